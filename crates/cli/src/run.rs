@@ -16,7 +16,7 @@ use squall_runner::{
 use crate::args::{self, Output, SampleFile};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::files::{self, ResultFile};
-use crate::{labels, out, plans, signals, ui};
+use crate::{labels, out, plan_samples, plans, signals, ui};
 
 /// Folder in which run folders are created.
 const DEFAULT_FOLDER: &str = "squall-runs";
@@ -55,7 +55,9 @@ pub fn run(
         .as_ref()
         .map(|address| ui::serve_run(address, &mut follow, &handle, folder.as_deref()));
     let page = page.transpose()?;
-    let sinks = sinks(output, folder, &handle, follow);
+    let mut sinks = sinks(output, folder, &handle, follow);
+    let asked = output.samples.as_ref().map(|samples| samples.path.as_path());
+    sinks.extend(plan_samples::of_plan(&loaded.plan, asked));
     let outcome = squall_runner::run(loaded, &options, sinks, &handle);
     // Whatever came of it is said on the terminal as it was.
     squall_live::restore();

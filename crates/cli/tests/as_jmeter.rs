@@ -98,7 +98,9 @@ fn a_page_with_what_it_loads_is_one_sample() {
         while let Some(head) = client.request() {
             let page = |images: &str| {
                 let length = images.len();
-                format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {length}\r\n\r\n{images}")
+                format!(
+                    "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {length}\r\n\r\n{images}"
+                )
             };
             client.send(match head.split(' ').nth(1) {
                 Some("/good") => page("<img src=a.png>"),
@@ -110,9 +112,8 @@ fn a_page_with_what_it_loads_is_one_sample() {
         }
     });
     let loads = r#"<boolProp name="HTTPSampler.image_parser">true</boolProp>"#;
-    let requests = ["good", "bad", "none"].map(|name| {
-        request(name, &format!("/{name}"), loads, "")
-    });
+    let requests =
+        ["good", "bad", "none"].map(|name| request(name, &format!("/{name}"), loads, ""));
     let control = r#"<TransactionController testname="all"><boolProp name="TransactionController.parent">false</boolProp>
         <boolProp name="TransactionController.includeTimers">false</boolProp></TransactionController>"#;
     let inside = format!("{control}<hashTree>{}</hashTree>", requests.concat());
@@ -121,7 +122,9 @@ fn a_page_with_what_it_loads_is_one_sample() {
     let (out, _) = run(&folder, port, &[]);
     assert!(out.contains("summary =      3 in ") && out.contains("Err:     1 (33.33%)"), "{out}");
     let all = rows(&folder, "out.jtl");
-    let lost = format!("Embedded resource download error:http://127.0.0.1:{port}/missing.png code:404 message:Not Found, ");
+    let lost = format!(
+        "Embedded resource download error:http://127.0.0.1:{port}/missing.png code:404 message:Not Found, "
+    );
     let expected = [
         ["good", "200", "OK", "true"],
         ["good-0", "200", "OK", "true"],
@@ -177,8 +180,18 @@ fn what_went_wrong_is_said_in_the_words_of_jmeter() {
     let all = rows(&folder, "out.jtl");
     let dropped = format!("Non HTTP response message: 127.0.0.1:{port} failed to respond");
     let expected = [
-        ["dropped", "Non HTTP response code: org.apache.http.NoHttpResponseException", &dropped, ""],
-        ["late", "Non HTTP response code: java.net.SocketTimeoutException", "Non HTTP response message: Read timed out", ""],
+        [
+            "dropped",
+            "Non HTTP response code: org.apache.http.NoHttpResponseException",
+            &dropped,
+            "",
+        ],
+        [
+            "late",
+            "Non HTTP response code: java.net.SocketTimeoutException",
+            "Non HTTP response message: Read timed out",
+            "",
+        ],
         [
             "refused",
             "Non HTTP response code: org.apache.http.conn.HttpHostConnectException",
@@ -190,4 +203,55 @@ fn what_went_wrong_is_said_in_the_words_of_jmeter() {
     ];
     assert_eq!(columns(&all, [LABEL, 3, 4, 8]), expected);
     assert!(all.iter().all(|row| row[7] == "false"), "{all:?}");
+}
+
+/// Listeners write their files, in their scope, beside the one that is asked for; a file that cannot be written stops nothing.
+#[test]
+fn listeners_write_their_files() {
+    let peer = Peer::start("127.0.0.1", |mut client| {
+        while let Some(head) = client.request() {
+            client.send(match head.starts_with("GET /bad ") {
+                true => response("500 No", "no"),
+                false => response("200 OK", "ok"),
+            });
+        }
+    });
+    let listener = |file: &str, more: &str| {
+        format!(
+            r#"<ResultCollector testname="l"><stringProp name="filename">{file}</stringProp>{more}</ResultCollector><hashTree/>"#
+        )
+    };
+    let errors = r#"<boolProp name="ResultCollector.error_logging">true</boolProp>"#;
+    let xml = r#"<objProp><name>saveConfig</name><value class="SampleSaveConfiguration"><xml>true</xml></value></objProp>"#;
+    let one = request("good", "/good", "", "") + &request("bad", "/bad", "", "");
+    let elements = listener("made/${__P(name,errors)}.jtl", errors)
+        + &listener("all.xml", xml)
+        + &listener("all.xml", xml)
+        + &listener("out.jtl", "")
+        + &listener("/proc/nowhere/at.jtl", "")
+        + &group("ThreadGroup", "a", &(one + &listener("a.jtl", "")))
+        + &group("ThreadGroup", "b", &request("other", "/other", "", ""));
+    let folder = folder(&elements);
+    let port = peer.address.port();
+    let (_, told) = run(&folder, port, &[]);
+    assert!(told.contains("/proc/nowhere/at.jtl") && told.contains("left out"), "{told}");
+    let sorted = |file: &str| {
+        let mut labels = columns(&rows(&folder, file), [LABEL]).concat().join(" ");
+        if file == "out.jtl" {
+            let mut words: Vec<&str> = labels.split(' ').collect();
+            words.sort_unstable();
+            labels = words.join(" ");
+        }
+        labels
+    };
+    assert_eq!(sorted("a.jtl"), "good bad");
+    assert_eq!(sorted("made/errors.jtl"), "bad");
+    assert_eq!(sorted("out.jtl"), "bad good other", "each sample once");
+    let xml = || std::fs::read_to_string(folder.path().join("all.xml")).expect("samples");
+    assert_eq!(xml().matches("<httpSample ").count(), 3, "{}", xml());
+    // As in JMeter files go on, also where squall runs the plan in its own way.
+    let done = squall(folder.path(), &["run", "plan.jmx", &format!("-Jport={port}"), "-q"]);
+    assert_eq!(done.status.code(), Some(1), "{}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(sorted("a.jtl"), "good bad good bad");
+    assert_eq!(xml().matches("<httpSample ").count(), 6, "{}", xml());
 }

@@ -7,7 +7,7 @@ use Role::{
     Assertion, Config, Controller, Listener, Plan, PostProcessor, PreProcessor, Sampler,
     ThreadGroup, Timer, Tool,
 };
-use Support::{Full, Ignored, Missing, Partly};
+use Support::{Aside, Full, Ignored, Missing, Partly};
 
 /// The role of an element in its plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -64,6 +64,8 @@ pub enum Support {
     Partly(&'static str),
     /// It is accepted and does nothing.
     Ignored,
+    /// It takes no part in what is sent, and does what is said here.
+    Aside(&'static str),
     /// Not at all.
     Missing,
 }
@@ -135,6 +137,7 @@ pub fn markdown() -> String {
             Support::Full => "yes".to_owned(),
             Support::Partly(missing) => format!("partly: without {missing}"),
             Support::Ignored => "accepted, does nothing".to_owned(),
+            Support::Aside(what) => format!("accepted, {what}"),
             Support::Missing => "no".to_owned(),
         };
         // Writing to a String cannot fail.
@@ -287,7 +290,7 @@ pub const ELEMENTS: &[Known] = &[
     known("BeanShellAssertion", "BeanShell Assertion", Assertion, Partly("scripts that are more than simple statements, in files, or with parameters")),
     known("BSFAssertion", "BSF Assertion", Assertion, Missing),
 
-    known("ResultCollector", "Listeners of results (View Results Tree, Summary Report, ...)", Listener, Ignored),
+    known("ResultCollector", "Listeners of results (View Results Tree, Summary Report, ...)", Listener, Aside("writes its file if it stands directly in the plan or in a thread group")),
     known("Summariser", "Generate Summary Results", Listener, Ignored),
     known("ResultSaver", "Save Responses to a file", Listener, Ignored),
     known("BackendListener", "Backend Listener", Listener, Ignored),

@@ -91,7 +91,7 @@ pub fn inventory(tree: &Tree, obstacles: &[Obstacle]) -> Inventory {
 fn fate(element: &Element) -> Fate {
     match element.known().map(|known| known.support) {
         Some(Support::Full | Support::Partly(_)) => Fate::Runs,
-        Some(Support::Ignored) => Fate::Ignored,
+        Some(Support::Ignored | Support::Aside(_)) => Fate::Ignored,
         Some(Support::Missing) => Fate::Missing,
         None => match guessed_role(&element.class, &element.gui) {
             Some(Role::Listener) => Fate::Ignored,

@@ -2,7 +2,7 @@
 //! expressions, thresholds) is found when it is compiled.
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{Bandwidth, ConnectionReuse, Load, Plan};
+use crate::model::{Bandwidth, ConnectionReuse, Load, Plan, SampleForm};
 
 /// What is wrong with a plan that was read.
 pub(crate) fn validate(plan: &Plan) -> Vec<Diagnostic> {
@@ -25,6 +25,17 @@ pub(crate) fn validate(plan: &Plan) -> Vec<Diagnostic> {
             && closed.stages.is_empty()
         {
             found.push(Diagnostic::error(load.span, "a load of 0 users does nothing"));
+        }
+    }
+    for samples in &plan.samples {
+        if samples.append && matches!(samples.form, SampleForm::Csv | SampleForm::Parquet) {
+            let message = "only files of the forms `jtl` and `jtl_xml` can go on";
+            found.push(Diagnostic::error(samples.file.span, message));
+        }
+        let is_there = |name: &str| plan.scenarios.iter().any(|own| own.name.value == name);
+        for name in samples.scenarios.iter().filter(|name| !is_there(&name.value)) {
+            let message = format!("there is no scenario `{}`", name.value);
+            found.push(Diagnostic::error(name.span, message));
         }
     }
     found

@@ -18,7 +18,7 @@ use crate::args::Jmeter;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::files::{self, ResultFile};
 use crate::jmeter::{self, Given};
-use crate::{labels, out, signals};
+use crate::{labels, out, plan_samples, signals};
 
 /// How many seconds JMeter's summariser counts from one line to the next.
 const SUMMARY_S: u32 = 30;
@@ -74,8 +74,9 @@ pub fn command(args: &Jmeter) -> CommandResult {
     };
     let handle = Handle::default();
     signals::watch(&handle).map_err(CommandError::incomplete)?;
-    let outcome =
-        squall_runner::run(&loaded, &options, sinks(&asked, every, (format, with_parts)), &handle)?;
+    let mut sinks = sinks(&asked, every, (format, with_parts));
+    sinks.extend(plan_samples::of_plan(&loaded.plan, asked.samples.as_deref()));
+    let outcome = squall_runner::run(&loaded, &options, sinks, &handle)?;
     conclude(&asked, &outcome)
 }
 

@@ -45,7 +45,9 @@ impl Translator<'_> {
             numbers[phase] += 1;
             scenario.number = Some(numbers[phase]);
             if !scenario.steps.is_empty() {
-                phases[phase].push(scenario.name.value.clone());
+                let name = &scenario.name.value;
+                phases[phase].push(name.clone());
+                self.sample_files(*group, Some(name), &mut plan.samples);
             }
             plan.scenarios.push(scenario);
         }

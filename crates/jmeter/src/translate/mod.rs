@@ -28,6 +28,7 @@ mod json;
 mod json_path;
 mod key_store;
 mod links;
+mod listeners;
 mod looks;
 mod made;
 mod modules;
@@ -269,6 +270,7 @@ impl Translator<'_> {
             if self.class(root) == "TestPlan" {
                 plan.name = self.tree.element(root).name.clone();
                 self.test_plan(root);
+                self.sample_files(root, None, &mut plan.samples);
             }
             let inner = self.tree.enabled_children(root);
             groups.extend(inner.filter(|id| self.role(*id) == Some(Role::ThreadGroup)));

@@ -14,6 +14,7 @@ mod paced;
 mod plan;
 mod request;
 mod response;
+mod samples;
 mod step;
 mod step_list;
 mod tags;
@@ -31,6 +32,7 @@ pub use paced::{CountedBy, GroupSamples, Pace, PacedBy, Passes, Rendezvous, Thin
 pub use plan::{Bandwidth, OnError, Plan, Resolved, Scenario, Session, Target, Var, Warmup};
 pub use request::{Body, FormPart, FormPartContent, HashAlgorithm, Request, ResponseBody};
 pub use response::{Check, Extract, Extractor, Match, Within};
+pub use samples::{SampleFile, SampleForm, WhichSamples};
 pub use step::{Step, StepKind};
 pub use step_list::{Choice, DEFAULT_PARALLEL, MAX_PARALLEL};
 pub use tags::Tags;

@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 
 use super::step_list::Steps;
 use super::tags::{Tagged, Tags};
-use super::{Connections, DataSource, Defaults, Json, Load, Step, Threshold, threshold};
+use super::{
+    Connections, DataSource, Defaults, Json, Load, SampleFile, Step, Threshold, threshold,
+};
 use crate::keys::{
     self, Any, ByName, Form, IntFrom, Named, Of, Plain, Positive, Shape, Short, ShortOr, Time,
     record, words,
@@ -61,6 +63,9 @@ record! {
         /// Requirements that judge the whole run.
         #[key([keys::Listed<threshold::Written>])]
         pub thresholds: Vec<Threshold>,
+        /// Files of samples that a run writes beside those that its user asks for.
+        #[key([keys::Listed<Of<SampleFile>>])]
+        pub samples: Vec<SampleFile>,
         /// Seed of everything random.
         #[key(default "another each time")]
         pub seed: Option<u64>,

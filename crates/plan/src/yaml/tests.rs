@@ -51,6 +51,7 @@ graceful_stop: 5s
 session: per_iteration
 max_names: 50
 warmup: 30s
+samples: [{file: out/all.jtl, form: jtl, append: true}, {file: bad.csv, form: csv, only: errors, scenarios: [a]}]
 seed: 7
 data: {lines: {jsonl: a.jsonl, pick: random}, more: {csv: b.csv, delimiter: ";", header: [a, b], skip_header: true, quotes: false, ragged: true, charset: gbk, at_end: eof}, n: {numbers: {from: 5, to: 9, step: 2}, advance: step}}
 setup:
@@ -225,6 +226,22 @@ fn what_is_wrong_is_shown() {
             "`for` is empty",
         ),
         ("scenarios: {a: {steps: [{get: /}]}}".to_owned(), "1:16", "has no load"),
+        (
+            format!(
+                "samples: [{{file: a.csv, form: csv, append: true}}]\n{}",
+                scenario("      - get: /")
+            ),
+            "1:18",
+            "`jtl` and `jtl_xml` can go on",
+        ),
+        (
+            format!(
+                "samples: [{{file: a, form: jtl, scenarios: [b]}}]\n{}",
+                scenario("      - get: /")
+            ),
+            "1:44",
+            "there is no scenario `b`",
+        ),
         (scenario("      - gte: /"), "5:9", "did you mean `get`"),
         (scenario("      - think: 5"), "5:16", "invalid duration `5`"),
         (scenario("      - get: /${"), "5:15", "unclosed `${`"),

@@ -98,7 +98,7 @@ fn of_page<'s>(
             lost.push_str(&format!("{url} code:{code} message:{message}, "));
         }
     }
-    if loaded.iter().any(|row| row.cells[SUCCESS] == FAILED) {
+    if sample.has_failed() {
         whole[SUCCESS] = FAILED;
     }
     if !lost.is_empty() {

@@ -70,6 +70,12 @@ pub struct RequestSample<'s> {
 }
 
 impl RequestSample<'_> {
+    /// Whether it failed, or something of what it loaded did.
+    fn has_failed(&self) -> bool {
+        let mut loaded = self.page.iter().flat_map(|page| &page.resources);
+        self.error.is_some() || loaded.any(RequestSample::has_failed)
+    }
+
     /// Whether nothing came, or what says that it is not there. What came and is not as it should be, is not lost.
     fn is_lost(&self) -> bool {
         let is_judged =
@@ -144,6 +150,16 @@ pub enum GroupPart<'s> {
     Request(Box<RequestSample<'s>>),
     /// Another group.
     Group(Box<GroupSample<'s>>),
+}
+
+impl GroupPart<'_> {
+    /// Whether it failed.
+    pub fn has_failed(&self) -> bool {
+        match self {
+            GroupPart::Request(sample) => sample.has_failed(),
+            GroupPart::Group(group) => group.failed,
+        }
+    }
 }
 
 /// A form of samples.

@@ -1,6 +1,6 @@
 //! Samples: a row for each request, in a file of the form that its name says.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use squall_engine::{Answer, Exchange, Hop, SeenGroup, Which};
+use squall_plan::model::{SampleFile, SampleForm, WhichSamples};
 use squall_report::{
     GroupPart, GroupSample, LoadedPage, RequestSample, Run, SampleFormat, SamplePart, SampleWriter,
 };
@@ -36,6 +37,9 @@ pub struct Samples {
     with_parts: bool,
     /// Whether it goes on with what is in the file.
     goes_on: bool,
+    /// Which samples are written, and of which scenarios; empty: of all.
+    only: WhichSamples,
+    of_scenarios: BTreeSet<String>,
     /// Parts of groups that are one sample and are not over, by phase and the number of the group.
     open: BTreeMap<(Phase, u64), Vec<Seen>>,
 }
@@ -85,8 +89,31 @@ impl Samples {
             scenarios: BTreeMap::new(),
             with_parts: true,
             goes_on: false,
+            only: WhichSamples::All,
+            of_scenarios: BTreeSet::new(),
             open: BTreeMap::new(),
         }
+    }
+
+    /// A file that a plan asks for.
+    pub fn of_plan(file: &SampleFile) -> Samples {
+        let format = match file.form {
+            SampleForm::Csv => SampleFormat::Csv,
+            SampleForm::Jtl => SampleFormat::Jtl,
+            SampleForm::JtlXml => SampleFormat::JtlXml,
+            SampleForm::Parquet => SampleFormat::Parquet,
+        };
+        Samples {
+            goes_on: file.append,
+            only: file.only,
+            of_scenarios: file.scenarios.iter().map(|name| name.value.clone()).collect(),
+            ..Samples::new(&file.file.value, format)
+        }
+    }
+
+    /// Whether the samples of a scenario are written.
+    fn is_of(&self, scenario: &str) -> bool {
+        self.of_scenarios.is_empty() || self.of_scenarios.contains(scenario)
     }
 
     /// Whether the form has groups and parts.
@@ -193,9 +220,12 @@ impl Samples {
 
     fn write(&mut self, seen: &Seen) -> io::Result<()> {
         let Some(mut out) = self.out.take() else { return Ok(()) };
-        let written = match self.part(seen) {
-            GroupPart::Request(sample) => out.write(&sample),
-            GroupPart::Group(group) => out.write_group(&group),
+        let part = self.part(seen);
+        let written = match (part, self.only) {
+            (part, WhichSamples::Errors) if !part.has_failed() => Ok(()),
+            (part, WhichSamples::Successes) if part.has_failed() => Ok(()),
+            (GroupPart::Request(sample), _) => out.write(&sample),
+            (GroupPart::Group(group), _) => out.write_group(&group),
         };
         self.out = Some(out);
         written
@@ -323,10 +353,14 @@ impl Sink for Samples {
 
     fn event(&mut self, event: &Event) -> io::Result<()> {
         match &event.kind {
-            EventKind::Exchange(SeenExchange { phase, exchange }) => {
+            EventKind::Exchange(SeenExchange { phase, exchange })
+                if self.is_of(&exchange.scenario) =>
+            {
                 self.note(*phase, exchange.part_of, What::Exchange(exchange.clone()))
             }
-            EventKind::Group { phase, group } => self.note_group(*phase, group),
+            EventKind::Group { phase, group } if self.is_of(&group.scenario) => {
+                self.note_group(*phase, group)
+            }
             EventKind::PhaseBegan(phase) => {
                 self.write_open()?;
                 self.phases_unix_s.insert(*phase, self.run_unix_s + event.at_s);

@@ -1,11 +1,18 @@
-//! What files of samples say: the names of threads, and why a sample failed.
+//! What files of samples say: the names of threads, and why a sample failed; and which files a plan writes.
+
+use squall_plan::model::{SampleForm, WhichSamples};
 
 use super::*;
 
 /// A thread group with a request, of so many threads.
 fn group(class: &str, name: &str, threads: &str) -> String {
+    group_with(class, name, threads, "")
+}
+
+/// The same with this in it besides.
+fn group_with(class: &str, name: &str, threads: &str, besides: &str) -> String {
     let threads = string("ThreadGroup.num_threads", threads);
-    let inside = request("r", TO_SHOP, "");
+    let inside = request("r", TO_SHOP, "") + besides;
     format!(
         r#"<{class} testname="{name}">{threads}
         <elementProp name="ThreadGroup.main_controller" elementType="LoopController">
@@ -86,4 +93,49 @@ fn an_assertion_says_what_jmeter_says_of_a_failure() {
     let either = said("34", &["a", "b"], "");
     let one = |pattern: &str| format!("Test failed: text expected something using /{pattern}/");
     assert_eq!(either, [format!("\"{}\\t{}\\t\"", one("a"), one("b"))]);
+}
+
+/// A listener with a file; `more` are further properties.
+fn listener(file: &str, more: &str) -> String {
+    let file = string("filename", file);
+    format!(r#"<ResultCollector testname="l">{file}{more}</ResultCollector><hashTree/>"#)
+}
+
+#[test]
+fn listeners_with_a_file_write_it() {
+    let flag = |name: &str| format!(r#"<boolProp name="ResultCollector.{name}">true</boolProp>"#);
+    let saves = |xml: bool| {
+        format!(
+            r#"<objProp><name>saveConfig</name><value class="SampleSaveConfiguration"><time>true</time><xml>{xml}</xml></value></objProp>"#
+        )
+    };
+    let in_controller = format!(
+        r#"<GenericController testname="c"/><hashTree>{}</hashTree>"#,
+        listener("never.jtl", "")
+    );
+    let elements = listener("all.xml", &saves(true))
+        + &listener("", "")
+        + &listener("${__P(none,dir)}/errors.jtl", &(saves(false) + &flag("error_logging")))
+        + &group_with("ThreadGroup", "a", "1", &listener("own.jtl", &flag("success_only_logging")))
+        + &group_with("ThreadGroup", "b", "1", &(listener("own.jtl", "") + &in_controller))
+        + &group_with("ThreadGroup", "c", "1", &listener("all.xml", ""))
+        + &group_with("ThreadGroup", "d", "0", &listener("nobody.jtl", ""))
+        + &listener("${__time()}.jtl", "");
+    let plan = of_groups(&elements);
+    let found: Vec<_> = plan
+        .samples
+        .iter()
+        .map(|own| {
+            let scenarios: Vec<&str> =
+                own.scenarios.iter().map(|name| name.value.as_str()).collect();
+            assert!(own.append);
+            (own.file.value.as_str(), own.form, own.only, scenarios)
+        })
+        .collect();
+    let expected = [
+        ("all.xml", SampleForm::JtlXml, WhichSamples::All, vec![]),
+        ("dir/errors.jtl", SampleForm::Jtl, WhichSamples::Errors, vec![]),
+        ("own.jtl", SampleForm::Jtl, WhichSamples::All, vec!["a", "b"]),
+    ];
+    assert_eq!(found, expected);
 }
