@@ -3,6 +3,7 @@
 mod log;
 mod pages;
 mod summary;
+mod unheeded;
 mod words;
 
 use std::collections::BTreeMap;
@@ -28,25 +29,8 @@ const FORM: &str = "jmeter.save.saveservice.output_format";
 const PARTS: &str = "jmeter.save.saveservice.subresults";
 /// The file of a report's folder that a browser opens.
 const REPORT: &str = "index.html";
-/// How JMeter's own properties begin. Those of a plan may have any name.
-const OF_JMETER: [&str; 16] = [
-    "CookieManager.",
-    "client.",
-    "cookies.",
-    "csvdataset.",
-    "groovy.",
-    "httpclient",
-    "httpsampler.",
-    "jmeter.",
-    "jmeterengine.",
-    "jmeterthread.",
-    "jsr223.",
-    "log_level.",
-    "remote_hosts",
-    "sampleresult.",
-    "server.",
-    "summariser.",
-];
+/// The property that says how many seconds there are from one line of the summary to the next.
+const INTERVAL: &str = "summariser.interval";
 
 /// Runs a plan as JMeter would have been asked to.
 pub fn command(args: &Jmeter) -> CommandResult {
@@ -59,7 +43,7 @@ pub fn command(args: &Jmeter) -> CommandResult {
     // As in JMeter, whatever is not `true` is false.
     let with_parts =
         properties.get(PARTS).is_none_or(|value| value.trim().eq_ignore_ascii_case("true"));
-    look_at(&properties, &shipped);
+    look_at(&asked.plan, &properties, &shipped);
     prepare(&asked)?;
     let system = system(&asked)?;
     let skips_unsupported = asked.skips_unsupported;
@@ -205,8 +189,8 @@ fn system(asked: &Asked) -> Result<BTreeMap<String, String>, CommandError> {
 
 /// Seconds from one line of the summary to the next.
 fn interval(properties: &BTreeMap<String, String>) -> Result<u32, CommandError> {
-    let Some(text) = properties.get("summariser.interval") else { return Ok(SUMMARY_S) };
-    let wrong = |_| CommandError::bad_input("summariser.interval: expected a number of seconds");
+    let Some(text) = properties.get(INTERVAL) else { return Ok(SUMMARY_S) };
+    let wrong = |_| CommandError::bad_input(format!("{INTERVAL}: expected a number of seconds"));
     text.trim().parse().map_err(wrong)
 }
 
@@ -219,14 +203,11 @@ fn sample_format(properties: &BTreeMap<String, String>) -> Result<SampleFormat, 
     }
 }
 
-/// Says which of JMeter's own properties change nothing here, beside those that it was shipped with.
-fn look_at(properties: &BTreeMap<String, String>, shipped: &BTreeMap<String, String>) {
-    let given = properties.iter().filter(|(name, value)| shipped.get(*name) != Some(*value));
-    let of_jmeter = given.filter(|(name, _)| OF_JMETER.iter().any(|own| name.starts_with(own)));
-    let names: Vec<&str> = of_jmeter
-        .map(|(name, _)| name.as_str())
-        .filter(|name| !["summariser.interval", FORM, PARTS].contains(name))
-        .collect();
+/// Says which of JMeter's own properties change nothing here.
+fn look_at(plan: &Path, properties: &BTreeMap<String, String>, shipped: &BTreeMap<String, String>) {
+    // Without a plan nothing runs, which is said where it is read.
+    let plan = std::fs::read(plan).unwrap_or_default();
+    let names = unheeded::names(properties, shipped, &String::from_utf8_lossy(&plan));
     if !names.is_empty() {
         let names = names.join(", ");
         out::message(&format!(
