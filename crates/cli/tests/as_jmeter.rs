@@ -176,7 +176,8 @@ fn what_went_wrong_is_said_in_the_words_of_jmeter() {
         + &request("own", "/", "", &asserts("say ${__threadNum}, not this"));
     let folder = folder(&group("ThreadGroup", "users", &inside));
     let port = peer.address.port();
-    run(&folder, port, &[]);
+    let (out, _) = run(&folder, port, &[]);
+    assert!(out.contains("summary =      5 in ") && out.contains("Err:     5 (100.00%)"), "{out}");
     let all = rows(&folder, "out.jtl");
     let dropped = format!("Non HTTP response message: 127.0.0.1:{port} failed to respond");
     let expected = [

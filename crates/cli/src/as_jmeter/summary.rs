@@ -22,7 +22,7 @@ struct Sum {
     /// Their times, in µs.
     sum_us: f64,
     /// The shortest and the longest, in µs.
-    least_us: u64,
+    least_us: Option<u64>,
     most_us: u64,
     /// Seconds that they are of.
     seconds: f64,
@@ -31,22 +31,26 @@ struct Sum {
 impl Sum {
     fn add(&mut self, stats: &RequestStats) {
         // Those that came to nothing took their time, too.
-        for times in [&stats.latency, &stats.waited].into_iter().filter(|times| !times.is_empty()) {
-            let (least, most) = (times.min(), times.max());
-            self.least_us = if self.count == 0 { least } else { self.least_us.min(least) };
-            self.most_us = self.most_us.max(most);
-            self.count += times.count();
+        let both = [&stats.latency, &stats.waited];
+        for times in both.into_iter().filter(|times| !times.is_empty()) {
+            self.note_times(Some(times.min()), times.max());
             self.sum_us += times.sum();
         }
+        // What failed at once has none.
+        if stats.count > both.iter().map(|times| times.count()).sum::<u64>() {
+            self.note_times(Some(0), 0);
+        }
+        self.count += stats.count;
         self.errors += stats.errors;
     }
 
+    fn note_times(&mut self, least_us: Option<u64>, most_us: u64) {
+        self.least_us = self.least_us.into_iter().chain(least_us).min();
+        self.most_us = self.most_us.max(most_us);
+    }
+
     fn merge(&mut self, other: &Sum) {
-        if other.count > 0 {
-            self.least_us =
-                if self.count == 0 { other.least_us } else { self.least_us.min(other.least_us) };
-            self.most_us = self.most_us.max(other.most_us);
-        }
+        self.note_times(other.least_us, other.most_us);
         self.count += other.count;
         self.errors += other.errors;
         self.sum_us += other.sum_us;
@@ -67,7 +71,7 @@ impl Sum {
             "summary {kind} {:6} in {time} = {rate}/s Avg: {:5} Min: {:5} Max: {:5} Err: {:5} ({:.2}%)",
             self.count,
             ms(of(self.sum_us)),
-            ms(self.least_us as f64),
+            ms(self.least_us.unwrap_or(0) as f64),
             ms(self.most_us as f64),
             self.errors,
             100.0 * of(self.errors as f64),
@@ -239,7 +243,7 @@ mod tests {
             count: 18,
             errors: 6,
             sum_us: 18.0 * 38e3,
-            least_us: 0,
+            least_us: Some(0),
             most_us: 148_000,
             seconds: 1.524,
         };
@@ -298,7 +302,7 @@ mod tests {
             count: 2,
             errors: 1,
             sum_us: 5.0,
-            least_us,
+            least_us: Some(least_us),
             most_us,
             seconds: 1.0,
         };
@@ -306,7 +310,7 @@ mod tests {
         [one(3, 4), one(1, 9), Sum { seconds: 1.0, ..Sum::default() }]
             .iter()
             .for_each(|sum| all.merge(sum));
-        assert_eq!((all.count, all.errors, all.least_us, all.most_us), (4, 2, 1, 9));
+        assert_eq!((all.count, all.errors, all.least_us, all.most_us), (4, 2, Some(1), 9));
         assert_eq!((all.sum_us, all.seconds), (10.0, 3.0));
     }
 }
