@@ -111,7 +111,7 @@ fn how_to_use_data() {
 
 #[test]
 fn how_to_run_in_ci() {
-    follow("docs/howto/ci.md", 2);
+    follow("docs/howto/ci.md", 5);
 }
 
 #[test]
