@@ -159,12 +159,7 @@ impl Translator<'_> {
 
     /// How many, how often and how long; and when it starts.
     fn load(&self, id: ElementId, reader: &Reader<'_>) -> (Closed, Duration) {
-        let natural = |name, without| {
-            self.in_main_thread.set(true);
-            let number = self.natural(reader, name, without);
-            self.in_main_thread.set(false);
-            number
-        };
+        let natural = |name, without| self.as_main_thread(|| self.natural(reader, name, without));
         let mut load = Closed {
             users: Some(natural("ThreadGroup.num_threads", 0)),
             ramp: Duration::from_secs(natural("ThreadGroup.ramp_time", 0)),

@@ -32,9 +32,8 @@ impl Translator<'_> {
             return None;
         }
         let properties = &self.tree.element(id).properties;
-        self.in_main_thread.set(true);
-        let name = self.constant(properties.given("filename")?);
-        self.in_main_thread.set(false);
+        let written = properties.given("filename")?;
+        let name = self.as_main_thread(|| self.constant(written));
         let name = name.ok().filter(|name| !name.trim().is_empty())?;
         // It is relative to where the program was started, or to the plan.
         let file = match name.strip_prefix("~/") {

@@ -305,6 +305,14 @@ impl Translator<'_> {
         reader.finish();
     }
 
+    /// Reads something as the main thread does, before there is a thread that could have variables of its own.
+    fn as_main_thread<T>(&self, read: impl FnOnce() -> T) -> T {
+        self.in_main_thread.set(true);
+        let found = read();
+        self.in_main_thread.set(false);
+        found
+    }
+
     /// Finds the user-defined variables that functions give a value: they are as good as any that is set later.
     fn define(&mut self) {
         self.in_main_thread.set(true);

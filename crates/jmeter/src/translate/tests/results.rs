@@ -139,3 +139,15 @@ fn listeners_with_a_file_write_it() {
     ];
     assert_eq!(found, expected);
 }
+
+/// Groups whose numbers nobody reads as the main thread does come right behind such a listener.
+#[test]
+fn a_listener_without_a_file_changes_nothing() {
+    let schedule = string("OpenModelThreadGroup.schedule", "rate(1/sec) random_arrivals(10 sec)");
+    let path = string("HTTPSampler.path", "/${__counter(TRUE,own)}/${own}");
+    let inside = request("r", &(TO_SHOP.to_owned() + &path), "");
+    let group = format!(
+        r#"<OpenModelThreadGroup testname="g">{schedule}</OpenModelThreadGroup><hashTree>{inside}</hashTree>"#
+    );
+    assert_eq!(of_groups(&(listener("", "") + &group)), of_groups(&group));
+}
