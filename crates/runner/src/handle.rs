@@ -293,11 +293,7 @@ impl State {
 fn planned(plan: &Plan) -> Vec<PlannedLoad> {
     let own = plan.scenarios.iter().filter_map(|scenario| {
         let load = scenario.load.as_ref()?.value.clone();
-        Some(PlannedLoad {
-            scenario: scenario.name.value.clone(),
-            load,
-            from: scenario.after.is_empty().then_some(scenario.start_after),
-        })
+        Some(PlannedLoad { scenario: scenario.name.value.clone(), load, from: scenario.begins() })
     });
     let shared = plan.load.iter().map(|load| PlannedLoad {
         scenario: String::new(),

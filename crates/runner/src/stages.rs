@@ -37,10 +37,9 @@ impl StageStarts {
                 at_s += over_s;
             }
         };
-        // When those begin that come after others is not known.
-        for scenario in plan.scenarios.iter().filter(|scenario| scenario.after.is_empty()) {
-            if let Some(load) = &scenario.load {
-                add(&load.value, &scenario.name.value, scenario.start_after.as_secs_f64());
+        for scenario in &plan.scenarios {
+            if let (Some(load), Some(begins)) = (&scenario.load, scenario.begins()) {
+                add(&load.value, &scenario.name.value, begins.as_secs_f64());
             }
         }
         plan.load.iter().for_each(|load| add(&load.value, "", 0.0));

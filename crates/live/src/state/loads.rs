@@ -45,9 +45,7 @@ impl LoadState {
         let own = plan.scenarios.iter().filter_map(|scenario| {
             let load = &scenario.load.as_ref()?.value;
             let name = scenario.name.value.clone();
-            // It counts from the end of those that it comes after, where there are any.
-            let from = scenario.after.is_empty().then_some(scenario.start_after);
-            LoadState::new(load, name.clone(), vec![name], from)
+            LoadState::new(load, name.clone(), vec![name], scenario.begins())
         });
         let shared = plan.load.iter().filter_map(|load| {
             let members = plan.scenarios.iter().filter(|scenario| scenario.weight.is_some());

@@ -344,6 +344,13 @@ record! {
     }
 }
 
+impl Scenario {
+    /// When its load begins after the start of the run; `None`: when others have ended, which nobody knows before.
+    pub fn begins(&self) -> Option<Duration> {
+        self.after.is_empty().then_some(self.start_after)
+    }
+}
+
 impl Named for Scenario {
     fn set_name(&mut self, name: Spanned<String>, _: &mut Reader) {
         self.span = name.span;
