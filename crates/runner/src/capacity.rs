@@ -123,6 +123,12 @@ pub(crate) fn workers(
     Err(Error::input(format!("this machine cannot run this plan\n{needs}")))
 }
 
+/// As many workers as were asked for, otherwise one per CPU.
+pub(crate) fn usual_workers(cpus: u64, asked: Option<u32>) -> u32 {
+    let cpus = u32::try_from(cpus).unwrap_or(MAX_WORKERS);
+    asked.unwrap_or(cpus).clamp(1, MAX_WORKERS)
+}
+
 /// A resource that a plan needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Need {
@@ -176,16 +182,16 @@ impl Demand {
     /// The workers for this demand: as many as were asked for, otherwise one per CPU, or more where their
     /// tables of open files require it, but at most [`MAX_WORKERS`].
     pub fn workers(&self, has: &Available, asked: Option<u32>) -> RunOptions {
-        let cpus = u32::try_from(has.cpus).unwrap_or(MAX_WORKERS);
-        let usual = asked.unwrap_or(cpus).clamp(1, MAX_WORKERS);
+        let usual = usual_workers(has.cpus, asked);
         if !has.tables || self.files_together(has, usual) <= has.files {
             return RunOptions { workers: usual, ..RunOptions::default() };
         }
         let workers = match asked {
-            Some(asked) => asked.clamp(1, MAX_WORKERS),
             // The target's threads have one table, which more workers do not make larger.
-            None if self.builtin => usual,
-            None => self.least_workers(has, self.closed_workload_ends()).unwrap_or(MAX_WORKERS),
+            None if !self.builtin => {
+                self.least_workers(has, self.closed_workload_ends()).unwrap_or(MAX_WORKERS)
+            }
+            _ => usual,
         };
         RunOptions { workers, own_files: true, ..RunOptions::default() }
     }
@@ -193,8 +199,7 @@ impl Demand {
     /// The least number of workers, with tables of their own, that have room for so many connections and files;
     /// `None`: there is none.
     fn least_workers(&self, has: &Available, ends: u64) -> Option<u32> {
-        let usual = u32::try_from(has.cpus).unwrap_or(MAX_WORKERS).clamp(1, MAX_WORKERS);
-        (usual..=MAX_WORKERS).find(|workers| {
+        (usual_workers(has.cpus, None)..=MAX_WORKERS).find(|workers| {
             ends.div_ceil(u64::from(*workers)) <= has.own_room(*workers, self.builtin)
         })
     }

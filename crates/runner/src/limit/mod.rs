@@ -16,6 +16,7 @@ use squall_plan::model::Plan;
 use squall_plan::yaml::Loaded;
 use squall_report::Meta;
 
+use crate::capacity;
 use crate::describe;
 use crate::error::Error;
 use crate::handle::Handle;
@@ -138,7 +139,7 @@ pub fn limit(
     }
     let as_run = describe::as_run(plan, options.target.as_deref());
     let folder = asked.folder.as_deref().map(|base| new_folder(base, &as_run)).transpose()?;
-    let workers = options.workers.unwrap_or_else(|| u32::try_from(cores()).unwrap_or(u32::MAX));
+    let workers = capacity::usual_workers(cores(), options.workers);
     let meta = describe::meta(&prepared, &as_run, workers);
     let sinks = Arc::new(Sinks::none());
     let mut phases = Vec::new();
