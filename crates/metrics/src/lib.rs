@@ -29,6 +29,7 @@ pub use metrics::{
 };
 pub use names::{
     MAX_NAMES, MAX_NAMES_LIMIT, NameId, Names, OTHER, Place, PlaceId, RowKey, RowKind, Selector,
+    with_tags,
 };
 pub use request_stats::{PHASES, Phases, RequestStats, Sample};
 pub use self_metrics::SelfMetrics;

@@ -78,7 +78,7 @@ impl MetricKey {
 
     /// Its name, with its tags as in `bought{country=at,plan=free}`.
     pub fn label(&self) -> String {
-        crate::names::with_tags(&self.name, &self.tags)
+        crate::names::with_tags(&self.name, self.tags.iter().map(|(tag, value)| (tag, value)))
     }
 
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {

@@ -102,7 +102,7 @@ impl RowKey {
 
     /// Its name, with its tags as in `login{team=a}`.
     pub fn label(&self) -> String {
-        with_tags(&self.name, &self.place.tags)
+        with_tags(&self.name, self.place.tags.iter().map(|(tag, value)| (tag, value)))
     }
 
     /// Whether it is in a group, or in one within that.
@@ -148,13 +148,16 @@ impl RowKey {
     }
 }
 
-/// A name with tags, as in `login{team=a}`.
-pub(crate) fn with_tags(name: &str, tags: &[(String, String)]) -> String {
-    if tags.is_empty() {
-        return name.to_owned();
+/// A name with tags and their values, as in `login{team=a}`; without tags the name alone.
+pub fn with_tags<'t>(
+    name: &str,
+    tags: impl IntoIterator<Item = (&'t String, &'t String)>,
+) -> String {
+    let tags: Vec<String> = tags.into_iter().map(|(tag, value)| format!("{tag}={value}")).collect();
+    match tags.is_empty() {
+        true => name.to_owned(),
+        false => format!("{name}{{{}}}", tags.join(",")),
     }
-    let tags: Vec<String> = tags.iter().map(|(tag, value)| format!("{tag}={value}")).collect();
-    format!("{name}{{{}}}", tags.join(","))
 }
 
 /// Which rows are meant: all that agree with everything that is given.

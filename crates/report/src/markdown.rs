@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use squall_base::units::{count, percent, rate, time};
+use squall_metrics::with_tags;
 
 use crate::document::{Row, RunDocument};
 use crate::markup::{code, plain};
-use crate::text::{braced, path};
+use crate::text::path;
 
 /// Most rows of requests and groups, and of checks.
 const MAX_ROWS: usize = 25;
@@ -113,7 +114,7 @@ fn label(
 ) -> String {
     let scenario = scenario.filter(|_| run.meta.scenarios.len() > 1);
     let scenario = scenario.map_or(String::new(), |scenario| format!("{scenario}: "));
-    format!("{scenario}{}{}", path(group, name), braced(tags))
+    format!("{scenario}{}", with_tags(&path(group, name), tags))
 }
 
 fn more(out: &mut String, all: usize, what: &str) {

@@ -12,7 +12,7 @@ use squall_metrics::ErrorKind;
 
 use crate::document::{Known, MetricRow, NONE, PhaseTimes, RunDocument};
 use crate::run::RunPhase;
-pub(crate) use table::{braced, path};
+pub(crate) use table::path;
 
 /// Most metrics of the plan's own that are shown.
 const MAX_METRICS_SHOWN: usize = 30;

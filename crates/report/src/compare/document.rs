@@ -9,6 +9,7 @@ use squall_metrics::RowKey;
 use super::differs::differing;
 use super::side::{RunAbout, Side};
 use crate::schema::{document, schema_of};
+use crate::text::path;
 
 /// Version of the form. Fields are added without a new one.
 const COMPARISON: u64 = 1;
@@ -187,9 +188,7 @@ fn pair(first: &Side, (at, second): (usize, &Side), gates: &[Gate]) -> Pair {
 /// What a row is called among those of its scenario.
 fn label(key: Option<&RowKey>) -> String {
     let Some(key) = key else { return "all requests".to_owned() };
-    let name = key.label();
-    let path = key.place.group.iter().chain([&name]);
-    let path = path.map(String::as_str).collect::<Vec<_>>().join(" / ");
+    let path = path(&key.place.group, &key.label());
     match key.place.kind.label() {
         "request" => path,
         "iteration" if key.place.scenario.is_empty() => "all scenarios (iterations)".to_owned(),

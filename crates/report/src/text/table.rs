@@ -1,9 +1,9 @@
 //! The tables of the text: requests, groups, iterations and checks, in columns that fit the terminal.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use squall_base::units::{count, percent, rate, time};
+use squall_metrics::with_tags;
 
 use super::{Show, shorten};
 use crate::document::{BoundedTimes, CheckRow, Row, RunDocument, Times};
@@ -110,15 +110,6 @@ pub(crate) fn path(group: &[String], name: &str) -> String {
     group.iter().map(String::as_str).chain([name]).collect::<Vec<_>>().join(" / ")
 }
 
-/// Tags, as in `{team=a}`; nothing where there are none.
-pub(crate) fn braced(tags: &BTreeMap<String, String>) -> String {
-    if tags.is_empty() {
-        return String::new();
-    }
-    let tags: Vec<String> = tags.iter().map(|(tag, own)| format!("{tag}={own}")).collect();
-    format!("{{{}}}", tags.join(","))
-}
-
 /// Requests by scenario, their totals, groups and iterations.
 pub(super) fn requests(out: &mut String, run: &RunDocument, show: &Show) {
     let layout = Layout::new(show.width());
@@ -185,11 +176,11 @@ fn rows(out: &mut String, layout: &Layout, list: &[&Row], indent: &str) {
             (&other.kind, &other.group, &other.name) == (&row.kind, &row.group, &row.name)
         };
         // Tags that tell no rows apart would only take the room of names.
-        let tags = match list.iter().filter(is_same).nth(1) {
-            Some(_) => braced(&row.tags),
-            None => String::new(),
+        let name = match list.iter().filter(is_same).nth(1) {
+            Some(_) => with_tags(&path(&row.group, &row.name), &row.tags),
+            None => path(&row.group, &row.name),
         };
-        layout.row(out, &format!("{indent}{}{tags}{kind}", path(&row.group, &row.name)), row);
+        layout.row(out, &format!("{indent}{name}{kind}"), row);
     }
     let more = list.len().saturating_sub(MAX_ROWS);
     if more > 0 {
