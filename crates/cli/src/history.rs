@@ -2,7 +2,7 @@
 
 use squall_report::{Extent, Filter, HistoryDocument};
 
-use crate::args::{History, PassedOrFailed, Runs};
+use crate::args::{History, Runs};
 use crate::compare::{json, write};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::out;
@@ -28,7 +28,8 @@ pub fn runs(args: &Runs, extent: Extent) -> Result<HistoryDocument, CommandError
         plan: args.plan.clone(),
         labels: args.label.clone(),
         commit: args.commit.clone(),
-        passed: args.outcome.map(|outcome| outcome == PassedOrFailed::Passed),
+        outcomes: args.outcome.clone(),
+        validities: args.validity.clone(),
     };
     squall_report::history(&args.folder, &filter, extent).map_err(CommandError::bad_input)
 }

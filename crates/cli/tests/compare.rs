@@ -49,7 +49,11 @@ fn runs_are_listed_compared_and_kept() {
     assert_eq!(branches, ["main", "broken"]);
     let found = json(at, &["history", "--label", "branch=broken", "--commit", "0123", "--json"], 0);
     assert_eq!(found["runs"].as_array().map(Vec::len), Some(1));
-    assert!(printed(at, &["history", "--outcome", "failed"], 0).contains("1 run\n"));
+    let listed = |args: &[&str]| printed(at, &[&["history"], args].concat(), 0);
+    assert!(listed(&["--outcome", "failed"]).contains("1 run\n"));
+    assert!(listed(&["--outcome", "failed", "--outcome", "passed"]).contains("2 runs\n"));
+    assert!(listed(&["--outcome", "incomplete"]).contains("0 runs\n"));
+    assert!(listed(&["--validity", "none"]).contains("0 runs\n"));
 
     // By labels; the last run with it is meant.
     let found = json(at, &["compare", "main", "branch=broken", "--json"], 0);
@@ -128,6 +132,11 @@ fn what_cannot_be_meant_is_refused() {
     refused(&["trend", "--measure", "p95(x"], &["column 4", "closing parenthesis"]);
     refused(&["history", "nowhere"], &["nowhere"]);
     refused(&["history", "--label", "main"], &["NAME=VALUE"]);
+    refused(&["history", "--outcome", "broken"], &["passed, failed, incomplete"]);
+    refused(
+        &["trend", "--measure", "p95", "--validity", "good"],
+        &["valid, questionable, invalid, none"],
+    );
     refused(&["baseline", "save", "nothing", "file"], &["nothing: no such run"]);
     refused(&["run", "text", "--label", "a b=c"], &["the name `a b`"]);
 }

@@ -231,6 +231,9 @@ fn a_killed_run_is_reported_up_to_its_last_second() {
     let shown = String::from_utf8_lossy(&text.stdout).into_owned();
     assert!(shown.contains("GET /") && shown.contains("FAILED: the run has no end"), "{shown}");
     assert_eq!(text.status.code(), Some(3));
+    let listed = squall(folder.path(), &["history", "--outcome", "incomplete"]);
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    assert!(listed.contains(" incomplete") && listed.contains("1 run\n"), "{listed}");
     // Its result as it was left says the same.
     let left = squall(folder.path(), &["report", &run.join("run.json").display().to_string()]);
     assert_eq!(left.status.code(), Some(3));

@@ -8,11 +8,11 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use squall_analysis::{Measure, MeasureOf, TrendStep, steps};
+use squall_analysis::{FailureKind, Measure, MeasureOf, TrendStep, steps};
 use squall_base::units::{count, percent, rate, time};
 
 use crate::compare::{key, run_name};
-use crate::document::{OutcomeDocument, Row, SCHEMA};
+use crate::document::{NONE, OutcomeDocument, Row, SCHEMA};
 use crate::folder::{LoadError, stamp};
 use crate::run::Meta;
 use crate::schema::document;
@@ -93,8 +93,29 @@ pub struct Filter {
     pub labels: Vec<(String, String)>,
     /// The beginning of the commit.
     pub commit: Option<String>,
-    /// Whether it passed.
-    pub passed: Option<bool>,
+    /// What it came to, one of [`OUTCOMES`]; empty: anything.
+    pub outcomes: Vec<String>,
+    /// How far its numbers can be trusted, one of [`VALIDITIES`]; empty: anything.
+    pub validities: Vec<String>,
+}
+
+/// What a run came to in a list of runs: it passed, it failed, or it or its result is incomplete.
+pub const OUTCOMES: [&str; 3] = ["passed", "failed", "incomplete"];
+/// How far the numbers of a run can be trusted; `none`: no load ran.
+pub const VALIDITIES: [&str; 4] = ["valid", "questionable", "invalid", NONE];
+
+impl HistoryRun {
+    /// One of [`OUTCOMES`].
+    pub fn outcome_label(&self) -> &'static str {
+        let [passed, failed, incomplete] = OUTCOMES;
+        let kind = FailureKind::Incomplete.label();
+        let is_incomplete = self.outcome.reasons.iter().any(|reason| reason.kind == kind);
+        match (self.outcome.passed, is_incomplete || !self.finished) {
+            (_, true) => incomplete,
+            (true, false) => passed,
+            (false, false) => failed,
+        }
+    }
 }
 
 /// How much of each run is read: their results may be long.
@@ -123,8 +144,14 @@ impl Filter {
         self.plan.as_ref().is_none_or(|plan| *plan == run.meta.plan)
             && self.labels.iter().all(|(name, value)| labels.get(name) == Some(value))
             && self.commit.as_ref().is_none_or(|begin| commit.starts_with(begin.as_str()))
-            && self.passed.is_none_or(|passed| passed == run.outcome.passed)
+            && is_one_of(&self.outcomes, run.outcome_label())
+            && is_one_of(&self.validities, &run.validity)
     }
+}
+
+/// Whether a word is among those that are meant; all are if none is named.
+fn is_one_of(meant: &[String], word: &str) -> bool {
+    meant.is_empty() || meant.iter().any(|own| own == word)
 }
 
 /// The runs of a folder that are meant, each as far as is wanted.
@@ -220,7 +247,7 @@ const MAX_NAMED: usize = 4;
 const LEAST_COMMIT: usize = 7;
 
 /// Columns of a run's numbers and outcome.
-const NUMBERS: usize = 9 + 9 + 9 + 9 + 9 + 9;
+const NUMBERS: usize = 9 + 9 + 9 + 9 + 9 + 11;
 /// The fewest columns behind these that labels are written in; otherwise they have a line of their own.
 const LABELS: usize = 12;
 
@@ -232,22 +259,21 @@ pub fn history_text(document: &HistoryDocument, show: &Show) -> String {
     let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(3).max(3);
     let name = longest.min((width - 1).saturating_sub(NUMBERS).max(10));
     let mut out = format!(
-        "\n {:name$} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}  labels\n",
+        "\n {:name$} {:>8} {:>8} {:>8} {:>8} {:>8} {:>10}  labels\n",
         "run", "length", "rate", "errors", "p50", "p99", "outcome"
     );
     for (run, own) in document.runs.iter().zip(names) {
-        let outcome = match (run.finished, run.outcome.passed, run.validity.as_str()) {
-            (false, ..) => "broken",
-            (_, false, _) => "FAILED",
-            (_, _, "invalid") => "invalid",
-            _ => "passed",
+        let outcome = match (run.outcome_label(), run.validity.as_str()) {
+            ("failed", _) => "FAILED",
+            ("passed", "invalid") => "invalid",
+            (label, _) => label,
         };
         // The beginning of a name says when it was, and tells it from others of its plan.
         let mut line = format!(" {:name$}", begin(&own, name));
         for number in numbers(run) {
             let _ = write!(line, " {number:>8}");
         }
-        let _ = write!(line, " {outcome:>8}");
+        let _ = write!(line, " {outcome:>10}");
         let (labels, used) = (labels(&run.meta.labels), line.chars().count() + 2);
         match width.saturating_sub(used) {
             _ if labels.is_empty() => {}

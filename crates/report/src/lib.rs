@@ -43,8 +43,8 @@ pub use folder::{
     LoadError, RunFolder, load, load_folder, load_folder_to_draw, new_folder, replace_file,
 };
 pub use history::{
-    Extent, Filter, HistoryDocument, HistoryRun, TrendDocument, TrendRun, find_run, history,
-    history_run, history_text, trend, trend_text,
+    Extent, Filter, HistoryDocument, HistoryRun, OUTCOMES, TrendDocument, TrendRun, VALIDITIES,
+    find_run, history, history_run, history_text, trend, trend_text,
 };
 pub use html::{Details, RunCurves, html};
 pub use json::{document, request_rows, write_json};

@@ -14,9 +14,7 @@ use clap::{Args, Parser, Subcommand};
 pub use one_line::OneLine;
 pub use options::{Output, Variables};
 pub use plans::{Check, Convert, Doctor, Limit, Mode, Raised, Run, Try};
-pub use results::{
-    Baseline, BaselineCommand, Compare, Export, History, PassedOrFailed, Report, Runs, Trend, Ui,
-};
+pub use results::{Baseline, BaselineCommand, Compare, Export, History, Report, Runs, Trend, Ui};
 pub use values::{SampleFile, rate};
 
 /// A load-testing tool: generates load and reports what the target did.

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
-use squall_report::Format;
+use clap::{Args, Subcommand};
+use squall_report::{Format, OUTCOMES, VALIDITIES};
 
 use super::values::{format, label};
 use crate::files::{ResultFile, parse_file};
@@ -23,21 +23,15 @@ pub struct Runs {
     /// Only runs of the commit that begins so.
     #[arg(long, value_name = "COMMIT")]
     pub commit: Option<String>,
-    /// Only runs that passed, or that failed.
-    #[arg(long, value_enum)]
-    pub outcome: Option<PassedOrFailed>,
+    /// Only runs that came to this; may be given more than once.
+    #[arg(long, value_parser = OUTCOMES)]
+    pub outcome: Vec<String>,
+    /// Only runs whose numbers can be trusted so far; may be given more than once.
+    #[arg(long, value_parser = VALIDITIES)]
+    pub validity: Vec<String>,
     /// Write the result as JSON to FILE, or to the standard output with `-`.
     #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
     pub json: Option<String>,
-}
-
-/// The outcome of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PassedOrFailed {
-    /// It passed.
-    Passed,
-    /// It failed.
-    Failed,
 }
 
 #[derive(Debug, Args)]

@@ -1,5 +1,5 @@
 use super::*;
-use crate::document::{RunDocument, Times};
+use crate::document::{FailureDocument, RunDocument, Times};
 
 fn run(number: u64, value: f64) -> HistoryRun {
     let labels = [("commit".to_owned(), format!("{number:07}abcdef"))].into_iter().collect();
@@ -107,18 +107,49 @@ fn a_trend_says_what_keeps_its_runs_from_being_compared() {
 
 #[test]
 fn runs_are_filtered_by_all_that_is_given() {
-    let own = run(3, 1.0);
+    let own = HistoryRun { validity: "questionable".to_owned(), ..run(3, 1.0) };
     let filter = |commit: &str, label: (&str, &str)| Filter {
         commit: Some(commit.to_owned()),
         labels: vec![(label.0.to_owned(), label.1.to_owned())],
-        passed: Some(false),
         ..Filter::default()
     };
     assert!(filter("000000", ("commit", "0000003abcdef")).holds(&own));
     assert!(!filter("1", ("commit", "0000003abcdef")).holds(&own));
     assert!(!filter("000000", ("commit", "0000003")).holds(&own));
-    assert!(!Filter { passed: Some(true), ..Filter::default() }.holds(&own));
     assert!(!Filter { plan: Some("shop".to_owned()), ..Filter::default() }.holds(&own));
+    let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    let validities =
+        |words: &[&str]| Filter { validities: owned(words), ..Filter::default() }.holds(&own);
+    assert!(validities(&["questionable"]) && validities(&["invalid", "questionable"]));
+    assert!(!validities(&["valid"]) && !validities(&["invalid", "none"]));
+}
+
+#[test]
+fn a_run_has_one_outcome() {
+    let of = |finished, passed, kinds: &[&str]| {
+        let reason =
+            |kind: &&str| FailureDocument { kind: (*kind).to_owned(), ..Default::default() };
+        let reasons = kinds.iter().map(reason).collect();
+        let outcome = OutcomeDocument { passed, reasons, ..OutcomeDocument::default() };
+        HistoryRun { finished, outcome, ..run(3, 1.0) }
+    };
+    let cases = [
+        (of(true, true, &[]), "passed"),
+        (of(true, false, &["threshold", "check"]), "failed"),
+        // Something could not be written; and one that was killed, or is still at work.
+        (of(true, false, &["threshold", "incomplete"]), "incomplete"),
+        (of(false, false, &[]), "incomplete"),
+    ];
+    for (own, label) in cases {
+        let meant: Vec<&str> = OUTCOMES
+            .into_iter()
+            .filter(|word| {
+                let outcomes = vec![(*word).to_owned()];
+                Filter { outcomes, ..Filter::default() }.holds(&own)
+            })
+            .collect();
+        assert_eq!(meant, [label]);
+    }
 }
 
 #[test]
@@ -133,7 +164,7 @@ fn labels_begin_with_the_commit_and_are_cut_at_their_end() {
         text.lines().nth(2).expect("a run").to_owned()
     };
     assert!(line(120).ends_with("  0000003abc branch=main"), "{}", line(120));
-    assert!(line(80).ends_with("  0000003abc branch=…"), "{}", line(80));
+    assert!(line(80).ends_with("  0000003abc branc…"), "{}", line(80));
     assert_eq!(line(80).chars().count(), 79, "a column is left free");
 }
 
@@ -147,11 +178,11 @@ fn runs_are_told_apart_where_there_is_little_room() {
     let history = HistoryDocument { runs: vec![of(10, true), of(11, false)], unread: Vec::new() };
     let text = history_text(&history, &Show { columns: 80, color: false, explain: false });
     let lines: Vec<&str> = text.lines().skip(2).collect();
-    assert!(lines[0].starts_with(" 2026-11-23T01-01-10-a-p… "), "{text}");
+    assert!(lines[0].starts_with(" 2026-11-23T01-01-10-a… "), "{text}");
     assert_eq!(lines[1], "    0000010abc", "labels that have no room have their own line");
-    assert!(lines[2].starts_with(" 2026-11-23T01-01-11-a-p… "), "{text}");
+    assert!(lines[2].starts_with(" 2026-11-23T01-01-11-a… "), "{text}");
     let numbers: Vec<&str> = lines[2].split_whitespace().skip(1).collect();
-    assert_eq!(numbers, ["-", "-", "-", "-", "-", "broken"], "nothing is known of them");
+    assert_eq!(numbers, ["-", "-", "-", "-", "-", "incomplete"], "nothing is known of them");
     assert!(lines.iter().all(|line| line.chars().count() <= 79), "{text}");
 }
 

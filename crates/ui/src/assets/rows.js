@@ -81,11 +81,10 @@ function rowsPart() {
   return shown(el('div', null, el('div.bar', null, filter), el('div.wide', { tabindex: 0, role: 'group', 'aria-label': 'Requests by name' }, whole), rest), show);
 }
 
-/** A run's outcome in a word. */
-function outcome({ finished, passed, validity }) {
-  if (!finished) return el('span.word.questionable', null, 'not finished');
-  if (!passed) return el('span.word.failed', null, 'failed');
-  return validity === 'invalid' ? el('span.word.invalid', null, 'invalid') : el('span.word.passed', null, 'passed');
+/** A run's outcome in a word; one that passed may still have no numbers to rely on. */
+function outcomeWord({ outcome, validity }) {
+  const word = outcome === 'passed' && validity === 'invalid' ? 'invalid' : outcome;
+  return el(`span.word.${word}`, null, word);
 }
 
 /** The runs of the folder, the latest first, with links to their reports. */
@@ -98,7 +97,7 @@ function runsPart() {
     const labels = (own) => Object.entries(own.labels).map(([name, value]) => `${name}=${value}`).join(' ');
     const rows = known.runs.filter((own) => `${own.name} ${own.plan} ${labels(own)}`.toLowerCase().includes(wanted)).map((own) => [
       own.report ? el('a', { href: `runs/${encodeURIComponent(own.name)}/report.html`, target: '_blank', rel: 'noopener' }, own.name) : own.name,
-      new Date(own.started_unix * 1000).toISOString().replace('T', ' ').slice(0, 16), labels(own), outcome(own),
+      new Date(own.started_unix * 1000).toISOString().replace('T', ' ').slice(0, 16), labels(own), outcomeWord(own),
       time(own.elapsed_s * 1e6), count(own.requests), rate(own.rate), percent(own.error_rate), time(own.p50_us), time(own.p99_us),
     ]);
     const unread = known.unread > 0 ? el('p.note', null, `${plural(known.unread, 'folder')} could not be read.`) : null;
