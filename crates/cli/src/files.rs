@@ -4,8 +4,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use squall_feeds::{FeedKind, FeedTarget};
-use squall_report::{FileKind, Finished};
+use squall_report::{FileKind, Finished, SampleFormat};
 
+use crate::args::SampleFile;
 use crate::out;
 
 /// Where a result goes.
@@ -15,6 +16,8 @@ pub enum Out {
     Folder(PathBuf),
     /// A file.
     File(ResultFile),
+    /// A file that gets a row for each request while the run goes on.
+    Samples(SampleFile),
     /// A feed.
     Feed(FeedTarget),
 }
@@ -26,14 +29,26 @@ pub struct ResultFile {
     pub path: String,
 }
 
+/// The kind of files that have a row for each request.
+const SAMPLES: &str = "jtl";
+
 /// Reads `DIR` or `KIND=TARGET`.
 pub fn parse_out(text: &str) -> Result<Out, String> {
     match text.split_once('=') {
+        Some((SAMPLES, "" | "-")) => {
+            Err(format!("samples go to a file while the run goes on: {SAMPLES}=FILE"))
+        }
+        Some((SAMPLES, path)) => {
+            Ok(Out::Samples(SampleFile { path: path.into(), format: SampleFormat::Jtl }))
+        }
         // A folder with such a name is written `./a=b`.
         Some((kind, to)) if !kind.contains('/') => match FeedKind::from_label(kind) {
             Some(kind) => FeedTarget::new(kind, to).map(Out::Feed),
             None => parse_file(text).map(Out::File).map_err(|error| {
-                format!("{error}; feeds: {}", FeedKind::ALL.map(|(_, name)| name).join(", "))
+                format!(
+                    "{error}, {SAMPLES}; feeds: {}",
+                    FeedKind::ALL.map(|(_, name)| name).join(", ")
+                )
             }),
         },
         _ => Ok(Out::Folder(text.into())),
@@ -47,6 +62,11 @@ pub fn parse_file(text: &str) -> Result<ResultFile, String> {
         text.split_once('=').filter(|(_, path)| !path.is_empty()).ok_or_else(|| {
             format!("expected KIND=FILE, such as html=report.html; kinds: {}", kinds())
         })?;
+    if kind == SAMPLES {
+        return Err(format!(
+            "a run's folder has no single requests: they are written while it goes on, by `squall run PLAN --out {SAMPLES}=FILE`"
+        ));
+    }
     let kind = FileKind::from_label(kind)
         .ok_or_else(|| format!("unknown kind of file `{kind}`; kinds: {}", kinds()))?;
     Ok(ResultFile { kind, path: path.to_owned() })
@@ -112,6 +132,10 @@ mod tests {
         assert_eq!(parse_file("junit=-"), Ok(file(FileKind::Junit, "-")));
         let feed = FeedTarget::new(FeedKind::Graphite, "a:2003").map(Out::Feed);
         assert_eq!(parse_out("graphite=a:2003"), feed);
+        let jtl = SampleFile { path: "all.csv".into(), format: SampleFormat::Jtl };
+        assert_eq!(parse_out("jtl=all.csv"), Ok(Out::Samples(jtl)));
+        assert!(parse_out("jtl=-").is_err() && parse_out("jtl=").is_err());
+        assert!(parse_file("jtl=a").is_err_and(|text| text.contains("squall run PLAN --out jtl=")));
         assert!(parse_out("graphite=a").is_err_and(|text| text.contains("HOST:PORT")));
         assert!(parse_out("xml=a").is_err_and(|text| text.contains("kinds: html, json")));
         assert!(parse_file("html").is_err() && parse_file("html=").is_err());

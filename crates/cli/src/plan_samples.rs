@@ -2,21 +2,22 @@
 
 use std::fs::OpenOptions;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use squall_plan::model::Plan;
 use squall_runner::{Samples, Sink};
 
 use crate::out;
 
-/// The files of samples of a plan, but for the one that its user asks for. One that cannot be written is said, and the plan runs
+/// The files of samples of a plan, but for those that its user asks for. One that cannot be written is said, and the plan runs
 /// without it: it is of no use to have its author's folders, and its results are elsewhere too.
-pub fn of_plan(plan: &Plan, asked: Option<&Path>) -> Vec<(String, Box<dyn Sink>)> {
-    let asked = asked.and_then(|path| std::path::absolute(path).ok());
+pub fn of_plan(plan: &Plan, asked: &[PathBuf]) -> Vec<(String, Box<dyn Sink>)> {
+    let asked: Vec<PathBuf> =
+        asked.iter().filter_map(|path| std::path::absolute(path).ok()).collect();
     let mut sinks: Vec<(String, Box<dyn Sink>)> = Vec::new();
     for file in &plan.samples {
         let path = Path::new(&file.file.value);
-        if asked.is_some() && std::path::absolute(path).ok() == asked {
+        if std::path::absolute(path).is_ok_and(|path| asked.contains(&path)) {
             continue;
         }
         match prepare(path) {

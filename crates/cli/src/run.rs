@@ -56,8 +56,8 @@ pub fn run(
         .map(|address| ui::serve_run(address, &mut follow, &handle, folder.as_deref()));
     let page = page.transpose()?;
     let mut sinks = sinks(output, folder, &handle, follow);
-    let asked = output.samples.as_ref().map(|samples| samples.path.as_path());
-    sinks.extend(plan_samples::of_plan(&loaded.plan, asked));
+    let asked: Vec<PathBuf> = output.samples().map(|samples| samples.path.clone()).collect();
+    sinks.extend(plan_samples::of_plan(&loaded.plan, &asked));
     let outcome = squall_runner::run(loaded, &options, sinks, &handle);
     // Whatever came of it is said on the terminal as it was.
     squall_live::restore();
@@ -105,7 +105,7 @@ fn sinks(
         let log = RequestLog::new(path, output.log_which, bytes);
         sinks.push((path.display().to_string(), Box::new(log)));
     }
-    if let Some(SampleFile { path, format }) = &output.samples {
+    for SampleFile { path, format } in output.samples() {
         sinks.push((path.display().to_string(), Box::new(Samples::new(path, *format))));
     }
     sinks

@@ -74,6 +74,22 @@ fn jmeters_columns() {
     assert_eq!((bad[3].as_str(), bad[4].as_str()), ("500", "Internal Server Error"));
 }
 
+/// `--out jtl=FILE` is that form whatever the file is called, and beside another one.
+#[test]
+fn what_goes_out_as_jtl_is_samples() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let (url, files) = (server.url(), ["--samples", "all.csv", "--out", "jtl=rows.txt"]);
+    let output = squall(folder.path(), &[&[url.as_str(), "-n", "5", "-q"], &files[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let rows = |file: &str| -> Vec<String> {
+        let text = std::fs::read_to_string(folder.path().join(file)).expect("samples");
+        text.lines().map(str::to_owned).collect()
+    };
+    let jtl = rows("rows.txt");
+    assert!(jtl[0].starts_with("timeStamp,elapsed,label,"), "{jtl:?}");
+    assert_eq!((jtl.len(), rows("all.csv").len()), (1 + 5, 1 + 5));
+}
+
 #[test]
 fn a_file_that_cannot_be_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -61,7 +61,7 @@ pub struct Output {
     pub json: Option<String>,
     /// Where the result goes: DIR, in which the run's folder is made [default: squall-runs; none for a one-line
     /// command]; or KIND=FILE (`-`: the standard output), of kind html, json, csv, markdown, junit, github, gitlab,
-    /// openmetrics or hlog. While the run goes on, where its seconds go: jsonl=FILE, influxdb=URL, graphite=HOST:PORT,
+    /// openmetrics or hlog. While the run goes on, jtl=FILE, a row for each request as JMeter writes it; or where its seconds go: jsonl=FILE, influxdb=URL, graphite=HOST:PORT,
     /// statsd=HOST:PORT, remote-write=URL (Prometheus), otlp=URL or otlp-grpc=URL (OpenTelemetry), or prometheus=[HOST:]PORT, to be
     /// scraped there. May be given more than once.
     #[arg(short = 'o', long, value_name = "DIR|KIND=TARGET", value_parser = parse_out)]
@@ -105,7 +105,7 @@ impl Output {
     pub fn folder(&self) -> Option<PathBuf> {
         let mut folders = self.out.iter().filter_map(|out| match out {
             Out::Folder(folder) => Some(folder.clone()),
-            Out::File(_) | Out::Feed(_) => None,
+            Out::File(_) | Out::Samples(_) | Out::Feed(_) => None,
         });
         folders.next_back()
     }
@@ -114,7 +114,7 @@ impl Output {
     pub fn files(&self) -> Vec<ResultFile> {
         let files = self.out.iter().filter_map(|out| match out {
             Out::File(file) => Some(file.clone()),
-            Out::Folder(_) | Out::Feed(_) => None,
+            Out::Folder(_) | Out::Samples(_) | Out::Feed(_) => None,
         });
         files.collect()
     }
@@ -123,8 +123,17 @@ impl Output {
     pub fn feeds(&self) -> impl Iterator<Item = &FeedTarget> {
         self.out.iter().filter_map(|out| match out {
             Out::Feed(feed) => Some(feed),
-            Out::Folder(_) | Out::File(_) => None,
+            Out::Folder(_) | Out::File(_) | Out::Samples(_) => None,
         })
+    }
+
+    /// The files that get a row for each request.
+    pub fn samples(&self) -> impl Iterator<Item = &SampleFile> {
+        let others = self.out.iter().filter_map(|out| match out {
+            Out::Samples(file) => Some(file),
+            Out::Folder(_) | Out::File(_) | Out::Feed(_) => None,
+        });
+        self.samples.iter().chain(others)
     }
 }
 

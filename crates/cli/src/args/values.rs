@@ -53,7 +53,7 @@ pub fn tag(text: &str) -> Result<(String, String), String> {
 }
 
 /// A file for samples.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SampleFile {
     /// Where it is.
     pub path: PathBuf,

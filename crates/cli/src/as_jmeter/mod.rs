@@ -59,7 +59,7 @@ pub fn command(args: &Jmeter) -> CommandResult {
     let handle = Handle::default();
     signals::watch(&handle).map_err(CommandError::incomplete)?;
     let mut sinks = sinks(&asked, every, (format, with_parts));
-    sinks.extend(plan_samples::of_plan(&loaded.plan, asked.samples.as_deref()));
+    sinks.extend(plan_samples::of_plan(&loaded.plan, asked.samples.as_slice()));
     let outcome = squall_runner::run(&loaded, &options, sinks, &handle)?;
     conclude(&asked, &outcome)
 }
