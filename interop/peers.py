@@ -48,16 +48,44 @@ class Process:
         self.process.wait(timeout=10)
 
 
+INSTALLED = Path(__file__).resolve().parent.parent / "target/interop"
+
+
 class Prometheus(Process):
-    """Prometheus' own storage, handlers and scraper; see prometheus/main.go. Its certificate is cert.pem in the folder."""
+    """Prometheus' own storage, handlers and scraper; see prometheus/main.go."""
 
     def __init__(self, folder, *scraping):
-        self.scraped, self.calls, self.secure = free_port(), free_port(), free_port()
-        port = free_port()
+        self.scraped, port = free_port(), free_port()
+        super().__init__([INSTALLED / "bin/prometheus", f"127.0.0.1:{port}", f"{folder}/data", f"127.0.0.1:{self.scraped}",
+                          *scraping], port)
+
+
+class Collector(Process):
+    """A collector of OpenTelemetry (collector/main.go), which takes OTLP over HTTP, gRPC, and gRPC with TLS by cert.pem of the
+    folder. It answers what `backend` (host and port), to which it hands on all of it as JSON, has answered."""
+
+    def __init__(self, folder, backend):
+        self.calls, self.secure, port = free_port(), free_port(), free_port()
         certify(Path(folder))
-        at = [f"127.0.0.1:{number}" for number in (port, self.scraped, self.calls, self.secure)]
-        installed = Path(__file__).resolve().parent.parent / "target/interop"
-        super().__init__([installed / "bin/prometheus", at[0], f"{folder}/data", *at[1:], folder, *scraping], port)
+        settings = Path(folder, "collector.yaml")
+        settings.write_text(f"""
+receivers:
+  otlp: {{protocols: {{http: {{endpoint: "127.0.0.1:{port}"}}, grpc: {{endpoint: "127.0.0.1:{self.calls}"}}}}}}
+  otlp/secure:
+    protocols:
+      grpc: {{endpoint: "127.0.0.1:{self.secure}", tls: {{cert_file: {folder}/cert.pem, key_file: {folder}/key.pem}}}}
+exporters:
+  otlphttp:
+    endpoint: http://{backend}
+    encoding: json
+    compression: none
+    sending_queue: {{enabled: false}}
+    retry_on_failure: {{enabled: false}}
+service: {{pipelines: {{metrics: {{receivers: [otlp, otlp/secure], exporters: [otlphttp]}}}}}}
+""")
+        super().__init__([INSTALLED / "bin/collector", "--config", f"file:{settings}"], port)
+        wait_for(self.calls)
+        wait_for(self.secure)
 
 
 class Nginx(Process):

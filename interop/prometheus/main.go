@@ -1,22 +1,18 @@
 // Prometheus without its command: its own handlers for remote write and OTLP, its scraper, its storage and its queries.
 // The command itself needs the clients of twenty clouds to find targets there, which take many minutes to build.
 //
-//	prometheus ADDRESS FOLDER SCRAPED GRPC SECURE CERTIFIED [native]
+//	prometheus ADDRESS FOLDER SCRAPED [native]
 //
-// Takes remote write at /api/v1/write and OTLP at /v1/metrics, and over gRPC by what the OpenTelemetry collector is made of, at
-// the address GRPC, and with TLS at the address SECURE by cert.pem and key.pem of the folder CERTIFIED; scrapes SCRAPED ten times a second (`native`: asks for native histograms), and answers
-// /query?query=PROMQL with the sum of the result.
+// Takes remote write at /api/v1/write and OTLP at /v1/metrics; scrapes SCRAPED ten times a second (`native`: asks for native
+// histograms), and answers /query?query=PROMQL with the sum of the result.
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log"
 	"log/slog"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"time"
 
@@ -29,11 +25,6 @@ import (
 	"github.com/prometheus/prometheus/scrape"
 	"github.com/prometheus/prometheus/storage/remote"
 	"github.com/prometheus/prometheus/tsdb"
-	"go.opentelemetry.io/collector/pdata/pmetric/pmetricotlp"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/status"
 )
 
 const scraping = `
@@ -46,7 +37,7 @@ func main() {
 	logger := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	database, err := tsdb.Open(folder, logger, nil, tsdb.DefaultOptions(), nil)
 	check(err)
-	isNative := len(os.Args) > 7 && os.Args[7] == "native"
+	isNative := len(os.Args) > 4 && os.Args[4] == "native"
 	settings, err := config.Load(fmt.Sprintf(scraping, isNative), logger)
 	check(err)
 
@@ -65,10 +56,6 @@ func main() {
 	current := func() config.Config { return *settings }
 	otlp := remote.NewOTLPWriteHandler(logger, prometheus.NewRegistry(), database, current, remote.OTLPOptions{})
 	http.Handle("/v1/metrics", otlp)
-	certified, err := credentials.NewServerTLSFromFile(os.Args[6]+"/cert.pem", os.Args[6]+"/key.pem")
-	check(err)
-	serve(os.Args[4], grpc.NewServer(), otlp)
-	serve(os.Args[5], grpc.NewServer(grpc.Creds(certified)), otlp)
 	http.HandleFunc("/query", func(answer http.ResponseWriter, request *http.Request) {
 		sum, err := query(database, request.FormValue("query"))
 		if err != nil {
@@ -78,35 +65,6 @@ func main() {
 		fmt.Fprintln(answer, sum)
 	})
 	log.Fatal(http.ListenAndServe(address, nil))
-}
-
-// Takes OTLP over gRPC at an address.
-func serve(address string, calls *grpc.Server, otlp http.Handler) {
-	listener, err := net.Listen("tcp", address)
-	check(err)
-	pmetricotlp.RegisterGRPCServer(calls, &metrics{handler: otlp})
-	go func() { check(calls.Serve(listener)) }()
-}
-
-// Hands what comes over gRPC to the handler of OTLP over HTTP.
-type metrics struct {
-	pmetricotlp.UnimplementedGRPCServer
-	handler http.Handler
-}
-
-func (own *metrics) Export(_ context.Context, request pmetricotlp.ExportRequest) (pmetricotlp.ExportResponse, error) {
-	body, err := request.MarshalProto()
-	if err != nil {
-		return pmetricotlp.NewExportResponse(), err
-	}
-	post := httptest.NewRequest(http.MethodPost, "/v1/metrics", bytes.NewReader(body))
-	post.Header.Set("Content-Type", "application/x-protobuf")
-	answer := httptest.NewRecorder()
-	own.handler.ServeHTTP(answer, post)
-	if answer.Code != http.StatusOK {
-		return pmetricotlp.NewExportResponse(), status.Error(codes.Internal, answer.Body.String())
-	}
-	return pmetricotlp.NewExportResponse(), nil
 }
 
 // The sum of a query's values now.
