@@ -98,7 +98,8 @@ record! {
         /// Whether it is repeated on a new connection where the target had closed the old one.
         #[key(default "as `defaults` says, otherwise true")]
         pub retry_stale: Option<bool>,
-        /// Whether it carries a trace ID of its own (`traceparent`), unless `headers` has that.
+        /// Whether it carries a trace ID of its own (`traceparent`), unless `headers` has that. Requests that redirects
+        /// take belong to its trace, with a span each; what a page loads besides has traces of its own.
         #[key(default "as `defaults` says, otherwise false")]
         pub trace_context: Option<bool>,
         /// Whether it counts; one that does not is in no row and no total, whatever it comes to.

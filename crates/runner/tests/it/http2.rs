@@ -5,12 +5,12 @@ use std::cell::Cell;
 use std::future::poll_fn;
 use std::net::TcpListener;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use h2::server::{self, SendResponse};
-use http::{HeaderMap, Request, Response};
+use http::{HeaderMap, Request, Response, Uri};
 use serde_json::Value;
 use squall_target::{Server, TlsCertificate, TlsOptions};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -23,28 +23,33 @@ use crate::common::{End, Steps, all_good, counter, kinds, options, refused, targ
 
 /// What a server does beside answering.
 #[derive(Clone, Default)]
-struct Ways {
+pub struct Ways {
     /// Most streams at a time, over each connection.
-    streams: Option<u32>,
+    pub streams: Option<u32>,
     /// Ends each connection with GOAWAY after so many requests.
-    goaway_after: Option<u64>,
-    tls: bool,
+    pub goaway_after: Option<u64>,
+    pub tls: bool,
 }
 
 /// A server, and what it has seen.
-struct Peer {
-    url: String,
+pub struct Peer {
+    pub url: String,
     accepted: Arc<AtomicU64>,
     /// Most streams that one connection had at a time.
     most: Arc<AtomicU64>,
+    /// The heads of requests, in order.
+    pub heads: Heads,
 }
 
-fn peer(ways: Ways) -> Peer {
+type Heads = Arc<Mutex<Vec<(Uri, HeaderMap)>>>;
+
+pub fn peer(ways: Ways) -> Peer {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
     listener.set_nonblocking(true).expect("an option of all sockets");
     let (accepted, most) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
-    let (count, high) = (accepted.clone(), most.clone());
+    let heads = Heads::default();
+    let (count, high, noted) = (accepted.clone(), most.clone(), heads.clone());
     let scheme = if ways.tls { "https" } else { "http" };
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -54,12 +59,13 @@ fn peer(ways: Ways) -> Peer {
             while let Ok((stream, _)) = listener.accept().await {
                 count.fetch_add(1, Ordering::Relaxed);
                 let (ways, high, acceptor) = (ways.clone(), high.clone(), acceptor.clone());
+                let noted = noted.clone();
                 tokio::task::spawn_local(async move {
                     match acceptor {
-                        None => serve(stream, ways, high).await,
+                        None => serve(stream, ways, high, noted).await,
                         Some(acceptor) => {
                             if let Ok(stream) = acceptor.accept(stream).await {
-                                serve(stream, ways, high).await;
+                                serve(stream, ways, high, noted).await;
                             }
                         }
                     }
@@ -67,7 +73,7 @@ fn peer(ways: Ways) -> Peer {
             }
         });
     });
-    Peer { url: format!("{scheme}://127.0.0.1:{port}"), accepted, most }
+    Peer { url: format!("{scheme}://127.0.0.1:{port}"), accepted, most, heads }
 }
 
 /// TLS with a certificate that nobody knows, and HTTP/2 by ALPN.
@@ -85,7 +91,12 @@ fn acceptor() -> TlsAcceptor {
     TlsAcceptor::from(Arc::new(config))
 }
 
-async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, ways: Ways, high: Arc<AtomicU64>) {
+async fn serve(
+    stream: impl AsyncRead + AsyncWrite + Unpin,
+    ways: Ways,
+    high: Arc<AtomicU64>,
+    heads: Heads,
+) {
     let mut builder = server::Builder::new();
     if let Some(streams) = ways.streams {
         builder.max_concurrent_streams(streams);
@@ -94,6 +105,8 @@ async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, ways: Ways, high: Ar
     let (mut requests, open) = (0, Rc::new(Cell::new(0)));
     while let Some(Ok((request, respond))) = connection.accept().await {
         requests += 1;
+        let head = (request.uri().clone(), request.headers().clone());
+        heads.lock().expect("nobody panicked").push(head);
         if ways.goaway_after == Some(requests) {
             connection.graceful_shutdown();
         }
