@@ -120,17 +120,19 @@ impl LoadProfile {
         self.constant_from.map(|from| self.start.saturating_add(from).min(MAX_TIME))
     }
 
-    /// What it asks for of a scenario over the run: users, or arrivals a second. Scenarios that share it have
-    /// parts by weight.
+    /// What it asks for of a scenario: users, or arrivals a second. Scenarios that share it have parts by weight. Times are on
+    /// the run's clock, or since its first user if nobody knows when it starts.
     pub(crate) fn curve(&self, scenario: usize) -> Curve {
         let weight_of = |members: &[Member]| members.iter().map(|own| own.weight).sum::<f64>();
         let own = self.members.iter().filter(|own| own.scenario == scenario).copied();
         let part = weight_of(&own.collect::<Vec<_>>()) / weight_of(&self.members);
+        let (start, end) = match self.after.is_empty() {
+            true => (self.start, self.end()),
+            false => (0, self.shape.end()),
+        };
         match &self.shape {
-            Shape::Closed(shape) => {
-                Curve::of_load(shape.users.points(), part, self.start, self.end())
-            }
-            Shape::Open(shape) => Curve::of_load(shape.rate.points(), part, self.start, self.end()),
+            Shape::Closed(shape) => Curve::of_load(shape.users.points(), part, start, end),
+            Shape::Open(shape) => Curve::of_load(shape.rate.points(), part, start, end),
         }
     }
 

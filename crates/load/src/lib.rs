@@ -8,6 +8,7 @@
 mod arrivals;
 mod curve;
 mod mix;
+mod presence;
 mod rate;
 mod share;
 mod users;
@@ -15,6 +16,7 @@ mod users;
 pub use arrivals::{Arrival, Arrivals, Pattern};
 pub use curve::Curve;
 pub use mix::Mix;
+pub use presence::Presence;
 pub use rate::{MAX_RATE, MIN_RATE, Rate, RateCursor};
 pub use share::Share;
 pub use users::{MAX_USERS, UserChanges, Users};

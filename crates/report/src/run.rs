@@ -103,6 +103,11 @@ document! {
         /// Seconds from the start of the load, ascending, and how many: straight from point to point, two at the
         /// same time are a jump, and after the last one the number stays.
         points: Vec<(f64, f64)>,
+        /// The scenarios that have to end before it begins: its points count from then, which is seen by its first user.
+        /// None: it begins with the load.
+        after: Vec<String>,
+        /// Whether it ends when its iterations are done, which is seen by its last user.
+        until_done: bool,
     }
 
     /// A moment of the load that explains what is seen after it.

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use squall_analysis::{PhaseTimes, ScenarioRow, Series, SeriesRow, Times};
-use squall_load::Curve;
+use squall_load::{Curve, Presence};
 use squall_metrics::{HostMetrics, MetricKey};
 
-use crate::run::{Meta, Run};
+use crate::run::Run;
 use crate::schema::document;
 
 document! {
@@ -213,15 +213,38 @@ document! {
 }
 
 /// What the plan asks for of each scenario.
-pub(crate) struct PlannedLoads(Vec<(String, bool, Curve)>);
+pub(crate) struct PlannedLoads(Vec<PlannedScenario>);
+
+struct PlannedScenario {
+    name: String,
+    is_open: bool,
+    /// Counted from its begin.
+    curve: Curve,
+    presence: Presence,
+}
 
 impl PlannedLoads {
-    pub(crate) fn of(meta: &Meta) -> PlannedLoads {
-        let curves = meta.scenarios.iter().map(|own| {
-            let curve = Curve::new(own.planned.points.iter().copied());
-            (own.name.clone(), own.planned.unit == "arrivals", curve)
+    pub(crate) fn of(run: &Run) -> PlannedLoads {
+        let scenarios = run.meta.scenarios.iter().map(|own| {
+            let planned = &own.planned;
+            let from_s = planned.after.is_empty().then_some(0.0);
+            let mut presence = Presence::new(from_s, planned.until_done);
+            let place = run.series.scenarios().iter().position(|name| *name == own.name);
+            for row in run.series.rows() {
+                let is_there = place
+                    .and_then(|place| row.scenarios.get(place))
+                    .is_some_and(|seen| seen.users > 0 || seen.iterations_started > 0);
+                let from_s = f64::from(row.second);
+                presence.note(from_s, from_s + f64::from(row.seconds), is_there);
+            }
+            PlannedScenario {
+                name: own.name.clone(),
+                is_open: planned.unit == "arrivals",
+                curve: Curve::new(planned.points.iter().copied()),
+                presence,
+            }
         });
-        PlannedLoads(curves.collect())
+        PlannedLoads(scenarios.collect())
     }
 
     /// Most users, and the arrivals, of each scenario in some seconds.
@@ -231,16 +254,20 @@ impl PlannedLoads {
         seconds: u32,
     ) -> impl Iterator<Item = (&str, f64, f64)> {
         let (from, to) = (f64::from(second), f64::from(second) + f64::from(seconds));
-        self.0.iter().map(move |(name, is_open, curve)| match is_open {
-            true => (name.as_str(), 0.0, curve.sum(from, to)),
-            false => (name.as_str(), curve.most(from, to), 0.0),
+        self.0.iter().map(move |own| {
+            let (users, arrivals) = match (own.presence.within(from, to), own.is_open) {
+                (None, _) => (0.0, 0.0),
+                (Some((from, to)), true) => (0.0, own.curve.sum(from, to)),
+                (Some((from, to)), false) => (own.curve.most(from, to), 0.0),
+            };
+            (own.name.as_str(), users, arrivals)
         })
     }
 }
 
 /// The rows of a run.
 pub(crate) fn rows(run: &Run) -> Vec<SeriesDocument> {
-    let planned = PlannedLoads::of(&run.meta);
+    let planned = PlannedLoads::of(run);
     let names = run.series.scenarios();
     run.series.rows().iter().map(|row| series_row(row, names, &planned)).collect()
 }

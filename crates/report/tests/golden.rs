@@ -165,7 +165,7 @@ fn host_sample(second: u64) -> HostSample {
 }
 
 fn planned(unit: &str, points: &[(f64, f64)]) -> PlannedLoad {
-    PlannedLoad { unit: unit.to_owned(), points: points.to_vec() }
+    PlannedLoad { unit: unit.to_owned(), points: points.to_vec(), ..PlannedLoad::default() }
 }
 
 fn run() -> Run {

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use squall_base::hex::hex;
 use squall_base::units;
 use squall_engine::Program;
-use squall_plan::model::{Closed, End, Load, Open, Plan, Target, Warmup};
+use squall_plan::model::{Closed, End, Load, Open, Plan, Scenario, Target, Warmup};
 use squall_plan::span::Span;
 use squall_plan::template::Template;
 use squall_report::{Meta, PlannedLoad, ScenarioMeta};
@@ -65,24 +65,27 @@ fn plan_target(plan: &Plan) -> Option<String> {
 /// The scenarios of a plan with their loads.
 fn scenarios(plan: &Plan, program: &Program) -> Vec<ScenarioMeta> {
     let shared = plan.load.as_ref().map(|load| describe_load(&load.value)).unwrap_or_default();
-    let of = |scenario: &squall_plan::model::Scenario| ScenarioMeta {
+    let of = |scenario: &Scenario| ScenarioMeta {
         name: scenario.name.value.clone(),
         load: match (&scenario.load, &scenario.weight) {
             (Some(load), _) => describe_load(&load.value),
             (None, Some(weight)) => format!("weight {} of {shared}", weight.value),
             (None, None) => String::new(),
         },
-        planned: planned(program, &scenario.name.value),
+        planned: planned(plan, program, scenario),
     };
     plan.scenarios.iter().map(of).collect()
 }
 
 /// What the plan asks for of a scenario over time.
-fn planned(program: &Program, scenario: &str) -> PlannedLoad {
-    let planned = program.planned().find(|own| own.scenario == scenario);
+fn planned(plan: &Plan, program: &Program, scenario: &Scenario) -> PlannedLoad {
+    let planned = program.planned().find(|own| own.scenario == scenario.name.value);
+    let load = scenario.load.as_ref().or(plan.load.as_ref());
     planned.map_or_else(PlannedLoad::default, |own| PlannedLoad {
         unit: if own.is_open { "arrivals" } else { "users" }.to_owned(),
         points: own.curve.points().to_vec(),
+        after: scenario.after.iter().map(|name| name.value.clone()).collect(),
+        until_done: load.is_some_and(|load| load.value.ends_when_done()),
     })
 }
 

@@ -143,7 +143,7 @@ fn load(load: &LoadState) -> Value {
         "scenario": load.scenario,
         "label": load.label(),
         "users": load.is_users(),
-        "from_s": load.from_s,
+        "from_s": load.from_s(),
         "length_s": load.length_s,
         "iterations": load.iterations,
         "can_change": load.can_change,

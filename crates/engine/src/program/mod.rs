@@ -369,7 +369,7 @@ pub struct Planned<'p> {
     pub scenario: &'p str,
     /// Whether the curve is of arrivals a second; otherwise it is of users.
     pub is_open: bool,
-    /// How many, over the time of the run.
+    /// How many, over the time of the run; of one that comes after others over the time from its first user on.
     pub curve: Curve,
 }
 
@@ -431,11 +431,9 @@ impl Program {
         to.is_none_or(|to| to > from).then(|| (seconds(from), to.map(seconds)))
     }
 
-    /// What the plan asks for of each scenario over the run.
+    /// What the plan asks for of each scenario.
     pub fn planned(&self) -> impl Iterator<Item = Planned<'_>> {
-        // When those start that come after others is not known.
-        let known = self.loads.iter().filter(|load| load.after.is_empty());
-        known.flat_map(|load| {
+        self.loads.iter().flat_map(|load| {
             load.members.iter().map(|member| Planned {
                 scenario: &self.scenarios[member.scenario].name,
                 is_open: matches!(load.shape, Shape::Open(_)),

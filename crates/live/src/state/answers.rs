@@ -119,7 +119,8 @@ impl State {
         &lately[lately.len().saturating_sub(NOW)..]
     }
 
-    /// Those of them after the last change by a person: in the second of a change both loads were there.
+    /// Those of them after the last change, by a person or as a load began that came after others: in the second of a change both loads
+    /// were there.
     fn settled(&self) -> &[Point] {
         let now = self.now();
         let from = now.partition_point(|point| {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use squall_load::{Rate, Users};
+use squall_load::{Presence, Rate, Users};
 use squall_metrics::{RowKind, ScenarioLoad};
 use squall_plan::model::{Load, Plan, Stage};
 use squall_runner::Second;
@@ -14,8 +14,6 @@ pub struct LoadState {
     pub scenario: String,
     /// The scenarios that it drives.
     pub members: Vec<String>,
-    /// When it begins after the load's start, in s, pauses left out; `None`: when others have ended, which is not yet.
-    pub from_s: Option<f64>,
     /// Whether a person can change it: it ends by time, and when it begins is known beforehand.
     pub can_change: bool,
     /// How long it lasts, in s; `None`: until its iterations are done.
@@ -30,6 +28,8 @@ pub struct LoadState {
     pub now: ScenarioLoad,
     /// Levels that a person has asked for: from which second on, and what; in order.
     scaled: Vec<(f64, f64)>,
+    /// When it begins and ends after the load's start, in s, pauses left out.
+    presence: Presence,
     shape: Shape,
 }
 
@@ -87,7 +87,7 @@ impl LoadState {
         Some(LoadState {
             scenario,
             members,
-            from_s: from.map(|from| from.as_secs_f64()),
+            presence: Presence::new(from.map(|from| from.as_secs_f64()), iterations.is_some()),
             can_change: iterations.is_none() && length.is_some() && from.is_some(),
             length_s: length.map(|length| length.as_secs_f64()),
             iterations,
@@ -116,19 +116,26 @@ impl LoadState {
         if self.scenario.is_empty() { "all scenarios" } else { &self.scenario }
     }
 
-    /// Users, or arrivals a second, that are planned at a time, in s after the load's start, pauses left out.
+    /// When it begins after the load's start, in s, pauses left out; `None`: when others have ended, which is not yet.
+    pub fn from_s(&self) -> Option<f64> {
+        self.presence.from_s()
+    }
+
+    /// Users, or arrivals, that are planned for the second from a time on, in s after the load's start, pauses left out. Nothing
+    /// is as long as nobody knows when it begins.
     pub fn planned(&self, at_s: f64) -> f64 {
-        let Some(passed) = self.from_s.map(|from| at_s - from) else { return 0.0 };
-        if passed < 0.0 || self.length_s.is_some_and(|length| passed >= length) {
+        let Some((passed, until)) = self.presence.within(at_s, at_s + 1.0) else { return 0.0 };
+        let until = self.length_s.map_or(until, |length| until.min(length));
+        if passed >= until {
             return 0.0;
         }
         if let Some((_, level)) = self.scaled.iter().rev().find(|(from, _)| *from <= at_s) {
             return *level;
         }
-        let at = nanos(Duration::from_secs_f64(passed));
+        let at = |passed| nanos(Duration::from_secs_f64(passed));
         match &self.shape {
-            Shape::Users(users) => users.users_at(at) as f64,
-            Shape::Rate(rate) => rate.due_before(at + 1_000_000_000) - rate.due_before(at),
+            Shape::Users(users) => users.users_at(at(passed)) as f64,
+            Shape::Rate(rate) => rate.due_before(at(until)) - rate.due_before(at(passed)),
         }
     }
 
@@ -137,17 +144,15 @@ impl LoadState {
         self.scaled.push((at_s, level));
     }
 
-    /// Notes what was there in the second that began at a time: a load that comes after others has begun with its
-    /// first user.
+    /// Notes what was there in the second that began at a time.
     pub fn note(&mut self, now: ScenarioLoad, at_s: f64) {
-        let has_begun = now.users > 0 || now.iterations_started > 0;
-        self.from_s = self.from_s.or_else(|| has_begun.then_some(at_s));
+        self.presence.note(at_s, at_s + 1.0, now.users > 0 || now.iterations_started > 0);
         self.now = now;
     }
 
     /// How long it has lasted, in s.
     fn passed_s(&self, at_s: f64) -> f64 {
-        self.from_s.map_or(0.0, |from| (at_s - from).max(0.0))
+        self.from_s().map_or(0.0, |from| (at_s - from).max(0.0))
     }
 
     /// What part of it is over, of 1; `None`: nobody knows.
@@ -166,7 +171,7 @@ impl LoadState {
     /// How long it will take yet, in s: by its end or, where that is by iterations, by their rate so far.
     pub fn left_s(&self, at_s: f64) -> Option<f64> {
         let passed = self.passed_s(at_s);
-        let to_begin = self.from_s.map_or(0.0, |from| (from - at_s).max(0.0));
+        let to_begin = self.from_s().map_or(0.0, |from| (from - at_s).max(0.0));
         let by_time = self.length_s.map(|length| to_begin + (length - passed).max(0.0));
         let by_number = self
             .iterations
@@ -226,7 +231,13 @@ mod tests {
         assert!(!load.can_change);
         load.note(ScenarioLoad { users: 4, ..ScenarioLoad::default() }, 20.0);
         load.note(ScenarioLoad { users: 4, ..ScenarioLoad::default() }, 21.0);
-        assert_eq!(seen(load, 25.0), (4.0, Some(0.5), Some(5.0)));
+        assert_eq!(seen(load, 25.5), (4.0, Some(0.5), Some(5.0)));
+        assert_eq!([29.0, 30.0, 31.0].map(|at| load.planned(at)), [4.0, 4.0, 0.0]);
+        // The one before it, which ends when it is done, asks for nothing any more.
+        let before = &mut own[0];
+        before.note(ScenarioLoad { users: 1, ..ScenarioLoad::default() }, 18.0);
+        before.note(ScenarioLoad::default(), 19.0);
+        assert_eq!([18.0, 19.0].map(|at| before.planned(at)), [1.0, 0.0]);
     }
 
     #[test]

@@ -103,7 +103,7 @@ pub struct State {
     ended_s: Option<f64>,
     paused_s: Option<f64>,
     stood_still_s: f64,
-    /// The second of the load in which a person changed it last.
+    /// The second of the load in which a person changed it last, or a load began that had come after others.
     changed_in: Option<f64>,
     totals: Totals,
     recent: Recent,
@@ -171,7 +171,6 @@ impl State {
         self.counters = self.totals.counters();
         let requests = second.rows.iter().filter(|row| row.key.place.kind.is_request());
         self.requests += requests.map(|row| row.stats.count).sum::<u64>();
-        self.remember(second);
         self.rows.add(second, &self.totals);
         self.problems.add(second);
         self.latest.note(second);
@@ -179,8 +178,13 @@ impl State {
         for load in &mut self.loads {
             load.done_lately = load.ended_in(second);
             load.done += load.done_lately;
+            let is_awaited = load.from_s().is_none();
             load.note(self.latest.load().of(&load.members), at_s);
+            if is_awaited && load.from_s().is_some() {
+                self.changed_in = Some(f64::from(second.second));
+            }
         }
+        self.remember(second);
         if second.second.is_multiple_of(EVALUATE_EVERY) {
             self.evaluate(f64::from(second.second + 1));
         }
@@ -204,6 +208,13 @@ impl State {
             ..Point::of(&row)
         };
         self.history.add(point);
+    }
+
+    /// The loads of users, or of arrivals, of which nobody knows when they begin; the names of their scenarios. As long as there are any,
+    /// what is planned ends with the others.
+    pub fn awaited(&self, is_users: bool) -> Vec<&str> {
+        let meant = self.loads.iter().filter(|load| load.is_users() == is_users);
+        meant.filter(|load| load.from_s().is_none()).map(LoadState::label).collect()
     }
 
     /// What was there in a second of all closed workloads together, or of all open ones.

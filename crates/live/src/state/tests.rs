@@ -231,6 +231,32 @@ fn a_pause_moves_what_is_planned() {
     assert_eq!((state.load_s(), state.stood_still_s()), (35.0, 10.0));
 }
 
+/// Four seconds of a load that another one waits for.
+pub fn awaiting() -> State {
+    let plan = "target: http://a.test\nscenarios:\n  buyer: {load: {users: 200, for: 1m}, steps: [{get: /}]}\n  \
+                guest: {after: [buyer], load: {rate: 1000/s, for: 1m}, steps: [{get: /}]}\n";
+    let mut state = running(plan, None);
+    let alone = Doing { requests: 0, users: 200, ..WELL };
+    (0..4).for_each(|number| pass(&mut state, number, alone));
+    state
+}
+
+#[test]
+fn a_load_that_comes_after_others_is_planned_from_its_first_user_on() {
+    let mut state = awaiting();
+    let seen = |state: &State| {
+        let last = *state.history.last().expect("a second");
+        let names = state.awaited(false).join(", ");
+        (last.planned_users, last.planned_arrivals, names, state.answers()[0].word.clone())
+    };
+    assert_eq!(seen(&state), (200.0, 0.0, "guest".to_owned(), "yes".to_owned()));
+    pass(&mut state, 4, WELL);
+    assert_eq!(seen(&state).1, 500.0, "it began within the second");
+    let few = Doing { requests: 100, ..WELL };
+    (5..8).for_each(|number| pass(&mut state, number, few));
+    assert_eq!(seen(&state), (200.0, 1_000.0, String::new(), "no".to_owned()));
+}
+
 #[test]
 fn a_change_of_the_load_is_what_is_planned_from_then_on() {
     let mut state = mixed();

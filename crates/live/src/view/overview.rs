@@ -76,7 +76,7 @@ fn scenario(
         }
         None => x,
     };
-    let left = match (load.from_s, load.left_s(at_s)) {
+    let left = match (load.from_s(), load.left_s(at_s)) {
         (None, _) => "  after others".to_owned(),
         (Some(from), _) if at_s < from => format!("  in {}", clock(from - at_s)),
         (_, Some(left)) => format!("  {} left", clock(left.ceil())),
@@ -85,6 +85,7 @@ fn scenario(
     let planned = load.planned(at_s);
     let (users, in_flight) = (count(load.now.users), count(load.now.in_flight.most));
     let level = match load.is_users() {
+        _ if load.from_s().is_none() => "  not known yet".to_owned(),
         true => format!("  {users} of {} users", count(planned.round() as u64)),
         false => {
             let started = rate(load.now.iterations_started as f64);
@@ -160,7 +161,7 @@ fn arrivals(paint: &mut Paint<'_>, area: Rect, state: &State, window: Window) {
     ];
     let last = state.history.last().copied().unwrap_or_default();
     let now = format!("  {}", rate(last.arrivals as f64));
-    let plan = format!(" of {} planned", rate(last.planned_arrivals));
+    let plan = format!(" of {} planned{}", rate(last.planned_arrivals), to_come(state, false));
     let title = [("Arrivals", theme.heading()), (&*now, theme.curve(0)), (&*plan, theme.dim())];
     chart(paint, area, &title, &curves, window, rate);
 }
@@ -179,12 +180,24 @@ fn users(paint: &mut Paint<'_>, area: Rect, state: &State, window: Window, is_pl
     let last = state.history.last().copied().unwrap_or_default();
     let now = format!("  {}", count(last.users));
     let plan = match is_planned {
-        true => format!(" of {} planned", count(last.planned_users.round() as u64)),
+        true => {
+            let planned = count(last.planned_users.round() as u64);
+            format!(" of {planned} planned{}", to_come(state, true))
+        }
         false => String::new(),
     };
     let title =
         [("Virtual users", theme.heading()), (&*now, theme.curve(0)), (&*plan, theme.dim())];
     chart(paint, area, &title, &curves, window, whole);
+}
+
+/// What is planned besides, nobody knows when.
+fn to_come(state: &State, is_users: bool) -> String {
+    match state.awaited(is_users).as_slice() {
+        [] => String::new(),
+        [one] => format!(", then {one}"),
+        [one, others @ ..] => format!(", then {one} and {} more", others.len()),
+    }
 }
 
 fn throughput(paint: &mut Paint<'_>, area: Rect, state: &State, window: Window) {

@@ -6,7 +6,7 @@ use ratatui_core::style::{Color, Modifier};
 use super::*;
 use crate::input::Key;
 use crate::keys::press;
-use crate::state::tests::{failing, mixed};
+use crate::state::tests::{awaiting, failing, mixed};
 
 fn screen(state: &State, browse: &Browse, columns: u16, rows: u16, has_colors: bool) -> Buffer {
     let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
@@ -157,4 +157,11 @@ fn rows_are_sorted_filtered_and_scrolled() {
         1,
         "five rows, room for four"
     );
+}
+
+#[test]
+fn what_is_to_come_nobody_knows_when_is_said() {
+    let shown = text(&screen(&awaiting(), &Browse::default(), 100, 30, false));
+    assert!(shown.contains("after others  not known yet"), "{shown}");
+    assert!(shown.contains("0.00/s planned, then guest"), "{shown}");
 }

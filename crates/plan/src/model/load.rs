@@ -20,6 +20,16 @@ pub enum Load {
     Open(Open),
 }
 
+impl Load {
+    /// Whether it may end before its time, as its iterations are done.
+    pub fn ends_when_done(&self) -> bool {
+        match self {
+            Load::Closed(closed) => closed.iterations.or(closed.total_iterations).is_some(),
+            Load::Open(open) => open.total_iterations.is_some(),
+        }
+    }
+}
+
 record! {
     /// A number of users, each starting its next iteration when the last is done.
     #[derive(Debug, Clone, PartialEq, Default)]

@@ -48,7 +48,7 @@ pub fn export(
     to: &mut (dyn Write + Send),
 ) -> io::Result<()> {
     let mut writer = Writer::new(format, run.meta.started_unix, to)?;
-    let planned = PlannedLoads::of(&run.meta);
+    let planned = PlannedLoads::of(run);
     let (mut known, mut written) = (Known::new(run.host.series()), Ok(()));
     let left_out = recording.replay(|slice| {
         if written.is_ok() && known.seen.insert(slice.worker, slice.second) {

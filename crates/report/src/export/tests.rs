@@ -30,7 +30,7 @@ fn recording() -> Recording {
 
 fn run() -> Run {
     let points = vec![(0.0, 0.0), (2.0, 8.0)];
-    let planned = PlannedLoad { unit: "users".to_owned(), points };
+    let planned = PlannedLoad { unit: "users".to_owned(), points, ..PlannedLoad::default() };
     let buyer = ScenarioMeta { name: "buyer".to_owned(), planned, ..ScenarioMeta::default() };
     let mut host = HostMetrics::default();
     for second in 0..3u32 {

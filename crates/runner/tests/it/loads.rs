@@ -218,6 +218,30 @@ scenarios:
     assert!(elapsed(&json) >= 0.3);
 }
 
+/// When they begin and end that come after others, or end with their iterations, is seen.
+#[test]
+fn what_is_planned_of_scenarios_after_others_begins_with_them() {
+    let plan = "
+target: URL
+scenarios:
+  first: {load: {users: 3, iterations: 1}, steps: [{think: 1500ms}, {get: /}]}
+  then: {load: {users: 2, for: 2s}, after: [first], steps: [{get: /delay/50}]}
+";
+    let json = run(&target(), plan, &workers(2));
+    let series = json["series"].as_array().expect("seconds");
+    let seen = |name: &str, key: &str| -> Vec<u64> {
+        let of = series.iter().map(|row| row["scenarios"][name][key].as_f64().expect(key) as u64);
+        of.collect()
+    };
+    for name in ["first", "then"] {
+        assert_eq!(seen(name, "planned_users"), seen(name, "users"), "{name}: {json}");
+    }
+    assert!(seen("then", "users")[0] == 0 && seen("first", "users")[2] == 0, "{series:?}");
+    let then = &json["meta"]["scenarios"][1]["planned"];
+    assert_eq!((&then["after"][0], &then["until_done"]), (&"first".into(), &false.into()));
+    assert_eq!(then["points"].to_string(), "[[0.0,0.0],[0.0,2.0],[2.0,2.0],[2.0,0.0]]");
+}
+
 #[test]
 fn a_load_without_end_ends_when_it_is_told_to() {
     let plan = "target: URL\nscenarios: {a: {load: {users: 2, endless: true}, steps: \

@@ -52,9 +52,9 @@ function shownOf(line, [from, to]) {
 
 /**
  * A chart. `lines` are {name, color, dash, fill, of, ahead}: `of` is the value at a point, `ahead` its place in what is
- * planned yet.
+ * planned yet; `note` is what is to be said of it now.
  */
-function chart({ title, unit, lines, height = 170, hasLog }) {
+function chart({ title, unit, lines, height = 170, hasLog, note = () => '' }) {
   const own = { log: false };
   const plot = el('div.plot', {
     tabindex: 0, role: 'slider', 'aria-label': `${title}: moment`, 'aria-valuemin': 0, 'aria-valuemax': 1,
@@ -70,10 +70,11 @@ function chart({ title, unit, lines, height = 170, hasLog }) {
     logButton.setAttribute('aria-pressed', String(own.log));
     own.draw();
   } }, 'logarithmic') : null;
+  const told = el('p.note');
   const numbers = el('details', { ontoggle: () => numbers.open && numbers.lastChild.replaceChildren(tableOf(title, unit, lines)) },
     el('summary', null, 'Values as a table'), el('div'));
   own.figure = el('figure.chart', null,
-    el('figcaption', null, el('h3', null, title), el('div.bar', null, legend, logButton)), plot, numbers);
+    el('figcaption', null, el('h3', null, title), el('div.bar', null, legend, logButton), told), plot, numbers);
   const text = (value) => (value === null || value === undefined ? '–' : UNITS[unit].show(value));
 
   own.point = () => {
@@ -96,6 +97,8 @@ function chart({ title, unit, lines, height = 170, hasLog }) {
   own.draw = () => {
     const width = plot.clientWidth;
     if (!width || !run.now) return;
+    set(told, note());
+    told.hidden = told.textContent === '';
     const [from, to] = span();
     const inner = height - MARGIN.top - MARGIN.bottom;
     own.x = (at) => MARGIN.left + ((at - from) / (to - from)) * (width - MARGIN.left - MARGIN.right);

@@ -95,7 +95,8 @@ function loadsPart() {
       const waits = ahead === null ? 'after others' : ahead > 0 ? `in ${clock(Math.ceil(ahead), 600)}` : null;
       set(left, waits || (now.left_s === null || run.about.result ? '' : `${clock(Math.ceil(now.left_s), now.left_s)} left`));
       const actual = load.users ? plural(now.users, 'user') : `${rate(now.started)}`;
-      const texts = [load.users ? plural(now.planned, 'user') : rate(now.planned), actual, count(now.users), count(now.in_flight), `${count(now.done)}, ${rate(now.done_lately)}`, load.users ? '–' : `${rate(now.dropped)}`];
+      const planned = load.users ? plural(now.planned, 'user') : rate(now.planned);
+      const texts = [load.from_s === null ? 'not known yet' : planned, actual, count(now.users), count(now.in_flight), `${count(now.done)}, ${rate(now.done_lately)}`, load.users ? '–' : `${rate(now.dropped)}`];
       texts.forEach((text, cell) => set(cells[cell], text));
       const short = load.users ? now.users < now.planned * 0.98 - 1 : now.started < now.planned * 0.98 - 2 * Math.sqrt(now.planned);
       cells[1].classList.toggle('short', short && !run.about.paused && !run.about.result);
@@ -121,6 +122,12 @@ function tilesPart() {
   });
 }
 
+/** What is planned besides, nobody knows when. */
+function toCome(users) {
+  const names = run.about.loads.filter((load) => load.users === users && load.from_s === null).map((load) => load.label);
+  return names.length > 0 ? `The plan is known up to now: nobody knows when ${names.join(', ')} will begin, as others have to end first.` : '';
+}
+
 /** Charts over time. */
 function chartsPart() {
   const some = (users) => run.about.loads.some((load) => load.users === users);
@@ -131,7 +138,7 @@ function chartsPart() {
     charts.forEach((own) => own.draw());
   } }, 'the last minute');
   const make = () => [
-    some(false) && chart({ title: 'Arrivals a second', unit: 'rate', lines: [
+    some(false) && chart({ title: 'Arrivals a second', unit: 'rate', note: () => toCome(false), lines: [
       { name: 'planned', color: 'c7', dash: '6 4', of: perSecond('planned_arrivals'), ahead: 1 },
       { name: 'actual', color: 'c1', of: perSecond('arrivals') },
       { name: 'dropped', color: 'c2', dash: '2 2', of: perSecond('arrivals_dropped') }] }),
@@ -139,7 +146,7 @@ function chartsPart() {
       { name: 'p50', color: 'c3', of: latency('p50_us') },
       { name: 'p90', color: 'c5', dash: '8 3', of: latency('p90_us') },
       { name: 'p99', color: 'c6', dash: '5 2', of: latency('p99_us') }] }),
-    chart({ title: 'Virtual users and requests in flight (the most at once within each second)', unit: 'count', lines: [
+    chart({ title: 'Virtual users and requests in flight (the most at once within each second)', unit: 'count', note: () => toCome(true), lines: [
       some(true) && { name: 'planned users', color: 'c7', dash: '6 4', of: (point) => point.planned_users, ahead: 2 },
       some(true) && { name: some(false) ? 'actual' : 'users', color: 'c1', of: (point) => point.closed_users },
       some(false) && { name: some(true) ? 'with those of arrivals' : 'users', color: 'c3', dash: '8 3', of: (point) => point.users },

@@ -95,19 +95,32 @@ function ofScenarios(name, planned, field, color, more) {
   return { name, values, starts: second, seconds, color, ...more };
 }
 
+/** What is known of the plan by what was seen alone: scenarios with a load of a kind that came after others. */
+function planNote(unit, field) {
+  const later = (run.meta.scenarios || []).filter(({ planned }) => planned && planned.unit === unit && planned.after.length > 0);
+  const { second, scenarios } = run.series;
+  const told = later.map(({ name, planned }) => {
+    const began = second[((scenarios[name] || {})[field] || []).findIndex((value) => value > 0)];
+    const others = planned.after.join(', ');
+    return began === undefined ? `${name} comes after ${others}, and did not begin` : `${name} comes after ${others}, and is planned from ${moment(began)} on, when it began`;
+  });
+  return told.length > 0 ? `${told.join('; ')}.` : '';
+}
+
 function arrivalsChart() {
   const planned = ofScenarios('planned', 'arrivals', 'planned_arrivals', 'c7', { dash: '6 4', per: true });
   if (!planned) return [];
   const started = ofScenarios('started', 'arrivals', 'iterations_started', 'c1', { per: true });
-  return [chart({ title: 'Arrivals a second, planned and actual', unit: 'rate', series: [planned, started, dropped()].filter(Boolean), height: 130, about: 'Where fewer start than were planned, the load was not the plan’s: see validity.' })];
+  return [chart({ title: 'Arrivals a second, planned and actual', unit: 'rate', series: [planned, started, dropped()].filter(Boolean), height: 130, about: `Where fewer start than were planned, the load was not the plan’s: see validity. ${planNote('arrivals', 'planned_arrivals')}`.trim() })];
 }
 
 function usersChart() {
   const planned = ofScenarios('planned users', 'users', 'planned_users', 'c7', { dash: '6 4' });
   const series = [planned, ofSeries('active users', 'users', 'c1'), ofSeries('most requests in flight', 'in_flight', 'c4', { dash: '5 3' })].filter(Boolean);
   const title = series.length > 1 ? 'Virtual users and requests in flight' : 'Virtual users';
-  const about = 'In flight: the most at once within each interval, so that a moment of many shows.';
-  return series.length > 0 ? [chart({ title, unit: 'count', series, height: 130, ...(series.length > 1 ? { about } : {}) })] : [];
+  const inFlight = series.length > 1 ? 'In flight: the most at once within each interval, so that a moment of many shows.' : '';
+  const about = [inFlight, planNote('users', 'planned_users')].filter(Boolean).join(' ');
+  return series.length > 0 ? [chart({ title, unit: 'count', series, height: 130, about })] : [];
 }
 
 /** The machine that squall ran on: each metric is drawn where the system has told it. */
