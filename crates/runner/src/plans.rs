@@ -1,17 +1,17 @@
 //! Reads plans, compiles them, and makes what their connections need.
 
-use std::net::{AddrParseError, IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 
 use squall_analysis::Threshold;
 use squall_engine::{CompileOptions, Judged, Program, Section};
 use squall_plan::diagnostic::{Diagnostic, Sources};
-use squall_plan::model::{self, Load, Plan};
+use squall_plan::model::{self, AddressSelect, Load, Plan};
 use squall_plan::span::{Span, Spanned};
 use squall_plan::vars::LoadOptions;
 use squall_plan::yaml::{self, Loaded, PlanErrors};
-use squall_wire::{ClientCert, Io, Settings, Shared, TlsSettings};
+use squall_wire::{ClientCert, Dns, Io, Settings, Shared, Substitute, TlsSettings};
 
 use crate::error::Error;
 use crate::host_sampler;
@@ -195,12 +195,15 @@ pub fn network(
     let mut settings =
         Settings { unix: connections.unix.clone(), io, ports, ..Settings::default() };
     for (host, list) in &connections.resolve {
-        let addresses = addresses(list, &mut errors, |text| {
-            text.parse().or_else(|_| text.parse().map(|ip: IpAddr| SocketAddr::new(ip, 0)))
-        });
-        settings.resolve.insert(host.to_ascii_lowercase(), addresses);
+        let expected = "expected an IP address, or the name of another host";
+        let list = all_of(list, &mut errors, expected, substitute);
+        settings.resolve.insert(host.to_ascii_lowercase(), list);
     }
-    settings.source_addresses = addresses(&connections.source_addresses, &mut errors, str::parse);
+    let in_order = connections.dns.select == AddressSelect::First;
+    settings.dns = Dns { ttl: connections.dns.ttl, in_order };
+    let expected = "expected an IP address";
+    settings.source_addresses =
+        all_of(&connections.source_addresses, &mut errors, expected, |text| text.parse().ok());
     settings.tls = TlsSettings {
         ca: connections.tls.ca.iter().cloned().collect(),
         cert: connections.tls.cert.clone(),
@@ -234,23 +237,43 @@ fn client_cert(cert: &squall_plan::model::ClientCert) -> ClientCert {
     ClientCert { name: name.value.clone(), cert: cert.clone(), key: key.clone() }
 }
 
-/// Reads addresses; those that are none are noted as errors.
-fn addresses<A>(
+/// Reads addresses; those that are none are noted as errors, with what was `expected`.
+fn all_of<A>(
     list: &[Spanned<String>],
     errors: &mut Vec<Diagnostic>,
-    parse: impl Fn(&str) -> Result<A, AddrParseError>,
+    expected: &str,
+    parse: impl Fn(&str) -> Option<A>,
 ) -> Vec<A> {
     let mut addresses = Vec::new();
     for text in list {
         match parse(&text.value) {
-            Ok(address) => addresses.push(address),
-            Err(_) => {
-                let message = format!("invalid address `{}`: expected an IP address", text.value);
+            Some(address) => addresses.push(address),
+            None => {
+                let message = format!("invalid address `{}`: {expected}", text.value);
                 errors.push(Diagnostic::error(text.span, message));
             }
         }
     }
     addresses
+}
+
+/// What takes the place of a host: an address or a name, which may have a port.
+fn substitute(text: &str) -> Option<Substitute> {
+    if let Ok(address) = text.parse() {
+        return Some(Substitute::Address(address));
+    }
+    if let Ok(address) = text.parse::<IpAddr>() {
+        return Some(Substitute::Address(SocketAddr::new(address, 0)));
+    }
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) => (host, port.parse().ok()?),
+        None => (text, 0),
+    };
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    // A name that ends with a number would be an address.
+    let is_address = host.rsplit('.').next().is_some_and(|end| end.parse::<u32>().is_ok());
+    let is_name = !host.is_empty() && host.chars().all(is_of_name) && !is_address;
+    is_name.then(|| Substitute::Host(host.to_owned(), port))
 }
 
 /// Compiles a section of a plan.

@@ -25,11 +25,18 @@ pub struct Client {
     pub(crate) heads: RefCell<KnownHeads>,
     /// Connections begun so far: picks the next of several addresses.
     connections_begun: Cell<usize>,
-    /// Addresses of names that were not known before the run.
-    pub(crate) late: RefCell<HashMap<String, Rc<[SocketAddr]>>>,
+    /// Addresses of names that were used, by `host:port`.
+    pub(crate) late: RefCell<HashMap<String, Looked>>,
     ring: Option<Rc<Ring>>,
     /// How much waits for tokio's event loop.
     in_tokio: Cell<u32>,
+}
+
+/// What was looked up.
+pub(crate) struct Looked {
+    pub addresses: Rc<[SocketAddr]>,
+    /// Until when it holds, in nanoseconds on the client's clock.
+    pub until_ns: u64,
 }
 
 /// Something waits for tokio's event loop, as long as this lives.
@@ -112,6 +119,20 @@ impl Client {
     /// The read buffer. It is held within one poll only, so that no two connections meet in it.
     pub(crate) fn buffer(&self) -> RefMut<'_, Box<[u8]>> {
         self.buffer.borrow_mut()
+    }
+
+    /// Notes the addresses of a name, as of a moment on the client's clock.
+    pub(crate) fn note(
+        &self,
+        key: String,
+        addresses: Rc<[SocketAddr]>,
+        now: u64,
+    ) -> Rc<[SocketAddr]> {
+        let ttl = self.shared.settings.dns.ttl;
+        let ttl = ttl.and_then(|ttl| u64::try_from(ttl.as_nanos()).ok()).unwrap_or(u64::MAX);
+        let looked = Looked { addresses: addresses.clone(), until_ns: now.saturating_add(ttl) };
+        self.late.borrow_mut().insert(key, looked);
+        addresses
     }
 
     pub(crate) fn next_connection_number(&self) -> usize {

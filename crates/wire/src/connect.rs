@@ -163,7 +163,7 @@ async fn reach(
 }
 
 /// The addresses of a name: what the user gave, what was looked up before the run, or what is looked
-/// up now, once.
+/// up now, once or whenever that is too old.
 async fn addresses(
     client: &Client,
     host: &str,
@@ -178,22 +178,20 @@ async fn addresses(
         return Ok(Rc::new([SocketAddr::new(address, port)]));
     }
     let key = format!("{host}:{port}");
-    if let Some(found) = client.late.borrow().get(&key) {
-        return Ok(found.clone());
-    }
-    if let Some(found) = client.shared.addresses.get(&key) {
-        let found: Rc<[SocketAddr]> = found.as_slice().into();
-        client.late.borrow_mut().insert(key, found.clone());
-        return Ok(found);
+    let begin = client.clock().now();
+    let is_used = match client.late.borrow().get(&key) {
+        Some(found) if found.until_ns > begin => return Ok(found.addresses.clone()),
+        found => found.is_some(),
+    };
+    if let Some(found) = client.shared.addresses.get(&key).filter(|_| !is_used) {
+        return Ok(client.note(key, found.as_slice().into(), begin));
     }
     progress.set(Phase::Dns);
-    let begin = client.clock().now();
     let found = tokio::net::lookup_host((host, port)).await;
-    (times.begin_ns, times.dns_ns) = (begin, Some(client.clock().now() - begin));
+    let now = client.clock().now();
+    (times.begin_ns, times.dns_ns) = (begin, Some(now - begin));
     let found = found.map_err(|error| Error::new(ErrorKind::Dns, format!("{host}: {error}")))?;
-    let found: Rc<[SocketAddr]> = unique(found).into();
-    client.late.borrow_mut().insert(key, found.clone());
-    Ok(found)
+    Ok(client.note(key, unique(found).into(), now))
 }
 
 /// A TCP handshake as the kernel knows it.
@@ -221,7 +219,7 @@ impl Handshake {
     }
 }
 
-/// Connects to one of several addresses, the next one round robin first: the connection, when the first
+/// Connects to one of several addresses, the next one round robin first, or else in their order: the connection, when the first
 /// of them was begun to be tried, and the handshake with the one that took it.
 async fn dial(
     client: &Client,
@@ -229,10 +227,11 @@ async fn dial(
     window: Option<u32>,
 ) -> Result<(Transport, u64, Handshake), Error> {
     let number = client.next_connection_number();
+    let first = if client.shared.settings.dns.in_order { 0 } else { number };
     let mut last = Error::new(ErrorKind::Dns, "the name has no address");
     let mut first_ns = None;
     for at in 0..addresses.len() {
-        let to = addresses[(number + at) % addresses.len()];
+        let to = addresses[(first + at) % addresses.len()];
         let begin = client.clock().now();
         match dial_one(client, to, client.source(to, number), window).await {
             Ok((stream, handshake)) => {

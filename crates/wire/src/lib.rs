@@ -46,6 +46,7 @@ pub use origin::{Origin, Scheme};
 pub use progress::{Clock, Phase, Progress};
 pub use ring::LoopWaker;
 pub use settings::{
-    ClientCert, Http, Io, KeyStore, Proxy, Settings, SetupError, Shared, TlsSettings,
+    ClientCert, Dns, Http, Io, KeyStore, Proxy, Settings, SetupError, Shared, Substitute,
+    TlsSettings,
 };
 pub use throttle::Throttle;

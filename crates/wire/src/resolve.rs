@@ -1,11 +1,12 @@
 //! Looking up names before a run: all at a time, and not for longer than a user would wait.
 
+use std::collections::HashMap;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use crate::settings::SetupError;
+use crate::settings::{SetupError, Substitute};
 
 /// How long names may take to look up before a run. A resolver tries each of its servers for 5 s, twice
 /// (resolv.conf(5)): one that has not answered in this time is broken.
@@ -22,6 +23,35 @@ pub(crate) fn lookup_all(
         (host.as_str(), port).to_socket_addrs().map(crate::settings::unique)
     };
     lookup_within(LIMIT, names, lookup)
+}
+
+/// The addresses of what takes the place of hosts. Of another host that has none there are none.
+///
+/// # Errors
+/// As those of [`lookup_all`].
+pub(crate) fn substitutes(
+    given: &HashMap<String, Vec<Substitute>>,
+) -> Result<HashMap<String, Vec<SocketAddr>>, SetupError> {
+    let mut names: Vec<(String, u16)> = Vec::new();
+    for substitute in given.values().flatten() {
+        if let Substitute::Host(host, port) = substitute {
+            names.push((host.clone(), *port));
+        }
+    }
+    names.sort_unstable();
+    names.dedup();
+    let found = lookup_all(names.clone())?;
+    let found: HashMap<_, _> = names.into_iter().zip(found).collect();
+    let addresses = |substitute: &Substitute| match substitute {
+        Substitute::Address(address) => vec![*address],
+        Substitute::Host(host, port) => {
+            found.get(&(host.clone(), *port)).cloned().flatten().unwrap_or_default()
+        }
+    };
+    let of_host = |(host, list): (&String, &Vec<Substitute>)| {
+        (host.clone(), list.iter().flat_map(addresses).collect())
+    };
+    Ok(given.iter().map(of_host).collect())
 }
 
 fn lookup_within(
@@ -79,6 +109,22 @@ mod tests {
         let error = lookup_within(limit, names(&["one.example", "hangs.example"]), lookup);
         let error = error.expect_err("it hangs").to_string();
         assert!(error.starts_with("cannot look up hangs.example: no name server"), "{error}");
+    }
+
+    #[test]
+    fn another_host_may_take_the_place_of_one() {
+        let address = SocketAddr::from(([192, 0, 2, 1], 0));
+        let of = |list: Vec<Substitute>| HashMap::from([("shop.test".to_owned(), list)]);
+        let given = of(vec![
+            Substitute::Address(address),
+            Substitute::Host("localhost".to_owned(), 8080),
+            Substitute::Host("none.invalid".to_owned(), 0),
+        ]);
+        let found = substitutes(&given).expect("at once");
+        let found = &found["shop.test"];
+        assert_eq!(found[0], address);
+        assert!(found.len() > 1, "{found:?}");
+        assert!(found[1..].iter().all(|own| own.ip().is_loopback() && own.port() == 8080));
     }
 
     #[test]

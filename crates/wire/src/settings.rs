@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -56,9 +56,10 @@ pub enum Http {
 /// What the user asked for.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// `host` or `host:port` to the addresses that are used in place of what DNS says; the port of an
-    /// address is used where it is not 0.
-    pub resolve: HashMap<String, Vec<SocketAddr>>,
+    /// `host` or `host:port` to what is used in place of what DNS says of it; a port is used where it is not 0.
+    pub resolve: HashMap<String, Vec<Substitute>>,
+    /// How names are looked up.
+    pub dns: Dns,
     /// Source addresses, used round robin.
     pub source_addresses: Vec<IpAddr>,
     /// First and last local port of the system, where connections take them one after the other (Linux
@@ -75,6 +76,24 @@ pub struct Settings {
     pub http: Http,
     /// The I/O backend.
     pub io: Io,
+}
+
+/// What takes the place of a host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Substitute {
+    /// An address.
+    Address(SocketAddr),
+    /// The addresses of another host, looked up before the run, and a port.
+    Host(String, u16),
+}
+
+/// How names are looked up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Dns {
+    /// How long what was looked up holds, from its first use; `None`: as long as the run.
+    pub ttl: Option<Duration>,
+    /// Whether connections try the addresses of a name in their order, instead of each the next one first.
+    pub in_order: bool,
 }
 
 /// An HTTP proxy.
@@ -174,6 +193,8 @@ impl std::error::Error for SetupError {}
 pub struct Shared {
     pub(crate) settings: Settings,
     pub(crate) tls: Connectors,
+    /// Addresses that the user gave, by `host` or `host:port`.
+    given: HashMap<String, Vec<SocketAddr>>,
     /// Addresses by `host:port`, of the names known before the run.
     pub(crate) addresses: HashMap<String, Vec<SocketAddr>>,
     io: Io,
@@ -205,7 +226,8 @@ impl Shared {
         let needed = origins.iter().any(Origin::is_tls);
         let tls = tls::connectors(&settings.tls, settings.http, needed)?;
         let io = choose(settings.io)?;
-        let mut shared = Shared { settings, tls, addresses: HashMap::new(), io };
+        let given = resolve::substitutes(&settings.resolve)?;
+        let mut shared = Shared { settings, tls, given, addresses: HashMap::new(), io };
         if shared.settings.unix.is_some() {
             return Ok(Arc::new(shared));
         }
@@ -233,13 +255,7 @@ impl Shared {
 
     /// Where connections go, as far as is known before the run: the addresses of the origins, or of the proxy.
     pub fn destinations(&self) -> Vec<SocketAddr> {
-        unique(
-            self.addresses
-                .values()
-                .flatten()
-                .chain(self.settings.resolve.values().flatten())
-                .copied(),
-        )
+        unique(self.addresses.values().flatten().chain(self.given.values().flatten()).copied())
     }
 
     /// The names of the client certificates that requests may name.
@@ -259,11 +275,10 @@ impl Shared {
 
     /// The addresses that the user gave for a name.
     pub(crate) fn overridden(&self, host: &str, port: u16) -> Option<Rc<[SocketAddr]>> {
-        let resolve = &self.settings.resolve;
-        if resolve.is_empty() {
+        if self.given.is_empty() {
             return None;
         }
-        let given = resolve.get(&format!("{host}:{port}")).or_else(|| resolve.get(host))?;
+        let given = self.given.get(&format!("{host}:{port}")).or_else(|| self.given.get(host))?;
         let with_port = |address: &SocketAddr| match address.port() {
             0 => SocketAddr::new(address.ip(), port),
             _ => *address,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
@@ -22,9 +23,12 @@ record! {
         pub reuse: ConnectionReuse,
         /// The version of HTTP that they speak.
         pub http: HttpVersion,
-        /// `host` or `host:port` to the addresses used in place of DNS, as curl's `--resolve`.
+        /// `host` or `host:port` to the addresses used in place of DNS, as curl's `--resolve`; or to the names of other
+        /// hosts, whose addresses are then used.
         #[key([Resolve])]
         pub resolve: BTreeMap<String, Vec<Spanned<String>>>,
+        /// How names are looked up.
+        pub dns: Dns,
         /// Local addresses that connections are made from, used in turn.
         pub source_addresses: Vec<Spanned<String>>,
         /// Unix socket that takes the place of TCP to the target.
@@ -33,6 +37,30 @@ record! {
         pub proxy: Option<Template>,
         /// TLS settings.
         pub tls: Tls,
+    }
+}
+
+record! {
+    /// How names are looked up.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct Dns as "dns" {
+        /// How long what was looked up holds, from its first use; a connection that is made later looks its name up again.
+        #[key(default "the whole run")]
+        pub ttl: Option<Duration>,
+        /// Which of several addresses a connection tries first; the others follow if it refuses.
+        pub select: AddressSelect,
+    }
+}
+
+words! {
+    /// Which of several addresses a connection tries first.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum AddressSelect {
+        /// Each connection the next one.
+        #[default]
+        RoundRobin = "round_robin",
+        /// The first one.
+        First = "first",
     }
 }
 

@@ -24,7 +24,9 @@ mod threshold;
 mod user_time;
 
 pub use actions::{Cookie, Exec, Look, Metric, MetricKind, StopScope, Write};
-pub use connections::{ClientCert, ConnectionReuse, Connections, HttpVersion, KeyStore, Tls};
+pub use connections::{
+    AddressSelect, ClientCert, ConnectionReuse, Connections, Dns, HttpVersion, KeyStore, Tls,
+};
 pub use data::{Advance, AtEnd, Csv, DataFormat, DataSource, Numbers, Pick, Share};
 pub use defaults::{Auth, CacheUse, Defaults, ResourceHosts, Resources, Timeouts};
 pub use load::{Arrivals, Closed, End, Load, Open, Stage};

@@ -185,6 +185,32 @@ fn several_addresses_of_a_name_are_used_in_turn() {
 }
 
 #[test]
+fn the_first_of_several_addresses_may_be_preferred() {
+    let server = peer("0.0.0.0", "200 OK");
+    let url = format!("http://shop.test:{}", server.address.port());
+    let first = "resolve: {shop.test: [127.0.0.3, 127.0.0.1]}, dns: {select: first}";
+    all_good(&get(&url, 3, first, End::Passed), 3);
+    let to: Vec<String> = server.seen().iter().map(|seen| seen.to.to_string()).collect();
+    assert_eq!(to, ["127.0.0.3"; 3]);
+    let server = peer("127.0.0.1", "200 OK");
+    let url = format!("http://shop.test:{}", server.address.port());
+    all_good(&get(&url, 3, first, End::Passed), 3);
+}
+
+#[test]
+fn a_host_may_go_where_another_one_is() {
+    let server = peer("127.0.0.1", "200 OK");
+    let port = server.address.port();
+    let url = format!("http://shop.test:{port}");
+    all_good(&get(&url, 2, "resolve: {shop.test: localhost}", End::Passed), 2);
+    assert_eq!(header(&server.seen()[0].head, "host"), url.strip_prefix("http://"));
+    let other = format!("resolve: {{shop.test: 'localhost:{port}'}}");
+    all_good(&get("http://shop.test", 1, &other, End::Passed), 1);
+    let json = get(&url, 2, "resolve: {shop.test: none.invalid}", End::Failed);
+    assert_eq!(kinds(&json), r#"{"dns":2}"#);
+}
+
+#[test]
 fn an_address_that_refuses_gives_way_to_the_next() {
     let server = peer("127.0.0.1", "200 OK");
     let url = format!("http://shop.test:{}", server.address.port());

@@ -68,3 +68,20 @@ fn a_socket_that_meets_itself_is_a_refused_connection() {
         drop(TcpListener::bind(("127.0.0.1", port)).expect("the port is free again"));
     });
 }
+
+#[test]
+fn a_name_is_looked_up_again_when_that_is_too_old() {
+    for (ttl, again) in [(None, false), (Some(Duration::ZERO), true)] {
+        let settings = Settings { dns: crate::Dns { ttl, in_order: false }, ..Settings::default() };
+        with_each_backend_and(&settings, |client| async move {
+            let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+            let origin = Origin { host: "localhost".into(), ..origin(&listener) };
+            let progress = Progress::default();
+            for turn in 0..3 {
+                let connected = connect(&client, (&origin, None), &progress, None).await;
+                let (_, times) = connected.expect("a connection");
+                assert_eq!(times.dns_ns.is_some(), turn == 0 || again, "{ttl:?} {turn}");
+            }
+        });
+    }
+}
