@@ -64,6 +64,8 @@ pub(crate) struct RequestOp {
     pub timeouts: Option<Box<TimeoutsOp>>,
     /// Where the response's body goes besides.
     pub capture: Option<CaptureOp>,
+    /// Whether what was captured takes the place of the body.
+    pub sees_digest: bool,
     /// Whether it is repeated on a new connection where the target had closed the old one.
     pub retry_stale: bool,
     /// Whether it carries a trace ID of its own.
@@ -76,6 +78,13 @@ pub(crate) struct RequestOp {
     pub post: Vec<PostOp>,
     /// How the resources of the page are loaded.
     pub resources: Option<Box<ResourcesOp>>,
+}
+
+impl RequestOp {
+    /// How much of what stands for the body those see who read it.
+    pub fn seen_of_body(&self) -> u64 {
+        if self.sees_digest { u64::MAX } else { self.limits.keep }
+    }
 }
 
 /// A header of the plan's.

@@ -55,6 +55,9 @@ pub(super) fn received(
     if let Err(phase) = frame.received(response, times) {
         return Received::Late(phase);
     }
+    let captured = capture.map(Capture::finish).unwrap_or_default();
+    let digest = (op.sees_digest && response.body_bytes > 0).then_some(captured.as_bytes());
+    let response = &Response { body: digest.unwrap_or(response.body), ..*response };
     let location = match response.status {
         301 | 302 | 303 | 307 | 308 if op.limits.redirects > 0 => response.header("location"),
         _ => None,
@@ -63,7 +66,7 @@ pub(super) fn received(
         keep_cookies(frame, op, route, response);
     }
     if let Some(location) = location {
-        frame.led_on(response, op.limits.keep, &op.post);
+        frame.led_on(response, op.seen_of_body(), &op.post);
         return Received::Redirect { status: response.status, location: location.to_vec() };
     }
     if response.status == 401
@@ -71,11 +74,10 @@ pub(super) fn received(
     {
         return received;
     }
-    let captured = capture.map(Capture::finish).unwrap_or_default();
     let within = frame.within(response);
     let besides = within.cost_estimate(response.body.len());
     if long_body::is_long(&op.post, besides, response.body.len()) {
-        return Received::Long(Box::new(LongReply::copy(response, captured, within)));
+        return Received::Long(Box::new(LongReply::copy(response, captured.clone(), within)));
     }
     frame.look_for_resources(op, route, response, within.read_response(response));
     reply(frame, op, response, &captured, FoundAhead::new());
@@ -115,7 +117,7 @@ fn reply(
     if op.status_errors && response.status >= 400 {
         frame.fail(ErrorKind::Status, String::new);
     }
-    frame.reply(response, op.limits.keep, captured, &op.post, ahead);
+    frame.reply(response, op.seen_of_body(), captured, &op.post, ahead);
     // What looked at a compressed body found other bytes than those that were meant.
     if frame.has_failed_on_body() && !op.limits.compression {
         let coding = response.header("content-encoding").filter(|own| *own != b"identity");

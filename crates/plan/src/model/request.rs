@@ -193,6 +193,9 @@ pub enum ResponseBody {
     Discard,
     /// It is hashed; checks and extracts know the hash, in hexadecimal, as `body_hash`.
     Hash(HashAlgorithm),
+    /// It is hashed, and the hash, in hexadecimal, takes its place: checks and extracts see that text as `body`. Where
+    /// nothing was received it is empty.
+    Digest(HashAlgorithm),
     /// Only so many bytes of its beginning are kept, as `body`.
     Keep(u64),
     /// It is written to a file, which replaces one of that name; checks and extracts know its path as
@@ -202,8 +205,12 @@ pub enum ResponseBody {
 
 impl Union for ResponseBody {
     fn variants() -> Vec<ResponseBody> {
-        let hash = ResponseBody::Hash(HashAlgorithm::Sha256);
-        vec![hash, ResponseBody::Keep(0), ResponseBody::File(Template::default())]
+        vec![
+            ResponseBody::Hash(HashAlgorithm::Sha256),
+            ResponseBody::Digest(HashAlgorithm::Sha256),
+            ResponseBody::Keep(0),
+            ResponseBody::File(Template::default()),
+        ]
     }
 
     fn keys(&mut self, keys: &mut Keys<'_>) {
@@ -211,6 +218,11 @@ impl Union for ResponseBody {
             ResponseBody::Hash(algorithm) => {
                 let about = "Hash of the body, known as `body_hash`, in hexadecimal.";
                 keys.key::<Word<HashAlgorithm>>(algorithm, Key::required("hash", about));
+            }
+            ResponseBody::Digest(algorithm) => {
+                let about = "Hash of the body, in hexadecimal, that takes its place: `body`, patterns and paths see that \
+                             text; of an empty body it is empty.";
+                keys.key::<Word<HashAlgorithm>>(algorithm, Key::required("digest", about));
             }
             ResponseBody::Keep(bytes) => {
                 let about =
@@ -242,7 +254,8 @@ impl Form for BodyUse {
         Shape::Either(vec![Shape::Words(discard), Chosen::<ResponseBody>::shape()])
     }
     fn read(reader: &mut Reader, node: &Node) -> Option<ResponseBody> {
-        const EXPECTED: &str = "discard, {hash: sha256}, {keep: 64KiB} or {file: PATH}";
+        const EXPECTED: &str =
+            "discard, {hash: sha256}, {digest: sha256}, {keep: 64KiB} or {file: PATH}";
         if node.is_map() {
             return Chosen::<ResponseBody>::read(reader, node);
         }

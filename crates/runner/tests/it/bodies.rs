@@ -46,6 +46,11 @@ fn digests_files_and_beginnings() {
         "{get: /bytes/3m, response_body: {keep: 64KiB}, check: [size(body) > 10000, body_bytes == 3145728]}".to_owned(),
         "{get: /gzip, compression: true, response_body: {keep: 100}, check: [size(body) == 100]}".to_owned(),
         "{get: /bytes/3m, response_body: discard, check: body_bytes == 3145728}".to_owned(),
+        // A digest in the place of the body, on the way, too; of nothing it is empty.
+        format!("{{get: /bytes/3m, response_body: {{digest: sha256}}, extract: {{begin: {{regex: '^.{{4}}', group: 0}}}}, check: ['body == \"{0}\"', 'raw_body == \"{0}\"', size(body) == 64, body_bytes == 3145728]}}", sha(&big)),
+        format!("{{get: '/delay/0?${{begin}}', check: ['begin == \"{}\"']}}", &sha(&big)[..4]),
+        format!("{{get: /gzip, compression: true, response_body: {{digest: sha256}}, check: ['body == \"{}\"']}}", sha(&packed)),
+        "{get: /status/204, response_body: {digest: md5}, check: ['body == \"\"']}".to_owned(),
         // A digest, and the body for those who read it.
         format!("{{get: /items, response_body: {{hash: md5}}, check: [size(body) == {page}, 'body_hash == md5(string(body))']}}"),
     ];
@@ -67,8 +72,9 @@ fn a_response_body_that_cannot_be_had_is_an_error() {
     };
     for (step, hint) in [
         ("{get: /, response_body: crc32}", "invalid response_body `crc32`: expected discard"),
-        ("{get: /, response_body: {}}", "exactly one of hash, keep and file"),
+        ("{get: /, response_body: {}}", "exactly one of hash, digest, keep and file"),
         ("{get: /, response_body: discard, check: 'body.contains(\"x\")'}", "reads the body"),
+        ("{get: /, response_body: {digest: md5}, resources: true}", "are found in its body"),
         ("{get: /, check: body_hash != null}", "add `response_body: {hash: sha256}`"),
         ("{get: /, extract: {x: body_file}}", "add `response_body: {file: PATH}`"),
         (

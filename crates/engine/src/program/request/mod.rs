@@ -54,7 +54,9 @@ impl<'p> Compiler<'p> {
             self.error(request.url.span(), message.to_owned(), hint);
         }
         let capture = match &request.response_body {
-            Some(ResponseBody::Hash(algorithm)) => Some(CaptureOp::Hash(*algorithm)),
+            Some(ResponseBody::Hash(algorithm) | ResponseBody::Digest(algorithm)) => {
+                Some(CaptureOp::Hash(*algorithm))
+            }
             Some(ResponseBody::File(path)) => {
                 let (fixed, is_all) = self.said_by_plan(path);
                 let fixed = (!is_all).then(|| fixed.into());
@@ -95,6 +97,7 @@ impl<'p> Compiler<'p> {
             limits,
             timeouts,
             capture,
+            sees_digest: matches!(request.response_body, Some(ResponseBody::Digest(_))),
             retry_stale: self.retries_stale(request),
             counted: request.counted.unwrap_or(true),
             status_errors,
@@ -163,6 +166,7 @@ impl<'p> Compiler<'p> {
         let max_body = request.max_body.or(self.defaults.max_body);
         let keep = match request.response_body {
             Some(ResponseBody::Keep(bytes)) => bytes,
+            Some(ResponseBody::Digest(_)) => 0,
             _ if reads_body => u64::MAX,
             _ => 0,
         };

@@ -25,7 +25,9 @@ impl<'p> Compiler<'p> {
         let Some(resources) = resources.filter(|resources| resources.load) else {
             return Some(None);
         };
-        if let Some(ResponseBody::Discard | ResponseBody::Keep(_)) = request.response_body {
+        if let Some(ResponseBody::Discard | ResponseBody::Keep(_) | ResponseBody::Digest(_)) =
+            request.response_body
+        {
             let message = "the resources of a page are found in its body, which `response_body` does not keep";
             let hint = "leave out `response_body`, or write `resources: false`";
             self.error(request.url.span(), message.to_owned(), hint);
@@ -105,6 +107,7 @@ impl<'p> Compiler<'p> {
             limits,
             timeouts,
             capture: None,
+            sees_digest: false,
             retry_stale: self.retries_stale(request),
             counted: true,
             status_errors,
