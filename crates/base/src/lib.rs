@@ -1,10 +1,11 @@
 //! What every crate writes and reads in the same way: quantities with units, chance that can be repeated,
-//! hexadecimal, forms, dates. Pure; imports nothing.
+//! hexadecimal, forms, references to characters, dates. Pure; imports nothing.
 
 pub mod calendar;
 mod escape;
 pub mod form;
 pub mod hex;
+pub mod html;
 pub mod random;
 pub mod units;
 

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use squall_base::{form, random};
+use squall_base::{form, html, random};
 
 use super::digest::{self, Algorithm};
 use super::eval::{Budget, Evaluated, checked, too_large};
@@ -138,6 +138,7 @@ functions! {
     "url_encode" 1..=1, true, "percent-encoded for a URL: url_encode(\"a b\") is \"a%20b\"", |a, _| Ok(Value::text(percent_encode(&of_value(&a[0])?)));
     "form_encode" 1..=1, true, "encoded as a form's field: form_encode(\"a b&\") is \"a+b%26\"", |a, _| Ok(Value::text(form::encoded(&of_value(&a[0])?)));
     "form_decode" 1..=1, true, "the text of a form's field, as its encoding has it: form_decode(\"a+b%26\") is \"a b&\"", |a, _| form_decoded(bytes(&a[0])?);
+    "html_decode" 1..=1, true, "a text with characters in the place of HTML's references to them: html_decode(\"&lt;&eacute;\") is \"<é\"", |a, _| Ok(Value::text(html::unescape(&text(&a[0])?)));
     "base64" 1..=1, true, "base64 of a text: base64(\"a\") is \"YQ==\"", |a, _| Ok(Value::text(STANDARD.encode(bytes(&a[0])?)));
     "base64_decode" 1..=1, true, "the text of a base64: base64_decode(\"YQ==\") is \"a\"", |a, _| digest::decode(&STANDARD, bytes(&a[0])?);
     "base64url" 1..=1, true, "base64 for URLs, without padding: base64url(\"~?\") is \"fj8\"", |a, _| Ok(Value::text(URL_SAFE_NO_PAD.encode(bytes(&a[0])?)));
