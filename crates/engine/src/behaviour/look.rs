@@ -33,7 +33,7 @@ impl Stretch<'_, '_> {
             _ => Value::Int(0),
         };
         let said = Said { status: &status, reason: &reason, sent };
-        let since = self.strand.groups.last().map_or(now, |group| group.since);
+        let since = self.strand.group_since().unwrap_or(now);
         let documents = Documents::new(text, Limits::default());
         let reply = Reply {
             code: 0,

@@ -152,6 +152,7 @@ impl Worker {
             failed: strand.failed,
             thought_before: None,
             tally_before: strand.tally(),
+            is_sample: false,
             one_sample: None,
         }
     }

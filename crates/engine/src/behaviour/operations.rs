@@ -40,8 +40,7 @@ impl<'p> Stretch<'_, 'p> {
                 self.strand.leave_section().into_iter().for_each(|turn| turn.leave(now));
             }
             Op::Enter { name, without_thinks, is_one_sample } => {
-                let one_sample = is_one_sample.then(|| self.worker.trace.as_ref()?.next_group());
-                self.enter(name, *without_thinks, one_sample.flatten(), now);
+                self.enter(name, *without_thinks, *is_one_sample, now);
             }
             Op::Leave => self.leave_group(now),
             Op::Set { slot, value } => {
@@ -119,7 +118,8 @@ impl<'p> Stretch<'_, 'p> {
         None
     }
 
-    fn enter(&mut self, name: &GroupName, without_thinks: bool, one_sample: Option<u64>, now: u64) {
+    fn enter(&mut self, name: &GroupName, without_thinks: bool, is_sample: bool, now: u64) {
+        let one_sample = is_sample.then(|| self.worker.trace.as_ref()?.next_group()).flatten();
         let name = match name {
             GroupName::Known(name) => *name,
             GroupName::Made(template, place) => {
@@ -133,15 +133,26 @@ impl<'p> Stretch<'_, 'p> {
         let thought_before = without_thinks.then_some(self.strand.thought);
         let tally_before = self.strand.tally();
         let since = now;
-        let group =
-            OpenGroup { name, since, failed: false, thought_before, tally_before, one_sample };
-        self.strand.groups.push(group);
+        let failed = false;
+        self.strand.groups.push(OpenGroup {
+            name,
+            since,
+            failed,
+            thought_before,
+            tally_before,
+            is_sample,
+            one_sample,
+        });
         self.strand.take_looked();
     }
 
     fn leave_group(&mut self, now: u64) {
         if let Some(group) = self.strand.pop_group() {
             self.end_group(&group, now);
+            // It is what was sampled last, and failed if a part of it did.
+            if group.is_sample {
+                self.core.last_ok.set(!group.failed);
+            }
         }
     }
 

@@ -48,6 +48,7 @@ pub(super) async fn load_page(
         failed: false,
         thought_before: None,
         tally_before: strand.tally(),
+        is_sample: false,
         one_sample,
     });
     let mut sampled = sample::sample(worker, core, strand, in_flight, op, now).await;

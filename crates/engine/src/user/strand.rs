@@ -59,6 +59,8 @@ pub(crate) struct OpenGroup {
     pub thought_before: Option<u64>,
     /// What had been sampled before.
     pub tally_before: Tally,
+    /// Whether what is in it are parts of one sample.
+    pub is_sample: bool,
     /// Its number, if somebody watches and what is in it are parts of one sample.
     pub one_sample: Option<u64>,
 }
@@ -125,9 +127,16 @@ impl Strand {
 
     /// Ends the innermost group. One that leaves its waits out begins later by them.
     pub(crate) fn pop_group(&mut self) -> Option<OpenGroup> {
+        let since = self.group_since()?;
         let group = self.groups.pop()?;
+        Some(OpenGroup { since, ..group })
+    }
+
+    /// When the innermost group began, by which its time counts.
+    pub(crate) fn group_since(&self) -> Option<u64> {
+        let group = self.groups.last()?;
         let waited = group.thought_before.map_or(0, |before| self.thought.saturating_sub(before));
-        Some(OpenGroup { since: group.since.saturating_add(waited), ..group })
+        Some(group.since.saturating_add(waited))
     }
 
     /// The strand of a branch, which begins where this one stands: in no group of its own, with its

@@ -166,7 +166,7 @@ record! {
         /// Values taken from the text, in order.
         #[key([Extracts])]
         pub extract: Vec<Extract>,
-        /// Assertions, in order, after the extracts; `duration` is that of the innermost group so far.
+        /// Assertions, in order, after the extracts; `duration` is that of the innermost group so far, and so, at its end, of the whole of it.
         #[key([Checks])]
         pub check: Vec<Check>,
     }

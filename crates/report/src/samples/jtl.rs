@@ -272,6 +272,8 @@ fn of_parts<'s>(group: &GroupSample<'_>, parts: &[Row<'s>]) -> (Cell<'s>, Cow<'s
         _ if !group.failed => Cell::Text("200".into()),
         // That of the first part that failed.
         Some(part) => part.cells[CODE].clone(),
+        // What it is as a whole failed, and no part of it.
+        None if group.parts.is_some() => Cell::Text("200".into()),
         None => Cell::Text("".into()),
     };
     let message = match group.samples {

@@ -293,6 +293,19 @@ fn a_group_that_is_one_sample_has_its_parts_behind_it() {
     ];
     assert_eq!(rows, expected.map(|row| row.map(str::to_owned)));
     assert_eq!(written(false), rows[..1]);
+    // Its own time was too long, say.
+    let late = group("late", (1, 0), vec![request("a", 200, 0)]);
+    let mut out = Vec::new();
+    let mut writer = SampleWriter::going_on(SampleFormat::Jtl, &mut out).expect("memory");
+    writer.write_group(&late).expect("memory");
+    writer.finish().expect("memory");
+    let text = String::from_utf8(out).expect("text");
+    assert!(
+        text.contains(
+            ",late,200,\"Number of samples in transaction : 1, number of failing samples : 0\""
+        ),
+        "{text}"
+    );
 }
 
 #[test]
