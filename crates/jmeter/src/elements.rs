@@ -218,7 +218,7 @@ pub const ELEMENTS: &[Known] = &[
     known("CookieManager", "HTTP Cookie Manager", Config, Partly("cookies of its own that expire, the policies `netscape`, `best-match`, `ignoreCookies`")),
     known("CacheManager", "HTTP Cache Manager", Config, Full),
     known("AuthManager", "HTTP Authorization Manager", Config, Partly("domains, Kerberos, credentials for a URL known only while the plan runs")),
-    known("DNSCacheManager", "DNS Cache Manager", Config, Partly("name servers and hosts of its own")),
+    known("DNSCacheManager", "DNS Cache Manager", Config, Partly("name servers of its own, hosts of its own for a part of the requests")),
     known("KeystoreConfig", "Keystore Configuration", Config, Partly("certificates that are taken in turn, or by their places in the file")),
     known("Arguments", "User Defined Variables", Config, Partly("functions that are not supported in values that are used")),
     known("CSVDataSet", "CSV Data Set Config", Config, Partly("encodings that are not ASCII where that goes, such as UTF-16, delimiters of several characters that are in the file")),

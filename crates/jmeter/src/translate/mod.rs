@@ -22,6 +22,7 @@ mod found;
 mod group;
 mod headers;
 mod hidden;
+mod hosts;
 mod includes;
 mod jmespath;
 mod json;
@@ -137,6 +138,7 @@ pub fn translate(tree: &Tree, given: Surroundings) -> Translation {
         held: RefCell::default(),
         shared: RefCell::default(),
         settings: RefCell::default(),
+        look_ups: RefCell::default(),
         made_sources: RefCell::default(),
         row_files: RefCell::default(),
         obstacles: RefCell::default(),
@@ -197,6 +199,8 @@ struct Translator<'t> {
     /// Hidden variables that all users have together, likewise.
     shared: RefCell<BTreeSet<String>>,
     /// What the texts of the step at hand set before it; none where nothing can be set.
+    /// Which managers look up the hosts of requests; `None`: JMeter itself does.
+    look_ups: RefCell<BTreeSet<Option<ElementId>>>,
     settings: RefCell<Option<Vec<StepKind>>>,
     /// Data sources that functions go through.
     made_sources: RefCell<Vec<DataSource>>,
@@ -278,6 +282,7 @@ impl Translator<'_> {
         }
         self.groups(&groups, &mut plan);
         plan.vars = self.variables();
+        self.look_up(&mut plan.connections);
         plan.data = self.data.sources.clone();
         plan.data.extend(self.made_sources.borrow().iter().cloned());
         if self.any_host.get() {

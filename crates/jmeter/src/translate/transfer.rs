@@ -1,5 +1,5 @@
-//! How a request is made beside what it sends: redirects, what a page loads, the cache, credentials, the client that
-//! JMeter would take, and where names are looked up.
+//! How a request is made beside what it sends: redirects, what a page loads, the cache, credentials, and the client
+//! that JMeter would take.
 
 use squall_plan::model::{
     Auth, CacheUse, Cookie, Request, ResourceHosts, Resources, Step, StepKind,
@@ -91,7 +91,7 @@ impl Translator<'_> {
         if request.method != "GET" {
             request.cache = CacheUse::Off;
         }
-        self.name_look_up(held);
+        self.note_look_up(held, self.client(id, options));
     }
 
     /// Which client a request asks for.
@@ -190,18 +190,6 @@ impl Translator<'_> {
             cache,
             headers: true,
         })
-    }
-
-    /// Who looks up names: that squall does so less often than JMeter changes nothing that is sent.
-    fn name_look_up(&self, held: &Scope) {
-        for id in held.configs.iter().filter(|id| self.class(**id) == "DNSCacheManager") {
-            let reader = self.read(*id);
-            reader.refuse("DNSCacheManager.isCustomResolver", "name servers or hosts of its own");
-            reader.list("DNSCacheManager.servers");
-            reader.list("DNSCacheManager.hosts");
-            reader.pass(&["DNSCacheManager.clearEachIteration"]);
-            reader.finish();
-        }
     }
 
     /// Sets the credentials that a request's URL has: those of the first that begins like it.

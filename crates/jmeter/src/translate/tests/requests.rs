@@ -125,15 +125,65 @@ fn credentials_are_those_of_the_url_and_its_mechanism() {
     assert_eq!(of("http://shop.test/", "KERBEROS").1, ["a: the mechanism `KERBEROS`"]);
 }
 
+fn dns(own: &str, hosts: &[(&str, &str)]) -> String {
+    let hosts: String = hosts
+        .iter()
+        .map(|(name, address)| {
+            let own = string("StaticHost.Name", name) + &string("StaticHost.Address", address);
+            format!(r#"<elementProp name="{name}" elementType="StaticHost">{own}</elementProp>"#)
+        })
+        .collect();
+    format!(
+        r#"<DNSCacheManager testname="d">{own}<collectionProp name="DNSCacheManager.hosts">{hosts}</collectionProp>
+        </DNSCacheManager><hashTree/>"#
+    )
+}
+
 #[test]
-fn names_are_looked_up_as_ever_unless_a_manager_has_its_own() {
-    let manager = |own: &str| {
-        let own = format!(
-            r#"<DNSCacheManager testname="d"><boolProp name="DNSCacheManager.isCustomResolver">{own}</boolProp>
-            <boolProp name="DNSCacheManager.clearEachIteration">true</boolProp></DNSCacheManager><hashTree/>"#
-        );
-        obstacles("", &own)
+fn hosts_are_where_a_manager_says() {
+    let manager = dns(
+        r#"<boolProp name="DNSCacheManager.isCustomResolver">true</boolProp>"#,
+        &[("shop.test", "127.0.0.1 , backend.test"), ("shop.test", "127.0.0.9")],
+    );
+    let (text, lacks) = translated(&plan(&request("r", TO_SHOP, &manager)));
+    assert_eq!(lacks, [""; 0]);
+    let squeezed = text.split_whitespace().collect::<String>();
+    let expected = r#""resolve":"shop.test":-"127.0.0.1"-"backend.test""dns":"select":"first""#;
+    assert!(squeezed.contains(expected), "{text}");
+    // A table of one address says nothing of an order, and one of another request does not hold for it.
+    let one = dns("", &[("shop.test", "127.0.0.1")]);
+    let text = translated(&plan(&request("r", TO_SHOP, &one))).0;
+    assert!(text.contains("resolve") && !text.contains("select"), "{text}");
+    let two = request("r", TO_SHOP, &one) + &request("s", TO_SHOP, "");
+    let why = "d: hosts of its own that do not hold for all requests of the plan";
+    assert_eq!(translated(&plan(&two)).1, [why]);
+    let alike = request("r", TO_SHOP, &one) + &request("s", TO_SHOP, &one);
+    assert_eq!(translated(&plan(&alike)).1, [""; 0]);
+    // The client of Java looks names up by itself.
+    let java = TO_SHOP.to_owned() + &string("HTTPSampler.implementation", "Java");
+    let (text, lacks) = translated(&plan(&request("r", &java, &one)));
+    assert_eq!((text.contains("resolve"), lacks.len()), (false, 0));
+    let nothing = dns("", &[("shop.test", "")]);
+    assert_eq!(obstacles("", &nothing), ["d: `shop.test` without an address"]);
+}
+
+#[test]
+fn names_are_looked_up_as_ever_unless_a_manager_has_servers() {
+    let manager = |own: bool, servers: &str| {
+        dns(
+            &format!(
+                r#"<boolProp name="DNSCacheManager.isCustomResolver">{own}</boolProp>
+                <boolProp name="DNSCacheManager.clearEachIteration">true</boolProp>
+                <collectionProp name="DNSCacheManager.servers">{servers}</collectionProp>"#
+            ),
+            &[],
+        )
     };
-    assert_eq!(manager("false"), [""; 0]);
-    assert_eq!(manager("true"), ["d: name servers or hosts of its own"]);
+    let server = r#"<stringProp name="1">192.0.2.53</stringProp>"#;
+    for (own, servers) in [(false, ""), (false, server), (true, "")] {
+        assert_eq!(obstacles("", &manager(own, servers)), [""; 0]);
+    }
+    assert_eq!(obstacles("", &manager(true, server)), ["d: name servers of its own"]);
+    let text = translated(&plan(&request("r", TO_SHOP, &manager(false, "")))).0;
+    assert!(text.contains(r#""ttl": "30s""#), "{text}");
 }
