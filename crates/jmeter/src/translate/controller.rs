@@ -85,7 +85,7 @@ impl Translator<'_> {
     ) -> Option<Vec<StepKind>> {
         self.sampler.set(Some(id));
         Some(match self.class(id) {
-            "HTTPSamplerProxy" => {
+            "HTTPSamplerProxy" | "GraphQL HTTP Request" => {
                 let (request, after) = self.request(id, held, gathered);
                 let mut kinds: Vec<StepKind> = Self::before_facts(&request).into_iter().collect();
                 kinds.push(StepKind::Request(Box::new(request)));

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use squall_plan::model::{Request, Scenario, Step, StepKind, Timeouts, UserTime};
+use squall_plan::model::{
+    HashAlgorithm, Request, ResponseBody, Scenario, Step, StepKind, Timeouts, UserTime,
+};
 use squall_plan::span::Span;
 use squall_plan::template::Template;
 
@@ -93,10 +95,6 @@ impl<'t> Options<'t> {
         self.of(name).number(name, 0).unwrap_or_default()
     }
 
-    fn refuse(&self, name: &str, what: &str) {
-        self.of(name).refuse(name, what);
-    }
-
     fn given(&self, name: &str, what: &str) {
         self.of(name).given(name, what);
     }
@@ -138,6 +136,11 @@ impl Translator<'_> {
         gathered.cookie_managers.extend(cookies);
         request.cookie_jar = cookies.map(|manager| stores::of(*manager));
         self.refused(&options);
+        if options.flag("HTTPSampler.md5") {
+            request.response_body = Some(ResponseBody::Digest(HashAlgorithm::Md5));
+            // A digest names none.
+            request.resources = None;
+        }
         self.transfer(id, &options, held, gathered, &mut request);
         let client = self.client(id, &options);
         let content_type = self.content(id, &options, held, &mut request);
@@ -156,7 +159,13 @@ impl Translator<'_> {
 
     /// Options that have no equal, and those that change nothing.
     fn refused(&self, options: &Options<'_>) {
-        options.refuse("HTTPSampler.md5", "MD5 sums in the place of responses");
+        let why = "a file as JMeter 2.3 had it, which JMeter 5.6.3 does not send: it belongs into its files";
+        options.given("HTTPSampler.FILE_NAME", why);
+        options.pass(&["HTTPSampler.FILE_FIELD", "HTTPSampler.mimetype"]);
+        // Of these the dialog of GraphQL makes arguments, which are there too.
+        for part in ["operationName", "query", "variables"] {
+            options.pass(&[format!("GraphQLHTTPSampler.{part}").as_str()]);
+        }
         options.pass(&["HTTPSampler.monitor"]);
         // JMeter forgets managers that are properties before it looks at those in scope.
         for manager in ["header", "cookie", "cache", "auth", "dns_cache"] {

@@ -79,7 +79,6 @@ fn a_request_says_all_that_jmeter_would_send() {
 fn what_has_no_equal_is_an_obstacle() {
     let flag = |name: &str| format!(r#"<boolProp name="HTTPSampler.{name}">true</boolProp>"#);
     for (properties, expected) in [
-        (flag("md5"), "MD5 sums in the place of responses"),
         (flag("novel"), "the property `HTTPSampler.novel`"),
         (string("HTTPSampler.method", "BREW"), "the method `BREW`"),
         (

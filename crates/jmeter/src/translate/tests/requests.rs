@@ -187,3 +187,38 @@ fn names_are_looked_up_as_ever_unless_a_manager_has_servers() {
     let text = translated(&plan(&request("r", TO_SHOP, &manager(false, "")))).0;
     assert!(text.contains(r#""ttl": "30s""#), "{text}");
 }
+
+#[test]
+fn a_digest_may_take_the_place_of_a_body() {
+    let own = format!("{TO_SHOP}{}{}", flag("md5"), flag("image_parser"));
+    let (text, lacks) = translated(&plan(&request("r", &own, "")));
+    assert_eq!(lacks, [""; 0]);
+    assert!(text.contains(r#""digest": "md5""#) && !text.contains("resources"), "{text}");
+}
+
+#[test]
+fn the_file_of_an_old_sampler_is_refused_with_what_to_do() {
+    let own = |file: &str| {
+        string("HTTPSampler.FILE_NAME", file) + &string("HTTPSampler.mimetype", "text/plain")
+    };
+    assert_eq!(obstacles(&own(""), ""), [""; 0]);
+    let lacks = obstacles(&own("a.txt"), "");
+    assert!(lacks[0].contains("belongs into its files"), "{lacks:?}");
+}
+
+#[test]
+fn a_request_of_graphql_is_its_arguments() {
+    let body = string("Argument.value", "{&quot;query&quot;:&quot;{ shop }&quot;}");
+    let body = format!(
+        r#"<elementProp name="HTTPsampler.Arguments" elementType="Arguments"><collectionProp name="Arguments.arguments">
+        <elementProp name="" elementType="HTTPArgument">{body}</elementProp></collectionProp></elementProp>"#
+    );
+    let own = flag("postBodyRaw") + &string("HTTPSampler.method", "POST") + &body;
+    let own = own + &string("GraphQLHTTPSampler.query", "{ shop }") + TO_SHOP;
+    let text = format!(
+        r#"<HTTPSamplerProxy guiclass="GraphQLHTTPSamplerGui" testname="r">{own}</HTTPSamplerProxy><hashTree/>"#
+    );
+    let (text, lacks) = translated(&plan(&text));
+    assert_eq!(lacks, [""; 0]);
+    assert!(text.contains(r#""body": "{\"query\":\"{ shop }\"}""#), "{text}");
+}
