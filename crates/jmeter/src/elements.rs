@@ -215,7 +215,7 @@ pub const ELEMENTS: &[Known] = &[
 
     known("HTTP Request Defaults", "HTTP Request Defaults", Config, Partly("what an HTTP Request is without")),
     known("HeaderManager", "HTTP Header Manager", Config, Partly("Expect, Transfer-Encoding, a Connection other than `close` and `keep-alive`, names known only while the plan runs, `Host` beside a port known only then, `Cookie` for what a page loads beside a cookie manager")),
-    known("CookieManager", "HTTP Cookie Manager", Config, Partly("cookies of its own that expire, the policies `netscape`, `best-match`, `ignoreCookies`")),
+    known("CookieManager", "HTTP Cookie Manager", Config, Partly("the policy `rfc2965`, cookies of its own beside the policy `ignoreCookies`")),
     known("CacheManager", "HTTP Cache Manager", Config, Full),
     known("AuthManager", "HTTP Authorization Manager", Config, Partly("domains, Kerberos, credentials for a URL known only while the plan runs")),
     known("DNSCacheManager", "DNS Cache Manager", Config, Partly("name servers of its own, hosts of its own for a part of the requests")),

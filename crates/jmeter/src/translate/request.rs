@@ -118,8 +118,7 @@ impl Translator<'_> {
         gathered: &mut Gathered,
     ) -> (Request, Vec<StepKind>) {
         let options = Options::new(self, id, held, "HTTP Request Defaults");
-        // The outermost manager is the one that JMeter takes.
-        let cookies = held.configs.iter().rfind(|id| self.class(**id) == "CookieManager");
+        let cookies = self.cookie_manager(held);
         let method = options.constant("HTTPSampler.method").filter(|method| !method.is_empty());
         let method = method.unwrap_or_else(|| "GET".to_owned());
         if !OF_JAVA.iter().chain(&OF_APACHE).any(|known| *known == method) {
@@ -134,14 +133,14 @@ impl Translator<'_> {
             ..Request::default()
         };
         gathered.cookie_managers.extend(cookies);
-        request.cookie_jar = cookies.map(|manager| stores::of(*manager));
+        request.cookie_jar = cookies.map(stores::of);
         self.refused(&options);
+        self.transfer(id, &options, held, gathered, &mut request);
         if options.flag("HTTPSampler.md5") {
             request.response_body = Some(ResponseBody::Digest(HashAlgorithm::Md5));
             // A digest names none.
             request.resources = None;
         }
-        self.transfer(id, &options, held, gathered, &mut request);
         let client = self.client(id, &options);
         let content_type = self.content(id, &options, held, &mut request);
         let content_type = client.content_type(content_type);
@@ -159,6 +158,7 @@ impl Translator<'_> {
 
     /// Options that have no equal, and those that change nothing.
     fn refused(&self, options: &Options<'_>) {
+        options.pass(&["HTTPSampler.monitor"]);
         let why = "a file as JMeter 2.3 had it, which JMeter 5.6.3 does not send: it belongs into its files";
         options.given("HTTPSampler.FILE_NAME", why);
         options.pass(&["HTTPSampler.FILE_FIELD", "HTTPSampler.mimetype"]);
@@ -166,7 +166,6 @@ impl Translator<'_> {
         for part in ["operationName", "query", "variables"] {
             options.pass(&[format!("GraphQLHTTPSampler.{part}").as_str()]);
         }
-        options.pass(&["HTTPSampler.monitor"]);
         // JMeter forgets managers that are properties before it looks at those in scope.
         for manager in ["header", "cookie", "cache", "auth", "dns_cache"] {
             let name = format!("HTTPSampler.{manager}_manager");

@@ -5,7 +5,20 @@ use squall_plan::model::{Step, StepKind};
 use super::group::Gathered;
 use super::request::each_request;
 use super::{Translator, names, step};
+use crate::scope::Scope;
 use crate::tree::ElementId;
+
+/// Cookie policies of which JMeter keeps and sends cookies as here: what differs the documentation says.
+const POLICIES: [&str; 8] = [
+    "",
+    "standard",
+    "standard-strict",
+    "default",
+    "compatibility",
+    "best-match",
+    "netscape",
+    "rfc2109",
+];
 
 /// What a manager's jar or cache is called until it is known how many of them its group has.
 pub(super) fn of(manager: ElementId) -> String {
@@ -74,6 +87,20 @@ impl Translator<'_> {
         stores
     }
 
+    /// The manager of a request's cookies, if it keeps any: the outermost one, which is the one that JMeter takes.
+    pub(super) fn cookie_manager(&self, held: &Scope) -> Option<ElementId> {
+        let manager = held.configs.iter().rfind(|id| self.class(**id) == "CookieManager")?;
+        let reader = self.read(*manager);
+        let policy = reader.constant("CookieManager.policy").unwrap_or_default();
+        if !policy.eq_ignore_ascii_case("ignoreCookies") {
+            return Some(*manager);
+        }
+        if !reader.list("CookieManager.cookies").is_empty() {
+            self.obstacle(*manager, "cookies of its own beside the policy `ignoreCookies`");
+        }
+        None
+    }
+
     /// Whether a manager's cookies are forgotten with each iteration.
     fn clears_cookies(&self, manager: ElementId, same_user: bool) -> bool {
         let reader = self.read(manager);
@@ -81,10 +108,7 @@ impl Translator<'_> {
         let by_group = reader.flag("CookieManager.controlledByThreadGroup", false);
         reader.pass(&["CookieManager.cookies"]);
         let policy = reader.constant("CookieManager.policy").unwrap_or_default();
-        if !matches!(
-            policy.as_str(),
-            "" | "standard" | "standard-strict" | "default" | "compatibility" | "rfc2109"
-        ) {
+        if !POLICIES.contains(&policy.to_ascii_lowercase().as_str()) {
             self.obstacle(manager, format!("the cookie policy `{policy}`"));
         }
         let handler = reader.source("CookieManager.implementation");

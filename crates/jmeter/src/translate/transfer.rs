@@ -68,11 +68,10 @@ impl Translator<'_> {
         gathered: &mut Gathered,
         request: &mut Request,
     ) {
-        let has_cookies = held.configs.iter().any(|id| self.class(*id) == "CookieManager");
         request.redirects = options.flag("HTTPSampler.follow_redirects").then_some(MOST_REDIRECTS);
         if options.flag("HTTPSampler.auto_redirects") {
             request.redirects = Some(MOST_REDIRECTS);
-            request.redirect_cookies = has_cookies.then_some(false);
+            request.redirect_cookies = request.cookies.map(|_| false);
             match (request.method.as_str(), self.client(id, options)) {
                 ("GET" | "HEAD" | "POST", _) => {}
                 (method @ "DELETE", _) | (method, Client::Java) => {
@@ -140,10 +139,8 @@ impl Translator<'_> {
                 cookie_jar: jar.cloned(),
             };
             let has_domain = !reader.source("Cookie.domain").trim().is_empty();
-            if !matches!(reader.source("Cookie.expires"), "" | "0") {
-                self.obstacle(*manager, "a cookie that expires");
-            }
-            reader.pass(&["Cookie.path_specified", "Cookie.domain_specified"]);
+            // JMeter sends one whatever it says of its end.
+            reader.pass(&["Cookie.expires", "Cookie.path_specified", "Cookie.domain_specified"]);
             reader.finish();
             // One without a domain JMeter sends nowhere.
             has_domain.then_some(Step {
