@@ -257,9 +257,9 @@ pub const ELEMENTS: &[Known] = &[
     known("BSFPreProcessor", "BSF PreProcessor", PreProcessor, Missing),
     known("JDBCPreProcessor", "JDBC PreProcessor", PreProcessor, Missing),
 
-    known("RegexExtractor", "Regular Expression Extractor", PostProcessor, Partly("the unescaped body and that of a document, sub-samples alone as its scope, all matches or a later one of all samples, patterns known only while the plan runs and several groups of any match of all samples, look-around and back references")),
-    known("BoundaryExtractor", "Boundary Extractor", PostProcessor, Partly("the unescaped body and that of a document, sub-samples alone as its scope")),
-    known("JSONPostProcessor", "JSON Extractor", PostProcessor, Partly("`noneof`, `subsetof` and paths to several values within filters, several names in one bracket, all matches in one variable, sub-samples alone as its scope")),
+    known("RegexExtractor", "Regular Expression Extractor", PostProcessor, Partly("the text of a document, sub-samples alone as its scope, all matches or a later one of all samples, patterns known only while the plan runs and several groups of any match of all samples, look-around and back references")),
+    known("BoundaryExtractor", "Boundary Extractor", PostProcessor, Partly("the text of a document, sub-samples alone as its scope")),
+    known("JSONPostProcessor", "JSON Extractor", PostProcessor, Partly("`noneof`, `subsetof` and paths to several values within filters, several names in one bracket, sub-samples alone as its scope")),
     known("JMESPathExtractor", "JSON JMESPath Extractor", PostProcessor, Partly("paths that are more than names, places and `[*]`, sub-samples alone as its scope")),
     known("HtmlExtractor", "CSS Selector Extractor", PostProcessor, Partly("sub-samples alone as its scope")),
     known("XPathExtractor", "XPath Extractor", PostProcessor, Partly("the markup of what is found, sub-samples alone as its scope")),

@@ -160,7 +160,7 @@ impl Translator<'_> {
             ("__escapeOroRegexpChars", [pattern]) if pattern.is_ascii() => {
                 text(escapes::quoted_for_oro(pattern))
             }
-            ("__unescapeHtml", [html]) => escapes::unescaped_html(html).and_then(text),
+            ("__unescapeHtml", [html]) => text(squall_base::html::unescape(html).into_owned()),
             ("__unescape", [escaped]) => escapes::unescaped(escaped).and_then(text),
             ("__char", [_, ..]) => {
                 parameters.iter().map(|code| character(code)).collect::<Option<_>>().and_then(text)

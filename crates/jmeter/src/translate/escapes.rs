@@ -17,6 +17,7 @@ pub(super) fn of_text(function: &str, parameters: &[Vec<Piece>]) -> Option<Piece
             expression(text),
             &[("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;")],
         )),
+        ("__unescapeHtml", [text]) => expr(format!("html_decode({})", expression(text))),
         ("__changeCase", [text]) => expr(format!("upper({})", expression(text))),
         ("__changeCase", [text, mode]) => match literal(mode)?.to_ascii_uppercase().as_str() {
             "UPPER" => expr(format!("upper({})", expression(text))),
@@ -70,31 +71,6 @@ fn replaced(expression: String, pairs: &[(&str, &str)]) -> String {
     pairs.iter().fold(expression, one)
 }
 
-/// HTML without its references to characters; `None` if it has one that is not known here.
-pub(super) fn unescaped_html(html: &str) -> Option<String> {
-    const NAMED: [(&str, char); 5] =
-        [("lt", '<'), ("gt", '>'), ("amp", '&'), ("quot", '"'), ("nbsp", '\u{a0}')];
-    let mut parts = html.split('&');
-    let mut out = parts.next()?.to_owned();
-    for part in parts {
-        let Some((name, rest)) = part.split_once(';') else {
-            out.push('&');
-            out.push_str(part);
-            continue;
-        };
-        let c = match name.strip_prefix('#') {
-            Some(digits) => match digits.strip_prefix(['x', 'X']) {
-                Some(digits) => char::from_u32(u32::from_str_radix(digits, 16).ok()?)?,
-                None => char::from_u32(digits.parse().ok()?)?,
-            },
-            None => NAMED.iter().find(|(own, _)| *own == name)?.1,
-        };
-        out.push(c);
-        out.push_str(rest);
-    }
-    Some(out)
-}
-
 /// A text without the escapes of Java's source; `None` where one is not whole.
 pub(super) fn unescaped(text: &str) -> Option<String> {
     let mut out = String::new();
@@ -143,8 +119,6 @@ mod tests {
         assert_eq!(unescaped(r"\1014\477\8\0").as_deref(), Some("A4'78\0"));
         let many = unescaped(&r"\101".repeat(1_000_000)).expect("all are whole");
         assert_eq!((many.len(), many.trim_matches('A')), (1_000_000, ""));
-        assert_eq!(unescaped_html("&lt;&#65;&#x42;&amp;&").as_deref(), Some("<AB&&"));
-        assert_eq!(unescaped_html("&eacute;"), None);
         assert_eq!(quoted_for_oro("a.b$"), r"a\.b\$");
     }
 }

@@ -30,7 +30,7 @@ impl Translator<'_> {
         let defaults: Vec<&str> = split(reader.source("JSONPostProcessor.defaultValues"));
         let numbers = reader.constant("JSONPostProcessor.match_numbers").unwrap_or_default();
         let numbers: Vec<&str> = split(&numbers).into_iter().map(str::trim).collect();
-        // It makes another variable, which is refused where it is used.
+        // It makes another variable of all matches, where it is used.
         reader.pass(&["JSONPostProcessor.compute_concat"]);
         let is_blank = numbers == [""];
         let is_one = numbers.iter().all(|number| matches!(*number, "0" | "1"));

@@ -90,6 +90,7 @@ impl Translator<'_> {
             "code" => "status",
             "message" => "reason",
             "request_headers" => "sent_headers",
+            "unescaped" => "html_decode(body)",
             _ => {
                 self.obstacle(looks.element, format!("the field `{field}`"));
                 return looks;

@@ -66,6 +66,8 @@ pub(super) struct Names {
     matches: BTreeMap<String, String>,
     /// Those of these names that a text is split into, whose number is `name_n`.
     split: BTreeSet<String>,
+    /// Those of these names of which `name_ALL` is all matches in one text.
+    joined: BTreeSet<String>,
     /// Groups of one match that something asks for: the extractor's variable, the group, and the group's variable.
     groups: Vec<(String, u32, String)>,
     /// Properties that get values while the plan runs, each with the variable that all users have for it.
@@ -244,6 +246,10 @@ impl Names {
                     let found = self.hidden("found");
                     self.matches.insert(name.clone(), found);
                 }
+                let joins = element.properties.flag("JSONPostProcessor.compute_concat", false);
+                if joins && takes_all && others.contains(&"ALL") {
+                    self.joined.insert(name.clone());
+                }
                 if element.class == "RegexExtractor" && !takes_all {
                     groups.into_iter().for_each(|rest| self.add_group(name, rest));
                 }
@@ -291,6 +297,11 @@ impl Names {
         let count = if self.split.contains(set) { "n" } else { "matchNr" };
         if last == count {
             return Some(format!("({found} == null ? {without} : string(size({found})))"));
+        }
+        if last == "ALL" {
+            let texts = format!("{found}.map(each_4, each_4 == null ? \"\" : string(each_4))");
+            let text = format!("({found} == null ? {without} : join({texts}, \",\"))");
+            return self.joined.contains(set).then_some(text);
         }
         let number: u32 = last.parse().ok().filter(|_| !last.starts_with(['0', '+']))?;
         let place = number - 1;

@@ -152,3 +152,25 @@ fn the_number_of_an_iteration_is_that_of_the_loop_of_a_group() {
     }
     assert_eq!(sent("", "__jm__users__idx").1, ["r: the variable `__jm__users__idx`"]);
 }
+
+#[test]
+fn all_matches_may_be_one_text() {
+    let of_all = |more: &str| {
+        let own = string("JSONPostProcessor.referenceNames", "x")
+            + &string("JSONPostProcessor.jsonPathExprs", "$.a[*]")
+            + &string("JSONPostProcessor.match_numbers", "-1")
+            + &string("JSONPostProcessor.defaultValues", "D")
+            + more;
+        let below =
+            format!(r#"<JSONPostProcessor testname="e">{own}</JSONPostProcessor><hashTree/>"#);
+        let path =
+            string("HTTPSampler.domain", "shop.test") + &string("HTTPSampler.path", "/${x_ALL}");
+        translated(&plan(&(request("r", TO_SHOP, &below) + &request("s", &path, ""))))
+    };
+    let flag = r#"<boolProp name="JSONPostProcessor.compute_concat">true</boolProp>"#;
+    let (text, lacks) = of_all(flag);
+    assert_eq!(lacks, [""; 0]);
+    assert!(text.contains("join(found_1.map("), "{text}");
+    // Nobody makes it.
+    assert_eq!(of_all("").1, ["s: the variable `x_ALL`"]);
+}

@@ -78,12 +78,14 @@ fn what_was_sent_is_a_field() {
     }
     let as_document = field("Assertion.response_data_as_document");
     assert_eq!(obstacles("", &as_document), ["a: the field `Assertion.response_data_as_document`"]);
-    let unescaped = by_regex("x", "$1$", &string("RegexExtractor.useHeaders", "unescaped"));
-    assert_eq!(obstacles("", &unescaped), ["regex x: the field `unescaped`"]);
-    let url = by_regex("x", "$1$", &string("RegexExtractor.useHeaders", "URL"));
-    let (text, none) = translated(&plan(&request("r", TO_SHOP, &url)));
-    assert_eq!(none, [""; 0]);
-    assert!(text.contains(r#""of": "${sent_url}""#), "{text}");
+    let document = by_regex("x", "$1$", &string("RegexExtractor.useHeaders", "as_document"));
+    assert_eq!(obstacles("", &document), ["regex x: the field `as_document`"]);
+    for (field, of) in [("URL", "sent_url"), ("unescaped", "html_decode(body)")] {
+        let extractor = by_regex("x", "$1$", &string("RegexExtractor.useHeaders", field));
+        let (text, none) = translated(&plan(&request("r", TO_SHOP, &extractor)));
+        assert_eq!(none, [""; 0]);
+        assert!(text.contains(&format!(r#""of": "${{{of}}}""#)), "{text}");
+    }
 }
 
 #[test]
