@@ -230,7 +230,7 @@ pub const ELEMENTS: &[Known] = &[
     known("FTP Request Defaults", "FTP Request Defaults", Config, Partly("the samplers that it is for")),
     known("LDAP Request Defaults", "LDAP Request Defaults", Config, Partly("the samplers that it is for")),
     known("LDAP Extended Request Defaults", "LDAP Extended Request Defaults", Config, Partly("the samplers that it is for")),
-    known("JavaConfig", "Java Request Defaults", Config, Missing),
+    known("JavaConfig", "Java Request Defaults", Config, Full),
     known("JDBCDataSource", "JDBC Connection Configuration", Config, Missing),
     known("com.blazemeter.jmeter.RandomCSVDataSetConfig", "Random CSV Data Set Config", Config, Missing),
     known("kg.apc.jmeter.reporters.AutoStop", "AutoStop Listener", Config, Missing),

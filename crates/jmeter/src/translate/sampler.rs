@@ -9,6 +9,7 @@ use squall_plan::template::Template;
 
 use super::made::{CODE, HEADS, MESSAGE, Made, SENT};
 use super::reader::Reader;
+use super::request::Options;
 use super::texts::{Piece, expression, literal, quoted};
 use super::{NO_LIMIT, Translator};
 use crate::scope::Scope;
@@ -67,16 +68,23 @@ impl Translator<'_> {
 
     /// A Java Request, if it is one of the two that JMeter brings along: a sample that waits.
     pub(super) fn java(&self, id: ElementId, held: &Scope) -> Vec<StepKind> {
-        let reader = self.read(id);
-        let class = reader.constant("classname");
-        let given = self.tree.element(id).properties.arguments("arguments");
+        let options = Options::new(self, id, held, "JavaConfig");
+        // JMeter makes the class before it looks at defaults.
+        let class = self.read(id).constant("classname");
+        options.pass(&["classname"]);
         let text = |argument: Option<&str>| argument.unwrap_or_default().to_owned();
-        let values = given.map(|argument| {
-            (text(argument.text("Argument.name")), text(argument.text("Argument.value")))
-        });
-        let values: Arguments = values.collect();
-        reader.pass(&["arguments"]);
-        reader.finish();
+        let given = options
+            .readers()
+            .iter()
+            .flat_map(|reader| self.tree.element(reader.element).properties.arguments("arguments"));
+        let mut values = Arguments::new();
+        // The first that gives a value decides.
+        for argument in given {
+            let value = text(argument.text("Argument.value"));
+            values.entry(text(argument.text("Argument.name"))).or_insert(value);
+        }
+        options.pass(&["arguments"]);
+        options.finish();
         let made = match class.as_deref().map(str::trim) {
             Some("org.apache.jmeter.protocol.java.test.JavaTest") => self.java_test(id, &values),
             Some("org.apache.jmeter.protocol.java.test.SleepTest") => {

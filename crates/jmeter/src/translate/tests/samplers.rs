@@ -80,6 +80,22 @@ fn a_java_request_waits_or_is_refused() {
 }
 
 #[test]
+fn a_java_request_has_defaults() {
+    let class = string("classname", "org.apache.jmeter.protocol.java.test.JavaTest");
+    let near = arguments("arguments", &[("Sleep_Time", "7"), ("ResultData", "near")]) + &class;
+    let far = arguments("arguments", &[("ResultData", "far"), ("ResponseCode", "999")]);
+    let text = format!(
+        r#"<JavaConfig testname="d">{far}</JavaConfig><hashTree/>
+        <JavaSampler testname="j">{near}</JavaSampler><hashTree/>"#
+    );
+    let (text, obstacles) = translated(&plan(&text));
+    assert_eq!(obstacles, [""; 0]);
+    for part in [r#""look": "near""#, r#""status": "999""#, "${7 + now_ms()"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
 fn a_java_request_comes_to_what_its_arguments_say() {
     let own = |pairs: &[(&str, &str)]| {
         arguments("arguments", pairs)
