@@ -200,7 +200,7 @@ pub const ELEMENTS: &[Known] = &[
     known("IfController", "If Controller", Controller, Partly("scripts that are more than one expression of comparisons, arithmetic and methods of texts")),
     known("WhileController", "While Controller", Controller, Partly("scripts that are more than one expression of comparisons, arithmetic and methods of texts")),
     known("ForeachController", "ForEach Controller", Controller, Full),
-    known("TransactionController", "Transaction Controller", Controller, Partly("assertions about its own sample")),
+    known("TransactionController", "Transaction Controller", Controller, Partly("assertions about the size, headers, message or request of its own sample, and scripts about it")),
     known("OnceOnlyController", "Once Only Controller", Controller, Partly("being directly in a controller that loops on a condition, or chooses")),
     known("ThroughputController", "Throughput Controller", Controller, Partly("being directly in a controller that chooses")),
     known("RandomController", "Random Controller", Controller, Partly("loops on conditions and choices in it that may do nothing, and being left after each sample of a transaction or on a condition in it")),

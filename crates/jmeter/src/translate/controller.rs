@@ -1,7 +1,7 @@
 //! Controllers as steps that have others in them, and samplers with what goes before and after each.
 
 use squall_plan::expr::Expr;
-use squall_plan::model::{CountedBy, GroupSamples, Passes, Step, StepKind, Tags, ThinkTime};
+use squall_plan::model::{CountedBy, Passes, Step, StepKind};
 use squall_plan::span::Span;
 use squall_plan::template::Template;
 
@@ -372,32 +372,6 @@ impl Translator<'_> {
         (!steps.is_empty()).then_some(StepKind::ForEach { item, list, steps }).into_iter().collect()
     }
 
-    /// A transaction: a sample; if there is nothing in it, in the first pass of each user.
-    fn transaction(&self, id: ElementId, mut steps: Vec<Step>) -> StepKind {
-        let reader = self.read(id);
-        let is_parent = reader.flag("TransactionController.parent", false);
-        if is_parent && !scope::assertions_of_transaction(self.tree, id).is_empty() {
-            self.obstacle(id, "assertions about a transaction's own sample");
-        }
-        let with_timers = reader.flag("TransactionController.includeTimers", true);
-        reader.finish();
-        let think_time = if with_timers { ThinkTime::Included } else { ThinkTime::Excluded };
-        let name = self.name(id);
-        let tags = Tags::new();
-        // JMeter forgets a controller with nothing in it after its first pass.
-        let is_empty = steps.is_empty();
-        if is_empty {
-            steps.push(super::no_time());
-        }
-        let is_one = is_parent || is_empty;
-        let samples = if is_one { GroupSamples::Parts } else { GroupSamples::Apart };
-        let group = StepKind::Group { name, tags, think_time, samples, steps };
-        if !is_empty {
-            return group;
-        }
-        first_passes(Expr::number(1, Span::default()), CountedBy::User, vec![step(group)])
-    }
-
     /// Steps in the first pass of what is around them.
     fn once(&self, id: ElementId, steps: Vec<Step>) -> Option<StepKind> {
         self.read(id).finish();
@@ -496,6 +470,6 @@ impl Translator<'_> {
     }
 }
 
-fn first_passes(first: Expr, of: CountedBy, steps: Vec<Step>) -> StepKind {
+pub(super) fn first_passes(first: Expr, of: CountedBy, steps: Vec<Step>) -> StepKind {
     StepKind::Passes(Box::new(Passes { first: Some(first), percent: None, of, steps }))
 }

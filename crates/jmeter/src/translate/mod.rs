@@ -49,6 +49,7 @@ mod stores;
 mod tcp;
 mod texts;
 mod timer;
+mod transaction;
 mod transfer;
 mod variables;
 mod verdicts;
@@ -137,8 +138,8 @@ pub fn translate(tree: &Tree, given: Surroundings) -> Translation {
         is_judging: Cell::new(false),
         held: RefCell::default(),
         shared: RefCell::default(),
-        settings: RefCell::default(),
         look_ups: RefCell::default(),
+        settings: RefCell::default(),
         made_sources: RefCell::default(),
         row_files: RefCell::default(),
         obstacles: RefCell::default(),
@@ -198,9 +199,9 @@ struct Translator<'t> {
     held: RefCell<BTreeSet<String>>,
     /// Hidden variables that all users have together, likewise.
     shared: RefCell<BTreeSet<String>>,
-    /// What the texts of the step at hand set before it; none where nothing can be set.
     /// Which managers look up the hosts of requests; `None`: JMeter itself does.
     look_ups: RefCell<BTreeSet<Option<ElementId>>>,
+    /// What the texts of the step at hand set before it; none where nothing can be set.
     settings: RefCell<Option<Vec<StepKind>>>,
     /// Data sources that functions go through.
     made_sources: RefCell<Vec<DataSource>>,
@@ -281,8 +282,8 @@ impl Translator<'_> {
             self.look_at_variables();
         }
         self.groups(&groups, &mut plan);
-        plan.vars = self.variables();
         self.look_up(&mut plan.connections);
+        plan.vars = self.variables();
         plan.data = self.data.sources.clone();
         plan.data.extend(self.made_sources.borrow().iter().cloned());
         if self.any_host.get() {

@@ -507,3 +507,30 @@ fn threads_may_begin_with_another_branch_each() {
     let (_, obstacles) = steps_of(&element("RandomController", "i", &shifted, &both));
     assert_eq!(obstacles, ["i: a first branch that its thread's number decides"]);
 }
+
+#[test]
+fn assertions_of_a_transaction_with_a_parent_sample_look_at_its_end() {
+    let of = |class: &str, properties: &str, parent: bool| {
+        let own = format!(r#"<{class} testname="a">{properties}</{class}><hashTree/>"#);
+        let below = request("r", TO_SHOP, "") + &own;
+        let parent = flag("TransactionController.parent", parent);
+        steps_of(&element("TransactionController", "c", &parent, &below))
+    };
+    let duration = string("DurationAssertion.duration", "20");
+    let (text, lacks) = of("DurationAssertion", &duration, true);
+    assert_eq!(lacks, [""; 0]);
+    let look = r#"- "look": "" "check": - "expr": "duration < 21" "name": "a""#;
+    assert!(text.contains(look), "{text}");
+    assert!(!of("DurationAssertion", &duration, false).0.contains("look"));
+    let code = string("Assertion.test_field", "SizeAssertion.response_code")
+        + &string("SizeAssertion.size", "3");
+    assert_eq!(of("SizeAssertion", &code, true).1, [""; 0]);
+    let size = string("SizeAssertion.size", "3");
+    assert_eq!(of("SizeAssertion", &size, true).1, ["c: `a`, which looks at its own sample"]);
+    let script = string("BeanShellAssertion.query", "Failure = true;");
+    let lacks = of("BeanShellAssertion", &script, true).1;
+    assert_eq!(lacks, ["c: `a`, which looks at its own sample"]);
+    let ignores = r#"<boolProp name="Assertion.assume_success">true</boolProp>"#;
+    let why = "c: an assertion that ignores whether its samples failed";
+    assert_eq!(of("ResponseAssertion", ignores, true).1.first().map(String::as_str), Some(why));
+}
