@@ -25,6 +25,7 @@ from peers import SQUALL
 import charsets
 import functions
 import links
+import options
 import paths
 import real
 import samplers
@@ -32,7 +33,7 @@ import tcp
 from judged import JUDGED
 from plans import FILES, PLANS, asserts, csv_data, debug, element, flag, group, plan, request, text, timer, transaction
 
-PLANS = {**PLANS, **functions.PLANS, **links.PLANS, **real.PLANS, **tcp.PLANS, **paths.PLANS, **charsets.PLANS, **samplers.PLANS}
+PLANS = {**PLANS, **functions.PLANS, **links.PLANS, **real.PLANS, **tcp.PLANS, **paths.PLANS, **charsets.PLANS, **samplers.PLANS, **options.PLANS}
 # One in which clocks are changed: JMeter and squall look at it.
 os.environ.setdefault("TZ", "America/New_York")
 JMETER = os.environ.get("JMETER") or shutil.which("jmeter")
