@@ -3,7 +3,7 @@
 
 use crate::parts::auth::{Asking, Challenge};
 use crate::parts::cookies::{Jar, Site};
-use crate::parts::url;
+use crate::parts::{proxy, url};
 
 /// Most of a jar in a request: 180 cookies of 4,096 bytes, and what stands between them.
 const JAR_BYTES: usize = 180 * 4_100;
@@ -76,7 +76,7 @@ pub fn digest(bytes: &[u8]) {
 pub fn urls(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let (page, reference) = text.split_once('\n').unwrap_or((&text, ""));
-    let _ = url::proxy(page);
+    let _ = proxy::read(page);
     let parsed = url::parse(page).ok();
     let page = parsed.as_ref().map(|page| (&page.origin, &*page.path));
     for location in [url::resolve(page, reference).ok(), url::parse(reference).ok()] {

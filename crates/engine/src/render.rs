@@ -72,12 +72,13 @@ pub(crate) fn prepare(compiler: &Compiler<'_>, op: &RequestOp) -> Option<Prepare
     let mut target = path.to_vec();
     append_query(op, &scope, &mut target).ok()?;
     let origin = &compiler.origins[*origin as usize];
+    let proxy = compiler.proxy_toward(origin, op.via.as_deref())?;
     let destination = Destination {
         method: &op.method,
         authority: &origin.authority(),
         path: &target,
         tls: origin.is_tls(),
-        proxy: compiler.proxy.as_ref().filter(|_| !origin.is_tls()),
+        proxy: proxy.as_deref().filter(|_| !origin.is_tls()),
         with_body: true,
         trusted: true,
     };

@@ -209,14 +209,13 @@ impl Plan {
         let defaults = self.scenarios.iter().map(|scenario| &scenario.defaults);
         for defaults in defaults.chain([&self.defaults]) {
             add_credentials(defaults.auth.as_ref(), &defaults.headers, &mut secrets);
+            add_proxy(defaults.proxy.as_ref(), &mut secrets);
         }
         let steps = self.scenarios.iter().flat_map(|scenario| &scenario.steps);
         for step in steps.chain(&self.setup).chain(&self.teardown) {
             add_requests(step, &mut secrets);
         }
-        if let Some(proxy) = self.connections.proxy.as_ref().and_then(Template::literal) {
-            credentials_in_urls(proxy).into_iter().for_each(|hit| secrets.add(&proxy[hit]));
-        }
+        add_proxy(self.connections.proxy.as_ref(), &mut secrets);
         let store = self.connections.tls.key_store.as_ref();
         if let Some(password) = store.and_then(|store| store.password.literal()) {
             secrets.add(password);
@@ -315,8 +314,21 @@ fn hide_value(name: &str, var: &mut Printed) {
 fn add_requests(step: &Step, secrets: &mut Secrets) {
     if let StepKind::Request(request) = &step.kind {
         add_credentials(request.auth.as_ref(), &request.headers, secrets);
+        add_proxy(request.proxy.as_ref(), secrets);
     }
     step.inner().for_each(|step| add_requests(step, secrets));
+}
+
+/// Adds the password that is written out in the URL of a proxy.
+fn add_proxy(proxy: Option<&Template>, secrets: &mut Secrets) {
+    let source = proxy.map_or("", Template::source);
+    for hit in credentials_in_urls(source) {
+        let password = &source[hit];
+        secrets.add(password);
+        // As it was before it was encoded for the URL.
+        let decoded = squall_base::form::decode(password.replace('+', "%2B").as_bytes());
+        decoded.into_iter().for_each(|own| secrets.add(&String::from_utf8_lossy(&own)));
+    }
 }
 
 /// Adds the credentials that are written out in `auth` and in headers.

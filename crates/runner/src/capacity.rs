@@ -9,7 +9,7 @@ use squall_engine::RunOptions;
 use squall_plan::model::{ConnectionReuse, Load, Plan, Stage};
 
 use crate::error::Error;
-use crate::host_sampler;
+use crate::{host_sampler, source_addresses};
 
 mod peak;
 
@@ -96,8 +96,8 @@ pub struct Demand {
     pub new_connections: Option<f64>,
     /// Requests per second; `None`: it depends on the response times.
     pub requests: Option<f64>,
-    /// Source addresses, at least 1.
-    pub sources: u64,
+    /// Source addresses, at least 1; `None`: only users know them.
+    pub sources: Option<u64>,
     /// Whether the built-in target runs in this process and has the other end of each connection.
     pub builtin: bool,
 }
@@ -152,7 +152,7 @@ impl Demand {
     /// The demand of a plan. `hosts`: the number of origins that it connects to.
     pub fn of(plan: &Plan, hosts: usize, builtin: bool) -> Demand {
         let mut demand = Demand {
-            sources: plan.connections.source_addresses.len().max(1) as u64,
+            sources: source_addresses::count(plan),
             builtin,
             new_connections: Some(0.0),
             requests: Some(0.0),
@@ -319,13 +319,13 @@ impl Demand {
     }
 
     fn ports(&self, has: &Available) -> Option<Need> {
-        let rate = self.new_connections?;
+        let (rate, own) = (self.new_connections?, self.sources?);
         let (low, high) = has.ports;
         let range = (high + 1).saturating_sub(low);
         // Ports of open connections, and of closed ones that keep theirs for a minute.
         let waiting = (rate * TIME_WAIT_S).ceil() as u64;
         let needed = self.connections.saturating_add(waiting);
-        let there = range * self.sources;
+        let there = range * own;
         let mut help = Vec::new();
         if range > 0 && needed > there {
             if waiting > 0 {
@@ -333,10 +333,9 @@ impl Demand {
             }
             let sources = needed.div_ceil(range);
             help.push(format!(
-                "or use {sources} source addresses of this machine: `connections: {{source_addresses: [...]}}` (now {})",
-                self.sources
+                "or use {sources} source addresses of this machine: `connections: {{source_addresses: [...]}}` (now {own})"
             ));
-            let wider = (65_535 + 1 - 1_024) * self.sources;
+            let wider = (65_535 + 1 - 1_024) * own;
             if low > 1_024 && needed <= wider {
                 help.push(format!(
                     "or `sysctl net.ipv4.ip_local_port_range=\"1024 {}\"` (now {low} {high}; servers on this machine that listen on ports above 1024 may find theirs taken)",

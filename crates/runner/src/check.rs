@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use squall_engine::Program;
+use squall_plan::diagnostic::{Diagnostic, Severity};
 use squall_plan::yaml::Loaded;
 
 use crate::capacity::Demand;
 use crate::error::Error;
 use crate::options::Options;
-use crate::{builtin, plans};
+use crate::{builtin, plans, source_addresses};
 
 /// A plan that was found good.
 #[derive(Debug)]
@@ -31,5 +32,10 @@ pub fn check(loaded: &Loaded, options: &Options) -> Result<Checked, Error> {
     let programs = plans::compile_all(loaded, &compile)?;
     let builtin = builtin::is_asked_for(plan, options);
     let demand = Demand::of(plan, plans::hosts(&programs.all), builtin);
-    Ok(Checked { programs: programs.all, warnings: programs.warnings, demand })
+    // It may be another machine that runs the plan.
+    let foreign = source_addresses::foreign(plan, &programs.all).into_iter();
+    let foreign = foreign.map(|own| Diagnostic { severity: Severity::Warning, ..own });
+    let mut warnings = programs.warnings;
+    warnings.extend(foreign.map(|own| loaded.sources.render(&own)));
+    Ok(Checked { programs: programs.all, warnings, demand })
 }

@@ -77,9 +77,10 @@ impl HostSampler {
     }
 
     /// Local ports of the range in use, in any state, toward that destination of the plan that uses the most,
-    /// from its own source addresses. What others have open toward other destinations takes none of them.
+    /// from its own source addresses; if it has none, from that address which uses the most, as requests may have some.
+    /// What others have open toward other destinations takes none of them.
     fn ports_used(&self, low: u64, high: u64) -> u64 {
-        let mut toward = vec![0; self.destinations.len()];
+        let mut toward: HashMap<(usize, u128), u64> = HashMap::new();
         for path in ["/proc/net/tcp", "/proc/net/tcp6"] {
             for line in read(path).lines().skip(1) {
                 let mut words = line.split_whitespace().skip(1);
@@ -89,11 +90,16 @@ impl HostSampler {
                 };
                 let Some((from, port)) = local.rsplit_once(':') else { continue };
                 let port = u64::from_str_radix(port, 16).unwrap_or(0);
-                let is_own = self.sources.is_empty() || self.sources.iter().any(|own| own == from);
-                toward[to] += u64::from(is_own && (low..=high).contains(&port));
+                let (is_own, address) = match self.sources.is_empty() {
+                    true => (true, u128::from_str_radix(from, 16).unwrap_or(0)),
+                    false => (self.sources.iter().any(|own| own == from), 0),
+                };
+                if is_own && (low..=high).contains(&port) {
+                    *toward.entry((to, address)).or_default() += 1;
+                }
             }
         }
-        toward.into_iter().max().unwrap_or(0)
+        toward.into_values().max().unwrap_or(0)
     }
 }
 

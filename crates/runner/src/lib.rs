@@ -65,6 +65,7 @@ mod process_usage;
 mod run;
 mod sections;
 mod sink;
+mod source_addresses;
 mod stages;
 mod trial;
 

@@ -11,10 +11,12 @@ use squall_plan::model::{self, AddressSelect, Load, Plan};
 use squall_plan::span::{Span, Spanned};
 use squall_plan::vars::LoadOptions;
 use squall_plan::yaml::{self, Loaded, PlanErrors};
-use squall_wire::{ClientCert, Dns, Io, Settings, Shared, Substitute, TlsSettings};
+use squall_wire::{
+    ClientCert, Destination, Dns, Io, Settings, Shared, Substitute, TlsSettings,
+};
 
 use crate::error::Error;
-use crate::host_sampler;
+use crate::{host_sampler, source_addresses};
 
 /// Reads a plan from its file.
 ///
@@ -204,6 +206,7 @@ pub fn network(
     let expected = "expected an IP address";
     settings.source_addresses =
         all_of(&connections.source_addresses, &mut errors, expected, |text| text.parse().ok());
+    errors.extend(source_addresses::foreign(plan, programs));
     settings.tls = TlsSettings {
         ca: connections.tls.ca.iter().cloned().collect(),
         cert: connections.tls.cert.clone(),
@@ -217,11 +220,15 @@ pub fn network(
     if !errors.is_empty() {
         return Err(Error::plan(render(&errors, sources)));
     }
-    let origins: Vec<_> = programs.iter().flat_map(|program| program.origins()).cloned().collect();
+    let mut to: Vec<Destination> = Vec::new();
+    for one in programs.iter().flat_map(|program| program.destinations()) {
+        if !to.contains(one) {
+            to.push(one.clone());
+        }
+    }
     settings.http = programs.first().map(|program| program.http()).unwrap_or_default();
-    settings.proxy = programs.iter().find_map(|program| program.proxy().cloned());
     let names_certificates = programs.iter().any(|program| program.names_certificates());
-    let shared = Shared::new(settings, &origins).map_err(Error::input)?;
+    let shared = Shared::new(settings, &to).map_err(Error::input)?;
     let certificates: Vec<&str> = shared.certificates().take(5).collect();
     if !names_certificates && !shared.has_certificate() && !certificates.is_empty() {
         let known = certificates.join(", ");

@@ -1,6 +1,7 @@
 //! Makes connections: looks up the name, connects, goes through the proxy, shakes hands.
 
-use std::future::poll_fn;
+mod tunnel;
+
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
@@ -11,14 +12,14 @@ use tokio::net::{TcpSocket, UnixStream};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::exchange::Connection;
-use crate::h1::{Parsed, ResponseParser};
 use crate::http2::Session;
 use crate::link::Link;
 use crate::origin::Origin;
 use crate::progress::{Phase, Progress};
 use crate::ring::Socket;
-use crate::settings::{Http, Proxy, unique};
+use crate::settings::{Http, plain_http2, unique};
 use crate::transport::{Tcp, TokioIo, Transport};
+use crate::via::Via;
 use crate::{sys, tls};
 
 /// How long the parts of making a connection took, in nanoseconds; `None`: there was no such part.
@@ -54,25 +55,19 @@ pub enum Opened {
 /// A connection and what it took, or why there is none.
 pub type Connected = Result<(Opened, ConnectTimes), Error>;
 
-/// Largest response of a proxy to CONNECT.
-const MAX_PROXY_RESPONSE: usize = 64 << 10;
-
 /// Makes a connection to an origin.
 ///
 /// Where a name has several addresses they are used in turn, one a connection, and the next ones are
 /// tried if the first refuses. The future is boxed, so that the caller's future stays small.
 ///
-/// `certificate`: the number of the client certificate that it shows, see [`Client::certificate`]; without one it shows
-/// the one without a name, if there is one.
-///
 /// `window`: for a throttled user, the most unread bytes allowed in the
 /// kernel, so that the other side gets to feel it.
 ///
 /// # Errors
-/// The name has no address, nothing listens there, or the handshake fails.
+/// The name has no address, nothing listens there, the proxy refuses, or the handshake fails.
 pub fn connect<'a>(
     client: &'a Client,
-    (origin, certificate): (&'a Origin, Option<u16>),
+    (origin, via): (&'a Origin, &'a Via),
     progress: &'a Progress,
     window: Option<u32>,
 ) -> Pin<Box<dyn Future<Output = Connected> + 'a>> {
@@ -81,10 +76,13 @@ pub fn connect<'a>(
         let in_tokio = !client.has_ring() || window.is_some();
         let _in_tokio = in_tokio.then(|| client.in_tokio());
         let mut times = ConnectTimes::default();
-        let transport = reach(client, origin, progress, window, &mut times).await?;
         let http = client.shared.settings.http;
+        let http2 = http == Http::V2 && origin.is_http();
+        if http2 && via.proxy.is_some() && !origin.is_tls() {
+            return Err(Error::new(ErrorKind::Proxy, plain_http2(origin)));
+        }
+        let transport = reach(client, (origin, via), progress, window, &mut times).await?;
         if !origin.is_tls() {
-            let http2 = http == Http::V2 && origin.is_http();
             let opened = open(client, Link::Plain(transport), http2, window).await?;
             return Ok((opened, times));
         }
@@ -92,7 +90,7 @@ pub fn connect<'a>(
         let begin = client.clock().now();
         let name = tls::server_name(&client.shared.settings.tls, origin)?;
         let stream =
-            client.shared.tls.of(certificate).connect(name, TokioIo::from(transport)).await;
+            client.shared.tls.of(via.certificate).connect(name, TokioIo::from(transport)).await;
         let stream = stream.map_err(|error| tls::failed(&error))?;
         times.tls_ns = Some(client.clock().now() - begin);
         let agreed = stream.get_ref().1.alpn_protocol() == Some(tls::HTTP2);
@@ -120,7 +118,7 @@ async fn open(
 /// A byte stream to an origin, TLS not yet begun.
 async fn reach(
     client: &Client,
-    origin: &Origin,
+    (origin, via): (&Origin, &Via),
     progress: &Progress,
     window: Option<u32>,
     times: &mut ConnectTimes,
@@ -138,14 +136,16 @@ async fn reach(
             .map(Transport::Unix)
             .map_err(|error| Error::connect(&error, &path.display().to_string()));
     }
-    let proxy = settings.proxy.as_ref().filter(|_| origin.is_http());
+    let proxy = via.proxy.as_deref().filter(|_| origin.is_http());
     let (host, port) = match proxy {
         Some(proxy) => (proxy.host.as_str(), proxy.port),
         None => (&*origin.host, origin.port),
     };
-    let addresses = addresses(client, host, port, progress, times).await?;
+    let of_proxy = |error: Error| if proxy.is_some() { error.of_proxy() } else { error };
+    let addresses = addresses(client, host, port, progress, times).await.map_err(of_proxy)?;
     progress.set(Phase::Connect);
-    let (mut stream, first_ns, handshake) = dial(client, &addresses, window).await?;
+    let dialled = dial(client, &addresses, via.source, window).await;
+    let (mut stream, first_ns, handshake) = dialled.map_err(of_proxy)?;
     times.connect_begin_ns = handshake.begin_ns;
     if times.dns_ns.is_none() {
         times.begin_ns = first_ns;
@@ -155,7 +155,7 @@ async fn reach(
     let mut connect_ns = handshake.end_ns() - first_ns;
     if let Some(proxy) = proxy.filter(|_| origin.is_tls()) {
         let begin = client.clock().now();
-        tunnel(&mut stream, proxy, origin).await?;
+        tunnel::ask(&mut stream, proxy, origin).await?;
         connect_ns += client.clock().now() - begin;
     }
     times.connect_ns = Some(connect_ns);
@@ -220,10 +220,12 @@ impl Handshake {
 }
 
 /// Connects to one of several addresses, the next one round robin first, or else in their order: the connection, when the first
-/// of them was begun to be tried, and the handshake with the one that took it.
+/// of them was begun to be tried, and the handshake with the one that took it. From a source address of its own it goes to
+/// addresses of that one's family alone.
 async fn dial(
     client: &Client,
     addresses: &[SocketAddr],
+    source: Option<IpAddr>,
     window: Option<u32>,
 ) -> Result<(Transport, u64, Handshake), Error> {
     let number = client.next_connection_number();
@@ -232,8 +234,15 @@ async fn dial(
     let mut first_ns = None;
     for at in 0..addresses.len() {
         let to = addresses[(first + at) % addresses.len()];
+        if let Some(from) = source.filter(|from| from.is_ipv4() != to.is_ipv4()) {
+            let error = io::Error::other(format!("it is of another family than {from}"));
+            last = Error::connect(&error, &to.to_string());
+            continue;
+        }
         let begin = client.clock().now();
-        match dial_one(client, to, client.source(to, number), window).await {
+        // All addresses have their turn before the next source address has, so that each meets each.
+        let from = source.or_else(|| client.source(to, number / addresses.len()));
+        match dial_one(client, to, from, window).await {
             Ok((stream, handshake)) => {
                 return Ok((stream, first_ns.unwrap_or(handshake.begin_ns), handshake));
             }
@@ -301,7 +310,7 @@ async fn dial_once(
         // The port is left to `connect`, which can use one toward each destination, and not just one a
         // source address.
         sys::leave_port_to_connect(&socket)?;
-        socket.bind(SocketAddr::new(from, 0))?;
+        socket.bind(SocketAddr::new(from, 0)).map_err(|error| not_own(error, from))?;
     }
     if let Some(window) = window {
         sys::bound_window(&socket, window)?;
@@ -321,45 +330,15 @@ async fn dial_once(
     Ok((stream, handshake))
 }
 
-/// Asks a proxy for a tunnel to an origin (RFC 9110, section 9.3.6).
-async fn tunnel(stream: &mut Transport, proxy: &Proxy, origin: &Origin) -> Result<(), Error> {
-    let to = origin.host_and_port();
-    let mut request = format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n");
-    if let Some(value) = proxy.authorization() {
-        request.push_str(&format!("Proxy-Authorization: {value}\r\n"));
-    }
-    request.push_str("\r\n");
-    write_all(stream, request.as_bytes()).await.map_err(|error| Error::io(&error))?;
-    let (mut held, mut parser) = (Vec::new(), ResponseParser::new(true));
-    loop {
-        let mut piece = [0; 1024];
-        // The proxy is silent after its head until it is spoken to: nothing of the tunnel is lost.
-        let read = poll_fn(|cx| stream.poll_read(cx, &mut piece)).await;
-        let read = read.map_err(|error| Error::io(&error))?.bytes;
-        if read == 0 || held.len() > MAX_PROXY_RESPONSE {
-            return Err(Error::new(ErrorKind::Proxy, "the proxy gave no response to CONNECT"));
+/// Why a source address cannot be taken: the system says the same of one that is not this machine's, and of one that has
+/// no port left.
+fn not_own(error: io::Error, from: IpAddr) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::AddrNotAvailable => {
+            io::Error::other(format!("{from} is no address of this machine"))
         }
-        held.extend_from_slice(&piece[..read]);
-        if let Parsed::Head { .. } = parser.feed(&held, &mut |_| ()).map_err(Error::malformed)? {
-            return match parser.head().map_or(0, |head| head.status) {
-                200..=299 => Ok(()),
-                status => Err(Error::new(
-                    ErrorKind::Proxy,
-                    format!("the proxy says {status} to CONNECT {to}"),
-                )),
-            };
-        }
+        _ => error,
     }
-}
-
-async fn write_all(stream: &mut Transport, mut bytes: &[u8]) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match poll_fn(|cx| stream.poll_write(cx, bytes)).await? {
-            0 => return Err(io::ErrorKind::WriteZero.into()),
-            written => bytes = &bytes[written..],
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub enum ErrorKind {
     TooManyOpenFiles,
     /// The TLS handshake or a TLS record failed.
     Tls,
-    /// The proxy refused.
+    /// The proxy gave no tunnel.
     Proxy,
     /// The other side reset the connection.
     Reset,
@@ -130,6 +130,11 @@ impl Error {
             _ => ErrorKind::ConnectFailed,
         };
         Error::new(kind, format!("{to}: {error}"))
+    }
+
+    /// Tells that it was the way to the proxy that failed.
+    pub(crate) fn of_proxy(self) -> Self {
+        Error { detail: Detail::Text(format!("the proxy {self}").into()), ..self }
     }
 
     pub(crate) fn malformed(malformed: Malformed) -> Self {

@@ -25,6 +25,7 @@ mod settings;
 mod throttle;
 mod tls;
 mod transport;
+mod via;
 
 // What depends on the system is in these two, and nowhere else.
 #[cfg_attr(not(target_os = "linux"), path = "no_ring.rs")]
@@ -46,7 +47,8 @@ pub use origin::{Origin, Scheme};
 pub use progress::{Clock, Phase, Progress};
 pub use ring::LoopWaker;
 pub use settings::{
-    ClientCert, Dns, Http, Io, KeyStore, Proxy, Settings, SetupError, Shared, Substitute,
-    TlsSettings,
+    Between, ClientCert, Destination, Dns, Http, Io, KeyStore, Settings, SetupError, Shared,
+    Substitute, TlsSettings,
 };
 pub use throttle::Throttle;
+pub use via::{Proxy, Via};

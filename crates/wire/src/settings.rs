@@ -8,13 +8,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-
 use crate::origin::Origin;
 use crate::progress::Clock;
 use crate::ring::Ring;
 use crate::tls::Connectors;
+use crate::via::Proxy;
 use crate::{resolve, tls};
 
 /// The I/O backend.
@@ -60,7 +58,7 @@ pub struct Settings {
     pub resolve: HashMap<String, Vec<Substitute>>,
     /// How names are looked up.
     pub dns: Dns,
-    /// Source addresses, used round robin.
+    /// Source addresses, used round robin where a connection has none of its own.
     pub source_addresses: Vec<IpAddr>,
     /// First and last local port of the system, where connections take them one after the other (Linux
     /// 6.3 and later). Left to itself, the kernel gives out every second port first, and when these are
@@ -68,8 +66,6 @@ pub struct Settings {
     pub ports: Option<(u16, u16)>,
     /// Unix socket in place of TCP, whatever the origin.
     pub unix: Option<PathBuf>,
-    /// HTTP proxy.
-    pub proxy: Option<Proxy>,
     /// TLS.
     pub tls: TlsSettings,
     /// The version of HTTP.
@@ -96,22 +92,34 @@ pub struct Dns {
     pub in_order: bool,
 }
 
-/// An HTTP proxy.
-#[derive(Debug, Clone)]
-pub struct Proxy {
-    /// Name or address.
-    pub host: String,
-    /// Port.
-    pub port: u16,
-    /// `user:password`, sent as Basic.
-    pub credentials: Option<String>,
+/// Where requests go, as far as it is known before the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Destination {
+    /// Where it ends.
+    pub origin: Origin,
+    /// What is in between.
+    pub between: Between,
 }
 
-impl Proxy {
-    /// The value of Proxy-Authorization, if it is to be sent.
-    pub fn authorization(&self) -> Option<String> {
-        let credentials = self.credentials.as_ref()?;
-        Some(format!("Basic {}", STANDARD.encode(credentials)))
+/// What is between this machine and an origin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Between {
+    /// Nothing.
+    Nothing,
+    /// A proxy.
+    Proxy(Arc<Proxy>),
+    /// What only users know.
+    Unknown,
+}
+
+impl Destination {
+    /// The name and the port that connections are made to, if they are known.
+    fn peer(&self) -> Option<(String, u16)> {
+        match &self.between {
+            Between::Proxy(proxy) => Some((proxy.host.clone(), proxy.port)),
+            Between::Nothing => Some((self.origin.host.to_string(), self.origin.port)),
+            Between::Unknown => None,
+        }
     }
 }
 
@@ -207,23 +215,20 @@ impl fmt::Debug for Shared {
 }
 
 impl Shared {
-    /// Reads certificates, and looks up the names of the origins (this blocks, for at most 10 s).
+    /// Reads certificates, and looks up the names of where connections go (this blocks, for at most 10 s).
     ///
     /// A name that has no address is no error here: each request to it will fail and say so.
     ///
     /// # Errors
     /// A certificate or key cannot be read; no name server answers; there is no io_uring, and nothing
     /// else may be used; HTTP/2 without TLS is to go through a proxy.
-    pub fn new(settings: Settings, origins: &[Origin]) -> Result<Arc<Shared>, SetupError> {
-        if settings.proxy.is_some() && settings.http == Http::V2 {
-            // Such a proxy reads the requests itself, and is spoken to in HTTP/1.1.
-            if let Some(origin) = origins.iter().find(|origin| !origin.is_tls()) {
-                return Err(SetupError(format!(
-                    "HTTP/2 to {origin} cannot go through a proxy: use https, or leave out `http: 2`"
-                )));
-            }
+    pub fn new(settings: Settings, to: &[Destination]) -> Result<Arc<Shared>, SetupError> {
+        let is_proxied = |to: &&Destination| matches!(to.between, Between::Proxy(_));
+        let plain = || to.iter().filter(|to| !to.origin.is_tls());
+        if let Some(to) = plain().find(is_proxied).filter(|_| settings.http == Http::V2) {
+            return Err(SetupError(plain_http2(&to.origin)));
         }
-        let needed = origins.iter().any(Origin::is_tls);
+        let needed = to.iter().any(|to| to.origin.is_tls());
         let tls = tls::connectors(&settings.tls, settings.http, needed)?;
         let io = choose(settings.io)?;
         let given = resolve::substitutes(&settings.resolve)?;
@@ -231,10 +236,8 @@ impl Shared {
         if shared.settings.unix.is_some() {
             return Ok(Arc::new(shared));
         }
-        let proxy = shared.settings.proxy.as_ref().map(|proxy| (proxy.host.clone(), proxy.port));
         let mut names = Vec::new();
-        for origin in origins {
-            let name = proxy.clone().unwrap_or((origin.host.to_string(), origin.port));
+        for name in to.iter().filter_map(Destination::peer) {
             if shared.overridden(&name.0, name.1).is_none() && !names.contains(&name) {
                 names.push(name);
             }
@@ -285,6 +288,11 @@ impl Shared {
         };
         Some(given.iter().map(with_port).collect())
     }
+}
+
+/// Why HTTP/2 without TLS goes through no proxy: such a one reads the requests itself, and is spoken to in HTTP/1.1.
+pub(crate) fn plain_http2(origin: &Origin) -> String {
+    format!("HTTP/2 to {origin} cannot go through a proxy: use https, or leave out `http: 2`")
 }
 
 /// What [`Io::Auto`] means on this machine.

@@ -4,9 +4,10 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::net::IpAddr;
 
 use squall_base::form;
-use squall_wire::{Origin, Proxy, Scheme};
+use squall_wire::{Origin, Scheme};
 use url::{Host, ParseError, Url};
 
 /// Why a text is no URL that can be used.
@@ -150,7 +151,7 @@ fn locate(url: &Url) -> Result<Location, UrlError> {
 }
 
 /// `host`, `host:port`, `[v6]:port`.
-fn host_and_port(authority: &str) -> Result<(&str, Option<u16>), UrlError> {
+pub(super) fn host_and_port(authority: &str) -> Result<(&str, Option<u16>), UrlError> {
     let (host, port) = match authority.strip_prefix('[') {
         Some(rest) => {
             let (host, rest) = rest
@@ -176,23 +177,18 @@ fn host_and_port(authority: &str) -> Result<(&str, Option<u16>), UrlError> {
     Ok((host, port))
 }
 
-/// An HTTP proxy from its URL, `http://[user:password@]host:port`.
+/// A source address; an empty text is none.
 ///
 /// # Errors
-/// The text is none; the error says what was expected.
-pub(crate) fn proxy(text: &str) -> Result<Proxy, String> {
-    let bad = |reason: &dyn fmt::Display| {
-        format!("`{text}` is no proxy: {reason}; write it as http://host:port")
-    };
-    let rest =
-        text.strip_prefix("http://").ok_or_else(|| bad(&"it does not begin with http://"))?;
-    let rest = rest.trim_end_matches('/');
-    let (credentials, authority) = match rest.rsplit_once('@') {
-        Some((credentials, authority)) => (Some(credentials.to_owned()), authority),
-        None => (None, rest),
-    };
-    let (host, port) = host_and_port(authority).map_err(|error| bad(&error))?;
-    Ok(Proxy { host: host.to_owned(), port: port.unwrap_or(3128), credentials })
+/// It is no IP address.
+pub(crate) fn source_address(text: &str) -> Result<Option<IpAddr>, String> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let address = text.parse().map_err(|_| {
+        format!("invalid source address `{text}`: expected an IP address of this machine")
+    })?;
+    Ok(Some(address))
 }
 
 /// Appends a path with query; what may not stand in one (spaces, line ends, bytes above 126) is

@@ -2,6 +2,7 @@
 //! notes every error it finds rather than the first.
 
 use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
 use std::time::Duration;
 
 use squall_metrics::{MAX_NAMES, MAX_NAMES_LIMIT, Names, RowKind};
@@ -11,7 +12,7 @@ use squall_plan::model::{Defaults, OnError, Plan, Rendezvous, ResponseBody};
 use squall_plan::secrets::Secrets;
 use squall_plan::span::Span;
 use squall_plan::value::{MAX_VARIABLES, Value};
-use squall_wire::{KeyStore, Origin, Proxy};
+use squall_wire::{Destination, KeyStore, Origin};
 
 use super::cookies::Stores;
 use super::patterns::Patterns;
@@ -20,6 +21,7 @@ use super::scope::Function;
 use super::target::http;
 use super::{Feed, Feeds, Program};
 use crate::parts::hosts::Hosts;
+use crate::parts::proxy::PlanProxy;
 
 /// How long what is in flight at the end may take, where the plan does not say.
 pub const DEFAULT_GRACEFUL_STOP: Duration = Duration::from_secs(30);
@@ -97,8 +99,12 @@ pub(crate) struct Compiler<'p> {
     /// Origin of the target and the path before every relative URL.
     pub(super) target: Option<(u32, String)>,
     pub(super) hosts: Hosts,
-    /// The proxy that all connections go through.
-    pub(crate) proxy: Option<Proxy>,
+    /// The plan's proxy.
+    pub(crate) proxy: PlanProxy,
+    /// Where connections go, as far as it is known.
+    pub(super) destinations: Vec<Destination>,
+    /// The source addresses that requests name.
+    pub(super) source_addresses: Vec<(IpAddr, Span)>,
     /// The file of client certificates.
     pub(super) key_store: Option<KeyStore>,
     /// Whether requests name client certificates.
@@ -170,6 +176,8 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
         connections: plan.connections.reuse,
         http: http(plan),
         proxy: compiler.proxy,
+        destinations: compiler.destinations,
+        source_addresses: compiler.source_addresses,
         key_store: compiler.key_store,
         names_certificates: compiler.names_certificates,
         counts_active: compiler.counts_active,
@@ -207,7 +215,9 @@ impl<'p> Compiler<'p> {
             origins: Vec::new(),
             target: None,
             hosts: Hosts::default(),
-            proxy: None,
+            proxy: PlanProxy::default(),
+            destinations: Vec::new(),
+            source_addresses: Vec::new(),
             key_store: None,
             names_certificates: false,
             step: String::new(),

@@ -27,6 +27,7 @@ mod values;
 mod variables;
 
 use std::collections::HashSet;
+use std::net::IpAddr;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,11 +37,13 @@ use squall_metrics::{NameId, Names, PlaceId};
 use squall_plan::expr::{BoundExpr, Slot};
 use squall_plan::model::{Bandwidth, ConnectionReuse, OnError, PacedBy, StopScope, Think};
 use squall_plan::secrets::Secrets;
+use squall_plan::span::Span;
 use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
-use squall_wire::{Http, KeyStore, Origin, Proxy};
+use squall_wire::{Destination, Http, KeyStore, Origin};
 
 use crate::parts::hosts::Hosts;
+use crate::parts::proxy::PlanProxy;
 use crate::profile::{LoadProfile, Shape};
 use crate::shared_values::Values;
 
@@ -53,7 +56,7 @@ pub use judged::{Judged, misjudged};
 pub(crate) use ops::{
     AuthOp, BodyOp, CaptureOp, CheckOp, CookieOp, CookiePlace, ExecOp, ExtractOp, FileOp, FromOp,
     HeaderOp, JsonOp, Limits, LookOp, MetricOp, NameOp, PartOp, PostOp, Prepared, RequestOp,
-    ResourcesOp, TcpOp, TcpTo, UrlOp, WriteOp,
+    ResourcesOp, TcpOp, TcpTo, UrlOp, ViaOp, WriteOp,
 };
 pub(crate) use scope::{Function, Intrinsic, Place};
 pub(crate) use times::think;
@@ -100,8 +103,12 @@ pub struct Program {
     pub(crate) connections: ConnectionReuse,
     /// The version of HTTP that connections speak.
     pub(crate) http: Http,
-    /// The proxy that all connections go through.
-    pub(crate) proxy: Option<Proxy>,
+    /// The plan's proxy.
+    pub(crate) proxy: PlanProxy,
+    /// Where connections go, as far as it is known before the run.
+    pub(crate) destinations: Vec<Destination>,
+    /// The source addresses that requests name, and where.
+    pub(crate) source_addresses: Vec<(IpAddr, Span)>,
     /// The file of client certificates.
     pub(crate) key_store: Option<KeyStore>,
     /// Whether requests name client certificates.
@@ -405,9 +412,14 @@ impl Program {
         self.names_certificates
     }
 
-    /// The proxy that all connections go through.
-    pub fn proxy(&self) -> Option<&Proxy> {
-        self.proxy.as_ref()
+    /// Where connections go, as far as it is known before the run: with the proxies in between.
+    pub fn destinations(&self) -> &[Destination] {
+        &self.destinations
+    }
+
+    /// The source addresses that requests themselves name, each with its place in the plan.
+    pub fn source_addresses(&self) -> &[(IpAddr, Span)] {
+        &self.source_addresses
     }
 
     /// The version of HTTP that connections speak.

@@ -37,8 +37,8 @@ pub(crate) struct RequestOp {
     /// The encoding of a text body, a form and the query; `None`: UTF-8.
     pub charset: Option<Charset>,
     pub auth: AuthOp,
-    /// The name of the client certificate that its connection is made with.
-    pub client_cert: Option<BoundTemplate>,
+    /// What it says of how its origin is reached.
+    pub via: Option<Box<ViaOp>>,
     /// Whether something looks at what was sent.
     pub reads_sent: bool,
     /// Whether the credentials of `auth` follow a redirect to another origin.
@@ -85,6 +85,17 @@ impl RequestOp {
     pub fn seen_of_body(&self) -> u64 {
         if self.sees_digest { u64::MAX } else { self.limits.keep }
     }
+}
+
+/// How the origin of a request is reached, as far as the request says it.
+#[derive(Debug)]
+pub(crate) struct ViaOp {
+    /// The name of the client certificate that its connection is made with.
+    pub client_cert: Option<BoundTemplate>,
+    /// Its proxy, see [`crate::parts::proxy::ProxyChoice`].
+    pub proxy: Option<BoundTemplate>,
+    /// The address that its connection is made from; empty: one of the plan's.
+    pub source_address: Option<BoundTemplate>,
 }
 
 /// A header of the plan's.

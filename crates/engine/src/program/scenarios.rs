@@ -221,6 +221,8 @@ pub(super) fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
         compression: own.compression.or(plan.compression),
         auth: own.auth.clone().or_else(|| plan.auth.clone()),
         client_cert: own.client_cert.clone().or_else(|| plan.client_cert.clone()),
+        proxy: own.proxy.clone().or_else(|| plan.proxy.clone()),
+        source_address: own.source_address.clone().or_else(|| plan.source_address.clone()),
         max_body: own.max_body.or(plan.max_body),
         max_decompression_ratio: own.max_decompression_ratio.or(plan.max_decompression_ratio),
         status_errors: own.status_errors.or(plan.status_errors),

@@ -1,12 +1,14 @@
 //! Where requests go: the plan's target and its proxy, and the origins that the plan itself names.
 
+use std::sync::Arc;
+
 use squall_plan::model::{HttpVersion, Plan, Target};
 use squall_plan::span::Span;
 use squall_plan::template::Template;
 use squall_wire::{Http, KeyStore, Origin};
 
 use super::compile::Compiler;
-use crate::parts::url;
+use crate::parts::{proxy, url};
 
 impl Compiler<'_> {
     pub(super) fn find_target(&mut self) {
@@ -55,10 +57,15 @@ impl Compiler<'_> {
     }
 
     pub(super) fn find_proxy(&mut self) {
+        for host in &self.plan.connections.no_proxy {
+            if let Err(message) = self.proxy.except.allow(&host.value) {
+                self.error(host.span, message, "it is a name or an address, without a scheme");
+            }
+        }
         let Some(template) = &self.plan.connections.proxy else { return };
         let Some(text) = self.known_text(template, "proxy") else { return };
-        match url::proxy(&text) {
-            Ok(proxy) => self.proxy = Some(proxy),
+        match proxy::read(&text) {
+            Ok(proxy) => self.proxy.proxy = Some(Arc::new(proxy)),
             Err(message) => self.error(template.span(), message, ""),
         }
     }

@@ -368,12 +368,8 @@ impl Worker {
         window: Option<u32>,
     ) -> Result<Result<(Borrowed, ConnectTimes), Error>, Cancel> {
         let to = self.origin(origin);
-        let mut connect = squall_wire::connect(
-            &self.client,
-            (&to.origin, to.certificate),
-            &in_flight.progress,
-            window,
-        );
+        let mut connect =
+            squall_wire::connect(&self.client, (&to.origin, &to.via), &in_flight.progress, window);
         let (opened, times) = match in_flight.run(Pin::new(&mut connect)).await? {
             Ok(made) => made,
             Err(error) => return Ok(Err(error)),

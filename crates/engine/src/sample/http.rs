@@ -308,7 +308,11 @@ pub(super) async fn connect(
             frame.set_deadlines_from(now, first_byte, total);
             Ok(borrowed)
         }
-        Ok(Err(error)) => Err(Failure::from(error)),
+        Ok(Err(error)) => {
+            // It was the proxy that did.
+            error.status().into_iter().for_each(|status| frame.answered(status));
+            Err(Failure::from(error))
+        }
         Err(cancel) => Err(Failure::cancelled(cancel, in_flight.progress.phase())),
     }
 }

@@ -18,6 +18,7 @@ pub(crate) mod resources;
 mod route;
 mod tcp;
 pub(crate) mod throttle;
+mod via;
 
 use squall_metrics::PlaceId;
 

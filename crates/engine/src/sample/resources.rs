@@ -143,7 +143,7 @@ impl Found {
             let number = if location.origin == page.origin {
                 self.origin
             } else if worker.program.hosts.allows(&location.origin.host, location.origin.port) {
-                worker.origin_number(location.origin, page.certificate)
+                worker.origin_number(location.origin, page.asked)
             } else {
                 return None;
             };

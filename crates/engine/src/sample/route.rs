@@ -8,6 +8,7 @@ use squall_wire::{Fields, Origin};
 
 use super::body;
 use super::failure::Failure;
+use super::via;
 use crate::parts::auth::Asking;
 use crate::parts::cache::Condition;
 use crate::parts::cookies::Site;
@@ -131,11 +132,9 @@ pub(super) fn first<'p, 'w>(
             (origin, Some(path))
         }
     };
-    let origin = match &op.client_cert {
-        Some(name) if worker.origin(origin).origin.is_tls() => {
-            certified(worker, origin, &rendered(worker, name, &scope)?)?
-        }
-        _ => origin,
+    let origin = match &op.via {
+        Some(via) => via::asked(worker, origin, via, &scope)?,
+        None => origin,
     };
     let path = match path {
         Some(mut path) => {
@@ -167,22 +166,6 @@ pub(super) fn first<'p, 'w>(
         },
         name,
     ))
-}
-
-/// An origin with the client certificate of a name.
-fn certified(worker: &Worker, origin: u32, name: &[u8]) -> Result<u32, Failure> {
-    let name = String::from_utf8_lossy(name);
-    if let Some(certificate) = worker.client.certificate(&name) {
-        return Ok(worker.with_certificate(origin, certificate));
-    }
-    let shown = names::limited(&worker.recorder.secrets().mask(&name)).into_owned();
-    let known: Vec<&str> = worker.client.certificates().take(10).collect();
-    let known = match known.as_slice() {
-        [] => "`tls` of `connections` has none".to_owned(),
-        known => format!("there are {}", known.join(", ")),
-    };
-    let reason = format!("no client certificate is called `{shown}`: {known}");
-    Err(Failure::new(ErrorKind::Tls, reason))
 }
 
 /// The exchange that a redirect asks for (RFC 9110, section 15.4): 303 turns everything but HEAD
@@ -253,8 +236,8 @@ impl Worker {
         let number = match &page {
             Some((number, known, _)) if known.origin == location.origin => *number,
             _ if self.program.hosts.allows(&location.origin.host, location.origin.port) => {
-                let certificate = page.as_ref().and_then(|(_, known, _)| known.certificate);
-                self.origin_number(location.origin, certificate)
+                let asked = page.as_ref().map(|(_, known, _)| known.asked);
+                self.origin_number(location.origin, asked.unwrap_or_default())
             }
             _ => {
                 let reason =
@@ -295,7 +278,7 @@ impl Worker {
             authority: &origin.authority,
             path: route.target(op),
             tls: origin.origin.is_tls(),
-            proxy: self.program.proxy.as_ref().filter(|_| !origin.origin.is_tls()),
+            proxy: origin.via.proxy.as_deref().filter(|_| !origin.origin.is_tls()),
             with_body: route.with_body,
             trusted: route.trusted,
         };

@@ -16,7 +16,7 @@ use crate::long_body::FoundAhead;
 use crate::parts::{names, url};
 use crate::program::{Limits, NameOp, TcpOp, TcpTo};
 use crate::scope::UserScope;
-use crate::worker::Worker;
+use crate::worker::{Asked, Worker};
 
 impl Sampler for TcpOp {
     fn name(&self) -> Option<u32> {
@@ -115,7 +115,7 @@ impl TcpOp {
             let reason = hosts.explain(&origin.host, origin.port);
             return Err(Failure::new(ErrorKind::HostNotAllowed, reason));
         }
-        Ok(worker.origin_number(origin, None))
+        Ok(worker.origin_number(origin, Asked::default()))
     }
 
     /// What is sent, for a user.

@@ -42,6 +42,7 @@ use crate::together::Together;
 use crate::trace::Trace;
 use crate::user::{Core, User};
 use alarm::Alarm;
+pub(crate) use origins::Asked;
 use origins::Origins;
 
 /// Where a run of one user leaves its variables.
@@ -204,7 +205,7 @@ impl Worker {
             rows: Rows::new(&program),
             bursts: Bursts::default(),
             buffers: Buffers::default(),
-            origins: Origins::new(&program.origins, program.http),
+            origins: Origins::new(&program),
             samples_seen: Cell::new(0),
             traces: Cell::new(Random::new(RandomState::new().hash_one(index))),
             alarm: Alarm::new()?,

@@ -1,86 +1,147 @@
 //! The origins that requests of a worker go to, by number: those that the plan names, and those that
-//! are known only since the run began.
+//! are known only since the run began. One that is reached in several ways has a number for each, so that connections are
+//! used again for the same way alone.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::net::IpAddr;
 use std::rc::Rc;
 
-use squall_wire::{Http, Origin};
+use squall_wire::{Http, Origin, Via};
 
 use super::Worker;
+use crate::parts::proxy::ProxyChoice;
+use crate::program::Program;
 
 /// An origin, and what its requests say of it.
 pub(crate) struct KnownOrigin {
     pub origin: Origin,
     /// `host` or `host:port`, see [`Origin::authority`].
     pub authority: Box<str>,
-    /// The number of the client certificate that its connections are made with, if one was named.
-    pub certificate: Option<u16>,
-    /// The same origin with each certificate: its number, where it has one.
-    with: RefCell<Vec<Option<u32>>>,
+    /// What its requests ask for, ...
+    pub asked: Asked,
+    /// ... and what its connections are made by.
+    pub via: Via,
     /// Whether its connections speak HTTP/2, as far as is known: as the plan has it, and then as the last
     /// connection did.
     pub http2: Cell<bool>,
 }
 
-pub(super) struct Origins(RefCell<Vec<Rc<KnownOrigin>>>);
-
-impl Origins {
-    pub(super) fn new(origins: &[Origin], http: Http) -> Self {
-        let known = origins.iter().cloned().map(|origin| KnownOrigin::new(origin, None, http));
-        Origins(RefCell::new(known.collect()))
-    }
+/// What a request asks for of how its origin is reached.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Asked {
+    /// The number of a client certificate, over TLS.
+    pub certificate: Option<u16>,
+    /// The number of what it says of a proxy.
+    pub proxy: ProxyNumber,
+    /// A source address.
+    pub source: Option<IpAddr>,
 }
 
-impl KnownOrigin {
-    fn new(origin: Origin, certificate: Option<u16>, http: Http) -> Rc<Self> {
-        let http2 = match http {
+/// The number of what requests say of their proxies; 0 is what they say that say nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub(crate) struct ProxyNumber(u32);
+
+#[derive(Default)]
+pub(super) struct Origins {
+    known: RefCell<Vec<Rc<KnownOrigin>>>,
+    /// The numbers of origins for which nothing is asked, ...
+    plain: RefCell<HashMap<Origin, u32>>,
+    /// ... and by these numbers those of the same ones for which something is.
+    asked: RefCell<HashMap<(u32, Asked), u32>>,
+    /// What requests have said of their proxies, but for those that say nothing, ...
+    choices: RefCell<Vec<ProxyChoice>>,
+    /// ... and its numbers by the texts.
+    proxies: RefCell<HashMap<Box<[u8]>, ProxyNumber>>,
+}
+
+impl Origins {
+    pub(super) fn new(program: &Program) -> Self {
+        let all = Origins::default();
+        for origin in &program.origins {
+            all.number(program, origin.clone(), Asked::default());
+        }
+        all
+    }
+
+    /// The number of an origin, which it gets now if it is new.
+    fn number(&self, program: &Program, origin: Origin, asked: Asked) -> u32 {
+        let plain = self.plain.borrow().get(&origin).copied();
+        let plain = plain.unwrap_or_else(|| {
+            let number = self.add(program, origin.clone(), Asked::default());
+            self.plain.borrow_mut().insert(origin.clone(), number);
+            number
+        });
+        if asked == Asked::default() {
+            return plain;
+        }
+        let known = self.asked.borrow().get(&(plain, asked)).copied();
+        known.unwrap_or_else(|| {
+            let number = self.add(program, origin, asked);
+            self.asked.borrow_mut().insert((plain, asked), number);
+            number
+        })
+    }
+
+    fn add(&self, program: &Program, origin: Origin, asked: Asked) -> u32 {
+        let choices = self.choices.borrow();
+        let index = asked.proxy.0.checked_sub(1);
+        let choice = index.and_then(|index| choices.get(index as usize));
+        let proxy = choice.unwrap_or(&ProxyChoice::OfPlan).toward(&origin, &program.proxy);
+        let http2 = match program.http {
             _ if !origin.is_http() => false,
             Http::V1 => false,
             Http::V2 => true,
             Http::Auto => origin.is_tls(),
         };
-        let authority = origin.authority().into();
-        let with = RefCell::default();
-        Rc::new(KnownOrigin { origin, authority, certificate, with, http2: Cell::new(http2) })
+        let mut known = self.known.borrow_mut();
+        known.push(Rc::new(KnownOrigin {
+            authority: origin.authority().into(),
+            origin,
+            asked,
+            via: Via { certificate: asked.certificate, proxy, source: asked.source },
+            http2: Cell::new(http2),
+        }));
+        (known.len() - 1) as u32
     }
 }
 
 impl Worker {
     /// The origin of a number.
     pub(crate) fn origin(&self, number: u32) -> Rc<KnownOrigin> {
-        self.origins.0.borrow()[number as usize].clone()
+        self.origins.known.borrow()[number as usize].clone()
     }
 
-    /// The number of an origin, which it gets now if it is new. Connections with a client certificate go to an origin of
-    /// their own, so that no other request has them.
-    pub(crate) fn origin_number(&self, origin: Origin, certificate: Option<u16>) -> u32 {
-        let certificate = certificate.filter(|_| origin.is_tls());
-        let mut origins = self.origins.0.borrow_mut();
-        let is_known =
-            |known: &Rc<KnownOrigin>| known.certificate == certificate && known.origin == origin;
-        let index = origins.iter().position(is_known).unwrap_or_else(|| {
-            origins.push(KnownOrigin::new(origin, certificate, self.program.http));
-            origins.len() - 1
-        });
-        index as u32
+    /// The number of an origin for a request that asks for this. Connections with a client certificate, through a proxy or
+    /// from an address of their own go to an origin of their own, so that no other request has them.
+    pub(crate) fn origin_number(&self, origin: Origin, asked: Asked) -> u32 {
+        let certificate = asked.certificate.filter(|_| origin.is_tls());
+        self.origins.number(&self.program, origin, Asked { certificate, ..asked })
     }
 
-    /// The number of an origin with a client certificate.
-    pub(crate) fn with_certificate(&self, number: u32, certificate: u16) -> u32 {
-        let known = self.origin(number);
-        if !known.origin.is_tls() || known.certificate == Some(certificate) {
-            return number;
+    /// The number of an origin for a request that asks for this, from that for one which asks for nothing.
+    pub(crate) fn as_asked(&self, plain: u32, asked: Asked) -> u32 {
+        let known = self.origins.asked.borrow().get(&(plain, asked)).copied();
+        known.unwrap_or_else(|| self.origin_number(self.origin(plain).origin.clone(), asked))
+    }
+
+    /// The number of what a text says of a proxy.
+    ///
+    /// # Errors
+    /// It says nothing of one.
+    pub(crate) fn proxy_number(&self, text: &[u8]) -> Result<ProxyNumber, String> {
+        if let Some(number) = self.origins.proxies.borrow().get(text) {
+            return Ok(*number);
         }
-        let place = usize::from(certificate);
-        if let Some(number) = known.with.borrow().get(place).copied().flatten() {
-            return number;
-        }
-        let new = self.origin_number(known.origin.clone(), Some(certificate));
-        let mut with = known.with.borrow_mut();
-        if with.len() <= place {
-            with.resize(place + 1, None);
-        }
-        with[place] = Some(new);
-        new
+        let mut choices = self.origins.choices.borrow_mut();
+        let number = match ProxyChoice::read(&String::from_utf8_lossy(text))? {
+            ProxyChoice::OfPlan => ProxyNumber::default(),
+            choice => {
+                choices.push(choice);
+                ProxyNumber(choices.len() as u32)
+            }
+        };
+        self.origins.proxies.borrow_mut().insert(text.into(), number);
+        Ok(number)
     }
 }

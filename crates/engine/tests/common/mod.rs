@@ -25,5 +25,5 @@ pub fn program(server: &Server, scenario: &str) -> Arc<Program> {
 
 /// What its connections need.
 pub fn shared(program: &Program, io: Io) -> Arc<Shared> {
-    Shared::new(Settings { io, ..Settings::default() }, program.origins()).expect("a network")
+    Shared::new(Settings { io, ..Settings::default() }, program.destinations()).expect("a network")
 }

@@ -29,12 +29,15 @@ record! {
         pub resolve: BTreeMap<String, Vec<Spanned<String>>>,
         /// How names are looked up.
         pub dns: Dns,
-        /// Local addresses that connections are made from, used in turn.
+        /// IP addresses of this machine that connections are made from, each with the next one of its target's family.
         pub source_addresses: Vec<Spanned<String>>,
         /// Unix socket that takes the place of TCP to the target.
         pub unix: Option<PathBuf>,
-        /// HTTP proxy, `http://[user:password@]host:port`: CONNECT for https, absolute form for http.
+        /// HTTP proxy, `http://[user:password@]host:port`: CONNECT for https, absolute form for http. The environment's
+        /// (`HTTP_PROXY`) is not looked at.
         pub proxy: Option<Template>,
+        /// Hosts to which requests go without that proxy: `host`, `host:port`, `*.suffix`, or `*`.
+        pub no_proxy: Vec<Spanned<String>>,
         /// TLS settings.
         pub tls: Tls,
     }

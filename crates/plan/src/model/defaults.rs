@@ -48,6 +48,13 @@ record! {
         /// Name of the client certificate that connections over TLS are made with, of `tls` in `connections`.
         #[key(default "`cert` of `tls`")]
         pub client_cert: Option<Template>,
+        /// HTTP proxy, as in `connections`, whatever `no_proxy` says there; `none`: requests go without; empty: as if it were
+        /// not given.
+        #[key(default "`proxy` of `connections`")]
+        pub proxy: Option<Template>,
+        /// IP address of this machine that connections are made from; empty: as if it were not given.
+        #[key(default "`source_addresses` of `connections` in turn")]
+        pub source_address: Option<Template>,
         /// Most bytes of a body that may arrive before the request fails as `body_too_large`.
         #[key([Maybe<Size>] default "any")]
         pub max_body: Option<u64>,

@@ -49,6 +49,14 @@ record! {
         /// are used again for the same one alone.
         #[key(default "as `defaults` says, otherwise `cert` of `tls`")]
         pub client_cert: Option<Template>,
+        /// HTTP proxy of its own, as in `connections`, whatever `no_proxy` says there; `none`: it goes without; empty: as if it
+        /// were not given. Connections are used again for the same one alone.
+        #[key(default "as `defaults` says, otherwise `proxy` of `connections`")]
+        pub proxy: Option<Template>,
+        /// IP address of this machine that its connections are made from; empty: as if it were not given. Connections are used
+        /// again for the same one alone.
+        #[key(default "as `defaults` says, otherwise `source_addresses` of `connections` in turn")]
+        pub source_address: Option<Template>,
         /// Limits of time: of the whole request, or of each of its phases.
         #[key([ShortOr<Timeouts>])]
         pub timeout: Timeouts,

@@ -52,6 +52,8 @@ const FOREIGN: &[(&str, &[&str])] = &[
     ("size", &["pool_size"]),
     ("from", &["source_addresses"]),
     ("localips", &["source_addresses"]),
+    ("localaddress", &["source_address", "source_addresses"]),
+    ("nonproxyhosts", &["no_proxy"]),
     ("dns", &["resolve"]),
     ("hosts", &["resolve", "allow_hosts"]),
     // Requests.
@@ -139,7 +141,7 @@ const HOMES: &[(&[&str], &str)] = &[
     (&["steps"], "a scenario, or a step such as `group`"),
     (&["scenarios", "thresholds", "vars", "data"], "the plan itself, not further in"),
     (
-        &["pool_size", "reuse", "source_addresses", "resolve", "tls"],
+        &["pool_size", "reuse", "source_addresses", "no_proxy", "resolve", "tls"],
         "`connections`, as in `connections: {tls: {insecure: true}}`",
     ),
     (&["think", "group", "repeat", "get", "post"], "a list of steps, as in `steps: [{get: /}]`"),

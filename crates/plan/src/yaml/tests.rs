@@ -44,6 +44,7 @@ connections:
   resolve: {example.com: 127.0.0.1, "b:80": [127.0.0.1, 127.0.0.2]}
   source_addresses: [127.0.0.2, 127.0.0.3]
   proxy: http://proxy:3128
+  no_proxy: [127.0.0.1, "*.near.test"]
   tls: {insecure: true, resume: false, server_name: x}
 allow_hosts: "*.example.org"
 on_error: next_iteration
@@ -63,7 +64,7 @@ scenarios:
     title: b
     number: 7
     start_after: 1s
-    defaults: {default_headers: false, cookies: false, compression: true, redirects: 2, redirect_headers: Authorization, auth: {bearer: "${key}"}, max_body: 1MiB, max_decompression_ratio: 50, retry_stale: false, trace_context: true, resources: {limit: 3, include: '\.png$', exclude: ads, hosts: all, cache: false}}
+    defaults: {default_headers: false, cookies: false, proxy: none, source_address: 127.0.0.4, compression: true, redirects: 2, redirect_headers: Authorization, auth: {bearer: "${key}"}, max_body: 1MiB, max_decompression_ratio: 50, retry_stale: false, trace_context: true, resources: {limit: 3, include: '\.png$', exclude: ads, hosts: all, cache: false}}
     steps:
       - request: {method: purge, url: "/x"}
         query: {q: "a b", n: 5}
@@ -106,7 +107,7 @@ scenarios:
       - clear_cache: true
       - clear_cache: pages
       - set_cookie: {name: a, value: b, cookie_jar: admin}
-      - {get: /jar, cookie_jar: admin, cache: true, cache_name: pages}
+      - {get: /jar, proxy: "http://${user}@proxy:80", source_address: "${one}", cookie_jar: admin, cache: true, cache_name: pages}
       - next_row: n
       - {get: /kept, cache: true, redirect_cookies: false}
       - {get: /asked, cache: revalidate, resources: {cache: revalidate, headers: true}}

@@ -1,23 +1,23 @@
-//! How connections are made and kept against real sockets: proxies, addresses,
-//! TLS, who owns a connection.
+//! How connections are made and kept against real sockets: addresses, TLS, who owns a connection.
 
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::Barrier;
-use std::{io, thread};
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use serde_json::Value;
 use squall_target::{Server, TlsCertificate, TlsOptions};
 
-use crate::common::peer::{Peer, Seen, header, response};
-use crate::common::{End, Steps, all_good, counter, kinds, options, result, target, target_at};
+use crate::common::peer::{Peer, header, response};
+use crate::common::{
+    End, Steps, all_good, checked, counter, kinds, options, refused, result, target, target_at,
+};
 
 /// Sends a made-up name to the loopback address.
 const RESOLVE: &str = "resolve: {shop.test: 127.0.0.1}";
 
 /// A peer that gives all requests the same response.
-fn peer(at: &str, status: &'static str) -> Peer {
+pub fn peer(at: &str, status: &'static str) -> Peer {
     Peer::start(at, move |mut client| {
         while client.request().is_some() {
             client.send(response(status, "hello"));
@@ -26,20 +26,20 @@ fn peer(at: &str, status: &'static str) -> Peer {
 }
 
 /// Gets a page of a URL so often, with a connection each and these settings of connections.
-fn get(url: &str, iterations: u32, connection: &str, end: End) -> Value {
+pub fn get(url: &str, iterations: u32, connection: &str, end: End) -> Value {
     let head = &format!("connections: {{reuse: per_iteration, {connection}}}");
     Steps { head, iterations, ..Steps::one(url, "get: /page?q=1") }.run(end)
 }
 
 /// A target that speaks TLS, with a certificate for `shop.test`.
-fn tls_target(client_ca: Option<PathBuf>) -> Server {
+pub fn tls_target(client_ca: Option<PathBuf>) -> Server {
     let certificate = TlsCertificate::SelfSigned { names: vec!["shop.test".to_owned()] };
     target_at("127.0.0.1:0", Some(TlsOptions { certificate, client_ca }))
 }
 
 /// Asks a TLS target called `https://HOST` five times about the connection, with a connection each,
 /// its certificate in `ca.pem`, and checks what it says.
-fn secure(
+pub fn secure(
     server: &Server,
     host: &str,
     connection: &str,
@@ -55,7 +55,7 @@ fn secure(
     Steps { head, iterations: 5, files, ..Steps::one(&url, steps) }.run(end)
 }
 
-type Files<'a> = [(&'a str, &'a [u8])];
+pub type Files<'a> = [(&'a str, &'a [u8])];
 
 #[test]
 fn the_latency_of_a_new_connection_is_what_its_phases_took() {
@@ -72,85 +72,6 @@ fn the_latency_of_a_new_connection_is_what_its_phases_took() {
     assert!(latency <= sum + 3.0, "{latency} µs, of which {phases:?}");
 }
 
-// Proxies
-
-/// A proxy whose tunnels all lead to one place.
-fn tunnels_to(server: &Server) -> Peer {
-    let to = server.url().replace("https://", "");
-    Peer::start("127.0.0.1", move |mut client| {
-        if client.head().is_some() {
-            let server = TcpStream::connect(&to).expect("the target listens");
-            client.send("HTTP/1.1 200 Connection established\r\nVia: test\r\n\r\n");
-            thread::scope(|scope| {
-                scope.spawn(|| relay(&client.stream, &server));
-                relay(&server, &client.stream);
-            });
-        }
-    })
-}
-
-fn relay(mut from: &TcpStream, mut to: &TcpStream) {
-    // Either side may end a tunnel as it likes.
-    let _ = io::copy(&mut from, &mut to);
-    let _ = to.shutdown(Shutdown::Write);
-}
-
-#[test]
-fn https_goes_through_a_tunnel_of_the_proxy() {
-    let server = tls_target(None);
-    let proxy = tunnels_to(&server);
-    let connection = format!("proxy: 'http://ada:secret@{}', tls: {{ca: ca.pem}}", proxy.address);
-    let name = r#"json("$.tls.server_name") == "shop.test""#;
-    all_good(&secure(&server, "shop.test", &connection, &[], name, End::Passed), 5);
-    let to = server.url().replace("https://127.0.0.1", "shop.test");
-    let heads: Vec<String> = proxy.seen().into_iter().map(|seen| seen.head).collect();
-    assert_eq!(heads.len(), 5);
-    for head in heads {
-        assert!(head.starts_with(&format!("CONNECT {to} HTTP/1.1\r\n")), "{head}");
-        assert_eq!(header(&head, "host"), Some(&*to));
-        assert_eq!(header(&head, "proxy-authorization"), Some("Basic YWRhOnNlY3JldA=="));
-    }
-    assert_eq!(server.stats().requests, 5);
-}
-
-#[test]
-fn http_goes_to_the_proxy_in_absolute_form() {
-    let proxy = peer("127.0.0.1", "200 OK");
-    let connection = format!("proxy: 'http://{}'", proxy.address);
-    all_good(&get("http://shop.test:81", 1, &connection, End::Passed), 1);
-    let head = &proxy.seen()[0].head;
-    assert!(head.starts_with("GET http://shop.test:81/page?q=1 HTTP/1.1\r\n"), "{head}");
-    assert_eq!(header(head, "host"), Some("shop.test:81"));
-    assert_eq!(header(head, "proxy-authorization"), None);
-}
-
-#[test]
-fn http_shows_its_credentials_to_the_proxy_with_each_request() {
-    let proxy = peer("127.0.0.1", "200 OK");
-    let url = &format!("http://ada:${{word}}@{}", proxy.address);
-    let head = &format!("vars: {{word: secret}}\nconnections: {{proxy: '{url}'}}");
-    // One request is prepared before the run, the other is made while it runs.
-    let steps = "\n      - get: /page\n      - get: '/${iteration}'";
-    all_good(&Steps { head, ..Steps::one("http://shop.test", steps) }.run(End::Passed), 2);
-    let seen = proxy.seen();
-    assert_eq!(seen.len(), 2);
-    for Seen { head, .. } in seen {
-        assert_eq!(header(&head, "proxy-authorization"), Some("Basic YWRhOnNlY3JldA=="), "{head}");
-    }
-}
-
-#[test]
-fn a_proxy_that_refuses_the_tunnel_is_an_error_of_the_proxy() {
-    for status in ["407 Proxy Authentication Required", "503 Service Unavailable"] {
-        let connection = format!("proxy: 'http://{}'", peer("127.0.0.1", status).address);
-        let json = get("https://shop.test", 2, &connection, End::Failed);
-        assert_eq!(kinds(&json), r#"{"proxy":2}"#, "{status}");
-        // To a request in absolute form it is a response like any other.
-        let json = get("http://shop.test", 2, &connection, End::Failed);
-        assert_eq!(kinds(&json), r#"{"status":2}"#, "{status}");
-    }
-}
-
 // Addresses
 
 #[test]
@@ -159,6 +80,55 @@ fn source_addresses_are_used_in_turn() {
     all_good(&get(&server.url(), 4, "source_addresses: [127.0.0.2, 127.0.0.3]", End::Passed), 4);
     let from: Vec<String> = server.seen().iter().map(|seen| seen.from.to_string()).collect();
     assert_eq!(from, ["127.0.0.2", "127.0.0.3", "127.0.0.2", "127.0.0.3"]);
+}
+
+#[test]
+fn requests_have_source_addresses_of_their_own() {
+    let server = peer("127.0.0.1", "200 OK");
+    let head = "connections: {source_addresses: 127.0.0.9}\ndefaults: {source_address: '127.0.0.${iteration + 2}'}";
+    let steps = "\n      - get: /\n      - get: '/${iteration}'\n      - {get: /, source_address: 127.0.0.8}\n      - {get: /, source_address: '${\"\"}'}";
+    let json = Steps { head, iterations: 2, ..Steps::one(&server.url(), steps) }.run(End::Passed);
+    all_good(&json, 8);
+    let seen = server.seen();
+    let from: Vec<String> = seen.iter().map(|seen| seen.from.to_string()).collect();
+    let [two, three, eight, nine] = [2, 3, 8, 9].map(|last| format!("127.0.0.{last}"));
+    assert_eq!(from, [&two, &two, &eight, &nine, &three, &three, &eight, &nine].map(String::clone));
+    let connections: Vec<usize> = seen.iter().map(|seen| seen.connection).collect();
+    assert_eq!(connections, [0, 0, 1, 2, 3, 3, 1, 2], "used again for the same address alone");
+}
+
+#[test]
+fn an_address_that_is_not_this_machines_is_told_before_the_run_and_in_it() {
+    // TEST-NET-3, RFC 5737
+    for (connections, request, at) in [
+        ("source_addresses: [127.0.0.2, 203.0.113.9]", "", ":2:45"),
+        ("", ", source_address: 203.0.113.9", ":7:"),
+    ] {
+        let head = &format!("connections: {{{connections}}}");
+        let step = &format!("{{get: /{request}}}");
+        let plan = Steps { head, ..Steps::one("http://127.0.0.1:1", step) }.folder();
+        let error = refused(plan.path(), &options());
+        assert!(error.contains("203.0.113.9 is no address of this machine"), "{error}");
+        assert!(error.contains(at) && error.contains("ip address"), "{error}");
+        assert!(
+            checked(plan.path())[0].contains("203.0.113.9 is no address"),
+            "another may run it"
+        );
+    }
+    let server = peer("127.0.0.1", "200 OK");
+    for (text, kind, expected) in [
+        (
+            "203.0.113.${iteration + 9}",
+            "connect_failed",
+            "203.0.113.9 is no address of this machine",
+        ),
+        ("eth${iteration}", "render", "invalid source address `eth0`: expected an IP address"),
+    ] {
+        let step = &format!("{{get: /, source_address: '{text}'}}");
+        let json = Steps::one(&server.url(), step).run(End::Failed);
+        assert_eq!(kinds(&json), format!("{{\"{kind}\":1}}"));
+        assert!(json.to_string().contains(expected), "{expected}: {json}");
+    }
 }
 
 #[test]

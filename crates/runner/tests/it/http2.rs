@@ -361,10 +361,33 @@ fn a_trial_speaks_it_too() {
 }
 
 #[test]
+fn over_tls_it_goes_through_a_tunnel() {
+    let peer = peer(Ways { tls: true, ..Ways::default() });
+    let proxy = crate::common::proxy::proxy();
+    for http in ["2", "auto"] {
+        let head = &format!(
+            "connections: {{http: {http}, proxy: '{}', tls: {{insecure: true}}}}",
+            proxy.url()
+        );
+        let one = Steps::one(&peer.url, "get: /slow");
+        let json = Steps { head, users: 2, iterations: 3, ..one }.run(End::Passed);
+        all_good(&json, 6);
+        assert_eq!(counter(&json, "http2_connections"), 2);
+        assert_eq!(proxy.connections(), 2);
+    }
+}
+
+#[test]
 fn without_tls_it_goes_through_no_proxy() {
     let folder = tempfile::tempdir().expect("a folder");
     let plan = "target: http://127.0.0.1:1\nconnections: {http: 2, proxy: 'http://127.0.0.1:2'}\nscenarios: {u: {load: {users: 1, iterations: 1}, steps: [{get: /}]}}\n";
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
     let error = refused(folder.path(), &options());
     assert!(error.contains("HTTP/2 to http://127.0.0.1:1 cannot go through a proxy"), "{error}");
+    // One that only the run finds fails then.
+    let step = "{get: /, proxy: 'http://127.0.0.1:${iteration + 2}'}";
+    let json = Steps { head: "connections: {http: 2}", ..Steps::one("http://127.0.0.1:1", step) }
+        .run(End::Failed);
+    assert_eq!(kinds(&json), r#"{"proxy":1}"#);
+    assert!(json.to_string().contains("cannot go through a proxy"), "{json}");
 }

@@ -10,6 +10,7 @@ mod loads;
 mod looks;
 mod parallel;
 mod plans;
+mod proxies;
 mod resources;
 mod responses;
 mod running;

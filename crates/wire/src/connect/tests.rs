@@ -1,12 +1,13 @@
 //! Connecting with each I/O backend.
 
+use std::cell::RefCell;
 use std::net::TcpListener;
 use std::time::Duration;
 
 use super::*;
 use crate::exchange::tests::{with_each_backend, with_each_backend_and};
 use crate::origin::Scheme;
-use crate::settings::Settings;
+use crate::settings::{Settings, Substitute};
 
 fn origin(listener: &TcpListener) -> Origin {
     let port = listener.local_addr().expect("an address").port();
@@ -21,7 +22,8 @@ fn a_late_look_does_not_lengthen_the_connecting() {
     with_each_backend(|client| async move {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let (origin, progress) = (origin(&listener), Progress::default());
-        let mut connecting = std::pin::pin!(connect(&client, (&origin, None), &progress, None));
+        let mut connecting =
+            std::pin::pin!(connect(&client, (&origin, &Via::default()), &progress, None));
         let first = std::future::poll_fn(|cx| std::task::Poll::Ready(connecting.as_mut().poll(cx)));
         assert!(first.await.is_pending());
         if let Some(ring) = client.ring() {
@@ -60,7 +62,7 @@ fn a_socket_that_meets_itself_is_a_refused_connection() {
         assert_eq!(itself.local_addr().ok(), itself.peer_addr().ok());
         itself.set_zero_linger().expect("an option of all sockets");
         drop(itself);
-        let error = connect(&client, (&origin, None), &Progress::default(), None)
+        let error = connect(&client, (&origin, &Via::default()), &Progress::default(), None)
             .await
             .expect_err("nobody");
         assert_eq!(error.kind(), ErrorKind::ConnectRefused, "{error}");
@@ -78,10 +80,91 @@ fn a_name_is_looked_up_again_when_that_is_too_old() {
             let origin = Origin { host: "localhost".into(), ..origin(&listener) };
             let progress = Progress::default();
             for turn in 0..3 {
-                let connected = connect(&client, (&origin, None), &progress, None).await;
+                let connected = connect(&client, (&origin, &Via::default()), &progress, None).await;
                 let (_, times) = connected.expect("a connection");
                 assert_eq!(times.dns_ns.is_some(), turn == 0 || again, "{ttl:?} {turn}");
             }
         });
     }
+}
+
+/// Where connections come from that go to addresses of a made-up name, so many of them one after the other.
+fn seen(
+    settings: &Settings,
+    source: Option<&str>,
+    ports: &[u16],
+    listeners: &[TcpListener],
+) -> Vec<(String, u16)> {
+    let seen = RefCell::new(Vec::new());
+    with_each_backend_and(settings, |client| {
+        let seen = &seen;
+        async move {
+            seen.borrow_mut().clear();
+            let origin = Origin { scheme: Scheme::Http, host: "two.test".into(), port: 0 };
+            let source = source.map(|text| text.parse().expect("an address"));
+            let via = Via { source, ..Via::default() };
+            for _ in 0..4 {
+                let connected = connect(&client, (&origin, &via), &Progress::default(), None).await;
+                connected.expect("a connection");
+                for (listener, port) in listeners.iter().zip(ports) {
+                    listener.set_nonblocking(true).expect("an option of all sockets");
+                    let accepted = listener.accept().map(|(_, from)| from.ip().to_string());
+                    seen.borrow_mut().extend(accepted.ok().map(|from| (from, *port)));
+                }
+            }
+        }
+    });
+    seen.into_inner()
+}
+
+#[test]
+fn each_source_address_meets_each_address_of_the_target() {
+    let listeners: Vec<TcpListener> =
+        (0..2).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port")).collect();
+    let to: Vec<SocketAddr> =
+        listeners.iter().map(|own| own.local_addr().expect("an address")).collect();
+    let ports: Vec<u16> = to.iter().map(SocketAddr::port).collect();
+    let [one, two] = ports[..] else { panic!("two ports") };
+    let sources = ["127.0.0.2", "127.0.0.3", "::1"].map(|text| text.parse().expect("an address"));
+    let settings = Settings {
+        resolve: [("two.test".to_owned(), to.into_iter().map(Substitute::Address).collect())].into(),
+        source_addresses: sources.to_vec(),
+        ..Settings::default()
+    };
+    let from = |address: &str, port| (address.to_owned(), port);
+    assert_eq!(
+        seen(&settings, None, &ports, &listeners),
+        [
+            from("127.0.0.2", one),
+            from("127.0.0.2", two),
+            from("127.0.0.3", one),
+            from("127.0.0.3", two)
+        ]
+    );
+    // One of its own goes before those of all.
+    let own = seen(&settings, Some("127.0.0.4"), &ports, &listeners);
+    assert!(own.len() == 4 && own.iter().all(|(from, _)| from == "127.0.0.4"), "{own:?}");
+}
+
+#[test]
+fn a_source_address_that_cannot_be_taken_says_so() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let origin = origin(&listener);
+    with_each_backend(|client| {
+        let origin = origin.clone();
+        async move {
+            for (source, expected) in [
+                // TEST-NET-3, RFC 5737
+                ("203.0.113.9", "203.0.113.9 is no address of this machine"),
+                ("::1", "it is of another family than ::1"),
+            ] {
+                let source = Some(source.parse().expect("an address"));
+                let via = Via { source, ..Via::default() };
+                let made = connect(&client, (&origin, &via), &Progress::default(), None).await;
+                let error = made.expect_err("no such address");
+                assert_eq!(error.kind(), ErrorKind::ConnectFailed, "{error}");
+                assert!(error.to_string().ends_with(expected), "{error}");
+            }
+        }
+    });
 }

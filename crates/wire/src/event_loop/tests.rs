@@ -10,7 +10,7 @@ use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::{Clock, Connection, Io, Opened, Origin, Progress, Scheme, Settings, Shared};
+use crate::{Clock, Connection, Io, Opened, Origin, Progress, Scheme, Settings, Shared, Via};
 
 /// Long enough for hundreds of looks of a loop that polls.
 const QUIET: Duration = Duration::from_millis(300);
@@ -150,7 +150,8 @@ fn connections_in_the_ring_and_in_tokio_work_side_by_side() {
             let client = client.clone();
             async move {
                 let progress = Progress::default();
-                let connected = crate::connect(&client, (&origin, None), &progress, window).await;
+                let connected =
+                    crate::connect(&client, (&origin, &Via::default()), &progress, window).await;
                 let (Opened::Exclusive(mut connection), _) = connected.expect("a connection")
                 else {
                     panic!("nobody asked for HTTP/2");

@@ -6,11 +6,11 @@ mod headers;
 mod resources;
 mod tcp;
 mod url;
+mod via;
 
 use squall_extract::Charset;
 use squall_metrics::RowKind;
-use squall_plan::model::{CacheUse, Defaults, Request, ResponseBody, Timeouts};
-use squall_plan::template::BoundTemplate;
+use squall_plan::model::{CacheUse, Request, ResponseBody, Timeouts};
 
 use self::headers::has_header;
 use super::compile::Compiler;
@@ -69,7 +69,8 @@ impl<'p> Compiler<'p> {
             Some(value) => Some(self.template(value)?),
             None => None,
         };
-        let client_cert = self.client_cert(request)?;
+        let via = self.via(request)?;
+        self.note_destination_of(&url, via.as_deref());
         let mut op = RequestOp {
             name,
             place: self.row_place(RowKind::Request),
@@ -91,7 +92,7 @@ impl<'p> Compiler<'p> {
             body,
             charset,
             auth,
-            client_cert,
+            via,
             reads_sent: noticed.sent,
             auth_follows: follows("Authorization"),
             limits,
@@ -123,16 +124,6 @@ impl<'p> Compiler<'p> {
     /// Whether the user's cookies go along, and those of the response are kept.
     fn keeps_cookies(&self, request: &Request) -> bool {
         request.cookies.or(self.defaults.cookies).unwrap_or(true)
-    }
-
-    /// The name of the client certificate that connections are made with.
-    fn client_cert(&mut self, request: &'p Request) -> Option<Option<BoundTemplate>> {
-        let defaults: &'p Defaults = self.defaults;
-        let Some(name) = request.client_cert.as_ref().or(defaults.client_cert.as_ref()) else {
-            return Some(None);
-        };
-        self.names_certificates = true;
-        self.template(name).map(Some)
     }
 
     /// The number of the jar that they are in.

@@ -5,7 +5,7 @@ use squall_metrics::RowKind;
 use squall_plan::model::{ByteForm, Tcp, TcpEnd};
 use squall_plan::span::Span;
 use squall_plan::template::Template;
-use squall_wire::BytesEnd;
+use squall_wire::{Between, BytesEnd, Destination};
 
 use super::DEFAULT_KEPT_BODY;
 use crate::parts::{names, url};
@@ -72,6 +72,7 @@ impl<'p> Compiler<'p> {
         if !is_named && !self.hosts.allows(&origin.host, origin.port) {
             return Some(TcpTo::OfUser(template));
         }
+        self.note_destination(Destination { origin: origin.clone(), between: Between::Nothing });
         Some(TcpTo::Known(self.origin(origin)))
     }
 

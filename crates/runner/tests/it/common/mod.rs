@@ -2,6 +2,7 @@
 
 mod parts;
 pub mod peer;
+pub mod proxy;
 
 use std::path::{Path, PathBuf};
 

@@ -1,0 +1,96 @@
+//! How the origin of a request is reached: what the plan says of it, and what of that is known before the run.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use squall_plan::model::{Defaults, Request};
+use squall_plan::template::Template;
+use squall_wire::{Between, Destination, Origin, Proxy};
+
+use crate::parts::proxy::ProxyChoice;
+use crate::parts::url;
+use crate::program::compile::Compiler;
+use crate::program::ops::{UrlOp, ViaOp};
+
+impl<'p> Compiler<'p> {
+    /// What a request says of how its origin is reached; the outer `None` after an error was noted.
+    pub(super) fn via(&mut self, request: &'p Request) -> Option<Option<Box<ViaOp>>> {
+        let defaults: &'p Defaults = self.defaults;
+        let client_cert = request.client_cert.as_ref().or(defaults.client_cert.as_ref());
+        let proxy = request.proxy.as_ref().or(defaults.proxy.as_ref());
+        let source = request.source_address.as_ref().or(defaults.source_address.as_ref());
+        self.names_certificates |= client_cert.is_some();
+        let via = ViaOp {
+            client_cert: self.optional(client_cert)?,
+            proxy: self.optional(proxy)?,
+            source_address: self.optional(source)?,
+        };
+        let span = |template: Option<&Template>| template.map(Template::span).unwrap_or_default();
+        if let Some(Err(error)) = via.choice() {
+            self.error(span(proxy), error, "`none` is no proxy at all");
+            return None;
+        }
+        match via.source() {
+            Some(Err(error)) => {
+                self.error(span(source), error, "");
+                return None;
+            }
+            Some(Ok(Some(address))) => self.source_addresses.push((address, span(source))),
+            Some(Ok(None)) | None => {}
+        }
+        let says_nothing =
+            via.client_cert.is_none() && via.proxy.is_none() && via.source_address.is_none();
+        Some((!says_nothing).then(|| Box::new(via)))
+    }
+
+    /// The proxy in between, if that is known before the run.
+    pub(crate) fn proxy_toward(
+        &self,
+        origin: &Origin,
+        via: Option<&ViaOp>,
+    ) -> Option<Option<Arc<Proxy>>> {
+        let choice = match via {
+            Some(via) => via.choice()?.ok()?,
+            None => ProxyChoice::OfPlan,
+        };
+        Some(choice.toward(origin, &self.proxy))
+    }
+
+    /// Notes where connections go.
+    pub(super) fn note_destination(&mut self, to: Destination) {
+        if !self.destinations.contains(&to) {
+            self.destinations.push(to);
+        }
+    }
+
+    /// Notes where a request's connections go, as far as it is known.
+    pub(super) fn note_destination_of(&mut self, to: &UrlOp, via: Option<&ViaOp>) {
+        let number = match (to, &self.target) {
+            (UrlOp::Static { origin, .. } | UrlOp::Path { origin, .. }, _) => *origin,
+            // It may be a path.
+            (UrlOp::Any(_), Some((origin, _))) => *origin,
+            (UrlOp::Any(_), None) => return,
+        };
+        let origin = self.origins[number as usize].clone();
+        let between = match self.proxy_toward(&origin, via) {
+            Some(Some(proxy)) => Between::Proxy(proxy),
+            Some(None) => Between::Nothing,
+            None => Between::Unknown,
+        };
+        self.note_destination(Destination { origin, between });
+    }
+}
+
+impl ViaOp {
+    /// What it says of a proxy; `None`: only its user knows.
+    fn choice(&self) -> Option<Result<ProxyChoice, String>> {
+        let Some(template) = &self.proxy else { return Some(Ok(ProxyChoice::OfPlan)) };
+        Some(ProxyChoice::read(&template.constant()?))
+    }
+
+    /// Its source address, if it has one of its own; `None`: only its user knows.
+    fn source(&self) -> Option<Result<Option<IpAddr>, String>> {
+        let Some(template) = &self.source_address else { return Some(Ok(None)) };
+        Some(url::source_address(&template.constant()?))
+    }
+}

@@ -1,0 +1,65 @@
+//! How a request asks for its origin to be reached: with which client certificate, through which proxy, from which address.
+
+use std::net::IpAddr;
+
+use squall_metrics::ErrorKind;
+use squall_plan::template::BoundTemplate;
+
+use super::failure::Failure;
+use super::route::rendered;
+use crate::parts::{names, url};
+use crate::program::ViaOp;
+use crate::scope::UserScope;
+use crate::worker::{Asked, Worker};
+
+/// The number of an origin as a request asks for it.
+pub(super) fn asked(
+    worker: &Worker,
+    origin: u32,
+    via: &ViaOp,
+    scope: &UserScope<'_, '_>,
+) -> Result<u32, Failure> {
+    let mut asked = Asked::default();
+    if let Some(name) = via.client_cert.as_ref().filter(|_| worker.origin(origin).origin.is_tls()) {
+        asked.certificate = Some(certificate(worker, &rendered(worker, name, scope)?)?);
+    }
+    if let Some(proxy) = &via.proxy {
+        let number = worker.proxy_number(&rendered(worker, proxy, scope)?);
+        asked.proxy = number.map_err(|error| refused(worker, &error))?;
+    }
+    if let Some(address) = &via.source_address {
+        asked.source = source(worker, address, scope)?;
+    }
+    Ok(worker.as_asked(origin, asked))
+}
+
+fn source(
+    worker: &Worker,
+    template: &BoundTemplate,
+    scope: &UserScope<'_, '_>,
+) -> Result<Option<IpAddr>, Failure> {
+    let text = rendered(worker, template, scope)?;
+    url::source_address(&String::from_utf8_lossy(&text)).map_err(|error| refused(worker, &error))
+}
+
+/// What a text of the plan's comes to cannot be used.
+fn refused(worker: &Worker, error: &str) -> Failure {
+    let shown = names::limited(&worker.recorder.secrets().mask(error)).into_owned();
+    Failure::new(ErrorKind::Render, shown)
+}
+
+/// The number of a client certificate.
+fn certificate(worker: &Worker, name: &[u8]) -> Result<u16, Failure> {
+    let name = String::from_utf8_lossy(name);
+    if let Some(certificate) = worker.client.certificate(&name) {
+        return Ok(certificate);
+    }
+    let shown = names::limited(&worker.recorder.secrets().mask(&name)).into_owned();
+    let known: Vec<&str> = worker.client.certificates().take(10).collect();
+    let known = match known.as_slice() {
+        [] => "`tls` of `connections` has none".to_owned(),
+        known => format!("there are {}", known.join(", ")),
+    };
+    let reason = format!("no client certificate is called `{shown}`: {known}");
+    Err(Failure::new(ErrorKind::Tls, reason))
+}
