@@ -9,6 +9,8 @@ use squall_metrics::ErrorKind;
 const HOST_CONNECT: &str = "org.apache.http.conn.HttpHostConnectException";
 const CONNECT_TIMEOUT: &str = "org.apache.http.conn.ConnectTimeoutException";
 const SOCKET: &str = "java.net.SocketException";
+/// How an error of the way to a proxy begins.
+const OF_PROXY: &str = "the proxy ";
 
 /// The class of the exception and its message, for an error of a request to a URL; `None`: a response came, which is
 /// looked at. What JMeter has not is named as in all results, and what it says of names, files and protocols is what squall
@@ -21,8 +23,11 @@ pub(super) fn exception<'s>(
     use ErrorKind as K;
     let (class, message): (_, Cow<'s, str>) = match kind {
         K::Status | K::Extract | K::Check => return None,
+        // What the proxy says is the response.
+        K::Proxy if detail.contains(": status ") => return None,
         K::Dns => {
-            let (host, _) = host_and_port(url);
+            let of_proxy = detail.strip_prefix(OF_PROXY).and_then(|detail| detail.split_once(": "));
+            let host = of_proxy.map_or(host_and_port(url).0, |(host, _)| host);
             ("java.net.UnknownHostException", format!("{host}: Name or service not known").into())
         }
         K::ConnectRefused => (HOST_CONNECT, connect(url, detail, "Connection refused").into()),
@@ -30,6 +35,9 @@ pub(super) fn exception<'s>(
         K::TlsTimeout => (CONNECT_TIMEOUT, connect(url, detail, "Read timed out").into()),
         K::ConnectFailed if detail.contains("Network is unreachable") => {
             (SOCKET, "Network is unreachable".into())
+        }
+        K::ConnectFailed if detail.contains("no address of this machine") => {
+            ("java.net.BindException", "Cannot assign requested address".into())
         }
         K::ConnectFailed => ("java.net.NoRouteToHostException", "No route to host".into()),
         K::NoFreePort => ("java.net.BindException", "Cannot assign requested address".into()),
@@ -74,8 +82,13 @@ pub(super) fn exception<'s>(
 }
 
 /// What is said of a connection that did not come about. The address is what the detail begins with, or else the host of the URL
-/// if it is one.
+/// if it is one. Of a proxy it is said of that.
 fn connect(url: &str, detail: &str, why: &str) -> String {
+    let of_proxy = detail.strip_prefix(OF_PROXY);
+    let (url, detail) = match of_proxy.and_then(|detail| detail.split_once(": ")) {
+        Some((place, _)) => (place, &detail[OF_PROXY.len()..]),
+        None => (url, detail),
+    };
     let (host, port) = host_and_port(url);
     let own: Option<IpAddr> = host.trim_matches(['[', ']']).parse().ok();
     let tried = detail.split(": ").next().and_then(|address| address.parse::<SocketAddr>().ok());
@@ -152,6 +165,27 @@ mod tests {
                 "shop.test: Name or service not known",
             ),
             (
+                K::ConnectRefused,
+                "the proxy 127.0.0.1:9: Connection refused (os error 111)",
+                "http://shop.test/a",
+                HOST_CONNECT,
+                "Connect to 127.0.0.1:9 [/127.0.0.1] failed: Connection refused",
+            ),
+            (
+                K::Dns,
+                "the proxy proxy.test: no such name",
+                "http://shop.test/",
+                "java.net.UnknownHostException",
+                "proxy.test: Name or service not known",
+            ),
+            (
+                K::ConnectFailed,
+                "127.0.0.1:80: 10.0.0.9 is no address of this machine",
+                "http://shop.test/",
+                "java.net.BindException",
+                "Cannot assign requested address",
+            ),
+            (
                 K::ClosedEarly,
                 "before any byte of the response",
                 "http://shop.test:81/",
@@ -182,6 +216,9 @@ mod tests {
         ] {
             assert_eq!(exception(kind, detail, url), Some((class, message.into())));
         }
-        assert_eq!(exception(K::Check, "a", "http://shop.test/"), None);
+        let refused = "the proxy 127.0.0.1:9, CONNECT shop.test:443: status 407";
+        for (kind, detail) in [(K::Check, "a"), (K::Proxy, refused)] {
+            assert_eq!(exception(kind, detail, "http://shop.test/"), None);
+        }
     }
 }
