@@ -73,11 +73,14 @@ const OF_JMETER: [&str; 65] = [
     "xpath",
 ];
 /// Those that are heeded: by the command itself, or where the plan is read.
-const HEEDED: [&str; 11] = [
+const HEEDED: [&str; 14] = [
     FORM,
     INTERVAL,
     PARTS,
     "csvread.delimiter",
+    "http.proxyPass",
+    "http.proxyUser",
+    "httpclient.localaddress",
     "includecontroller.prefix",
     "tcp.BinaryTCPClient.eomByte",
     "tcp.binarylength.prefix.length",

@@ -54,7 +54,7 @@ enum Takes {
 type Known = (char, &'static str, Takes);
 
 /// Those that do here what they do in JMeter.
-const KNOWN: [Known; 14] = [
+const KNOWN: [Known; 20] = [
     ('n', "nongui", Takes::Nothing),
     ('t', "testfile", Takes::Value),
     ('l', "logfile", Takes::Value),
@@ -69,21 +69,21 @@ const KNOWN: [Known; 14] = [
     ('G', "globalproperty", Takes::Pair),
     ('D', "systemproperty", Takes::Pair),
     ('S', "systemPropertyFile", Takes::Value),
+    ('H', "proxyHost", Takes::Value),
+    ('P', "proxyPort", Takes::Value),
+    ('E', "proxyScheme", Takes::Value),
+    ('N', "nonProxyHosts", Takes::Value),
+    ('u', "username", Takes::Value),
+    ('a', "password", Takes::Value),
 ];
 
 /// Those of JMeter that squall has not, and what there is instead.
-const REFUSED: [(char, &str, &str); 14] = [
+const REFUSED: [(char, &str, &str); 8] = [
     ('g', "reportonly", "a report is made of a run's folder: `squall report`"),
     ('r', "runremote", "there are no remote servers"),
     ('R', "remotestart", "there are no remote servers"),
     ('X', "remoteexit", "there are no remote servers"),
     ('s', "server", "there are no remote servers"),
-    ('H', "proxyHost", "there are no proxies"),
-    ('P', "proxyPort", "there are no proxies"),
-    ('N', "nonProxyHosts", "there are no proxies"),
-    ('E', "proxyScheme", "there are no proxies"),
-    ('u', "username", "there are no proxies"),
-    ('a', "password", "there are no proxies"),
     ('L', "loglevel", "the log has one level"),
     ('i', "jmeterlogconf", "the log has one form"),
     ('v', "version", "that is `squall --version`"),
@@ -201,6 +201,8 @@ struct Found {
     is_without_desk: bool,
     has_plan: bool,
     wants_report: bool,
+    /// What was said of a proxy, by letters.
+    proxy: BTreeMap<char, String>,
 }
 
 impl Found {
@@ -220,6 +222,9 @@ impl Found {
             'd' => asked.home = Some(path()),
             'q' => asked.properties.push(Properties::File(path())),
             'S' => asked.system_files.push(path()),
+            'H' | 'P' | 'E' | 'N' | 'u' | 'a' => {
+                self.proxy.insert(letter, value.to_owned());
+            }
             _ => match (letter, value.split_once('=')) {
                 ('D', Some((name, value))) => {
                     asked.system.insert(name.to_owned(), value.to_owned());
@@ -234,6 +239,32 @@ impl Found {
         Ok(())
     }
 
+    /// Says of a proxy what JMeter makes of it: system properties, and of who may use it properties of its own.
+    fn say_proxy(&mut self) -> Result<(), String> {
+        for (letter, other) in [('H', 'P'), ('P', 'H'), ('E', 'H'), ('a', 'u')] {
+            if self.proxy.contains_key(&letter) && !self.proxy.contains_key(&other) {
+                return Err(format!("-{letter} goes with -{other}"));
+            }
+        }
+        for (letter, value) in std::mem::take(&mut self.proxy) {
+            let name = match letter {
+                'H' => "http.proxyHost",
+                'P' => "http.proxyPort",
+                'E' => "http.proxyScheme",
+                'N' => "http.nonProxyHosts",
+                'u' => "http.proxyUser",
+                _ => "http.proxyPass",
+            };
+            match letter {
+                'u' | 'a' => self.asked.properties.push(Properties::One(name.to_owned(), value)),
+                _ => {
+                    self.asked.system.insert(name.to_owned(), value);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The whole, if it can be run.
     fn whole(mut self) -> Result<Asked, String> {
         if !self.is_without_desk {
@@ -242,6 +273,7 @@ impl Found {
         if !self.has_plan {
             return Err("the plan is missing: give it with -t".to_owned());
         }
+        self.say_proxy()?;
         match (self.wants_report, &self.asked.samples, &self.asked.report) {
             (true, None, _) => return Err("-e goes with -l".to_owned()),
             (false, _, Some(_)) => return Err("-o goes with -e".to_owned()),
@@ -316,7 +348,9 @@ mod tests {
             ("-n -t", "-t: its value is missing"),
             ("-n -t p -J name", "-J: expected NAME=VALUE"),
             ("-n -t p -r", "no remote servers"),
-            ("-n -t p --proxyHost h", "-H (--proxyHost): there are no proxies"),
+            ("-n -t p --proxyHost h", "-H goes with -P"),
+            ("-n -t p -P 80", "-P goes with -H"),
+            ("-n -t p -L debug", "-L (--loglevel): the log has one level"),
             ("-n -t p -e", "-e goes with -l"),
             ("-n -t p -o dir", "-o goes with -e"),
             ("-n -t p -z", "-z: JMeter has no such option"),
@@ -326,6 +360,13 @@ mod tests {
             let error = said(line).expect_err(line);
             assert!(error.contains(reason), "{line}: {error}");
         }
+        let given = said("-n -t p -H proxy -P80 --nonProxyHosts *.a.test|b -u ada -a swordfish");
+        let given = given.expect("a good line");
+        let names: Vec<&str> = given.system.keys().map(String::as_str).collect();
+        assert_eq!(names, ["http.nonProxyHosts", "http.proxyHost", "http.proxyPort"]);
+        let one = |name: &str, value: &str| Properties::One(name.into(), value.into());
+        let credentials = [one("http.proxyPass", "swordfish"), one("http.proxyUser", "ada")];
+        assert_eq!(given.properties, credentials);
         assert!(said("-n -t p -a swordfish").is_err_and(|error| !error.contains("swordfish")));
     }
 }

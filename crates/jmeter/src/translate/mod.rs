@@ -36,6 +36,7 @@ mod modules;
 mod names;
 mod passes;
 mod pattern;
+mod reached;
 mod reader;
 mod request;
 mod rewriting;
@@ -60,8 +61,8 @@ use std::path::PathBuf;
 
 use squall_plan::expr::Expr;
 use squall_plan::model::{
-    Connections, DataSource, Defaults, Json, KeyStore, Plan, Step, StepKind, Target, Think,
-    Thinking, Timeouts, Tls, UserTime, Var,
+    DataSource, Defaults, Json, KeyStore, Plan, Step, StepKind, Target, Think, Thinking, Timeouts,
+    UserTime, Var,
 };
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
@@ -121,6 +122,7 @@ pub fn translate(tree: &Tree, given: Surroundings) -> Translation {
     let constants = Constants::of(tree, &given);
     let columns = data::columns(tree, &constants, &given.folder);
     let key_store = key_store::of(&given);
+    let of_all = reached::of_all(&given);
     let mut translator = Translator {
         tree,
         names: Names::of(tree, &columns),
@@ -129,6 +131,7 @@ pub fn translate(tree: &Tree, given: Surroundings) -> Translation {
         folder: given.folder,
         file_name: given.file_name,
         key_store,
+        of_all,
         sampler: Cell::new(None),
         made: Vec::new(),
         data: Data::default(),
@@ -181,6 +184,8 @@ struct Translator<'t> {
     file_name: String,
     /// The file of client certificates that system properties name.
     key_store: Option<KeyStore>,
+    /// How requests reach their hosts, where they do not say it.
+    of_all: reached::OfAll,
     /// The sampler whose texts are read.
     sampler: Cell<Option<ElementId>>,
     /// User-defined variables that functions give a value at the start of the run, in the order of the file.
@@ -262,11 +267,7 @@ impl Translator<'_> {
                 ..Defaults::default()
             },
             graceful_stop: Some(NO_LIMIT),
-            // JMeter trusts whatever certificate it is shown.
-            connections: Connections {
-                tls: Tls { insecure: true, key_store: self.key_store.clone(), ..Tls::default() },
-                ..Connections::default()
-            },
+            connections: self.connections(),
             ..Plan::default()
         };
         let active = |id: &ElementId| self.tree.element(*id).enabled;
@@ -274,6 +275,7 @@ impl Translator<'_> {
         for root in self.tree.roots.iter().copied().filter(active) {
             if self.class(root) == "TestPlan" {
                 plan.name = self.tree.element(root).name.clone();
+                self.of_all.refused.iter().for_each(|what| self.obstacle(root, what.clone()));
                 self.test_plan(root);
                 self.sample_files(root, None, &mut plan.samples);
             }

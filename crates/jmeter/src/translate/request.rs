@@ -142,6 +142,7 @@ impl Translator<'_> {
             request.resources = None;
         }
         let client = self.client(id, &options);
+        self.reached(id, &options, client, &mut request);
         let content_type = self.content(id, &options, held, &mut request);
         let content_type = client.content_type(content_type);
         if client == Client::Java && OF_APACHE.contains(&request.method.as_str()) {
@@ -171,13 +172,6 @@ impl Translator<'_> {
             let name = format!("HTTPSampler.{manager}_manager");
             options.pass(&[name.as_str()]);
         }
-        options.given("HTTPSampler.ipSource", "a source address");
-        options.pass(&["HTTPSampler.ipSourceType"]);
-        options.given("HTTPSampler.proxyHost", "a proxy of its own");
-        let of_proxy = ["proxyScheme", "proxyPort", "proxyUser", "proxyPass"];
-        let of_proxy: Vec<String> =
-            of_proxy.iter().map(|name| format!("HTTPSampler.{name}")).collect();
-        options.pass(&of_proxy.iter().map(String::as_str).collect::<Vec<_>>());
     }
 
     fn timeouts(&self, options: &Options<'_>, held: &Scope) -> Timeouts {

@@ -1,6 +1,7 @@
 mod key_store;
 mod looked_at;
 mod managers;
+mod reached;
 
 use squall_plan::model::StopScope;
 use squall_plan::yaml;

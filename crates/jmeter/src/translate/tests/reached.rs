@@ -1,0 +1,132 @@
+//! Proxies and source addresses.
+
+use super::*;
+
+/// A plan's translation with these properties of JMeter and of the system: as YAML, and what has no equal.
+fn with(text: &str, own: &[(&str, &str)], system: &[(&str, &str)]) -> (String, Vec<String>) {
+    let map = |all: &[(&str, &str)]| -> BTreeMap<String, String> {
+        all.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    };
+    let machine = crate::Machine {
+        properties: map(system),
+        name: Some("here".to_owned()),
+        address: Some("10.0.0.1".to_owned()),
+        ..crate::Machine::default()
+    };
+    let tree = Tree::read(text.as_bytes()).expect("a plan");
+    let given = Surroundings { machine, properties: map(own), ..Surroundings::default() };
+    let made = translate(&tree, given);
+    let what = made.obstacles.into_iter().map(|obstacle| obstacle.what).collect();
+    (yaml::print(&made.plan, false), what)
+}
+
+/// The value of a key in a request with these properties, and what has no equal.
+fn of_request(key: &str, properties: &[(&str, &str)]) -> (Option<String>, Vec<String>) {
+    let data = "<CSVDataSet testname=\"c\"><stringProp name=\"filename\">a.csv</stringProp>\
+                <stringProp name=\"variableNames\">v</stringProp></CSVDataSet><hashTree/>";
+    let own: String = properties
+        .iter()
+        .map(|(name, value)| string(&format!("HTTPSampler.{name}"), value))
+        .collect();
+    let text = plan(&(data.to_owned() + &request("r", &format!("{TO_SHOP}{own}"), "")));
+    let (yaml, what) = with(&text, &[], &[]);
+    let line = yaml.lines().find_map(|line| line.trim().strip_prefix(&format!("\"{key}\": ")));
+    (line.map(|line| line.trim_end_matches(',').to_owned()), what)
+}
+
+#[test]
+fn proxies_of_requests() {
+    for (properties, expected) in [
+        (&[("proxyHost", "p.test"), ("proxyPort", "80")][..], Some(r#""http://p.test:80""#)),
+        (
+            &[
+                ("proxyHost", "::1"),
+                ("proxyPort", " 81 "),
+                ("proxyUser", "a b"),
+                ("proxyPass", "p%@+"),
+                ("proxyScheme", "http"),
+            ],
+            Some(r#""http://a%20b:p%25%40%2B@[::1]:81""#),
+        ),
+        (
+            &[("proxyHost", "p"), ("proxyPort", "1"), ("proxyUser", "u"), ("proxyPass", "${v}")],
+            Some(r#""http://${url_encode(\"u\") + \":\" + url_encode(string(v)) + \"@\"}p:1""#),
+        ),
+        // What JMeter takes for none.
+        (&[("proxyHost", " "), ("proxyPort", "80")], None),
+        (&[("proxyHost", "p")], None),
+        (&[("proxyHost", "p"), ("proxyPort", "x")], None),
+    ] {
+        let (found, what) = of_request("proxy", properties);
+        assert_eq!((found.as_deref(), what), (expected, Vec::new()), "{properties:?}");
+    }
+    let (found, _) = of_request("proxy", &[("proxyHost", "${v}"), ("proxyPort", "80")]);
+    let found = found.expect("whether there is one, its variable says");
+    assert!(found.starts_with(r#""${string(v) != \"\" && "#), "{found}");
+    let tls = [("proxyHost", "p"), ("proxyPort", "1"), ("proxyScheme", "https")];
+    assert_eq!(of_request("proxy", &tls).1, ["a proxy that is spoken to by TLS"]);
+}
+
+#[test]
+fn source_addresses_of_requests() {
+    for (properties, expected) in [
+        (&[("ipSource", "127.0.0.2"), ("ipSourceType", "0")][..], Some(r#""127.0.0.2""#)),
+        (&[("ipSource", "::1")], Some(r#""::1""#)),
+        (&[("ipSource", "localhost")], Some(r#""127.0.0.1""#)),
+        (&[("ipSource", "here")], Some(r#""10.0.0.1""#)),
+        (&[("ipSource", "${v}")], Some(r#""${v}""#)),
+        (&[("ipSource", " "), ("ipSourceType", "1")], None),
+        // Java's client has none.
+        (&[("ipSource", "127.0.0.2"), ("implementation", "Java")], None),
+    ] {
+        let (found, what) = of_request("source_address", properties);
+        assert_eq!((found.as_deref(), what), (expected, Vec::new()), "{properties:?}");
+    }
+    for (properties, expected) in [
+        (&[("ipSource", "there")][..], "`there` as a source address: it is no IP address"),
+        (&[("ipSource", "eth0"), ("ipSourceType", "2")], "the source address of a device"),
+    ] {
+        assert_eq!(of_request("source_address", properties).1, [expected]);
+    }
+}
+
+#[test]
+fn properties_say_of_all_requests_how_they_are_reached() {
+    let text = plan(&request("r", TO_SHOP, ""));
+    let own = [
+        ("http.proxyUser", "ada"),
+        ("http.proxyPass", "s t"),
+        ("httpclient.localaddress", "127.0.0.2"),
+    ];
+    let proxy = [("http.proxyHost", "p.test"), ("http.proxyPort", "3128")];
+    let except = ("http.nonProxyHosts", "a.test|*.near.test|127.*|*");
+    let (yaml, what) = with(&text, &own, &[&proxy[..], &[except]].concat());
+    assert_eq!(what, [""; 0]);
+    let yaml: String = yaml.split_whitespace().collect();
+    for part in [
+        r#""proxy":"http://ada:s%20t@p.test:3128""#,
+        r#""no_proxy":["a.test","*.near.test","*"]"#,
+        r#""source_addresses":["127.0.0.2"]"#,
+    ] {
+        assert!(yaml.contains(part), "{part}: {yaml}");
+    }
+    let without = with(&text, &own[..2], &[("http.proxyHost", "p")]).0;
+    assert!(!without.contains("proxy"), "{without}");
+    for (own, system, expected) in [
+        (&[][..], ("http.nonProxyHosts", "*near.test"), "`*near.test` in http.nonProxyHosts"),
+        (&[], ("http.proxyPort", "x"), "`x` as http.proxyPort"),
+        (&[], ("http.proxyScheme", "https"), "a proxy that is spoken to by TLS"),
+        (
+            &[("httpclient.localaddress", "there")],
+            ("a", "b"),
+            "`there` as a source address: it is no IP address",
+        ),
+    ] {
+        let (_, what) = with(&text, own, &[&proxy[..], &[system]].concat());
+        assert_eq!(what, [expected]);
+    }
+    let java = string("HTTPSampler.implementation", "Java");
+    let text = plan(&request("r", &format!("{TO_SHOP}{java}"), ""));
+    let (_, what) = with(&text, &[], &proxy);
+    assert_eq!(what, ["the proxy of system properties with the client of Java"]);
+}
