@@ -70,6 +70,12 @@ fn plan(args: &OneLine) -> Result<Plan, CommandError> {
         connections: Connections {
             reuse,
             http: args.http.into(),
+            proxy: args.proxy.as_deref().map(Template::text),
+            source_addresses: args
+                .source_address
+                .iter()
+                .map(|own| named(&own.to_string()))
+                .collect(),
             tls: Tls { insecure: args.insecure, ..Tls::default() },
             ..Connections::default()
         },

@@ -45,6 +45,13 @@ pub struct OneLine {
     /// Accept any certificate.
     #[arg(short = 'k', long)]
     pub insecure: bool,
+    /// HTTP proxy, such as http://user:password@host:3128; that of the environment is not looked at.
+    #[arg(short = 'x', long, value_name = "URL")]
+    pub proxy: Option<String>,
+    /// IP address of this machine that connections are made from; several, with commas or given more than once, are used
+    /// in turn.
+    #[arg(long, value_name = "ADDR", value_delimiter = ',')]
+    pub source_address: Vec<std::net::IpAddr>,
     /// Open a connection for each request.
     #[arg(long)]
     pub no_keepalive: bool,
