@@ -40,6 +40,8 @@ pub struct Trace {
     pub(crate) which: Which,
     /// Most bytes that are copied of a request and of an answer's body; 0: neither of them, nor heads.
     pub(crate) bytes: usize,
+    /// Whether it is told what was extracted and checked.
+    pub(crate) observations: bool,
 }
 
 impl std::fmt::Debug for Trace {
@@ -63,7 +65,13 @@ impl Trace {
             groups: Arc::default(),
             which,
             bytes,
+            observations: false,
         }
+    }
+
+    /// The same, told what was extracted of each exchange and checked, as well.
+    pub fn with_observations(self) -> Self {
+        Trace { observations: true, ..self }
     }
 
     /// The same, told of the lines that the plan logs as well, with their secrets masked and control
@@ -141,9 +149,9 @@ pub struct Exchange {
     pub phases: Phases,
     /// What made it an error, and the detail.
     pub error: Option<(ErrorKind, String)>,
-    /// Extracted values, in order: the variable, and its value or why there is none.
+    /// Extracted values, in order, if they are wanted: the variable, and its value or why there is none.
     pub extracted: Vec<(String, Result<String, String>)>,
-    /// Checks, in order: the text, whether it is only a warning, and whether it held or why it
+    /// Checks, in order, if they are wanted: the text, whether it is only a warning, and whether it held or why it
     /// could not be told.
     pub checks: Vec<(String, bool, Result<bool, String>)>,
 }

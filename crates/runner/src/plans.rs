@@ -11,9 +11,7 @@ use squall_plan::model::{self, AddressSelect, Load, Plan};
 use squall_plan::span::{Span, Spanned};
 use squall_plan::vars::LoadOptions;
 use squall_plan::yaml::{self, Loaded, PlanErrors};
-use squall_wire::{
-    ClientCert, Destination, Dns, Io, Settings, Shared, Substitute, TlsSettings,
-};
+use squall_wire::{ClientCert, Destination, Dns, Io, Settings, Shared, Substitute, TlsSettings};
 
 use crate::error::Error;
 use crate::{host_sampler, source_addresses};

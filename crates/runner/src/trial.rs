@@ -44,7 +44,7 @@ pub fn try_plan(
         let trace = Trace::new(Which::All, bytes, move |exchange| {
             shown(Tried::Exchange(&exchange));
         });
-        let trace = trace.with_log(move |line| logged(Tried::Log(line)));
+        let trace = trace.with_observations().with_log(move |line| logged(Tried::Log(line)));
         let (run, control) = (RunOptions::default(), Control::default());
         let shared = prepared.shared.clone();
         let ended = squall_engine::run(program, shared, &run, &control, Some(trace), |_| {})

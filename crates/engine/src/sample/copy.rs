@@ -16,7 +16,10 @@ use crate::worker::Worker;
 
 /// Gathers what a watcher is told.
 pub(super) struct Copy {
-    trace: Trace,
+    /// Most bytes that are copied of a request and of a response's body.
+    bytes: usize,
+    /// Whether what is extracted and checked is wanted.
+    observations: bool,
     exchange: Exchange,
     /// What was read of the body that is being sent.
     streamed: Option<Rc<RefCell<Streamed>>>,
@@ -34,15 +37,16 @@ impl Worker {
                 return None;
             }
         }
-        let (trace, exchange) = (trace.clone(), Exchange::default());
-        Some(Box::new(Copy { trace, exchange, streamed: None }))
+        let Trace { bytes, observations, .. } = *trace;
+        let exchange = Exchange::default();
+        Some(Box::new(Copy { bytes, observations, exchange, streamed: None }))
     }
 }
 
 impl Copy {
     /// How much it wants to see of a response's body.
     pub(super) fn body_bytes(&self) -> u64 {
-        self.trace.bytes as u64
+        self.bytes as u64
     }
 
     /// A request is sent, or is about to be: of what, nothing is known yet. One that got no response is repeated: that
@@ -50,19 +54,22 @@ impl Copy {
     pub(super) fn sent(&mut self, url: String, slices: &[&[u8]], reused: bool) {
         let mut hop = Hop { url, reused, ..Hop::default() };
         for slice in slices {
-            let room = self.trace.bytes.saturating_sub(hop.request.len());
+            let room = self.bytes.saturating_sub(hop.request.len());
             hop.request.extend_from_slice(&slice[..slice.len().min(room)]);
         }
         hop.request_bytes = slices.iter().map(|slice| slice.len() as u64).sum();
-        self.exchange.hops.pop_if(|last| !last.is_answered);
-        self.exchange.hops.push(hop);
+        let hops = &mut self.exchange.hops;
+        hops.pop_if(|last| !last.is_answered);
+        // Hardly any sample has more than one.
+        hops.reserve_exact(1);
+        hops.push(hop);
         self.streamed = None;
     }
 
     /// A body that is read while it is sent, read for the watcher too.
     pub(super) fn streaming(&mut self, source: Box<dyn BodySource>) -> Box<dyn BodySource> {
         let sent = self.exchange.hops.last().map_or(0, |hop| hop.request.len());
-        let room = self.trace.bytes.saturating_sub(sent);
+        let room = self.bytes.saturating_sub(sent);
         let copied = Rc::new(RefCell::new(Streamed { room, ..Streamed::default() }));
         self.streamed = Some(copied.clone());
         Box::new(CopiedBody { source, copied })
@@ -87,8 +94,8 @@ impl Copy {
             .map(|time| time.saturating_sub(start) / 1_000);
         hop.bytes = (response.bytes_in, response.bytes_out);
         hop.body_bytes = response.body_bytes;
-        if self.trace.bytes > 0 {
-            let length = response.body.len().min(self.trace.bytes);
+        if self.bytes > 0 {
+            let length = response.body.len().min(self.bytes);
             hop.head = response.head.to_vec();
             hop.body = response.body[..length].to_vec();
         }
@@ -105,7 +112,7 @@ impl Copy {
             request_bytes: command.len() as u64,
             request: command.into_bytes(),
             is_answered: true,
-            body: output[..output.len().min(self.trace.bytes)].to_vec(),
+            body: output[..output.len().min(self.bytes)].to_vec(),
             body_bytes: output.len() as u64,
             ..Hop::default()
         });
@@ -117,6 +124,9 @@ impl Copy {
     }
 
     pub(super) fn observed(&mut self, observation: Observation<'_>) {
+        if !self.observations {
+            return;
+        }
         let exchange = &mut self.exchange;
         match observation {
             Observation::Extracted(name, value) => {
@@ -140,7 +150,8 @@ impl Copy {
         sample: &Sample,
         result: AssertionResult,
     ) {
-        if self.trace.which == Which::Failed && result.error.is_none() {
+        let Some(trace) = &worker.trace else { return };
+        if trace.which == Which::Failed && result.error.is_none() {
             return;
         }
         self.take_streamed();
@@ -158,7 +169,7 @@ impl Copy {
         exchange.latency_ns = sample.latency_ns;
         exchange.phases = sample.phases;
         exchange.error = result.error.map(|kind| (kind, result.detail));
-        self.trace.tell(self.exchange);
+        trace.tell(self.exchange);
     }
 }
 

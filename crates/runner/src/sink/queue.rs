@@ -26,8 +26,9 @@ const MAX_EVENTS: usize = 4_096;
 /// Most exchanges that wait for a sink, and most bytes of their messages.
 const MAX_EXCHANGES: usize = 16_384;
 const MAX_EXCHANGE_BYTES: usize = 64 << 20;
-/// Exchanges that are handed over together.
+/// Exchanges that are handed over together, or fewer with so many bytes of messages.
 const TOGETHER: usize = 256;
+const BYTES_TOGETHER: usize = 1 << 20;
 
 /// How a sink has fared.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -84,7 +85,11 @@ enum Message {
 }
 
 /// Exchanges, and groups, with the bytes of their messages.
-type Gathered = Vec<(Event, usize)>;
+#[derive(Default)]
+struct Gathered {
+    events: Vec<(Event, usize)>,
+    bytes: usize,
+}
 
 /// A sink at work.
 struct Feed {
@@ -218,20 +223,18 @@ impl Sinks {
         let sinks = self.clone();
         let seen = AtomicU64::new(0);
         let trace = Trace::new(which, bytes, move |exchange| {
-            let number = seen.fetch_add(1, Relaxed);
-            let picked = |wanted: Which| same || picks(wanted, number, &exchange);
-            let wanting: Vec<&Feed> = sinks
-                .feeds
-                .iter()
-                .filter(|feed| feed.wanted.is_some_and(|wanted| picked(wanted.which)))
-                .collect();
+            // Workers share the number: it is counted only where somebody asks for it.
+            let number = if same { 0 } else { seen.fetch_add(1, Relaxed) };
             let size = exchange.copied_bytes();
             let exchange = Arc::new(exchange);
             let at_s = sinks.began.elapsed().as_secs_f64();
-            for feed in wanting {
-                let exchange = exchange.clone();
-                let kind = EventKind::Exchange(SeenExchange { phase, exchange });
-                feed.exchange(Event { at_s, kind }, size);
+            for feed in &sinks.feeds {
+                let picked = |wanted: Which| same || picks(wanted, number, &exchange);
+                if feed.wanted.is_some_and(|wanted| picked(wanted.which)) {
+                    let exchange = exchange.clone();
+                    let kind = EventKind::Exchange(SeenExchange { phase, exchange });
+                    feed.exchange(Event { at_s, kind }, size);
+                }
             }
         });
         let wants_groups = self.feeds.iter().any(|feed| feed.wants_groups);
@@ -314,19 +317,10 @@ fn enter(queue: &AtomicUsize, size: usize, most: usize) -> bool {
 
 impl Feed {
     fn exchange(&self, event: Event, size: usize) {
-        let queue = &self.queue;
-        if !enter(&queue.exchanges, 1, MAX_EXCHANGES) {
-            queue.exchanges_dropped.fetch_add(1, Relaxed);
-            return;
-        }
-        if !enter(&queue.exchange_bytes, size, MAX_EXCHANGE_BYTES) {
-            queue.exchanges.fetch_sub(1, Relaxed);
-            queue.exchanges_dropped.fetch_add(1, Relaxed);
-            return;
-        }
         let mut gathered = self.gathered();
-        gathered.push((event, size));
-        if gathered.len() >= TOGETHER {
+        gathered.events.push((event, size));
+        gathered.bytes += size;
+        if gathered.events.len() >= TOGETHER || gathered.bytes >= BYTES_TOGETHER {
             self.hand_over(&mut gathered);
         }
     }
@@ -334,16 +328,19 @@ impl Feed {
     /// Hands a message over, behind the exchanges before it.
     fn send(&self, message: Message) {
         let mut gathered = self.gathered();
-        if !gathered.is_empty() {
+        if !gathered.events.is_empty() {
             self.hand_over(&mut gathered);
         }
         // A sink whose thread has panicked says so at the end.
         let _ = self.sender.send(message);
     }
 
+    /// Hands over what was gathered, as far as the queue has room for it.
     fn hand_over(&self, gathered: &mut Gathered) {
-        let exchanges = std::mem::replace(gathered, Vec::with_capacity(TOGETHER));
-        let _ = self.sender.send(Message::Exchanges(exchanges));
+        let empty = Gathered { events: Vec::with_capacity(TOGETHER), bytes: 0 };
+        let mut gathered = std::mem::replace(gathered, empty);
+        self.queue.admit(&mut gathered);
+        let _ = self.sender.send(Message::Exchanges(gathered));
     }
 
     fn gathered(&self) -> MutexGuard<'_, Gathered> {
@@ -394,9 +391,9 @@ fn take(sink: &mut dyn Sink, message: Message, queue: &Queue) {
             queue.watch(|| sink.event(&event));
         }
         Message::Exchanges(gathered) => {
-            for (event, size) in gathered {
-                queue.exchanges.fetch_sub(1, Relaxed);
-                queue.exchange_bytes.fetch_sub(size, Relaxed);
+            queue.exchanges.fetch_sub(gathered.events.len(), Relaxed);
+            queue.exchange_bytes.fetch_sub(gathered.bytes, Relaxed);
+            for (event, _) in gathered.events {
                 let is_exchange = matches!(event.kind, EventKind::Exchange(_));
                 queue.exchanges_told.fetch_add(u64::from(is_exchange), Relaxed);
                 queue.watch(|| sink.event(&event));
@@ -411,6 +408,27 @@ fn take(sink: &mut dyn Sink, message: Message, queue: &Queue) {
 }
 
 impl Queue {
+    /// Lets in what was gathered, and counts what there is no room for. Who calls it holds what is gathered: nobody else
+    /// lets anything in meanwhile.
+    fn admit(&self, gathered: &mut Gathered) {
+        let mut room = MAX_EXCHANGES.saturating_sub(self.exchanges.load(Relaxed));
+        let mut bytes = MAX_EXCHANGE_BYTES.saturating_sub(self.exchange_bytes.load(Relaxed));
+        let before = gathered.events.len();
+        gathered.events.retain(|(_, size)| {
+            let fits = room > 0 && *size <= bytes;
+            if fits {
+                (room, bytes) = (room - 1, bytes - size);
+            } else {
+                gathered.bytes -= size;
+            }
+            fits
+        });
+        let admitted = gathered.events.len();
+        self.exchanges_dropped.fetch_add((before - admitted) as u64, Relaxed);
+        self.exchanges.fetch_add(admitted, Relaxed);
+        self.exchange_bytes.fetch_add(gathered.bytes, Relaxed);
+    }
+
     /// Lets the sink do something, and notes how it fails.
     fn watch(&self, work: impl FnOnce() -> io::Result<()>) {
         let panicked = |_| Err(io::Error::other("it panicked: this is a bug, please report it"));

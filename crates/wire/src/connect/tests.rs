@@ -127,7 +127,8 @@ fn each_source_address_meets_each_address_of_the_target() {
     let [one, two] = ports[..] else { panic!("two ports") };
     let sources = ["127.0.0.2", "127.0.0.3", "::1"].map(|text| text.parse().expect("an address"));
     let settings = Settings {
-        resolve: [("two.test".to_owned(), to.into_iter().map(Substitute::Address).collect())].into(),
+        resolve: [("two.test".to_owned(), to.into_iter().map(Substitute::Address).collect())]
+            .into(),
         source_addresses: sources.to_vec(),
         ..Settings::default()
     };

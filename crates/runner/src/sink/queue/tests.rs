@@ -127,6 +127,23 @@ fn exchanges_that_find_the_queue_full_are_dropped_and_counted() {
     assert_eq!((reports[0].exchanges, reports[0].exchanges_dropped), (MAX_EXCHANGES as u64, 5));
 }
 
+/// As many as there is room for the messages of; a small one still finds some behind a large one that does not.
+#[test]
+fn exchanges_whose_messages_find_no_room_are_dropped_and_counted() {
+    let (told, (open, gate)) = (Told::default(), channel());
+    let sinks = start(Slow { told, gate: Some(gate), fails: false });
+    sinks.second(second(0));
+    for size in [MAX_EXCHANGE_BYTES / 2, MAX_EXCHANGE_BYTES / 2 - 1, MAX_EXCHANGE_BYTES / 4, 1, 1] {
+        let exchange = Arc::new(Exchange::default());
+        let kind = EventKind::Exchange(SeenExchange { phase: Phase::Load, exchange });
+        sinks.feeds[0].exchange(Event { at_s: 0.0, kind }, size);
+    }
+    open.send(()).expect("it waits");
+    let reports = sinks.finish(&Arc::default());
+    assert_eq!((reports[0].exchanges, reports[0].exchanges_dropped), (3, 2));
+    assert_eq!(sinks.feeds[0].queue.exchange_bytes.load(Relaxed), 0);
+}
+
 #[test]
 fn a_sink_that_fails_is_told_of_what_follows_and_reported() {
     let told = Told::default();
