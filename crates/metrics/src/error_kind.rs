@@ -46,7 +46,7 @@ const TABLE: [(ErrorKind, &str, &str); 30] = [
         "dns",
         "the host name could not be resolved: check its spelling and the machine's resolver",
     ),
-    (K::ConnectRefused, "connect_refused", "nothing listens on that port of the target"),
+    (K::ConnectRefused, "connect_refused", "nothing listens on that port"),
     (
         K::ConnectTimeout,
         "connect_timeout",
@@ -63,7 +63,7 @@ const TABLE: [(ErrorKind, &str, &str); 30] = [
         "too_many_open_files",
         "this process has reached its limit of open files: raise `ulimit -n`, or share connections",
     ),
-    (K::Proxy, "proxy", "the proxy refused the tunnel"),
+    (K::Proxy, "proxy", "the proxy gave no tunnel"),
     (K::Tls, "tls", "the TLS handshake failed: check certificates, names and versions"),
     (K::TlsTimeout, "tls_timeout", "the TLS handshake did not finish in time"),
     (K::Reset, "reset", "the target reset the connection"),

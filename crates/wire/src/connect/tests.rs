@@ -22,8 +22,8 @@ fn a_late_look_does_not_lengthen_the_connecting() {
     with_each_backend(|client| async move {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let (origin, progress) = (origin(&listener), Progress::default());
-        let mut connecting =
-            std::pin::pin!(connect(&client, (&origin, &Via::default()), &progress, None));
+        let via = Via::default();
+        let mut connecting = std::pin::pin!(connect(&client, (&origin, &via), &progress, None));
         let first = std::future::poll_fn(|cx| std::task::Poll::Ready(connecting.as_mut().poll(cx)));
         assert!(first.await.is_pending());
         if let Some(ring) = client.ring() {

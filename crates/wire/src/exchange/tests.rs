@@ -9,6 +9,7 @@ use std::time::Instant;
 use super::*;
 use crate::{
     Clock, Delivery, ErrorKind, Io, LoopOwner, LoopWaker, Opened, Origin, Scheme, Settings, Shared,
+    Via,
 };
 
 struct NoDeadline;
@@ -94,7 +95,11 @@ pub(crate) fn server(acts: Vec<Act>) -> (Origin, Sender<()>, Receiver<()>) {
 
 pub(crate) async fn open(client: &Client, origin: &Origin) -> Connection {
     let progress = Progress::default();
-    match crate::connect(client, (origin, None), &progress, None).await.expect("a connection").0 {
+    match crate::connect(client, (origin, &Via::default()), &progress, None)
+        .await
+        .expect("a connection")
+        .0
+    {
         Opened::Exclusive(connection) => connection,
         Opened::Multiplexed(_) => panic!("nobody asked for HTTP/2"),
     }

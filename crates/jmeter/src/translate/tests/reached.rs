@@ -105,8 +105,8 @@ fn properties_say_of_all_requests_how_they_are_reached() {
     let yaml: String = yaml.split_whitespace().collect();
     for part in [
         r#""proxy":"http://ada:s%20t@p.test:3128""#,
-        r#""no_proxy":["a.test","*.near.test","*"]"#,
-        r#""source_addresses":["127.0.0.2"]"#,
+        r#""no_proxy":-"a.test"-"*.near.test"-"*""#,
+        r#""source_addresses":-"127.0.0.2""#,
     ] {
         assert!(yaml.contains(part), "{part}: {yaml}");
     }

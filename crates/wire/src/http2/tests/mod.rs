@@ -16,7 +16,7 @@ use super::*;
 use crate::exchange::tests::with_each_backend_and;
 use crate::{
     ErrorKind, Expect, Http, Opened, Origin, Progress, RequestFields, Response, Scheme, Settings,
-    Times,
+    Times, Via,
 };
 
 /// A connection of a test that has come to nothing ends so late.
@@ -45,7 +45,11 @@ fn run<F: Future<Output = ()>>(work: impl Fn(Rc<Client>) -> F) {
 
 async fn open(client: &Client, origin: &Origin) -> Session {
     let progress = Progress::default();
-    match crate::connect(client, (origin, None), &progress, None).await.expect("a connection").0 {
+    match crate::connect(client, (origin, &Via::default()), &progress, None)
+        .await
+        .expect("a connection")
+        .0
+    {
         Opened::Multiplexed(session) => session,
         Opened::Exclusive(_) => panic!("it was to speak HTTP/2"),
     }
