@@ -53,6 +53,8 @@ pub(crate) struct RequestOp {
     pub jar: u16,
     /// Whether responses that lead on set cookies too.
     pub redirect_cookies: bool,
+    /// Whether what they lead to is a GET, whatever led there but HEAD.
+    pub redirect_to_get: bool,
     /// Whether the user has a cache for it, where it is a GET.
     pub cache: CacheUse,
     /// The number of that cache.

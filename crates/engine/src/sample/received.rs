@@ -58,10 +58,13 @@ pub(super) fn received(
     let captured = capture.map(Capture::finish).unwrap_or_default();
     let digest = (op.sees_digest && response.body_bytes > 0).then_some(captured.as_bytes());
     let response = &Response { body: digest.unwrap_or(response.body), ..*response };
-    let location = match response.status {
-        301 | 302 | 303 | 307 | 308 if op.limits.redirects > 0 => response.header("location"),
-        _ => None,
+    let leads_on = match response.status {
+        301 | 302 | 303 | 308 => op.limits.redirects > 0,
+        307 if op.redirect_to_get => op.limits.redirects > 0 && route.is_get_or_head(),
+        307 => op.limits.redirects > 0,
+        _ => false,
     };
+    let location = response.header("location").filter(|_| leads_on);
     if response.sets_cookies && op.cookies && (location.is_none() || op.redirect_cookies) {
         keep_cookies(frame, op, route, response);
     }

@@ -52,6 +52,11 @@ impl Route<'_, '_> {
         }
     }
 
+    /// Whether it asks for something, and no more.
+    pub(super) fn is_get_or_head(&self) -> bool {
+        matches!(self.method, "GET" | "HEAD")
+    }
+
     /// The path, without query.
     pub(super) fn path<'a>(&'a self, op: &'a RequestOp) -> &'a str {
         let path = self.target(op).split(|byte| *byte == b'?').next().unwrap_or(b"/");
@@ -169,7 +174,8 @@ pub(super) fn first<'p, 'w>(
 }
 
 /// The exchange that a redirect asks for (RFC 9110, section 15.4): 303 turns everything but HEAD
-/// into GET; 301 and 302 turn POST into GET, as all clients do; 307 and 308 keep the method.
+/// into GET; 301 and 302 turn POST into GET, as all clients do; 307 and 308 keep the method. Where the plan says so, all turn
+/// everything but HEAD into GET.
 pub(super) fn redirected<'p, 'w>(
     worker: &'w Worker,
     route: &Route<'p, 'w>,
@@ -180,6 +186,7 @@ pub(super) fn redirected<'p, 'w>(
     let location = String::from_utf8_lossy(location);
     let (origin, path) = worker.locate(&location, Some((route.origin, route.target(op))))?;
     let becomes_get = match status {
+        _ if op.redirect_to_get => route.method != "HEAD",
         303 => route.method != "HEAD",
         301 | 302 => route.method == "POST",
         _ => false,

@@ -63,6 +63,10 @@ record! {
         /// Most redirects followed.
         #[key(default "as `defaults` says, otherwise 0")]
         pub redirects: Option<u32>,
+        /// Whether any redirect of a method other than HEAD is followed by a GET without a body, and a 307 only of GET and HEAD;
+        /// otherwise that is so for 303, and for 301 and 302 of POST, and 307 and 308 keep method and body.
+        #[key(default "false")]
+        pub redirect_to_get: Option<bool>,
         /// Headers that follow a redirect to another origin, though they are credentials or Host;
         /// `Authorization` is that of `auth` too.
         #[key(default "as `defaults` says, otherwise none")]

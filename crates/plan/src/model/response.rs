@@ -341,7 +341,7 @@ record! {
         /// What it is called in reports.
         #[key(default "its text")]
         pub name: Option<String>,
-        /// What is said of a request that fails it, with the response's facts and the user's variables.
+        /// What is said of a request that fails it, with the response's facts and the user's variables; empty: nothing.
         #[key(default "its name and its text")]
         pub message: Option<Template>,
         /// Only counted, not an error of the request.

@@ -109,7 +109,7 @@ scenarios:
       - set_cookie: {name: a, value: b, cookie_jar: admin}
       - {get: /jar, proxy: "http://${user}@proxy:80", source_address: "${one}", cookie_jar: admin, cache: true, cache_name: pages}
       - next_row: n
-      - {get: /kept, cache: true, redirect_cookies: false}
+      - {get: /kept, cache: true, redirect_cookies: false, redirect_to_get: true}
       - {get: /asked, cache: revalidate, resources: {cache: revalidate, headers: true}}
       - set_cookie: {name: a, value: "${one}", domain: example.com, path: /x, secure: true}
       - set_cookie: {name: b, value: "", url: "https://example.com/y"}

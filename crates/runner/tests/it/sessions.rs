@@ -283,6 +283,47 @@ fn redirects_keep_cookies_only_if_the_plan_says_so() {
     );
 }
 
+/// Where the plan says so, what any redirect of another method than HEAD leads to is a GET, and a 307 of it leads nowhere.
+#[test]
+fn redirects_lead_to_gets_where_the_plan_says_so() {
+    let peer = Peer::start("127.0.0.1", |mut client| {
+        while let Some(head) = client.request() {
+            let path = head.split(' ').nth(1).unwrap_or_default();
+            let (status, more) = match path.trim_start_matches('/').parse::<u16>() {
+                Ok(status) => (status, "Location: /there\r\n"),
+                Err(_) => (200, ""),
+            };
+            client.send(format!("HTTP/1.1 {status} -\r\n{more}Content-Length: 0\r\n\r\n"));
+        }
+    });
+    let steps = "
+      - {put: /302, redirects: 3, redirect_to_get: true}
+      - {post: /308, redirects: 3, redirect_to_get: true}
+      - {head: /301, redirects: 3, redirect_to_get: true}
+      - {put: /307, redirects: 3, redirect_to_get: true}
+      - {get: /307, redirects: 3, redirect_to_get: true}
+      - {put: /302, redirects: 3}";
+    let url = &peer.url();
+    Steps { url, head: "", users: 1, iterations: 1, steps, files: &[] }.run(End::Passed);
+    let lines = peer.seen();
+    let line = |head: &str| head.split(" HTTP").next().unwrap_or_default().to_owned();
+    let lines: Vec<_> = lines.iter().map(|seen| line(&seen.head)).collect();
+    let expected = [
+        "PUT /302",
+        "GET /there",
+        "POST /308",
+        "GET /there",
+        "HEAD /301",
+        "HEAD /there",
+        "PUT /307",
+        "GET /307",
+        "GET /there",
+        "PUT /302",
+        "PUT /there",
+    ];
+    assert_eq!(lines, expected);
+}
+
 /// What the header says where the user has no cookie for a URL; one that the user has goes in its place.
 #[test]
 fn a_request_has_a_cookie_where_its_user_has_none() {

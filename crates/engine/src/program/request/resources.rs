@@ -93,6 +93,7 @@ impl<'p> Compiler<'p> {
             cookies: self.keeps_cookies(request),
             jar: self.jar(request),
             redirect_cookies: request.redirect_cookies.unwrap_or(true),
+            redirect_to_get: request.redirect_to_get.unwrap_or(false),
             cache: resources.cache,
             cache_number: self.stores.cache(request.cache_name.as_deref()),
             default_headers: self.has_default_headers(request),
