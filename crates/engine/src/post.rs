@@ -202,8 +202,17 @@ fn judge(
             if not_extracted.is_read_by(check) {
                 not_extracted.decide(result);
             }
-            let scope = UserScope::of_reply(program, user, reply);
-            result.fail(ErrorKind::Check, || check.failure(&scope, failed.err()));
+            let error = failed.err();
+            let told = |reply: &Reply<'_, '_>| {
+                check.failure(&UserScope::of_reply(program, user, reply), error.as_ref())
+            };
+            // What is said of a text is of what was looked at.
+            result.fail(ErrorKind::Check, || match &check.of {
+                Some(of) => {
+                    in_place(program, user, reply, of, &told).unwrap_or_else(|_| told(reply))
+                }
+                None => told(reply),
+            });
         }
     }
 }
@@ -228,8 +237,8 @@ impl NotExtracted<'_> {
 
 impl CheckOp {
     /// What is said of it when it failed: its message, or else its name, if it has one, and the expression.
-    fn failure(&self, scope: &UserScope<'_, '_>, error: Option<EvalError>) -> String {
-        if let (Some(message), None) = (&self.message, &error) {
+    fn failure(&self, scope: &UserScope<'_, '_>, error: Option<&EvalError>) -> String {
+        if let (Some(message), None) = (&self.message, error) {
             let mut room = Vec::new();
             if let Ok(text) = message.text_in(scope, &mut room) {
                 return String::from_utf8_lossy(text).into_owned();

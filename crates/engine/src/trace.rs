@@ -163,6 +163,10 @@ pub struct Answer {
     pub status: String,
     /// What it says beside that.
     pub reason: String,
+    /// Bytes of the text that was looked at.
+    pub bytes: u64,
+    /// What is said of what it failed; empty: it failed nothing.
+    pub failure: String,
 }
 
 /// A group that a user has gone through, as it was.
@@ -182,6 +186,8 @@ pub struct SeenGroup {
     pub duration_ns: u64,
     /// Whether something in it failed.
     pub failed: bool,
+    /// Whether its user left it before its end.
+    pub is_left: bool,
     /// What was sampled in it.
     pub tally: Tally,
     /// Its number, if it is one sample: that of its parts.

@@ -53,7 +53,8 @@ pub use live::{Live, live_line};
 pub use recording::Recording;
 pub use run::{FeedReport, Generator, Mark, Meta, PlannedLoad, Run, RunPhase, ScenarioMeta};
 pub use samples::{
-    GroupPart, GroupSample, LoadedPage, RequestSample, SampleFormat, SamplePart, SampleWriter,
+    GroupPart, GroupSample, LoadedPage, PlanAnswer, RequestSample, SampleFormat, SamplePart,
+    SampleWriter,
 };
 pub use series::{
     CheckTrack, HostTrack, MetricTrack, RowTrack, SeriesDocument, SeriesPhase, SeriesScenario,

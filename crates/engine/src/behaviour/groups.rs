@@ -5,13 +5,23 @@ use crate::user::{Core, OpenGroup, Strand};
 use crate::worker::Worker;
 
 impl Worker {
-    /// A group of the plan is over.
-    pub(super) fn end_group(&self, core: &Core, strand: &mut Strand, group: &OpenGroup, now: u64) {
+    /// A group of the plan is over. `is_left`: its user left it before its end.
+    pub(super) fn end_group(
+        &self,
+        core: &Core,
+        strand: &mut Strand,
+        (group, is_left): (&OpenGroup, bool),
+        now: u64,
+    ) {
         self.recorder.group(group, now);
         let Some(told) = self.trace.as_ref().and_then(Trace::group) else { return };
-        let tally = strand.tally().since(group.tally_before);
+        let mut tally = strand.tally().since(group.tally_before);
         let failed = u64::from(group.failed);
         let answer = strand.take_looked().filter(|_| tally.samples == 0);
+        if let Some(answer) = &answer {
+            strand.tally_mut().bytes_in += answer.bytes;
+            tally.bytes_in += answer.bytes;
+        }
         if group.one_sample.is_some() {
             // What is in it failed with it, and only once.
             strand.tally_mut().failed = group.tally_before.failed;
@@ -20,7 +30,7 @@ impl Worker {
         if tally.samples == 0 || group.one_sample.is_some() {
             strand.tally_mut().add(Tally { samples: 1, failed, ..Tally::default() });
         }
-        told(SeenGroup { tally, answer, ..self.seen_group(core, strand, group, now) });
+        told(SeenGroup { tally, answer, is_left, ..self.seen_group(core, strand, group, now) });
     }
 
     /// A page is there, and what it names. To what is around it that is one sample.

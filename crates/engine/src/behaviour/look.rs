@@ -60,7 +60,9 @@ impl Stretch<'_, '_> {
         worker.judge(core, self.strand, result.error.is_some());
         if worker.trace.as_ref().and_then(Trace::group).is_some() {
             let (status, reason) = (said.status.to_string(), said.reason.to_owned());
-            self.strand.has_looked(Answer { status, reason });
+            let failure = if result.error.is_some() { result.detail } else { String::new() };
+            let bytes = text.len() as u64;
+            self.strand.has_looked(Answer { status, reason, bytes, failure });
         }
     }
 

@@ -42,7 +42,7 @@ impl<'p> Stretch<'_, 'p> {
             Op::Enter { name, without_thinks, is_one_sample } => {
                 self.enter(name, *without_thinks, *is_one_sample, now);
             }
-            Op::Leave => self.leave_group(now),
+            Op::Leave { early } => self.leave_group(*early, now),
             Op::Set { slot, value } => {
                 let value = value.value(&self.scope());
                 // Without a value rather than with an old one, which nobody would notice.
@@ -146,9 +146,9 @@ impl<'p> Stretch<'_, 'p> {
         self.strand.take_looked();
     }
 
-    fn leave_group(&mut self, now: u64) {
+    fn leave_group(&mut self, is_left: bool, now: u64) {
         if let Some(group) = self.strand.pop_group() {
-            self.end_group(&group, now);
+            self.end_group((&group, is_left), now);
             // It is what was sampled last, and failed if a part of it did.
             if group.is_sample {
                 self.core.last_ok.set(!group.failed);

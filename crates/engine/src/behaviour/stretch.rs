@@ -79,12 +79,12 @@ impl<'p> Stretch<'_, 'p> {
             turn.leave(now);
         }
         while let Some(group) = self.strand.pop_group() {
-            self.end_group(&group, now);
+            self.end_group((&group, true), now);
         }
     }
 
-    /// A group is over.
-    pub(super) fn end_group(&mut self, group: &OpenGroup, now: u64) {
+    /// A group is over, at its end or before.
+    pub(super) fn end_group(&mut self, group: (&OpenGroup, bool), now: u64) {
         self.worker.end_group(self.core, self.strand, group, now);
     }
 

@@ -110,7 +110,7 @@ impl<'c, 'p> Flow<'c, 'p> {
                 self.groups -= 1;
                 self.compiler.groups.pop();
                 self.compiler.tags = around;
-                self.ops.push(Op::Leave);
+                self.ops.push(Op::Leave { early: false });
             }
             StepKind::Repeat { times, counter, steps } => {
                 let Some(times) = self.compiler.formula(times) else { return };
@@ -233,7 +233,7 @@ impl<'c, 'p> Flow<'c, 'p> {
             return;
         };
         let (head, left, free) = (*head, self.groups - groups, self.sections - sections);
-        self.ops.extend((0..left).map(|_| Op::Leave));
+        self.ops.extend((0..left).map(|_| Op::Leave { early: true }));
         self.ops.extend((0..free).map(|_| Op::LeaveSection));
         if scope == StopScope::Pass {
             self.ops.push(Op::Jump(head));

@@ -201,7 +201,10 @@ pub(crate) enum Op {
         /// Whether what is in it are parts of one sample.
         is_one_sample: bool,
     },
-    Leave,
+    Leave {
+        /// Whether that is before its end, by a jump out of it.
+        early: bool,
+    },
     Set {
         slot: Slot,
         value: JsonOp,

@@ -100,7 +100,7 @@ impl Display for Line<'_> {
                 write!(f, "group {}", program.row_name(*name))
             }
             Op::Enter { .. } => f.write_str("group (named when it runs)"),
-            Op::Leave => write!(f, "end of group"),
+            Op::Leave { .. } => write!(f, "end of group"),
             Op::Set { slot, .. } => write!(f, "set {}", program.variable_name(*slot)),
             Op::Repeat { limit, counter, .. } => {
                 write!(f, "repeat: r{limit} = times, r{counter} = 0")

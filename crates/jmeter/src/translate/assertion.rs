@@ -3,12 +3,12 @@
 use squall_plan::expr::Expr;
 use squall_plan::model::{Check, Request};
 use squall_plan::span::Span;
-use squall_plan::template::Template;
 
 use super::Translator;
 use super::json::JSON_PATH_ASSERTION;
 use super::pattern::{self, Subject};
-use super::texts::{Piece, expression, literal, quoted};
+use super::texts::{Piece, expression, literal, merged, quoted};
+use super::told::{self, Told, known};
 use crate::properties::PropertyValue;
 use crate::scope::Scope;
 use crate::tree::ElementId;
@@ -29,21 +29,14 @@ const REQUEST_DATA: &str = "(sent_method + \" \" + sent_url + \"\\n\" \
 
 const SENT_TEXT: &str = "string(sent_body)";
 
-/// What is asserted, as an expression, and what is said where it does not hold, if not its name.
-type Told = (String, Option<Template>);
-
 impl Translator<'_> {
     /// Sets a request's checks.
     pub(super) fn checks(&self, held: &Scope, request: &mut Request) {
         let mut reads_status = false;
         for id in &held.assertions {
             let mut looks = Check::default();
-            let expressions = match self.class(*id) {
-                "ResponseAssertion" => {
-                    let told = self.response(*id, request, &mut reads_status, &mut looks);
-                    self.add_checks(*id, told, &looks, request);
-                    continue;
-                }
+            let told = match self.class(*id) {
+                "ResponseAssertion" => self.response(*id, request, &mut reads_status, &mut looks),
                 "DurationAssertion" => self.duration(*id, request, &mut looks),
                 "JSONPathAssertion" | JSON_PATH_ASSERTION => {
                     self.json_path(*id, request, &mut looks)
@@ -56,7 +49,6 @@ impl Translator<'_> {
                 "XPathAssertion" | "XPath2Assertion" => self.xpath(*id, request, &mut looks),
                 _ => Vec::new(),
             };
-            let told = expressions.into_iter().map(|source| (source, None)).collect();
             self.add_checks(*id, told, &looks, request);
         }
         // Where a check reads the status, nothing else judges it; JMeter always does, unless it is told not to.
@@ -66,7 +58,7 @@ impl Translator<'_> {
                 |check: &Check| check.resources && check.expr.source().contains("status");
             let resources = request.check.iter().any(of_status);
             // This is an expression.
-            let check = expr.ok().map(|expr| Check { expr, resources, ..Check::default() });
+            let check = expr.ok().map(|expr| Check { expr, resources, ..told::untold() });
             request.check.splice(0..0, check);
         }
     }
@@ -88,7 +80,7 @@ impl Translator<'_> {
     }
 
     /// That there is what a path leads to, or not; or that what it asserts holds.
-    fn xpath(&self, id: ElementId, request: &Request, looks: &mut Check) -> Vec<String> {
+    fn xpath(&self, id: ElementId, request: &Request, looks: &mut Check) -> Vec<Told> {
         let reader = self.read(id);
         *looks = self.asserts_of_one(&reader, request);
         let path = reader.constant("XPath.xpath").unwrap_or_default();
@@ -111,15 +103,18 @@ impl Translator<'_> {
         }
         // There is something if that is true, and of what is true or false it is that.
         let found = format!("xpath({})", quoted(&format!("boolean({})", path.trim())));
+        let words = told::of_xpath(&path, is_negated, self.class(id) == "XPath2Assertion");
         // Nothing is in an empty response, and that is no reason to pass.
-        vec![format!("body != \"\" && {found} == {}", !is_negated)]
+        let test = format!("body != \"\" && {found} == {}", !is_negated);
+        vec![(test, self.words_of(id, "body", &words))]
     }
 
-    fn size(&self, id: ElementId, request: &Request, looks: &mut Check) -> Vec<String> {
+    fn size(&self, id: ElementId, request: &Request, looks: &mut Check) -> Vec<Told> {
         let reader = self.read(id);
         *looks = self.asserts_of_one(&reader, request);
         let limit = reader.number("SizeAssertion.size", 0);
         let operator = reader.number("SizeAssertion.operator", 1);
+        let variable = reader.source("Scope.variable");
         let subject = match reader.source("Assertion.test_field") {
             // It is no size, but the number that the variable holds.
             _ if looks.of.is_some() => "int(string(body))",
@@ -135,24 +130,35 @@ impl Translator<'_> {
         };
         reader.finish();
         let signs = ["==", "!=", ">", "<", ">=", "<="];
-        let sign = operator.and_then(|number| usize::try_from(number - 1).ok());
-        let Some(sign) = sign.and_then(|index| signs.get(index)) else {
+        let operator = operator.and_then(|number| usize::try_from(number - 1).ok());
+        let Some((operator, sign)) = operator.and_then(|at| Some((at, signs.get(at)?))) else {
             self.obstacle(id, "the comparison");
             return Vec::new();
         };
-        let is_number =
-            if looks.of.is_some() { "body.matches(\"^[+-]?[0-9]{1,18}$\") && " } else { "" };
-        limit.into_iter().map(|limit| format!("{is_number}{subject} {sign} {limit}")).collect()
+        let Some(limit) = limit else { return Vec::new() };
+        let words = told::of_size(subject, operator, limit);
+        let test = format!("{subject} {sign} {limit}");
+        if looks.of.is_none() {
+            return vec![(test, self.words(id, &words))];
+        }
+        let is_number = "body.matches(\"^[+-]?[0-9]{1,18}$\")";
+        let none = quoted(&format!("Error parsing variable name: {variable} value: "));
+        let said = format!("{is_number} ? {} : {none} + body", expression(&words));
+        vec![(format!("{is_number} && {test}"), self.words(id, &[Piece::Expr(said)]))]
     }
 
-    fn duration(&self, id: ElementId, request: &Request, looks: &mut Check) -> Vec<String> {
+    fn duration(&self, id: ElementId, request: &Request, looks: &mut Check) -> Vec<Told> {
         let reader = self.read(id);
         *looks = self.asserts_of_one(&reader, request);
         let limit = reader.number("DurationAssertion.duration", 0);
         reader.finish();
         // JMeter takes 0 for no limit, and counts whole milliseconds.
         let limit = limit.filter(|limit| *limit > 0);
-        limit.into_iter().map(|limit| format!("duration < {}", limit.saturating_add(1))).collect()
+        let told = |limit: i64| {
+            let words = self.words(id, &told::of_duration(limit));
+            (format!("duration < {}", limit.saturating_add(1)), words)
+        };
+        limit.into_iter().map(told).collect()
     }
 
     fn response(
@@ -165,7 +171,7 @@ impl Translator<'_> {
         let reader = self.read(id);
         *looks = self.asserts_of(&reader, request);
         let own = reader.source("Assertion.custom_message");
-        let own = (!own.is_empty()).then(|| self.template(id, own));
+        let own = (!own.is_empty()).then(|| self.pieces(id, own));
         if reader.flag("Assertion.assume_success", false) {
             if looks.resources {
                 self.obstacle(id, "resources of a page whose status is ignored");
@@ -208,30 +214,35 @@ impl Translator<'_> {
                 return Vec::new();
             }
         };
-        let (tests, texts): (Vec<String>, Vec<Option<String>>) = patterns
+        let (tests, texts): (Vec<String>, Vec<Vec<Piece>>) = patterns
             .iter()
             .filter_map(|pattern| {
                 let pieces = self.pieces(id, pattern);
                 let test = self.test(id, subject, kind, &pieces)?;
-                Some((test, fail_text(field, variable, kind, &pieces)))
+                Some((test, fail_text((field, subject), variable, kind, &pieces)))
             })
             .unzip();
-        let told = |text: Option<String>| own.clone().or_else(|| Some(Template::text(&text?)));
+        // A code is always there, and of what must not be there an empty response has nothing.
+        let is_there = kind & NOT != 0 || subject == "string(status)";
+        let told = |words: &[Piece]| match (own.as_deref().unwrap_or(words), is_there) {
+            (words, true) => self.words(id, words),
+            (words, false) => self.words_of(id, subject, words),
+        };
         match (kind & OR != 0, kind & NOT != 0) {
             (true, _) if tests.is_empty() => {
                 self.obstacle(id, "an assertion of nothing");
                 Vec::new()
             }
             (true, _) => {
-                let texts: Option<Vec<String>> = texts.into_iter().collect();
-                let text = texts.map(|texts| texts.join("\t") + "\t");
-                vec![(tests.join(" || "), told(text))]
+                let each = texts.into_iter().flat_map(|own| own.into_iter().chain(known("\t")));
+                let words = merged(each.collect());
+                vec![(tests.join(" || "), told(&words))]
             }
             // An empty response fails it all the same.
             (false, false) if tests.is_empty() => {
-                vec![(format!("{subject} != \"\""), Some(Template::text("Response was null")))]
+                vec![(format!("{subject} != \"\""), self.words_of(id, subject, &[]))]
             }
-            (false, _) => tests.into_iter().zip(texts.into_iter().map(told)).collect(),
+            (false, _) => tests.into_iter().zip(texts.iter().map(|own| told(own))).collect(),
         }
     }
 
@@ -279,11 +290,14 @@ impl Translator<'_> {
     }
 }
 
-/// What JMeter says where a pattern does not hold of a field, or of a variable; `None` where the response is part of that, or
-/// what only the run knows.
-fn fail_text(field: &str, variable: Option<&str>, kind: i64, pieces: &[Piece]) -> Option<String> {
-    let pattern = literal(pieces).filter(|_| kind & EQUALS == 0)?;
-    let subject = match (variable, field) {
+/// What JMeter says where a pattern does not hold of a field, or of a variable.
+fn fail_text(
+    (field, subject): (&str, &str),
+    variable: Option<&str>,
+    kind: i64,
+    pattern: &[Piece],
+) -> Vec<Piece> {
+    let named = match (variable, field) {
         (Some(variable), _) => format!("variable({variable})"),
         (None, field) => match field.trim_start_matches("Assertion.") {
             "response_data" => "text",
@@ -299,11 +313,16 @@ fn fail_text(field: &str, variable: Option<&str>, kind: i64, pieces: &[Piece]) -
     let expected = match kind {
         CONTAINS | SUBSTRING => "expected to contain",
         MATCHES => "expected to match",
+        EQUALS => "expected to equal",
         kind if kind == NOT | CONTAINS || kind == NOT | SUBSTRING => "expected not to contain",
         kind if kind == NOT | MATCHES => "expected not to match",
+        kind if kind == NOT | EQUALS => "expected not to equal",
         _ => "expected something using",
     };
-    Some(format!("Test failed: {subject} {expected} /{pattern}/"))
+    let begin = known(format!("Test failed: {named} {expected} /"));
+    let shown =
+        if kind & EQUALS == 0 { pattern.to_vec() } else { told::of_unequal(subject, pattern) };
+    merged([begin, shown, known("/")].concat())
 }
 
 /// A test of a response that has something: of an empty one JMeter asserts nothing, and it fails, or passes if the test

@@ -6,8 +6,9 @@ use super::Translator;
 use super::extractor::{Taken, Wanted, spanned};
 use super::json_path::{JsonPath, json_path};
 use super::looks::Looks;
-use super::texts::{expression, quoted};
-use super::verdicts;
+use super::texts::{Piece, expression, merged, quoted};
+use super::told::{Told, known};
+use super::verdicts::{self, Expected};
 use crate::tree::ElementId;
 
 /// The extractor of the plug-in.
@@ -157,7 +158,7 @@ impl Translator<'_> {
         id: ElementId,
         request: &Request,
         looks: &mut Check,
-    ) -> Vec<String> {
+    ) -> Vec<Told> {
         let reader = self.read(id);
         *looks = self.asserts_of_one(&reader, request);
         let source = reader.constant("JSON_PATH").unwrap_or_default();
@@ -168,7 +169,7 @@ impl Translator<'_> {
         reader.finish();
         if source.trim().is_empty() && !is_negated {
             // JMeter says that it has none, whatever the response is.
-            return vec!["false".to_owned()];
+            return vec![("false".to_owned(), None)];
         }
         let Ok(path) = json_path(source.trim()).map_err(|what| self.obstacle(id, what)) else {
             return Vec::new();
@@ -196,7 +197,74 @@ impl Translator<'_> {
             Some(format!("{all} != []"))
         };
         let test = test.map(|test| if is_negated { verdicts::unless(&test) } else { test });
-        test.into_iter().collect()
+        let wanted = match (compares, expects_null) {
+            (false, _) => Wish::Exists,
+            (true, true) => Wish::Null,
+            (true, false) => Wish::Is(&expected),
+        };
+        let words = match is_negated {
+            true => wanted.not_refused(&source),
+            false => wanted.not_met(&source, &path, &result),
+        };
+        test.into_iter().map(|test| (test, self.words_of(id, "body", &words))).collect()
+    }
+}
+
+/// What is expected of a JSON value.
+enum Wish<'e> {
+    /// That there is any.
+    Exists,
+    /// That it is null.
+    Null,
+    /// That it is this.
+    Is(&'e Expected),
+}
+
+impl Wish<'_> {
+    /// What is said where it is as expected, and should not be.
+    fn not_refused(&self, source: &str) -> Vec<Piece> {
+        match self {
+            Wish::Exists => known(format!("Failed that JSONPath not exists: {source}")),
+            Wish::Null => known(format!("Failed that JSONPath {source} not matches null")),
+            Wish::Is(expected) => {
+                let begin = known(format!("Failed that JSONPath {source} not matches "));
+                merged([begin, expected.pieces.clone()].concat())
+            }
+        }
+    }
+
+    /// What is said where it is not as expected. `all`: an expression of the values that the path leads to.
+    fn not_met(&self, source: &str, path: &JsonPath, all: &str) -> Vec<Piece> {
+        let none = quoted(&format!("No results for path: {}", path.path));
+        let value = match path.is_definite {
+            true => text_of(&format!("{all}[0]")),
+            false => format!("json_encode({all})"),
+        };
+        let mut words = match self {
+            Wish::Exists if path.is_definite => return vec![Piece::Expr(none)],
+            Wish::Exists => {
+                return known(format!(
+                    "JSONPath '{source}' is indefinite and the extracted Value is an empty Array. Please use an \
+                     assertion value, to be sure to get a correct result. Expected value was ''"
+                ));
+            }
+            Wish::Null => {
+                known(format!("Value in json path '{source}' expected to be null, but found '"))
+            }
+            Wish::Is(Expected { pieces, is_pattern }) => {
+                let (how, but) = match is_pattern {
+                    true => ("match regexp", "it did not match: "),
+                    false => ("be", "found "),
+                };
+                let begin = known(format!("Value in json path '{source}' expected to {how} '"));
+                merged([begin, pieces.clone(), known(format!("', but {but}'"))].concat())
+            }
+        };
+        words.extend([Piece::Expr(value), Piece::Text("'".to_owned())]);
+        if !path.is_definite {
+            return words;
+        }
+        vec![Piece::Expr(format!("{all} == [] ? {none} : {}", expression(&words)))]
     }
 }
 

@@ -7,6 +7,7 @@ use squall_plan::model::{
 use squall_plan::span::Span;
 
 use super::texts::{Piece, expression, literal};
+use super::told::untold;
 use super::{Translator, step};
 use crate::scope::Scope;
 use crate::tree::ElementId;
@@ -80,7 +81,7 @@ impl Translator<'_> {
             let name = Some(self.tree.element(id).name.clone()).filter(|name| !name.is_empty());
             let expr = Expr::parse(&made.ok, Span::default())
                 .map_err(|error| self.obstacle(id, error.message));
-            seen.check.splice(0..0, expr.ok().map(|expr| Check { expr, name, ..Check::default() }));
+            seen.check.splice(0..0, expr.ok().map(|expr| Check { expr, name, ..untold() }));
         }
         let before = Self::before_facts(&seen);
         let sent = (!made.sent.is_empty()).then(|| self.template_of(id, &made.sent));

@@ -50,6 +50,7 @@ mod stores;
 mod tcp;
 mod texts;
 mod timer;
+mod told;
 mod transaction;
 mod transfer;
 mod variables;

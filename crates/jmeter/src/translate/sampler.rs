@@ -11,6 +11,7 @@ use super::made::{CODE, HEADS, MESSAGE, Made, SENT};
 use super::reader::Reader;
 use super::request::Options;
 use super::texts::{Piece, expression, literal, quoted};
+use super::told::untold;
 use super::{NO_LIMIT, Translator};
 use crate::scope::Scope;
 use crate::tree::ElementId;
@@ -200,7 +201,7 @@ impl Translator<'_> {
         // Without a check its code would be one.
         let ok = if self.assumes_success(held) { "true" } else { &ok };
         let condition = self.expression(id, ok);
-        exec.check.extend(condition.map(|expr| Check { expr, ..Check::default() }));
+        exec.check.extend(condition.map(|expr| Check { expr, ..untold() }));
         let before = Self::before_facts(&seen);
         exec.counted = seen.counted;
         exec.extract = seen.extract;

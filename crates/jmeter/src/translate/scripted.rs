@@ -10,6 +10,7 @@ use super::links::LEADS_TO;
 use super::made::{Made, SENT};
 use super::script::{self, Does, Effect, Kind, Language, Outcome, Place, Script, renamed};
 use super::texts::{Piece, expression, literal, quoted};
+use super::told::untold;
 use super::{Translator, step};
 use crate::functions;
 use crate::scope::Scope;
@@ -323,7 +324,7 @@ impl Translator<'_> {
                 );
             }
             let name = Some(self.tree.element(id).name.clone()).filter(|name| !name.is_empty());
-            self.check(id, &source, Check { name, ..Check::default() }, request);
+            self.check(id, &source, Check { name, ..untold() }, request);
         }
         if outcome.ok.is_some() {
             request.status_errors = Some(false);

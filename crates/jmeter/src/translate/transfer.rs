@@ -5,6 +5,7 @@ use squall_plan::model::{
     Auth, CacheUse, Cookie, Request, ResourceHosts, Resources, Step, StepKind,
 };
 use squall_plan::span::{Span, Spanned};
+use squall_plan::template::Template;
 
 use super::Translator;
 use super::group::Gathered;
@@ -69,8 +70,15 @@ impl Translator<'_> {
         request: &mut Request,
     ) {
         request.redirects = options.flag("HTTPSampler.follow_redirects").then_some(MOST_REDIRECTS);
+        // A plain GET goes on as what it is in any case.
+        let is_plain = match request.method.as_str() {
+            "GET" => !options.flag("HTTPSampler.postBodyRaw"),
+            method => method == "HEAD",
+        };
+        request.redirect_to_get = (request.redirects.is_some() && !is_plain).then_some(true);
         if options.flag("HTTPSampler.auto_redirects") {
             request.redirects = Some(MOST_REDIRECTS);
+            request.redirect_to_get = None;
             request.redirect_cookies = request.cookies.map(|_| false);
             match (request.method.as_str(), self.client(id, options)) {
                 ("GET" | "HEAD" | "POST", _) => {}
@@ -207,7 +215,11 @@ impl Translator<'_> {
             let Some(url) = reader.constant("Authorization.url") else { continue };
             let url = without_port(&url);
             if known.starts_with(&url) {
-                request.auth = self.authorization(&reader);
+                // A header of the plan's own goes before what would be sent at once.
+                let is_own = |name: &Template| name.source().eq_ignore_ascii_case("authorization");
+                let has_own = request.headers.iter().any(|(name, _)| is_own(name));
+                let auth = self.authorization(&reader);
+                request.auth = auth.filter(|auth| !has_own || !matches!(auth, Auth::Basic { .. }));
                 reader.finish();
                 return;
             }

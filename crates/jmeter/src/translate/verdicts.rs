@@ -2,7 +2,8 @@
 
 use super::pattern::{self, Subject};
 use super::reader::Reader;
-use super::texts::{Piece, expression, literal, quoted};
+use super::texts::{Piece, expression, literal, merged, quoted};
+use super::told::{self, Told, known};
 use super::{Translator, jmespath};
 use crate::tree::ElementId;
 
@@ -11,19 +12,21 @@ const DOCTYPE: &str = r"(?s)\A\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*)*<!DOCTYPE";
 
 /// What a JSON value is compared with.
 pub(super) struct Expected {
-    pieces: Vec<Piece>,
-    is_pattern: bool,
+    pub pieces: Vec<Piece>,
+    pub is_pattern: bool,
 }
 
 impl Translator<'_> {
     /// That the response is XML. JMeter takes a document type for a fault, and looks at nothing that it declares.
-    pub(super) fn xml(&self, id: ElementId) -> Vec<String> {
+    pub(super) fn xml(&self, id: ElementId) -> Vec<Told> {
         self.read(id).finish();
-        vec![format!("body != \"\" && is_xml() && !body.matches({})", quoted(DOCTYPE))]
+        let test = format!("body != \"\" && is_xml() && !body.matches({})", quoted(DOCTYPE));
+        // What JMeter says is what its parser says.
+        vec![(test, self.words_of(id, "body", &known("The document is not well-formed XML")))]
     }
 
     /// That the response has no more faults than are allowed. JMeter asserts nothing of an empty one, which fails.
-    pub(super) fn html(&self, id: ElementId) -> Vec<String> {
+    pub(super) fn html(&self, id: ElementId) -> Vec<Told> {
         let reader = self.read(id);
         let format = match reader.number_or_0("html_assertion_format", 0) {
             Some(1) => "xhtml",
@@ -42,22 +45,29 @@ impl Translator<'_> {
         if counts_warnings {
             test.push_str(&format!(" && html_warnings(\"{format}\") <= {warnings}"));
         }
-        vec![test]
+        let words = told::of_faults(format, errors, warnings);
+        vec![(test, self.words_of(id, "body", &words))]
     }
 
     /// That the response has a digest.
-    pub(super) fn md5_hex(&self, id: ElementId) -> Vec<String> {
+    pub(super) fn md5_hex(&self, id: ElementId) -> Vec<Told> {
         let reader = self.read(id);
         let digest = self.pieces(id, reader.source("MD5HexAssertion.size"));
         reader.finish();
-        vec![match literal(&digest) {
+        let wanted = match literal(&digest) {
             // There is nothing to compare with.
-            Some("") => "false".to_owned(),
-            Some(known) => {
-                format!("body != \"\" && md5(raw_body) == {}", quoted(&known.to_lowercase()))
+            Some("") => {
+                let words = known("MD5Hex to test against is empty");
+                return vec![("false".to_owned(), self.words_of(id, "body", &words))];
             }
-            None => format!("body != \"\" && md5(raw_body) == lower({})", expression(&digest)),
-        }]
+            Some(known) => quoted(&known.to_lowercase()),
+            None => format!("lower({})", expression(&digest)),
+        };
+        let mut words = known("Error asserting MD5 sum : got ");
+        words.extend([Piece::Expr("md5(raw_body)".to_owned())]);
+        words.extend(known(" but should have been ").into_iter().chain(digest));
+        let test = format!("body != \"\" && md5(raw_body) == {wanted}");
+        vec![(test, self.words_of(id, "body", &merged(words)))]
     }
 
     /// What a JSON value is compared with.
@@ -88,15 +98,15 @@ impl Translator<'_> {
     }
 
     /// What a path of JMESPath leads to.
-    pub(super) fn jmes_path(&self, id: ElementId) -> Vec<String> {
+    pub(super) fn jmes_path(&self, id: ElementId) -> Vec<Told> {
         let reader = self.read(id);
-        let path = reader.constant("JMES_PATH").unwrap_or_default();
+        let source = reader.constant("JMES_PATH").unwrap_or_default();
         let compares = reader.flag("JSONVALIDATION", false);
         let expects_null = reader.flag("EXPECT_NULL", false);
         let is_negated = reader.flag("INVERT", false);
         let expected = self.expected(id, &reader);
         reader.finish();
-        let path = match jmespath::json_path(&path) {
+        let path = match jmespath::json_path(&source) {
             Ok(path) if !path.contains("[*]") => path,
             Ok(_) => {
                 self.obstacle(id, "a path that leads to several values");
@@ -127,7 +137,17 @@ impl Translator<'_> {
             }),
         };
         let test = test.map(|test| if is_negated { unless(&test) } else { test });
-        test.into_iter().collect()
+        let not = if is_negated { " not" } else { "" };
+        let words = match (compares, expects_null, expected.is_pattern) {
+            (false, ..) => known(format!("JMESPATH {source} expected{not} to exist")),
+            (true, true, _) => known(format!("Value expected{not} to be null")),
+            (true, false, is_pattern) => {
+                let how = if is_pattern { "match" } else { "be equal to" };
+                let begin = known(format!("Value expected{not} to {how} "));
+                merged([begin, expected.pieces].concat())
+            }
+        };
+        test.into_iter().map(|test| (test, self.words_of(id, "body", &words))).collect()
     }
 }
 

@@ -146,10 +146,7 @@ fn cells<'s>(sample: &'s RequestSample<'_>) -> Cells<'s> {
     let latency = if first_byte > 0 { connect + first_byte } else { 0 };
     let (code, message) = outcome(sample);
     let failure = match &sample.error {
-        Some((kind @ (ErrorKind::Check | ErrorKind::Extract), detail)) => match detail.is_empty() {
-            true => kind.label(),
-            false => detail,
-        },
+        Some((ErrorKind::Check | ErrorKind::Extract, detail)) => detail,
         // Code and message say it.
         Some(_) | None => "",
     };
@@ -184,7 +181,7 @@ fn outcome<'s>(sample: &'s RequestSample<'_>) -> (Cow<'s, str>, Cow<'s, str>) {
     let error = sample.error.as_ref();
     match error.and_then(|(kind, detail)| exception(*kind, detail, &sample.url)) {
         // There it has one code for all that goes wrong.
-        Some(_) if is_tcp(sample) => ("500".into(), "".into()),
+        Some(_) if is_tcp(sample) => ("500".into(), of_tcp(sample)),
         Some((class, message)) => (
             format!("Non HTTP response code: {class}").into(),
             format!("Non HTTP response message: {message}").into(),
@@ -193,6 +190,20 @@ fn outcome<'s>(sample: &'s RequestSample<'_>) -> (Cow<'s, str>, Cow<'s, str>) {
             let known = reason(u16::try_from(sample.status).unwrap_or(0));
             (sample.status.to_string().into(), known.into())
         }
+    }
+}
+
+/// What is said of bytes over TCP that came to nothing: as far as JMeter's own client is what says it.
+fn of_tcp(sample: &RequestSample<'_>) -> Cow<'static, str> {
+    match sample.error {
+        Some((ErrorKind::ConnectRefused, _)) => {
+            "java.net.ConnectException: Connection refused".into()
+        }
+        Some((ErrorKind::TimeoutFirstByte | ErrorKind::TimeoutBody, _)) => {
+            let class = "org.apache.jmeter.protocol.tcp.sampler.ReadException";
+            format!("{class}: Error reading from server, bytes read: {}", sample.bytes_in).into()
+        }
+        _ => "".into(),
     }
 }
 
@@ -241,9 +252,10 @@ pub(super) fn group<'s>(group: &'s GroupSample<'_>) -> Row<'s> {
     let connect_ns = parts.iter().map(|part| part.connect_ns).sum();
     let answer = group.answer.as_ref().filter(|_| parts.is_empty());
     let (code, message) = match answer {
-        Some((status, reason)) => (Cell::Text(status.as_ref().into()), reason.as_ref().into()),
+        Some(own) => (Cell::Text(own.status.as_ref().into()), own.reason.as_ref().into()),
         None => of_parts(group, &parts),
     };
+    let failure = answer.map_or("", |own| &own.failure);
     let cells = [
         Cell::Count(group.unix_us / 1_000),
         ms(group.duration_ns),
@@ -253,7 +265,7 @@ pub(super) fn group<'s>(group: &'s GroupSample<'_>) -> Row<'s> {
         thread(group.scenario, group.scenario_number, group.user),
         Cell::Text(if answer.is_some() { "text" } else { "" }.into()),
         Cell::Text(if group.failed { "false" } else { "true" }.into()),
-        Cell::Text("".into()),
+        Cell::Text(failure.into()),
         Cell::Count(group.bytes_in),
         Cell::Count(group.bytes_out),
         Cell::Count(group.users.0),
@@ -269,6 +281,8 @@ pub(super) fn group<'s>(group: &'s GroupSample<'_>) -> Row<'s> {
 /// The code and the message of a group that says nothing of that itself.
 fn of_parts<'s>(group: &GroupSample<'_>, parts: &[Row<'s>]) -> (Cell<'s>, Cow<'s, str>) {
     let code = match parts.iter().find(|part| part.cells[SUCCESS] == FAILED) {
+        // It has none where it was left, unless it is one sample.
+        _ if group.is_left && group.parts.is_none() => Cell::Text("".into()),
         _ if !group.failed => Cell::Text("200".into()),
         // That of the first part that failed.
         Some(part) => part.cells[CODE].clone(),

@@ -137,10 +137,23 @@ pub struct GroupSample<'s> {
     pub bytes_out: u64,
     /// Users that were active in the last whole second: of its scenario, and of all.
     pub users: (u64, u64),
-    /// What the plan says that it came to, if it is a sample that sent nothing: status, and what is said beside it.
-    pub answer: Option<(Cow<'s, str>, Cow<'s, str>)>,
+    /// Whether its user left it before its end.
+    pub is_left: bool,
+    /// What the plan says that it came to, if it is a sample that sent nothing.
+    pub answer: Option<PlanAnswer<'s>>,
     /// What is in it, in order, if it is one sample.
     pub parts: Option<Vec<GroupPart<'s>>>,
+}
+
+/// What a plan says that a sample which sent nothing came to.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PlanAnswer<'s> {
+    /// Its status: a number, or another text.
+    pub status: Cow<'s, str>,
+    /// What is said beside that.
+    pub reason: Cow<'s, str>,
+    /// What is said of what it failed; empty: it failed nothing.
+    pub failure: Cow<'s, str>,
 }
 
 /// A part of a group that is one sample.

@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use squall_engine::{Answer, Exchange, Hop, SeenGroup, Which};
+use squall_metrics::ErrorKind;
 use squall_plan::model::{SampleFile, SampleForm, WhichSamples};
 use squall_report::{
-    GroupPart, GroupSample, LoadedPage, RequestSample, Run, SampleFormat, SamplePart, SampleWriter,
+    GroupPart, GroupSample, LoadedPage, PlanAnswer, RequestSample, Run, SampleFormat, SamplePart,
+    SampleWriter,
 };
 
 use super::{
@@ -135,6 +137,12 @@ impl Samples {
         (own, load.users().max(own))
     }
 
+    /// What a request read; in JTL also what a program printed, which has no URL.
+    fn bytes_in(&self, exchange: &Exchange) -> u64 {
+        let printed = exchange.last().filter(|last| self.has_groups() && last.url.is_empty());
+        printed.map_or(exchange.bytes_in, |last| last.body_bytes)
+    }
+
     /// The number of a scenario.
     fn number_of(&self, scenario: &str) -> u64 {
         self.scenarios.get(scenario).map_or(1, |known| known.number)
@@ -145,9 +153,11 @@ impl Samples {
         self.scenarios.get(scenario).map_or(scenario, |known| &known.title)
     }
 
-    /// The requests of a sample, if there are several.
+    /// The requests of a sample, if it was led from one to another, or should have been.
     fn parts(&self, exchange: &Exchange, began_us: u64) -> Vec<SamplePart> {
-        if !self.has_groups() || exchange.hops.len() < 2 {
+        let error = exchange.error.as_ref().map(|(kind, _)| *kind);
+        let is_astray = error == Some(ErrorKind::BadRedirect);
+        if !self.has_groups() || exchange.hops.len() < 2 && !is_astray {
             return Vec::new();
         }
         let part = |hop: &Hop| {
@@ -162,7 +172,18 @@ impl Samples {
                 bytes_out: hop.bytes.1,
             }
         };
-        exchange.hops.iter().map(part).collect()
+        let mut parts: Vec<SamplePart> = exchange.hops.iter().map(part).collect();
+        match (error, parts.last_mut()) {
+            // What leads nowhere has come to nothing itself.
+            (Some(ErrorKind::BadRedirect), Some(last)) => last.status = 0,
+            // And where too many lead on, what would have come next has.
+            (Some(ErrorKind::TooManyRedirects), Some(last)) => {
+                let next = SamplePart { status: 0, ..last.clone() };
+                parts.push(next);
+            }
+            _ => {}
+        }
+        parts
     }
 
     /// Something is over. It is written, or waits for the group that it is a part of.
@@ -267,8 +288,11 @@ impl Samples {
             bytes_in: group.tally.bytes_in,
             bytes_out: group.tally.bytes_out,
             users: seen.users,
-            answer: group.answer.as_ref().map(|Answer { status, reason }| {
-                (group.secrets.mask(status).into(), group.secrets.mask(reason).into())
+            is_left: group.is_left,
+            answer: group.answer.as_ref().map(|Answer { status, reason, failure, .. }| {
+                let [status, reason, failure] =
+                    [status, reason, failure].map(|text| group.secrets.mask(text).into());
+                PlanAnswer { status, reason, failure }
             }),
             parts: None,
         }
@@ -296,7 +320,7 @@ impl Samples {
             error: error.map(|(kind, detail)| (*kind, secrets.mask(detail).into())),
             latency_ns: exchange.latency_ns,
             phases: exchange.phases,
-            bytes_in: exchange.bytes_in,
+            bytes_in: self.bytes_in(exchange),
             bytes_out: exchange.bytes_out,
             reused: last.is_some_and(|hop| hop.reused),
             users: seen.users,

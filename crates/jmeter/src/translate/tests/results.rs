@@ -75,24 +75,27 @@ fn an_assertion_says_what_jmeter_says_of_a_failure() {
         assert_eq!(obstacles, [""; 0]);
         let messages = text.lines().filter(|line| line.contains("\"message\""));
         messages
-            .map(|line| line.trim().trim_start_matches("\"message\": ").to_owned())
+            .map(|line| line.trim().trim_start_matches("\"message\": ").trim_end_matches(','))
+            .map(|text| serde_json::from_str::<String>(text).expect("a text"))
             .collect::<Vec<_>>()
     };
+    let of_body = |words: &str| format!(r#"${{body == "" ? "Response was null" : "{words}"}}"#);
     let all = said("16", &["a", "b"], "");
     let expected = [
-        r#""Test failed: text expected to contain /a/""#,
-        r#""Test failed: text expected to contain /b/""#,
+        of_body("Test failed: text expected to contain /a/"),
+        of_body("Test failed: text expected to contain /b/"),
     ];
     assert_eq!(all, expected);
+    // Of nothing it passes.
     let not = said("5", &["a.*"], "");
-    assert_eq!(not, [r#""Test failed: text expected not to match /a.*/""#]);
-    assert_eq!(said("16", &["a"], "no ${nobody}"), [r#""no $${nobody}""#]);
-    // The response is part of what JMeter says then.
-    assert_eq!(said("8", &["a"], ""), [""; 0]);
-    assert_eq!(said("2", &[], ""), [r#""Response was null""#]);
+    assert_eq!(not, ["Test failed: text expected not to match /a.*/"]);
+    assert_eq!(said("16", &["a"], "no ${nobody}"), [of_body("no ${nobody}")]);
+    let equal = said("8", &["a"], "");
+    assert!(equal[0].contains("****** received  : "), "{equal:?}");
+    assert_eq!(said("2", &[], ""), [of_body("")]);
     let either = said("34", &["a", "b"], "");
     let one = |pattern: &str| format!("Test failed: text expected something using /{pattern}/");
-    assert_eq!(either, [format!("\"{}\\t{}\\t\"", one("a"), one("b"))]);
+    assert_eq!(either, [of_body(&format!("{}\\t{}\\t", one("a"), one("b")))]);
 }
 
 /// A listener with a file; `more` are further properties.
