@@ -60,10 +60,11 @@ def name_all(listener):
 
 
 class Everything:
-    """A server of HTTP, with TLS or without, at many ports: 200 for all, a page or JSON."""
+    """A server of HTTP, with TLS or without, at many ports: 200 for all, a page or JSON. It may note what it is sent: method, path,
+    headers, body, as bytes."""
 
-    def __init__(self):
-        self.lock, self.ports = threading.Lock(), {}
+    def __init__(self, notes=False):
+        self.lock, self.ports, self.notes, self.seen = threading.Lock(), {}, notes, []
         folder = tempfile.mkdtemp(prefix="squall-anywhere-")
         pair = ["-keyout", f"{folder}/key.pem", "-out", f"{folder}/cert.pem"]
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
@@ -107,21 +108,24 @@ class Everything:
         while (line := stream.readline(65536)).strip():
             name, _, value = line.partition(b":")
             headers[name.strip().lower()] = value.strip()
+        body = []
         if len(first) < 2:
             return False
         if first[0] == b"CONNECT":
             return False
         if b"chunked" in headers.get(b"transfer-encoding", b""):
             while size := int(stream.readline().split(b";")[0], 16):
-                stream.read(size + 2)
+                body.append(stream.read(size + 2)[:-2])
             stream.readline()
-        stream.read(int(headers.get(b"content-length", 0)))
+        body.append(stream.read(int(headers.get(b"content-length", 0))))
+        if self.notes:
+            self.seen.append((*first[:2], headers, b"".join(body)))
         asks = headers.get(b"accept", b"") + headers.get(b"content-type", b"")
         is_json = b"json" in asks or re.search(rb"api|json|rest|/v\d", first[1], re.IGNORECASE)
-        body, kind = (JSON, b"application/json") if is_json else (PAGE, b"text/html; charset=utf-8")
-        sent = b"" if first[0] == b"HEAD" else body
+        page, kind = (JSON, b"application/json") if is_json else (PAGE, b"text/html; charset=utf-8")
+        sent = b"" if first[0] == b"HEAD" else page
         closes = headers.get(b"connection", b"").lower() == b"close"
         head = b"HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\nConnection: %s\r\n\r\n"
-        stream.write(head % (kind, len(body), b"close" if closes else b"keep-alive") + sent)
+        stream.write(head % (kind, len(page), b"close" if closes else b"keep-alive") + sent)
         stream.flush()
         return not closes

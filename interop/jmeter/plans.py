@@ -488,11 +488,14 @@ PLANS = {
         request(f"{method} {code}", f"/redirect/{code}", method, follow=True, raw="x" if method == "POST" else None)
         for method, code in [("GET", 301), ("GET", 302), ("GET", 303), ("GET", 307), ("GET", 308), ("HEAD", 302),
                              ("POST", 301), ("POST", 302), ("POST", 303)])
+        + "".join(request(f"{method} {code}", f"/redirect/{code}", method, follow=True, raw="x")
+                  for method in ["GET", "PUT", "PATCH", "DELETE", "POST"] for code in [302, 307, 308])
+        + request("round and round", "/redirect/round/302", follow=True) + request("to another protocol", "/redirect/myapp/302", follow=True)
+        + request("nowhere", "/redirect/nowhere/302", follow=True) + request("no place", "/status/302", follow=True)
         + request("not followed", "/redirect/302") + request("headers go along", "/redirect/302", follow=True,
-                                                              below=headers(("Authorization", "x"), ("X-Key", "y"))))),
+                                                              below=headers(("Authorization", "Basic eHg6eXk="), ("X-Key", "own key"))))),
     "redirects lead to other hosts (36)": plan(group(
-        request("followed", "/redirect/away/302", follow=True, below=headers(("Authorization", "x"), ("X-Key", "y")))
-        + request("within the client", "/redirect/away/301", more=http(auto_redirects=True))
+        request("followed", "/redirect/away/302", follow=True, below=headers(("Authorization", "Basic eHg6eXk="), ("X-Key", "own key")))
         + request("with cookies", "/redirect/away/302", follow=True, below=cookies()))),
     "cookies: none without a manager (42)": plan(
         group(request("set", "/cookie") + request("none", "/a"), "without", loops=2),
@@ -735,7 +738,8 @@ PLANS = {
     "redirects within the client (36)": plan(group(cookies() + "".join(
         request(f"{method} {code}", f"/redirect/{code}", method, more=http(auto_redirects=True), raw="x" if method == "POST" else None)
         for method, code in [("GET", 302), ("GET", 308), ("POST", 302), ("POST", 307), ("HEAD", 302)])
-        + request("no cookie", "/a", more=http(auto_redirects=True)))),
+        + request("no cookie", "/a", more=http(auto_redirects=True))
+        + request("away", "/redirect/away/301", more=http(auto_redirects=True)))),
     "multipart bodies and files (34)": plan(group(
         request("parts", "/a", "POST", TWO, more=http(DO_MULTIPART_POST=True))
         + request("as browsers", "/b", "POST", TWO, more=http(DO_MULTIPART_POST=True, BROWSER_COMPATIBLE_MULTIPART=True))
@@ -749,7 +753,8 @@ PLANS = {
     "fresh responses are not asked for (43)": plan(group(
         cache(expires=True) + request("fresh", "/fresh") + request("again", "/fresh") + request("other", "/a"))),
     "credentials are sent where the URL begins so (5)": plan(group(
-        credentials("http://127.0.0.1:${__P(port)}/secret", "me", "pass word") + request("in", "/secret/a") + request("out", "/a"))),
+        credentials("http://127.0.0.1:${__P(port)}/secret", "me", "pass word") + request("in", "/secret/a") + request("out", "/a")
+        + request("its own", "/secret/b", below=headers(("Authorization", "Own credentials"))))),
     "the client of Java (35)": plan(group(
         request("get", "/a", more=http(implementation="Java")) + request("raw", "/b", "POST", raw="x", more=http(implementation="Java"))
         + request("form", "/c", "POST", TWO, more=http(implementation="Java"))
