@@ -64,7 +64,7 @@ pub(super) fn received(
         307 => op.limits.redirects > 0,
         _ => false,
     };
-    let location = response.header("location").filter(|_| leads_on);
+    let location = leads_on.then(|| response.header("location")).flatten();
     if response.sets_cookies && op.cookies && (location.is_none() || op.redirect_cookies) {
         keep_cookies(frame, op, route, response);
     }
