@@ -75,7 +75,7 @@ mod tests {
     fn plan(connections: &str, defaults: &str, request: &str) -> Plan {
         let text = format!(
             "target: http://a\nconnections: {{{connections}}}\ndefaults: {{{defaults}}}\nvars: {{from: 127.0.0.9}}\n\
-             scenarios: {{a: {{load: {{users: 1}}, steps: [{{repeat: 2, steps: [{{get: /{request}}}]}}]}}}}"
+             scenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [{{repeat: 2, steps: [{{get: /{request}}}]}}]}}}}"
         );
         let options = squall_plan::vars::LoadOptions::default();
         let loaded = squall_plan::yaml::load_str("p", &text, Path::new(""), &options);
