@@ -139,6 +139,11 @@ mod tests {
         assert_eq!(made.connections.http, HttpVersion::V2);
         assert_eq!(made.connections.reuse, ConnectionReuse::PerIteration);
         assert!(made.connections.tls.insecure);
+        let by = typed(&["http://a", "-x", "http://p:1", "--source-address", "127.0.0.2,::1"]);
+        assert_eq!(by.connections.proxy.as_ref().map(Template::source), Some("http://p:1"));
+        let from: Vec<&str> =
+            by.connections.source_addresses.iter().map(|own| own.value.as_str()).collect();
+        assert_eq!(from, ["127.0.0.2", "::1"]);
         let StepKind::Request(request) = &made.scenarios[0].steps[0].kind else {
             panic!("{made:?}")
         };
