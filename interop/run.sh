@@ -17,7 +17,7 @@ need node nodejs
 need npm
 need chromium
 need pdftotext poppler-utils
-need java default-jre-headless
+need javac default-jdk-headless
 need mvn maven
 python3 -c "import ensurepip, venv" 2>/dev/null || missing+=(python3-venv)
 [ "$(id -u)" = 0 ] && as_root=() || as_root=(sudo)
