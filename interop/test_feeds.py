@@ -5,6 +5,7 @@ import os
 import re
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -18,6 +19,9 @@ import whisper
 
 import peers
 from peers import INSTALLED, SQUALL, Influxdb, Process, free_port
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "jmeter"))
+from plans import backend, group, plan, request, timer
 
 # Two workers, two names of which one is always an error, a group, a check, and a metric of each kind. 805 iterations, of which
 # no percentile asked for is a whole number: where it is, Prometheus answers with the value after the one that squall takes.
@@ -60,13 +64,56 @@ def run_with(folder, *feeds, **environment):
     return result
 
 
+def run_jmx(folder, listener):
+    """Runs a plan of JMeter with a Backend Listener; returns its result."""
+    port = free_port()
+    site = Process([SQUALL, "target", "--listen", f"127.0.0.1:{port}"], port)
+    source = plan(listener, group(request("home, and more", "/") + request("bad", "/status/500") + timer(20), threads=2, loops=50))
+    Path(folder, "plan.jmx").write_text(source)
+    try:
+        result = peers.squall("run", Path(folder, "plan.jmx"), f"-Jport={port}", "--out", Path(folder, "runs"), code=1)
+    finally:
+        site.stop()
+    [feed] = result["feeds"]
+    assert feed["points_lost"] == 0 and feed["points_sent"] > 0 and not feed["error"], feed
+    assert result["totals"]["count"] == 200 and result["totals"]["errors"] == 100, result["totals"]
+    return result
+
+
 class Carbon(unittest.TestCase):
     """Graphite's receiver, with its files."""
 
     def test_files_hold_the_sums(self):
         with tempfile.TemporaryDirectory() as folder:
-            port = free_port()
-            Path(folder, "carbon.conf").write_text(f"""[cache]
+            begun = time.time()
+            result = self.fed(folder, lambda port: run_with(folder, f"graphite=127.0.0.1:{port}"))
+            held = self.held(folder, begun)
+        for field in ("count", "errors", "bytes_in", "bytes_out"):
+            self.assertEqual(held[field], result["totals"][field], field)
+
+    def test_files_under_jmeters_names_hold_the_sums(self):
+        def run(port):
+            listener = backend("Graphite", graphiteHost="127.0.0.1", graphitePort=port, rootMetricsPrefix="load.", summaryOnly="false",
+                               samplersList="bad", percentiles="90")
+            return run_jmx(folder, listener)
+
+        with tempfile.TemporaryDirectory() as folder:
+            begun = time.time()
+            totals = self.fed(folder, run)["totals"]
+
+            def held(path):
+                return sum(value for value in whisper.fetch(str(Path(folder, "data/load", path)), begun - 5)[1] if value is not None)
+
+            for path, number in {"all/a/count": totals["count"], "all/ko/count": totals["errors"], "all/rb/bytes": totals["bytes_in"],
+                                 "all/sb/bytes": totals["bytes_out"], "bad/ko/count": totals["errors"]}.items():
+                self.assertEqual(held(f"{path}.wsp"), number, path)
+            self.assertFalse(Path(folder, "data/load/home,-and-more").exists())
+            self.assertGreater(held("bad/ko/pct90.wsp"), 0)
+
+    def fed(self, folder, run):
+        """What a run returns that is given a port at which Carbon listens."""
+        port = free_port()
+        Path(folder, "carbon.conf").write_text(f"""[cache]
 STORAGE_DIR = {folder}
 LOCAL_DATA_DIR = {folder}/data
 PID_DIR = {folder}
@@ -79,19 +126,16 @@ MAX_CREATES_PER_MINUTE = inf
 ENABLE_TAGS = False
 TAG_HASH_FILENAMES = False
 """)
-            Path(folder, "storage-schemas.conf").write_text("[all]\npattern = .*\nretentions = 1s:1h\n")
-            carbon = INSTALLED / "bin/carbon-cache.py"
-            process = Process([INSTALLED / "bin/python3", carbon, f"--config={folder}/carbon.conf", "--nodaemon",
-                               f"--logdir={folder}", f"--pidfile={folder}/pid", "start"], port)
-            begun = time.time()
-            try:
-                result = run_with(folder, f"graphite=127.0.0.1:{port}")
-                time.sleep(2)
-            finally:
-                process.stop()
-            held = self.held(folder, begun)
-        for field in ("count", "errors", "bytes_in", "bytes_out"):
-            self.assertEqual(held[field], result["totals"][field], field)
+        Path(folder, "storage-schemas.conf").write_text("[all]\npattern = .*\nretentions = 1s:1h\n")
+        carbon = INSTALLED / "bin/carbon-cache.py"
+        process = Process([INSTALLED / "bin/python3", carbon, f"--config={folder}/carbon.conf", "--nodaemon",
+                           f"--logdir={folder}", f"--pidfile={folder}/pid", "start"], port)
+        try:
+            result = run(port)
+            time.sleep(2)
+            return result
+        finally:
+            process.stop()
 
     def held(self, folder, begun):
         """Sums of the files of requests by field."""
@@ -144,6 +188,36 @@ class InfluxdbHolds(unittest.TestCase):
                 self.assert_holds(influxdb, result)
             finally:
                 influxdb.stop()
+
+    def test_points_under_jmeters_names_hold_the_sums(self):
+        with tempfile.TemporaryDirectory() as folder:
+            influxdb = Influxdb(folder, "load")
+            listener = backend("Influxdb", influxdbUrl=f"http://127.0.0.1:{influxdb.port}/write?db=load", application="the shop",
+                               samplersRegex=".*", percentiles="90", testTitle="nightly")
+            try:
+                result = run_jmx(folder, listener)
+                self.assert_jmeters_points(influxdb, result["totals"])
+            finally:
+                influxdb.stop()
+
+    def assert_jmeters_points(self, influxdb, totals):
+        def value(field, where, of="sum"):
+            [series] = influxdb.ask(f'SELECT {of}("{field}") FROM "jmeter" WHERE "application" = \'the shop\' AND {where}')
+            return series["values"][0][1]
+
+        def of(name, status):
+            return f"\"transaction\" = '{name}' AND \"statut\" = '{status}'"
+
+        for field, number in {"count": totals["count"], "countError": totals["errors"], "hit": totals["count"],
+                              "rb": totals["bytes_in"], "sb": totals["bytes_out"]}.items():
+            self.assertEqual(value(field, of("all", "all")), number, field)
+        self.assertEqual(value("count", of("home, and more", "ok")), totals["count"] - totals["errors"])
+        self.assertEqual(value("count", of("bad", "ko")), totals["errors"])
+        self.assertEqual(value("count", "\"responseCode\" = '500' AND \"responseMessage\" = 'Internal Server Error'"), totals["errors"])
+        self.assertGreater(value("pct90.0", of("bad", "all"), "max"), 0)
+        self.assertEqual(value("startedT", "\"transaction\" = 'internal'", "last"), 2)
+        [events] = influxdb.ask('SELECT "text" FROM "events"')
+        self.assertEqual([row[1] for row in events["values"]], ["nightly started", "nightly ended"])
 
     def assert_holds(self, influxdb, result):
         def value(text):

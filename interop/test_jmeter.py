@@ -9,6 +9,7 @@ import csv
 import http.server
 import json
 import os
+import re
 import shutil
 import ssl
 import subprocess
@@ -32,7 +33,7 @@ import real
 import samplers
 import tcp
 from judged import JUDGED
-from plans import FILES, PLANS, asserts, csv_data, debug, element, flag, group, plan, request, text, timer, transaction
+from plans import FILES, GRAPHITE, INFLUXDB, PLANS, asserts, csv_data, debug, element, flag, group, plan, request, text, timer, transaction
 
 PLANS = {**PLANS, **functions.PLANS, **links.PLANS, **real.PLANS, **tcp.PLANS, **paths.PLANS, **charsets.PLANS, **samplers.PLANS, **options.PLANS,
          **JUDGED}
@@ -102,7 +103,7 @@ class SamePlans(unittest.TestCase):
 
 LOADS = flag("HTTPSampler.image_parser", True)
 #: A plan with rows of all kinds, and what of its rows has to be the same.
-ROWS = plan(
+OF_ROWS = (
     group(request("first", "/f"), "setup", tag="SetupThreadGroup"),
     group(request("redirected", "/redirect/302", follow=True)
           + transaction("apart", request("in it", "/in") + request("bad", "/status/500"))
@@ -119,7 +120,8 @@ ROWS = plan(
     # It counts among the groups.
     group(request("never", "/n"), "nobody", threads=0),
     # Groups may have one name.
-    group(timer(700) + request("other", "/o"), "users"), in_turn=True)
+    group(timer(700) + request("other", "/o"), "users"))
+ROWS = plan(*OF_ROWS, in_turn=True)
 COLUMNS = ["label", "responseCode", "responseMessage", "threadName", "success", "failureMessage", "bytes", "grpThreads", "URL"]
 
 
@@ -189,6 +191,102 @@ class CommandLine(unittest.TestCase):
             self.assertNotIn("leads", labels[0])
         server.shutdown()
         server.server_close()
+
+
+class Points(http.server.BaseHTTPRequestHandler):
+    """Takes lines as InfluxDB does."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        self.server.lines.append((self.path, self.rfile.read(int(self.headers["Content-Length"])).decode()))
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+class Paths(socketserver.StreamRequestHandler):
+    """Takes lines as Graphite does."""
+
+    def handle(self):
+        for line in self.rfile:
+            self.server.lines.append(line.decode())
+
+
+#: What differs from run to run, or is of JMeter's own client.
+VARYING = re.compile(r"avg|min|max|pct.*|sb|(min|max|mean)AT")
+#: What has lost requests in it: JMeter counts the stack of a Java exception as bytes of the response.
+LOST = re.compile(r".*(transaction=(all|dropped),|load\.all\.rb)")
+
+
+def of_influxdb(lines):
+    """The series: measurement and tags, with the fields' names, the sums of those that are counts, and the last numbers of threads."""
+    series = {}
+    for path, text in lines:
+        assert path == "/write?db=load", path
+        for line in text.splitlines():
+            name, fields, _ = re.fullmatch(r"((?:\\.|[^ ])+) (.*) (\d{13}000000)", line).groups()
+            fields = [field.split("=", 1) for field in re.findall(r'(?:"(?:\\.|[^"])*"|[^,])+', fields)]
+            own = series.setdefault(name, {"lines": 0})
+            own["lines"] += name.startswith("events")
+            for field, value in fields:
+                if VARYING.fullmatch(field) or field == "rb" and LOST.match(name):
+                    own[field] = ""
+                elif field in ("startedT", "endedT") or value.startswith('"'):
+                    own[field] = value
+                else:
+                    own[field] = own.get(field, 0) + float(value)
+    return series
+
+
+def of_graphite(lines):
+    """The same of paths."""
+    series = {}
+    for line in lines:
+        path, value, _ = re.fullmatch(r"(\S+) (\S+) (\d{10})\n", line).groups()
+        last = path.rsplit(".", 1)[1]
+        if last == "count" or ".rb." in path and not LOST.match(path):
+            series[path] = series.get(path, 0) + float(value)
+        else:
+            series[path] = float(value) if last in ("startedT", "endedT") else ""
+    return series
+
+
+@unittest.skipUnless(JMETER, "there is no JMeter")
+class BackendListeners(unittest.TestCase):
+    """Points to InfluxDB and Graphite, under the names that boards for JMeter ask for."""
+
+    maxDiff = None
+
+    def test_both_send_the_same_points(self):
+        found, server = [], Server()
+        source = plan(INFLUXDB, GRAPHITE, *OF_ROWS, in_turn=True)
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "plan.jmx"), "w") as file:
+                file.write(source)
+            for command in ([JMETER], [SQUALL, "jmeter"]):
+                influxdb = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Points)
+                graphite = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Paths)
+                for own in (influxdb, graphite):
+                    own.daemon_threads, own.lines = True, []
+                    threading.Thread(target=own.serve_forever, daemon=True).start()
+                line = [*command, "-n", "-t", "plan.jmx", "-j", "log", f"-Jport={server.server_address[1]}",
+                        f"-Jinfluxdb={influxdb.server_address[1]}", f"-Jgraphite={graphite.server_address[1]}"]
+                subprocess.run(line, check=True, capture_output=True, cwd=folder, timeout=120)
+                time.sleep(0.5)
+                found.append((of_influxdb(influxdb.lines), of_graphite(graphite.lines)))
+                for own in (influxdb, graphite):
+                    own.shutdown()
+                    own.server_close()
+        server.shutdown()
+        server.server_close()
+        (their_points, their_paths), (our_points, our_paths) = found
+        self.assertIn("jmeter,application=the\\ shop,transaction=all,statut=all,env=ci", our_points)
+        self.assertEqual(their_points, our_points)
+        self.assertIn("load.in-it.ok.count", our_paths)
+        self.assertEqual(their_paths, our_paths)
 
 
 class Certified(http.server.BaseHTTPRequestHandler):

@@ -251,6 +251,29 @@ def group(below, name="users", threads=1, loops=1, ramp=0, on_error="continue", 
     return element(tag, name, inner + text("ThreadGroup.ramp_time", ramp) + more, below, f'guiclass="{gui}"')
 
 
+def backend(kind, **parameters):
+    """A Backend Listener of JMeter's own."""
+    inner = "".join(
+        f'<elementProp name="{n}" elementType="Argument">{text("Argument.name", n)}{text("Argument.value", v)}'
+        f'{text("Argument.metadata", "=")}</elementProp>'
+        for n, v in parameters.items()
+    )
+    inner = f'<collectionProp name="Arguments.arguments">{inner}</collectionProp>'
+    inner = f'<elementProp name="arguments" elementType="Arguments">{inner}</elementProp>'
+    inner += text("classname", f"org.apache.jmeter.visualizers.backend.{kind.lower()}.{kind}BackendListenerClient")
+    return element("BackendListener", f"to {kind}", inner, attributes='guiclass="BackendListenerGui"')
+
+
+INFLUXDB = backend(
+    "Influxdb", influxdbMetricsSender="org.apache.jmeter.visualizers.backend.influxdb.HttpMetricsSender",
+    influxdbUrl="http://127.0.0.1:${__P(influxdb)}/write?db=load", application="the shop", measurement="jmeter", summaryOnly="false",
+    samplersRegex="^[^n].*", percentiles="90;95.0;99.9", testTitle='The "test"', eventTags="a,b c", TAG_env="ci")
+GRAPHITE = backend(
+    "Graphite", graphiteMetricsSender="org.apache.jmeter.visualizers.backend.graphite.TextGraphiteMetricsSender", graphiteHost="127.0.0.1",
+    graphitePort="${__P(graphite)}", rootMetricsPrefix="load.", summaryOnly="false", samplersList=".*(page|in it|whole).*",
+    useRegexpForSamplersList="true", percentiles="90;99.9")
+
+
 def csv_data(file, names="", **more):
     given = dict(delimiter=",", shareMode="shareMode.all", ignoreFirstLine=False, quotedData=False, recycle=True, stopThread=False)
     given.update(more, filename=file, variableNames=names)

@@ -77,6 +77,9 @@ fn describe(plan: &Plan) -> String {
     for data in &plan.data {
         let _ = writeln!(text, "  data       {}: {}", data.name.value, data.file.value.display());
     }
+    for feed in &plan.feeds {
+        let _ = writeln!(text, "  feed       {}", feed.target.value.shown());
+    }
     for threshold in &plan.thresholds {
         let _ = writeln!(text, "  threshold  {}", threshold.text.value);
     }

@@ -163,7 +163,7 @@ pub fn translated(path: &Path, given: Given) -> Result<Translated<'_>, CommandEr
     let file_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let surroundings = Surroundings { properties: given.properties, machine, folder, file_name };
     let whole = translate(&tree, surroundings.clone());
-    let found = inventory(&tree, &whole.obstacles);
+    let found = inventory(&tree, &whole.obstacles, &whole.idle);
     let (translation, left_out, refused) = match given.skips_unsupported {
         true => {
             let Supported { translation, left_out, remaining } =

@@ -15,6 +15,7 @@ mod labels;
 mod limit;
 mod one_line;
 mod out;
+mod plan_feeds;
 mod plan_samples;
 mod plans;
 mod report;

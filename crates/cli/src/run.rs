@@ -16,7 +16,7 @@ use squall_runner::{
 use crate::args::{self, Output, SampleFile};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::files::{self, ResultFile};
-use crate::{labels, out, plan_samples, plans, signals, ui};
+use crate::{labels, out, plan_feeds, plan_samples, plans, signals, ui};
 
 /// Folder in which run folders are created.
 const DEFAULT_FOLDER: &str = "squall-runs";
@@ -37,7 +37,8 @@ pub fn run(
     output: &Output,
     folder: Option<PathBuf>,
 ) -> CommandResult {
-    if !output.tag.is_empty() && output.feeds().next().is_none() {
+    let has_feeds = output.feeds().next().is_some() || !loaded.plan.feeds.is_empty();
+    if !output.tag.is_empty() && !has_feeds {
         let text = "--tag goes with a feed, such as --out jsonl=FILE";
         return Err(CommandError::bad_input(text.to_owned()));
     }
@@ -58,6 +59,7 @@ pub fn run(
     let mut sinks = sinks(output, folder, &handle, follow);
     let asked: Vec<PathBuf> = output.samples().map(|samples| samples.path.clone()).collect();
     sinks.extend(plan_samples::of_plan(&loaded.plan, &asked));
+    sinks.extend(plan_feeds::of_plan(&loaded.plan, &output.tag));
     let outcome = squall_runner::run(loaded, &options, sinks, &handle);
     // Whatever came of it is said on the terminal as it was.
     squall_live::restore();

@@ -39,7 +39,10 @@ const MAY_IMPORT: [(&str, &[&str]); 18] = [
             "squall-runner",
         ],
     ),
-    ("squall-feeds", &["squall-base", "squall-metrics", "squall-report", "squall-runner"]),
+    (
+        "squall-feeds",
+        &["squall-base", "squall-metrics", "squall-plan", "squall-report", "squall-runner"],
+    ),
     (
         "squall-runner",
         &[

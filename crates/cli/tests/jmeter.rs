@@ -221,3 +221,90 @@ fn a_property_that_is_secret_is_masked() {
         assert!(!text.contains("swordfish"), "{text}");
     }
 }
+
+/// A Backend Listener of a class with these parameters.
+fn backend(class: &str, parameters: &[(&str, &str)]) -> String {
+    let argument = |(name, value): &(&str, &str)| {
+        format!(
+            r#"<elementProp name="{name}" elementType="Argument"><stringProp name="Argument.name">{name}</stringProp>
+            <stringProp name="Argument.value">{value}</stringProp></elementProp>"#
+        )
+    };
+    let arguments: String = parameters.iter().map(argument).collect();
+    format!(
+        r#"<BackendListener testname="{class}"><elementProp name="arguments" elementType="Arguments">
+        <collectionProp name="Arguments.arguments">{arguments}</collectionProp></elementProp>
+        <stringProp name="classname">org.apache.jmeter.visualizers.backend.{class}</stringProp></BackendListener><hashTree/>"#
+    )
+}
+
+#[test]
+fn backend_listeners_feed_their_receivers_and_show_no_secret() {
+    let peer = Peer::start("127.0.0.1", |mut client| {
+        while client.request().is_some() {
+            client.send(response("200 OK", "ok"));
+        }
+    });
+    let carbon = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = format!("-Jport={}", peer.address.port());
+    let to = format!("-Jcarbon={}", carbon.local_addr().expect("an address").port());
+    let (say, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for mut stream in carbon.incoming().flatten() {
+            let mut text = String::new();
+            std::io::Read::read_to_string(&mut stream, &mut text).expect("text");
+            say.send(text).expect("the test waits");
+        }
+    });
+    let graphite = [
+        ("graphiteHost", "127.0.0.1"),
+        ("graphitePort", "${__P(carbon)}"),
+        ("rootMetricsPrefix", "p."),
+    ];
+    let influxdb = [
+        ("influxdbUrl", "http://me:hidden-word@127.0.0.1:1/write?db=x"),
+        ("influxdbToken", "${__P(way_in)}"),
+    ];
+    let listeners = backend("graphite.GraphiteBackendListenerClient", &graphite)
+        + &backend("influxdb.InfluxdbBackendListenerClient", &influxdb)
+        + &backend("influxdb.InfluxDBRawBackendListenerClient", &[]);
+    let text = plan(&listeners);
+    let given = [&*port, &*to, "-Jway_in=other-word"];
+    let (code, out, errors) = said(&text, &[&["check", "plan.jmx"][..], &given].concat());
+    assert_eq!(code, Some(0), "{errors}");
+    assert_eq!(out.matches("runs          Backend Listener").count(), 2, "{out}");
+    assert!(out.contains("RawBackendListenerClient\": sends nothing: its class"), "{out}");
+    // One user, once, feeds nothing.
+    let (code, ..) = said(&text, &[&["try", "plan.jmx"][..], &given].concat());
+    assert_eq!((code, told.try_recv().is_err()), (Some(0), true));
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("plan.jmx"), &text).expect("writable");
+    for command in [&["run", "plan.jmx", "-o", "runs"][..], &["jmeter", "-n", "-t", "plan.jmx"]] {
+        let done = squall(folder.path(), &[command, &given].concat());
+        let said =
+            [&done.stdout, &done.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+        assert_eq!(done.status.code(), Some(0), "{said:?}");
+        assert!(said.iter().any(|text| text.contains("points were lost")), "{said:?}");
+        assert!(
+            !said.iter().any(|text| text.contains("hidden-word") || text.contains("other-word")),
+            "{said:?}"
+        );
+        let lines: String = told.try_iter().collect();
+        assert!(
+            lines.contains("p.all.a.count 2 ") && lines.contains("p.test.startedT 1 "),
+            "{lines}"
+        );
+    }
+    let run = std::fs::read_dir(folder.path().join("runs")).expect("a folder").next();
+    let run = run.expect("a run").expect("a readable entry").path();
+    for file in std::fs::read_dir(run).expect("a folder") {
+        let file = file.expect("a readable entry").path();
+        let bytes = std::fs::read(&file).expect("readable");
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(
+            !text.contains("hidden-word") && !text.contains("other-word"),
+            "{}",
+            file.display()
+        );
+    }
+}

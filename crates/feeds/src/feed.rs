@@ -2,12 +2,12 @@
 
 use std::io;
 
+use squall_plan::feed_target::FeedTarget;
 use squall_report::Run;
 use squall_report::families::Tags;
 use squall_runner::{Delivery, Event, EventKind, Phase, Second, Sink, Start, Wanted};
 
 use crate::outlet::Outlet;
-use crate::target::FeedTarget;
 use crate::timeline::{SentSecond, Timeline};
 
 /// When a second of the load began.

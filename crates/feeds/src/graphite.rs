@@ -36,7 +36,7 @@ pub fn encode(at: Moment, points: &[Point]) -> Vec<u8> {
 }
 
 /// A name or value of a tag: what Graphite gives a meaning to is percent-encoded, so that different ones stay different.
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     percent_encoded(text, |index, c| {
         let has_meaning = matches!(c, ';' | '=' | '!' | '^' | '%') || index == 0 && c == '~';
         has_meaning || c.is_whitespace() || c.is_control()

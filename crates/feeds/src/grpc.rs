@@ -12,6 +12,7 @@ use percent_encoding::percent_decode_str;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, RootCertStore};
 use squall_base::escape_control;
+use squall_plan::feed_target::{FeedTarget, parts};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
@@ -20,7 +21,6 @@ use tokio_rustls::TlsConnector;
 
 use crate::http::{authorization, shown};
 use crate::outbox::{ATTEMPT, Failure};
-use crate::target::parts;
 
 /// Most bytes of a response that are kept.
 const RESPONSE: usize = 64 << 10;
@@ -69,13 +69,14 @@ struct Server {
 }
 
 impl Caller {
-    /// Of a method (`/SERVICE/METHOD`) of the server that a URL names, whose user and password authorize; otherwise the token
-    /// of a variable of the environment does, if there is one.
+    /// Of a method (`/SERVICE/METHOD`) of the server that a target names, authorized as that says, or by the token of a
+    /// variable of the environment, if there is one.
     ///
     /// # Errors
     /// The URL is none, or there is no TLS for it.
-    pub fn new(url: &str, method: &str, variable: &str) -> io::Result<Caller> {
-        let (scheme, user, rest) = parts(url).ok_or_else(|| io::Error::other("expected a URL"))?;
+    pub fn new(target: &FeedTarget, method: &str, variable: &str) -> io::Result<Caller> {
+        let (scheme, _, rest) =
+            parts(&target.to).ok_or_else(|| io::Error::other("expected a URL"))?;
         let authority = rest.trim_end_matches('/');
         let method: Uri =
             format!("{scheme}://{authority}{method}").parse().map_err(io::Error::other)?;
@@ -83,7 +84,7 @@ impl Caller {
         let is_secure = scheme == "https";
         let port = method.port_u16().unwrap_or(if is_secure { 443 } else { 80 });
         let tls = is_secure.then(|| tls(&host)).transpose()?;
-        let authorization = authorization(user, variable, "Bearer");
+        let authorization = authorization(target, variable, "Bearer");
         let authorization = authorization.map(|own| own.parse().map_err(io::Error::other));
         Ok(Caller {
             runtime: Builder::new_current_thread().enable_all().build()?,
@@ -282,7 +283,8 @@ mod tests {
     #[test]
     fn a_url_names_the_server() {
         let caller = |url: &str| {
-            let own = Caller::new(url, "/a.B/C", "SQUALL_NO_SUCH_VARIABLE").expect("a URL");
+            let target = FeedTarget { to: url.to_owned(), ..FeedTarget::default() };
+            let own = Caller::new(&target, "/a.B/C", "SQUALL_NO_SUCH_VARIABLE").expect("a URL");
             let authorization = own.authorization.map(|own| own.to_str().expect("text").to_owned());
             (own.server.host, own.server.port, own.method.to_string(), authorization)
         };

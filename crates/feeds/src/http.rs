@@ -7,11 +7,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use percent_encoding::percent_decode_str;
 use squall_base::escape_control;
+use squall_plan::feed_target::{FeedTarget, parts};
 use ureq::Agent;
 use ureq::tls::{Certificate, RootCerts, TlsConfig, TlsProvider};
 
 use crate::outbox::{ATTEMPT, Failure};
-use crate::target::parts;
 
 /// Most bytes of a refusal that are shown.
 const SHOWN: usize = 200;
@@ -22,17 +22,15 @@ pub struct Poster {
     /// Without credentials.
     url: String,
     headers: Vec<(&'static str, String)>,
-    /// User and password as they stand in the URL.
-    user: Option<String>,
 }
 
 impl Poster {
-    /// To a URL, whose user and password authorize, for bodies of one type.
+    /// To a URL, for bodies of one type.
     ///
     /// # Errors
     /// The URL is none.
     pub fn new(url: &str, content_type: &str) -> io::Result<Poster> {
-        let (scheme, user, rest) = parts(url).ok_or_else(|| io::Error::other("expected a URL"))?;
+        let (scheme, _, rest) = parts(url).ok_or_else(|| io::Error::other("expected a URL"))?;
         let config = Agent::config_builder()
             .timeout_global(Some(ATTEMPT))
             .http_status_as_error(false)
@@ -44,12 +42,7 @@ impl Poster {
             _ => config,
         };
         let url = format!("{scheme}://{rest}");
-        let own = Poster {
-            agent: config.build().into(),
-            url,
-            headers: Vec::new(),
-            user: user.map(str::to_owned),
-        };
+        let own = Poster { agent: config.build().into(), url, headers: Vec::new() };
         Ok(own.with("content-type", content_type))
     }
 
@@ -59,9 +52,9 @@ impl Poster {
         self
     }
 
-    /// Authorized by the URL's user, or the token of a variable of the environment, if there is one.
-    pub fn authorized(self, variable: &str, scheme: &str) -> Poster {
-        match authorization(self.user.as_deref(), variable, scheme) {
+    /// Authorized as a target says, or by the token of a variable of the environment, if there is one.
+    pub fn authorized(self, target: &FeedTarget, variable: &str, scheme: &str) -> Poster {
+        match authorization(target, variable, scheme) {
             Some(own) => self.with("authorization", &own),
             None => self,
         }
@@ -90,13 +83,15 @@ impl Poster {
     }
 }
 
-/// What authorizes: a user with its password as they stand in a URL, or the token of a variable of the environment, if there is
-/// one.
-pub fn authorization(user: Option<&str>, variable: &str, scheme: &str) -> Option<String> {
+/// What authorizes: the target's own token, or the user of its URL with its password, or the token of a variable of the
+/// environment, if there is one.
+pub fn authorization(target: &FeedTarget, variable: &str, scheme: &str) -> Option<String> {
+    let own = target.token.clone();
+    let user = parts(&target.to).and_then(|(_, user, _)| user).filter(|_| own.is_none());
     if let Some(user) = user {
         return Some(format!("Basic {}", STANDARD.encode(decoded(user))));
     }
-    let token = std::env::var(variable).ok().filter(|token| !token.is_empty())?;
+    let token = own.or_else(|| std::env::var(variable).ok()).filter(|token| !token.is_empty())?;
     Some(format!("{scheme} {token}"))
 }
 
@@ -129,5 +124,17 @@ mod tests {
     #[test]
     fn a_password_of_a_url_is_sent_as_it_is() {
         assert_eq!(decoded("me:p%40ss%2x%"), b"me:p@ss%2x%");
+    }
+
+    #[test]
+    fn a_token_goes_before_the_user_of_the_url() {
+        let of = |token: Option<&str>| {
+            let to = "http://me:pass@h/write?db=a".to_owned();
+            let target =
+                FeedTarget { to, token: token.map(str::to_owned), ..FeedTarget::default() };
+            authorization(&target, "SQUALL_NO_SUCH_VARIABLE", "Token")
+        };
+        assert_eq!(of(Some("abc")).as_deref(), Some("Token abc"));
+        assert_eq!(of(None).as_deref(), Some("Basic bWU6cGFzcw=="));
     }
 }

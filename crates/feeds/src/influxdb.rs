@@ -4,6 +4,8 @@
 use std::fmt::Write as _;
 use std::io;
 
+use squall_plan::feed_target::FeedTarget;
+
 use crate::feed::Moment;
 use crate::http::Poster;
 use crate::outbox::{Failure, Receiver};
@@ -51,13 +53,13 @@ fn escaped(text: &str) -> String {
 pub struct Writes(Poster);
 
 impl Writes {
-    /// To a URL that takes writes. The token is that of the environment, if there is one.
+    /// To a URL that takes writes. Without a token of its own that of the environment is taken, if there is one.
     ///
     /// # Errors
     /// There is no TLS for it.
-    pub fn new(url: &str) -> io::Result<Writes> {
-        let poster = Poster::new(url, "text/plain; charset=utf-8")?;
-        Ok(Writes(poster.authorized(TOKEN, "Token")))
+    pub fn new(target: &FeedTarget) -> io::Result<Writes> {
+        let poster = Poster::new(&target.to, "text/plain; charset=utf-8")?;
+        Ok(Writes(poster.authorized(target, TOKEN, "Token")))
     }
 }
 

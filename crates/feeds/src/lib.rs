@@ -5,6 +5,7 @@
 //! of everything so far, for receivers that keep totals. Each kind has an `encode`, which makes bytes of these and is pure
 //! too; [`outlet`] says which kind does what. [`outbox`] is the thread that hands these bytes to a receiver, and the only
 //! place that waits: a receiver that is slow, down or refuses costs points, which are counted, and never the run.
+//! [`jmeter`] is another layout of points: those that boards made for JMeter's listeners ask for, of samples in place of seconds.
 //! [`scrape`] waits for those who fetch instead, and serves what [`exposition`] makes.
 
 mod address;
@@ -19,6 +20,7 @@ mod graphite;
 mod grpc;
 mod http;
 mod influxdb;
+mod jmeter;
 mod json_lines;
 mod otlp;
 mod outbox;
@@ -30,11 +32,12 @@ mod scrape;
 mod snappy;
 mod statsd;
 mod table;
-mod target;
 mod timeline;
 
 pub use families::totals_reference;
 pub use feed::Feed;
-pub use squall_report::TAGS_TAKEN;
+pub use jmeter::JmeterFeed;
+pub use squall_plan::feed_target::{
+    FeedKind, FeedTarget, TAGS_TAKEN, TAGS_TAKEN_BY_JMETER, masked,
+};
 pub use table::reference;
-pub use target::{FeedKind, FeedTarget, masked};

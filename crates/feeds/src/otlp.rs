@@ -4,6 +4,7 @@
 use std::io;
 
 use squall_base::escape_control;
+use squall_plan::feed_target::FeedTarget;
 use squall_report::families::{FamilyKind, Tags};
 
 use crate::exponential::{Exponential, SCALE};
@@ -141,12 +142,13 @@ fn attribute(name: &str, value: &str) -> Message {
 pub struct Metrics(Poster);
 
 impl Metrics {
-    /// To a URL that takes metrics. A token is that of the environment, if there is one.
+    /// To a URL that takes metrics. Without a token of its own that of the environment is taken, if there is one.
     ///
     /// # Errors
     /// There is no TLS for it.
-    pub fn new(url: &str) -> io::Result<Metrics> {
-        Ok(Metrics(Poster::new(url, "application/x-protobuf")?.authorized(TOKEN, "Bearer")))
+    pub fn new(target: &FeedTarget) -> io::Result<Metrics> {
+        let poster = Poster::new(&target.to, "application/x-protobuf")?;
+        Ok(Metrics(poster.authorized(target, TOKEN, "Bearer")))
     }
 }
 
@@ -160,12 +162,12 @@ impl Receiver for Metrics {
 pub struct Calls(Caller);
 
 impl Calls {
-    /// To a URL whose server takes metrics. A token is that of the environment, if there is one.
+    /// To a URL whose server takes metrics. Without a token of its own that of the environment is taken, if there is one.
     ///
     /// # Errors
     /// There is no TLS for it.
-    pub fn new(url: &str) -> io::Result<Calls> {
-        Ok(Calls(Caller::new(url, METHOD, TOKEN)?))
+    pub fn new(target: &FeedTarget) -> io::Result<Calls> {
+        Ok(Calls(Caller::new(target, METHOD, TOKEN)?))
     }
 }
 

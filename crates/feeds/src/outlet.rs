@@ -3,6 +3,7 @@
 
 use std::io;
 
+use squall_plan::feed_target::{FeedKind, FeedTarget};
 use squall_report::families::Tags;
 use squall_runner::Delivery;
 
@@ -11,7 +12,6 @@ use crate::feed::Moment;
 use crate::outbox::{Batch, Outbox, PATIENCE, Receiver};
 use crate::points::{Point, points};
 use crate::scrape::Endpoint;
-use crate::target::{FeedKind, FeedTarget};
 use crate::timeline::SentSecond;
 use crate::{graphite, influxdb, json_lines, otlp, remote_write, statsd};
 
@@ -53,14 +53,16 @@ impl Outlet {
             FeedKind::JsonLines => {
                 points(Box::new(json_lines::Lines::open(to)?), json_lines::encode)
             }
-            FeedKind::Influxdb => points(Box::new(influxdb::Writes::new(to)?), influxdb::encode),
+            FeedKind::Influxdb => {
+                points(Box::new(influxdb::Writes::new(target)?), influxdb::encode)
+            }
             FeedKind::Graphite => points(Box::new(graphite::Carbon::new(to)), graphite::encode),
             FeedKind::Statsd => points(Box::new(statsd::Lines::new(to)), statsd::encode),
             FeedKind::RemoteWrite => {
-                totals(Box::new(remote_write::Writes::new(to)?), remote_write::encode)
+                totals(Box::new(remote_write::Writes::new(target)?), remote_write::encode)
             }
-            FeedKind::Otlp => totals(Box::new(otlp::Metrics::new(to)?), otlp::encode),
-            FeedKind::OtlpGrpc => totals(Box::new(otlp::Calls::new(to)?), otlp::encode),
+            FeedKind::Otlp => totals(Box::new(otlp::Metrics::new(target)?), otlp::encode),
+            FeedKind::OtlpGrpc => totals(Box::new(otlp::Calls::new(target)?), otlp::encode),
             FeedKind::Prometheus => Endpoint::start(to, own, delivery).map(Way::Scraped),
         }?;
         Ok(Outlet { own: own.clone(), way })

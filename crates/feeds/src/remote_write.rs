@@ -3,6 +3,7 @@
 
 use std::io;
 
+use squall_plan::feed_target::FeedTarget;
 use squall_report::families::{FamilyKind, Tags, labels};
 
 use crate::exponential::{Exponential, SCALE};
@@ -98,15 +99,15 @@ fn metadata(family: &Family) -> Message {
 pub struct Writes(Poster);
 
 impl Writes {
-    /// To a URL that takes writes. A token is that of the environment, if there is one.
+    /// To a URL that takes writes. Without a token of its own that of the environment is taken, if there is one.
     ///
     /// # Errors
     /// There is no TLS for it.
-    pub fn new(url: &str) -> io::Result<Writes> {
-        let poster = Poster::new(url, "application/x-protobuf")?
+    pub fn new(target: &FeedTarget) -> io::Result<Writes> {
+        let poster = Poster::new(&target.to, "application/x-protobuf")?
             .with("content-encoding", "snappy")
             .with("x-prometheus-remote-write-version", "0.1.0");
-        Ok(Writes(poster.authorized(TOKEN, "Bearer")))
+        Ok(Writes(poster.authorized(target, TOKEN, "Bearer")))
     }
 }
 

@@ -34,7 +34,7 @@ fn whole(path: &str, tree: &Tree) -> (Inventory, bool) {
     let folder = Path::new(path).parent().unwrap_or(Path::new("")).to_owned();
     let given = Surroundings { folder, ..Surroundings::default() };
     let translation = translate(tree, given);
-    (inventory(tree, &translation.obstacles), translation.is_idle)
+    (inventory(tree, &translation.obstacles, &translation.idle), translation.is_idle)
 }
 
 fn summary(path: &str, tree: &Tree) {

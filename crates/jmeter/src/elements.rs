@@ -293,7 +293,7 @@ pub const ELEMENTS: &[Known] = &[
     known("ResultCollector", "Listeners of results (View Results Tree, Summary Report, ...)", Listener, Aside("writes its file if it stands directly in the plan or in a thread group")),
     known("Summariser", "Generate Summary Results", Listener, Ignored),
     known("ResultSaver", "Save Responses to a file", Listener, Ignored),
-    known("BackendListener", "Backend Listener", Listener, Ignored),
+    known("BackendListener", "Backend Listener", Listener, Partly("classes other than `InfluxdbBackendListenerClient` and `GraphiteBackendListenerClient`, points over UDP and as pickles, parameters known only while the plan runs, patterns of names with look-around and back references, being in a controller or below a sampler: it then sends nothing, and the plan runs")),
     known("MailerResultCollector", "Mailer Visualizer", Listener, Ignored),
 
     // These do more than look: their scripts reach the variables, and may stop the test.

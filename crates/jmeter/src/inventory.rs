@@ -46,6 +46,8 @@ pub enum Fate {
     Lacks(Vec<String>),
     /// It takes no part: it is a listener, or a tool of JMeter's desk.
     Ignored,
+    /// It is a listener that sends nothing: why.
+    Idle(String),
     /// It, or an element around it, is disabled: as in JMeter it takes no part.
     Disabled,
     /// It is known, and not supported.
@@ -61,19 +63,25 @@ impl Fate {
     }
 }
 
-/// Lists the elements of a plan; `obstacles` are those that its translation met.
-pub fn inventory(tree: &Tree, obstacles: &[Obstacle]) -> Inventory {
+/// Lists the elements of a plan; `obstacles` are those that its translation met, and `idle` the listeners that send nothing.
+pub fn inventory(tree: &Tree, obstacles: &[Obstacle], idle: &[Obstacle]) -> Inventory {
     let mut lacks: BTreeMap<ElementId, Vec<String>> = BTreeMap::new();
     for Obstacle { element, what } in obstacles {
         lacks.entry(*element).or_default().push(what.clone());
     }
     let entries = tree.iter().map(|(id, element)| {
         let own = lacks.remove(&id);
-        let fate = match (if tree.takes_part(id) { fate(element) } else { Fate::Disabled }, own) {
+        let why = idle.iter().find(|own| own.element == id).map(|own| own.what.clone());
+        let fate = match (tree.takes_part(id), why) {
+            (false, _) => Fate::Disabled,
+            (true, Some(why)) => Fate::Idle(why),
+            (true, None) => fate(element),
+        };
+        let fate = match (fate, own) {
             (fate @ (Fate::Missing | Fate::Unknown), _) | (fate, None) => fate,
             (_, Some(lacks)) => Fate::Lacks(lacks),
         };
-        let is_active = !matches!(fate, Fate::Disabled | Fate::Ignored);
+        let is_active = !matches!(fate, Fate::Disabled | Fate::Ignored | Fate::Idle(_));
         Entry {
             id,
             depth: tree.around(id).count(),
@@ -158,6 +166,7 @@ impl fmt::Display for Inventory {
                 Fate::Runs => ("runs", &[] as &[String]),
                 Fate::Lacks(lacks) => ("lacks", lacks.as_slice()),
                 Fate::Ignored => ("ignored", &[] as &[String]),
+                Fate::Idle(why) => ("ignored", std::slice::from_ref(why)),
                 Fate::Disabled => ("disabled", &[] as &[String]),
                 Fate::Missing => ("missing", &[] as &[String]),
                 Fate::Unknown => ("unknown", &[] as &[String]),
@@ -167,7 +176,9 @@ impl fmt::Display for Inventory {
                 write!(f, " \"{}\"", entry.name)?;
             }
             if !lacks.is_empty() {
-                write!(f, ": {}", lacks.join("; "))?;
+                let sends =
+                    if matches!(entry.fate, Fate::Idle(_)) { "sends nothing: " } else { "" };
+                write!(f, ": {sends}{}", lacks.join("; "))?;
             }
             writeln!(f)?;
         }
@@ -181,7 +192,7 @@ mod tests {
 
     fn plan(elements: &str) -> Inventory {
         let text = format!("<jmeterTestPlan><hashTree>{elements}</hashTree></jmeterTestPlan>");
-        inventory(&Tree::read(text.as_bytes()).expect("a plan"), &[])
+        inventory(&Tree::read(text.as_bytes()).expect("a plan"), &[], &[])
     }
 
     #[test]

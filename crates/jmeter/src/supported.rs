@@ -25,7 +25,7 @@ pub fn translate_supported(tree: &Tree, given: &Surroundings) -> Supported {
     let mut left_out = Vec::new();
     loop {
         let translation = translate(&tree, given.clone());
-        let found = inventory(&tree, &translation.obstacles);
+        let found = inventory(&tree, &translation.obstacles, &translation.idle);
         let takes_part = |id: &ElementId| tree.takes_part(*id) && !tree.roots.contains(id);
         let unsupported: BTreeSet<ElementId> =
             found.obstacles().map(|entry| entry.id).filter(takes_part).collect();

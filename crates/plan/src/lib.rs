@@ -2,6 +2,7 @@
 
 pub mod diagnostic;
 pub mod expr;
+pub mod feed_target;
 pub mod files;
 mod keys;
 pub mod model;

@@ -13,6 +13,7 @@ use std::ops::Range;
 use serde_json::Value as Printed;
 
 use crate::diagnostic::Diagnostic;
+use crate::feed_target::{FeedKind, masked};
 use crate::model::{Auth, Json, Plan, Step, StepKind, Var};
 use crate::span::Span;
 use crate::template::Template;
@@ -220,6 +221,9 @@ impl Plan {
         if let Some(password) = store.and_then(|store| store.password.literal()) {
             secrets.add(password);
         }
+        for feed in &self.feeds {
+            feed.target.value.secrets().iter().for_each(|secret| secrets.add(secret));
+        }
         secrets
     }
 
@@ -275,16 +279,18 @@ impl Plan {
     }
 }
 
-/// Puts stars in place of the values of a printed plan's secrets where they are written: in `vars`, and behind
-/// `password` and `bearer`. Those that are masked everywhere need no place.
+/// Puts stars in place of the values of a printed plan's secrets where they are written: in `vars`, where `feeds` go, and
+/// behind `password`, `bearer` and `token`. Those that are masked everywhere need no place.
 pub(crate) fn hide_in_place(printed: &mut Printed) {
     match printed {
         Printed::Array(items) => items.iter_mut().for_each(hide_in_place),
         Printed::Object(map) => {
             for (key, value) in map.iter_mut() {
                 let is_written = value.as_str().is_some_and(|text| !text.contains("${"));
-                if is_written && matches!(key.as_str(), "password" | "bearer") {
+                if is_written && matches!(key.as_str(), "password" | "bearer" | "token") {
                     *value = MASK.into();
+                } else if key == "feeds" {
+                    hide_receivers(value);
                 } else if key == "vars"
                     && let Printed::Object(vars) = value
                 {
@@ -295,6 +301,19 @@ pub(crate) fn hide_in_place(printed: &mut Printed) {
             }
         }
         _ => {}
+    }
+}
+
+/// The same of feeds, behind the names of their kinds.
+fn hide_receivers(printed: &mut Printed) {
+    hide_in_place(printed);
+    for feed in printed.as_array_mut().into_iter().flatten().filter_map(Printed::as_object_mut) {
+        let to = feed.iter_mut().filter(|(key, _)| FeedKind::from_label(key).is_some());
+        for (_, value) in to {
+            if let Some(text) = value.as_str() {
+                *value = masked(text).into();
+            }
+        }
     }
 }
 

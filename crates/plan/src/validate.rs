@@ -1,8 +1,13 @@
 //! What a plan must have beyond its form. What other crates know better (patterns, names in
 //! expressions, thresholds) is found when it is compiled.
 
+use std::time::Duration;
+
 use crate::diagnostic::Diagnostic;
-use crate::model::{Bandwidth, ConnectionReuse, Load, Plan, SampleForm};
+use crate::expr::Pattern;
+use crate::feed_target::{TAGS_TAKEN, TAGS_TAKEN_BY_JMETER};
+use crate::model::{Bandwidth, ConnectionReuse, FeedLayout, Load, Plan, PlanFeed, SampleForm};
+use crate::span::Spanned;
 
 /// What is wrong with a plan that was read.
 pub(crate) fn validate(plan: &Plan) -> Vec<Diagnostic> {
@@ -32,11 +37,56 @@ pub(crate) fn validate(plan: &Plan) -> Vec<Diagnostic> {
             let message = "only files of the forms `jtl` and `jtl_xml` can go on";
             found.push(Diagnostic::error(samples.file.span, message));
         }
-        let is_there = |name: &str| plan.scenarios.iter().any(|own| own.name.value == name);
-        for name in samples.scenarios.iter().filter(|name| !is_there(&name.value)) {
-            let message = format!("there is no scenario `{}`", name.value);
-            found.push(Diagnostic::error(name.span, message));
-        }
+        found.extend(unknown_scenarios(plan, &samples.scenarios));
+    }
+    for feed in &plan.feeds {
+        found.extend(problems_of_feed(plan, feed));
+    }
+    found
+}
+
+/// Names of scenarios that there are not.
+fn unknown_scenarios(plan: &Plan, names: &[Spanned<String>]) -> Vec<Diagnostic> {
+    let is_there = |name: &str| plan.scenarios.iter().any(|own| own.name.value == name);
+    let unknown = names.iter().filter(|name| !is_there(&name.value));
+    let error = |name: &Spanned<String>| {
+        Diagnostic::error(name.span, format!("there is no scenario `{}`", name.value))
+    };
+    unknown.map(error).collect()
+}
+
+/// What is wrong with a feed.
+fn problems_of_feed(plan: &Plan, feed: &PlanFeed) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    if let Some(problem) = feed.target.value.problem() {
+        found.push(Diagnostic::error(feed.target.span, problem));
+    }
+    let taken = match feed.layout {
+        FeedLayout::Squall => &TAGS_TAKEN[..],
+        FeedLayout::JmeterInfluxdb(_) | FeedLayout::JmeterGraphite(_) => &TAGS_TAKEN_BY_JMETER,
+    };
+    for (name, _) in feed.tags.iter().filter(|(name, _)| taken.contains(&name.value.as_str())) {
+        let message = format!("the tag `{}` is one that squall gives itself", name.value);
+        found.push(Diagnostic::error(name.span, message));
+    }
+    let Some((samples, every)) = feed.layout.jmeter() else { return found };
+    found.extend(unknown_scenarios(plan, &samples.scenarios));
+    if let Some(names) = &samples.names
+        && let Err(error) = Pattern::compile(&names.value)
+    {
+        found.push(Diagnostic::error(names.span, error));
+    }
+    let is_one = |p: &Spanned<f64>| p.value > 0.0 && p.value <= 100.0;
+    for percentile in samples.percentiles.iter().filter(|own| !is_one(own)) {
+        let message =
+            format!("invalid percentile `{}`: expected one above 0, up to 100", percentile.value);
+        found.push(Diagnostic::error(percentile.span, message));
+    }
+    if let Some(every) = every.filter(|every| every.value < Duration::from_secs(1)) {
+        found.push(Diagnostic::error(
+            every.span,
+            "points are made once a second at most: expected 1s or more",
+        ));
     }
     found
 }

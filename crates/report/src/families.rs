@@ -4,10 +4,7 @@
 use std::collections::BTreeMap;
 
 use squall_metrics::MetricKind;
-
-/// Tags that squall gives itself: no tester's tag may have such a name.
-pub const TAGS_TAKEN: [&str; 9] =
-    ["kind", "scenario", "group", "name", "error", "status", "result", "le", "quantile"];
+use squall_plan::feed_target::TAGS_TAKEN;
 
 /// Series of one name, of rows or checks.
 #[derive(Debug, Clone, Copy)]

@@ -37,7 +37,6 @@ pub use compare::{
 };
 pub use document::*;
 pub use export::{Format, export};
-pub use families::TAGS_TAKEN;
 pub use files::{FileKind, Finished, file};
 pub use folder::{
     LoadError, RunFolder, load, load_folder, load_folder_to_draw, new_folder, replace_file,
@@ -53,7 +52,8 @@ pub use live::{Live, live_line};
 pub use recording::Recording;
 pub use run::{FeedReport, Generator, Mark, Meta, PlannedLoad, Run, RunPhase, ScenarioMeta};
 pub use samples::{
-    GroupPart, GroupSample, LoadedPage, PlanAnswer, RequestSample, SampleFormat, SamplePart,
+    GroupPart, GroupSample, ListenedSample, LoadedPage, PlanAnswer, RequestSample, SampleFormat,
+    SamplePart,
     SampleWriter,
 };
 pub use series::{

@@ -87,7 +87,7 @@ pub use run::{Outcome, run};
 pub use sections::{PhaseEnd, PhaseReport};
 pub use sink::{
     Delivery, Event, EventKind, Folder, Json, LatestLoad, MergedLoad, Progress, ProgressStyle,
-    RequestLog, Row, Samples, Second, SeenExchange, Sink, SinkReport, Start, Wanted,
+    RequestLog, Row, Sampled, Samples, Second, SeenExchange, Sink, SinkReport, Start, Told, Wanted,
     WantedExchanges, give_way,
 };
 pub use trial::{Tried, try_plan};

@@ -86,7 +86,8 @@ fn jmeter(bytes: &[u8]) {
     match squall_jmeter::Tree::read(bytes) {
         Ok(tree) => {
             let translation = squall_jmeter::translate(&tree, Default::default());
-            let inventory = squall_jmeter::inventory(&tree, &translation.obstacles);
+            let inventory =
+                squall_jmeter::inventory(&tree, &translation.obstacles, &translation.idle);
             assert_eq!(inventory.entries.len(), tree.iter().count());
             assert!(translation.obstacles.is_empty() || !inventory.is_whole());
             let _ = inventory.to_string();

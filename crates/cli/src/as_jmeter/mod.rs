@@ -9,7 +9,7 @@ mod words;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use squall_report::{FileKind, Finished, SampleFormat};
+use squall_report::{FeedReport, FileKind, Finished, SampleFormat};
 use squall_runner::{Handle, Options, Outcome, PhaseReport, Samples, Sink};
 
 use self::log::Log;
@@ -19,7 +19,7 @@ use crate::args::Jmeter;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::files::{self, ResultFile};
 use crate::jmeter::{self, Given};
-use crate::{labels, out, plan_samples, signals};
+use crate::{labels, out, plan_feeds, plan_samples, signals};
 
 /// How many seconds JMeter's summariser counts from one line to the next.
 const SUMMARY_S: u32 = 30;
@@ -60,6 +60,7 @@ pub fn command(args: &Jmeter) -> CommandResult {
     signals::watch(&handle).map_err(CommandError::incomplete)?;
     let mut sinks = sinks(&asked, every, (format, with_parts));
     sinks.extend(plan_samples::of_plan(&loaded.plan, asked.samples.as_slice()));
+    sinks.extend(plan_feeds::of_plan(&loaded.plan, &[]));
     let outcome = squall_runner::run(&loaded, &options, sinks, &handle)?;
     conclude(&asked, &outcome)
 }
@@ -93,7 +94,8 @@ fn conclude(asked: &Asked, outcome: &Outcome) -> CommandResult {
         files::write(&[file], finished).map_err(CommandError::incomplete)?;
     }
     let troubles = outcome.phases.iter().filter_map(PhaseReport::trouble);
-    troubles.chain(outcome.run.incomplete.iter().cloned()).for_each(|trouble| {
+    let lost = outcome.run.feeds.iter().filter_map(FeedReport::loss);
+    troubles.chain(outcome.run.incomplete.iter().cloned()).chain(lost).for_each(|trouble| {
         out::message(&format!("squall: {trouble}\n"));
     });
     Ok(match Exit::of_run(&document) {

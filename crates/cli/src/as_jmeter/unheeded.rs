@@ -73,10 +73,12 @@ const OF_JMETER: [&str; 65] = [
     "xpath",
 ];
 /// Those that are heeded: by the command itself, or where the plan is read.
-const HEEDED: [&str; 14] = [
+const HEEDED: [&str; 16] = [
     FORM,
     INTERVAL,
     PARTS,
+    "backend_graphite.send_interval",
+    "backend_influxdb.send_interval",
     "csvread.delimiter",
     "http.proxyPass",
     "http.proxyUser",

@@ -1,6 +1,7 @@
 //! Real runs with feeds to receivers of our own, which do what receivers do that are not well.
 
 mod decode;
+mod jmeter;
 mod receivers;
 mod tls;
 mod tokens;

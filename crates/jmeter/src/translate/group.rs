@@ -48,6 +48,7 @@ impl Translator<'_> {
                 let name = &scenario.name.value;
                 phases[phase].push(name.clone());
                 self.sample_files(*group, Some(name), &mut plan.samples);
+                self.feeds(*group, Some(name), &mut plan.feeds);
             }
             plan.scenarios.push(scenario);
         }

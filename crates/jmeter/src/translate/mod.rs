@@ -6,6 +6,7 @@ mod action;
 mod arrivals;
 mod assertion;
 mod assign;
+mod backend;
 mod body;
 mod branches;
 mod calls;
@@ -98,6 +99,8 @@ pub struct Translation {
     /// What has no equal, in the order of the file. Elements that are not supported at all are not listed here: the
     /// [inventory](crate::inventory()) has them.
     pub obstacles: Vec<Obstacle>,
+    /// Listeners that send nothing, and why, likewise.
+    pub idle: Vec<Obstacle>,
     /// Whether no thread group has anything to do: the plan is then one that ends at once.
     pub is_idle: bool,
 }
@@ -147,6 +150,7 @@ pub fn translate(tree: &Tree, given: Surroundings) -> Translation {
         made_sources: RefCell::default(),
         row_files: RefCell::default(),
         obstacles: RefCell::default(),
+        idle: RefCell::default(),
     };
     translator.define();
     translator.find_data();
@@ -155,20 +159,24 @@ pub fn translate(tree: &Tree, given: Surroundings) -> Translation {
     if is_idle {
         plan.scenarios.push(group::of_nothing());
     }
-    let mut obstacles = translator.obstacles.into_inner();
-    obstacles.extend(expanded.obstacles);
     // What is used in several places stands in one.
-    obstacles.iter_mut().for_each(|Obstacle { element, what }| {
-        let origin = expanded.origins[element.number()];
-        // Of what another file has, this one's controller is named.
-        if origin != *element && tree.element(origin).class == "IncludeController" {
-            *what = format!("`{}`: {what}", tree.element(*element).name);
-        }
-        *element = origin;
-    });
-    obstacles.sort();
-    obstacles.dedup();
-    Translation { plan, obstacles, is_idle }
+    let at_origins = |mut found: Vec<Obstacle>| {
+        found.iter_mut().for_each(|Obstacle { element, what }| {
+            let origin = expanded.origins[element.number()];
+            // Of what another file has, this one's controller is named.
+            if origin != *element && tree.element(origin).class == "IncludeController" {
+                *what = format!("`{}`: {what}", tree.element(*element).name);
+            }
+            *element = origin;
+        });
+        found.sort();
+        found.dedup();
+        found
+    };
+    let mut obstacles = translator.obstacles.into_inner();
+    obstacles.extend(expanded.obstacles.iter().cloned());
+    let idle = at_origins(translator.idle.into_inner());
+    Translation { plan, obstacles: at_origins(obstacles), idle, is_idle }
 }
 
 /// What is known while a plan is translated.
@@ -214,6 +222,8 @@ struct Translator<'t> {
     /// Files of whose rows each thread has one: with the data source that deals them out, and the hidden variable for it.
     row_files: RefCell<BTreeMap<String, (String, String)>>,
     obstacles: RefCell<Vec<Obstacle>>,
+    /// Listeners that send nothing, and why.
+    idle: RefCell<Vec<Obstacle>>,
 }
 
 impl Translator<'_> {
@@ -279,6 +289,7 @@ impl Translator<'_> {
                 self.of_all.refused.iter().for_each(|what| self.obstacle(root, what.clone()));
                 self.test_plan(root);
                 self.sample_files(root, None, &mut plan.samples);
+                self.feeds(root, None, &mut plan.feeds);
             }
             let inner = self.tree.enabled_children(root);
             groups.extend(inner.filter(|id| self.role(*id) == Some(Role::ThreadGroup)));
@@ -286,6 +297,7 @@ impl Translator<'_> {
         }
         self.groups(&groups, &mut plan);
         self.look_up(&mut plan.connections);
+        self.idle_listeners();
         plan.vars = self.variables();
         plan.data = self.data.sources.clone();
         plan.data.extend(self.made_sources.borrow().iter().cloned());

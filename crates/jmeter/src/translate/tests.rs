@@ -104,11 +104,11 @@ fn what_is_not_known_stops_the_plan_in_the_inventory() {
     let text = plan(&request("r", TO_SHOP, "<com.example.Brew testname=\"b\"/><hashTree/>"));
     let tree = Tree::read(text.as_bytes()).expect("a plan");
     let translation = translate(&tree, Surroundings::default());
-    let found = inventory(&tree, &translation.obstacles);
+    let found = inventory(&tree, &translation.obstacles, &[]);
     assert_eq!(found.obstacles().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), ["b"]);
     let text = plan(&request("r", TO_SHOP, ""));
     let tree = Tree::read(text.as_bytes()).expect("a plan");
-    assert!(inventory(&tree, &translate(&tree, Surroundings::default()).obstacles).is_whole());
+    assert!(inventory(&tree, &translate(&tree, Surroundings::default()).obstacles, &[]).is_whole());
 }
 
 #[test]
@@ -321,6 +321,7 @@ fn matches_become_lists_and_groups_texts() {
     assert_eq!(translated(&plan(&any)).1, [refused]);
 }
 
+mod backend;
 mod controllers;
 mod data;
 mod functions;

@@ -36,7 +36,7 @@ impl Pattern {
     }
 
     /// Whether something in `bytes` matches.
-    pub(super) fn is_match(&self, bytes: &[u8]) -> bool {
+    pub fn is_match(&self, bytes: &[u8]) -> bool {
         self.0.is_match(bytes)
     }
 

@@ -20,7 +20,7 @@ pub(crate) use forms::{
 };
 pub(crate) use macros::{record, words};
 pub(crate) use shape::{Entry, KeyShape, Quantity, Rule, Shape, Table};
-pub(crate) use texts::{Any, Expression, Identifier, Path, Templated, TemplatedPath, Text};
+pub(crate) use texts::{Any, Expression, Identifier, Known, Path, Templated, TemplatedPath, Text};
 
 use serde_json::{Map, Value};
 

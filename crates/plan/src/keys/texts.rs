@@ -31,6 +31,22 @@ impl Plain for String {
     type Form = Text;
 }
 
+/// A text that is known before the run: variables in it have the values that they have then.
+pub(crate) struct Known;
+
+impl Form for Known {
+    type Value = String;
+    fn shape() -> Shape {
+        Shape::Text
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<String> {
+        reader.constant(node).map(|text| text.value)
+    }
+    fn print(value: &String) -> Value {
+        json!(value.replace("${", "$${"))
+    }
+}
+
 /// The name in `{{name}}`, as other tools write variables.
 fn in_double_braces(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once("{{")?;

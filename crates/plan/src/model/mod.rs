@@ -9,6 +9,7 @@ mod actions;
 mod connections;
 mod data;
 mod defaults;
+mod feeds;
 mod load;
 mod paced;
 mod plan;
@@ -29,6 +30,7 @@ pub use connections::{
 };
 pub use data::{Advance, AtEnd, Csv, DataFormat, DataSource, Numbers, Pick, Share};
 pub use defaults::{Auth, CacheUse, Defaults, ResourceHosts, Resources, Timeouts};
+pub use feeds::{FeedLayout, JmeterGraphite, JmeterInfluxdb, JmeterSamples, PlanFeed};
 pub use load::{Arrivals, Closed, End, Load, Open, Stage};
 pub use paced::{CountedBy, GroupSamples, Pace, PacedBy, Passes, Rendezvous, ThinkTime};
 pub use plan::{Bandwidth, OnError, Plan, Resolved, Scenario, Session, Target, Var, Warmup};

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::step_list::Steps;
 use super::tags::{Tagged, Tags};
 use super::{
-    Connections, DataSource, Defaults, Json, Load, SampleFile, Step, Threshold, threshold,
+    Connections, DataSource, Defaults, Json, Load, PlanFeed, SampleFile, Step, Threshold, threshold,
 };
 use crate::keys::{
     self, Any, ByName, Form, IntFrom, Named, Of, Plain, Positive, Shape, Short, ShortOr, Time,
@@ -66,6 +66,9 @@ record! {
         /// Files of samples that a run writes beside those that its user asks for.
         #[key([keys::Listed<Of<SampleFile>>])]
         pub samples: Vec<SampleFile>,
+        /// Where the seconds of a run go while it goes on, beside where its user sends them.
+        #[key([keys::Listed<Of<PlanFeed>>])]
+        pub feeds: Vec<PlanFeed>,
         /// Seed of everything random.
         #[key(default "another each time")]
         pub seed: Option<u64>,

@@ -227,3 +227,22 @@ scenarios:
         secrets.mask("squall h -H 'Authorization: Bearer tok-0123456' key-0123456 text/plain");
     assert_eq!(shown, "squall h -H 'Authorization: Bearer ***' *** text/plain");
 }
+
+#[test]
+fn what_authorizes_to_a_feed_is_masked_in_a_stored_plan() {
+    let text = "target: http://h
+feeds:
+  - {influxdb: 'http://me:pw-1@h/write?db=a&u=me&p=pw-2', token: abc}
+  - {graphite: 'h:2003'}
+scenarios: {a: {load: {users: 1, iterations: 1}, steps: [{get: /?p=3}]}}
+";
+    let read = |text: &str| {
+        crate::yaml::load_str("p", text, std::path::Path::new(""), &Default::default())
+    };
+    let stored = crate::yaml::print(&read(text).expect("a plan").plan, true);
+    assert!(stored.contains("http://***@h/write?db=a&u=me&p=***"), "{stored}");
+    assert!(stored.contains("\"token\": \"***\"") && stored.contains("h:2003"), "{stored}");
+    assert!(stored.contains("/?p=3"), "{stored}");
+    let errors = read(&stored).expect_err("it does not run as it did").diagnostics;
+    assert!(errors.iter().any(|own| own.message.contains("was masked when it was stored")));
+}

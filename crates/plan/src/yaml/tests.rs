@@ -37,6 +37,7 @@ thresholds: ["p99(login) < 300ms", "error_rate < 0.1%", "rate(checkout) > 100/s"
 
 const ALL: &str = r#"
 target: https://example.com/api
+vars: {place: db}
 load: {stages: [{rate: 100/s, over: 30s}, {rate: 10/s, over: 1m}], arrivals: poisson, max_users: 50}
 connections:
   reuse: pool
@@ -52,6 +53,12 @@ graceful_stop: 5s
 session: per_iteration
 max_names: 50
 warmup: 30s
+feeds:
+  - {influxdb: "http://h/write?db=a", token: "abc${place}", tags: {env: "$${x}"}}
+  - {influxdb: "http://${place}/write?db=a", jmeter_points: {names: "^a", percentiles: [90, 99.9], scenarios: [a], every: 10s, application: x, measurement: y, title: z, event_tags: t}}
+  - {graphite: "h:2003", jmeter_paths: {prefix: p.}}
+  - {jsonl: "-"}
+  - {remote-write: "http://h:9090/api/v1/write", tags: {a: b}}
 samples: [{file: out/all.jtl, form: jtl, append: true}, {file: bad.csv, form: csv, only: errors, scenarios: [a]}]
 seed: 7
 data: {lines: {jsonl: a.jsonl, pick: random}, more: {csv: b.csv, delimiter: ";", header: [a, b], skip_header: true, quotes: false, ragged: true, charset: gbk, at_end: eof}, n: {numbers: {from: 5, to: 9, step: 2}, advance: step}}
@@ -242,6 +249,48 @@ fn what_is_wrong_is_shown() {
             ),
             "1:44",
             "there is no scenario `b`",
+        ),
+        (
+            format!("feeds: [{{graphite: h}}]\n{}", scenario("      - get: /")),
+            "1:20",
+            "expected graphite=HOST:PORT",
+        ),
+        (
+            format!("feeds: [{{graphite: 'h:1', token: a}}]\n{}", scenario("      - get: /")),
+            "1:27",
+            "`token` only applies to `influxdb`",
+        ),
+        (
+            format!(
+                "feeds: [{{statsd: 'h:1', tags: {{scenario: a}}}}]\n{}",
+                scenario("      - get: /")
+            ),
+            "1:32",
+            "one that squall gives itself",
+        ),
+        (
+            format!(
+                "feeds: [{{graphite: 'h:1', jmeter_paths: {{names: '(', percentiles: 0, every: 500ms, scenarios: b}}}}]\n{}",
+                scenario("      - get: /")
+            ),
+            "1:50",
+            "regex parse error",
+        ),
+        (
+            format!(
+                "feeds: [{{graphite: 'h:1', jmeter_paths: {{percentiles: 0}}}}]\n{}",
+                scenario("      - get: /")
+            ),
+            "1:55",
+            "invalid percentile `0`",
+        ),
+        (
+            format!(
+                "feeds: [{{graphite: 'h:1', jmeter_paths: {{every: 500ms}}}}]\n{}",
+                scenario("      - get: /")
+            ),
+            "1:49",
+            "expected 1s or more",
         ),
         (scenario("      - gte: /"), "5:9", "did you mean `get`"),
         (scenario("      - think: 5"), "5:16", "invalid duration `5`"),

@@ -11,16 +11,16 @@ use super::{GroupPart, GroupSample, LoadedPage, RequestSample, SamplePart};
 use crate::parquet::Cell;
 
 /// Where a row has what.
-const ELAPSED: usize = 1;
-const LABEL: usize = 2;
-const CODE: usize = 3;
-const MESSAGE: usize = 4;
-const SUCCESS: usize = 7;
+pub(super) const ELAPSED: usize = 1;
+pub(super) const LABEL: usize = 2;
+pub(super) const CODE: usize = 3;
+pub(super) const MESSAGE: usize = 4;
+pub(super) const SUCCESS: usize = 7;
 pub(super) const FAILURE: usize = 8;
-const BYTES: usize = 9;
-const SENT_BYTES: usize = 10;
+pub(super) const BYTES: usize = 9;
+pub(super) const SENT_BYTES: usize = 10;
 pub(super) const URL: usize = 13;
-const FAILED: Cell<'static> = Cell::Text(Cow::Borrowed("false"));
+pub(super) const FAILED: Cell<'static> = Cell::Text(Cow::Borrowed("false"));
 
 /// A row.
 pub(super) type Cells<'s> = [Cell<'s>; 17];
@@ -278,6 +278,9 @@ pub(super) fn group<'s>(group: &'s GroupSample<'_>) -> Row<'s> {
     Row { cells, parts, connect_ns }
 }
 
+/// What the message of a transaction begins with.
+pub(super) const TRANSACTION: &str = "Number of samples in transaction : ";
+
 /// The code and the message of a group that says nothing of that itself.
 fn of_parts<'s>(group: &GroupSample<'_>, parts: &[Row<'s>]) -> (Cell<'s>, Cow<'s, str>) {
     let code = match parts.iter().find(|part| part.cells[SUCCESS] == FAILED) {
@@ -292,10 +295,9 @@ fn of_parts<'s>(group: &GroupSample<'_>, parts: &[Row<'s>]) -> (Cell<'s>, Cow<'s
     };
     let message = match group.samples {
         (0, _) if group.parts.is_none() => Cow::Borrowed("OK"),
-        (samples, failed) => format!(
-            "Number of samples in transaction : {samples}, number of failing samples : {failed}"
-        )
-        .into(),
+        (samples, failed) => {
+            format!("{TRANSACTION}{samples}, number of failing samples : {failed}").into()
+        }
     };
     (code, message)
 }

@@ -5,6 +5,7 @@ mod columns;
 mod java_errors;
 mod jtl;
 mod jtl_xml;
+mod listened;
 #[cfg(test)]
 mod tests;
 
@@ -15,6 +16,7 @@ use std::path::Path;
 use squall_metrics::{ErrorKind, Phases};
 
 use self::columns::{COLUMNS, cells};
+pub use self::listened::ListenedSample;
 use crate::csv::in_quotes;
 use crate::parquet::{Cell, Table};
 

@@ -59,6 +59,11 @@ impl LatestLoad {
         }
     }
 
+    /// Whether a second has come.
+    pub fn has_come(&self) -> bool {
+        self.second.is_some()
+    }
+
     /// The load.
     pub fn load(&self) -> &MergedLoad {
         &self.load

@@ -11,6 +11,7 @@ mod merged_load;
 mod progress;
 mod queue;
 mod request_log;
+mod sampled;
 mod samples;
 mod second;
 
@@ -32,6 +33,7 @@ pub use progress::{Progress, ProgressStyle};
 pub use queue::SinkReport;
 pub(crate) use queue::Sinks;
 pub use request_log::RequestLog;
+pub use sampled::{Sampled, Told};
 pub use samples::Samples;
 pub(crate) use second::Seconds;
 pub use second::{Row, Second};
@@ -91,7 +93,8 @@ pub struct Wanted {
     /// that of the first sink that has one; if none has, the runner keeps a temporary file of its own.
     pub folder: Option<PathBuf>,
     /// The account of what it sends elsewhere, if it does, which becomes a part of the result. It must be final when the
-    /// sink was told that the load is [`EventKind::Evaluated`].
+    /// sink was told that the load is [`EventKind::Evaluated`] and, if it sends what the teardown does too, that this has
+    /// ended.
     pub delivery: Option<Delivery>,
 }
 

@@ -1,12 +1,21 @@
-//! Where a feed goes, as it is typed (`--out KIND=TARGET`), and how it is shown without what is secret. Pure.
+//! Where a feed goes, as it is typed (`--out KIND=TARGET`) or written in a plan (`feeds`), and how it is shown without what is
+//! secret. Pure.
+
+/// Tags that squall gives itself: no tester's tag may have such a name.
+pub const TAGS_TAKEN: [&str; 9] =
+    ["kind", "scenario", "group", "name", "error", "status", "result", "le", "quantile"];
+/// The same of points as JMeter writes them.
+pub const TAGS_TAKEN_BY_JMETER: [&str; 7] =
+    ["application", "transaction", "statut", "responseCode", "responseMessage", "title", "tags"];
 
 /// Parameters of a URL that are secrets.
 const SECRET_PARAMETERS: [&str; 3] = ["p", "password", "token"];
 
 /// A kind of feed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FeedKind {
     /// JSON lines, to a file or a pipe.
+    #[default]
     JsonLines,
     /// InfluxDB's line protocol over HTTP.
     Influxdb,
@@ -37,6 +46,12 @@ impl FeedKind {
         (FeedKind::OtlpGrpc, "otlp-grpc"),
     ];
 
+    /// Whether a token authorizes to such a receiver.
+    pub(crate) fn takes_token(self) -> bool {
+        use FeedKind::{Influxdb, Otlp, OtlpGrpc, RemoteWrite};
+        matches!(self, Influxdb | RemoteWrite | Otlp | OtlpGrpc)
+    }
+
     /// The kind of a name.
     pub fn from_label(label: &str) -> Option<FeedKind> {
         FeedKind::ALL.iter().find(|(_, own)| *own == label).map(|(kind, _)| *kind)
@@ -49,12 +64,14 @@ impl FeedKind {
 }
 
 /// Where a feed goes.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct FeedTarget {
     /// Its kind.
     pub kind: FeedKind,
     /// A path, a URL, or a host with its port, as it was typed: it may hold credentials.
-    pub(crate) to: String,
+    pub to: String,
+    /// The token that authorizes, in place of what else does.
+    pub token: Option<String>,
 }
 
 impl std::fmt::Debug for FeedTarget {
@@ -69,8 +86,17 @@ impl FeedTarget {
     /// # Errors
     /// Such a feed cannot go there, in a sentence.
     pub fn new(kind: FeedKind, to: &str) -> Result<FeedTarget, String> {
-        let own = FeedTarget { kind, to: to.to_owned() };
-        let problem = match kind {
+        let own = FeedTarget { kind, to: to.to_owned(), token: None };
+        match own.problem() {
+            Some(problem) => Err(format!("{}: {problem}", own.shown())),
+            None => Ok(own),
+        }
+    }
+
+    /// Why such a feed cannot go there.
+    pub(crate) fn problem(&self) -> Option<&'static str> {
+        let to = self.to.as_str();
+        match self.kind {
             FeedKind::JsonLines => to.is_empty().then_some("expected jsonl=FILE"),
             FeedKind::Graphite => (!is_host_and_port(to)).then_some("expected graphite=HOST:PORT"),
             FeedKind::Statsd => (!is_host_and_port(to)).then_some("expected statsd=HOST:PORT"),
@@ -88,16 +114,25 @@ impl FeedTarget {
             FeedKind::OtlpGrpc => problem_of_url(to).or_else(|| {
                 (!is_server_alone(to)).then_some("expected a server alone: http://HOST:4317")
             }),
-        };
-        match problem {
-            Some(problem) => Err(format!("{}: {problem}", own.shown())),
-            None => Ok(own),
         }
     }
 
     /// Kind and target, with stars in place of passwords and tokens.
     pub fn shown(&self) -> String {
         format!("{}={}", self.kind.label(), masked(&self.to))
+    }
+
+    /// What of it no output may show.
+    pub(crate) fn secrets(&self) -> Vec<String> {
+        let mut secrets: Vec<String> = self.token.iter().cloned().collect();
+        let Some((_, user, rest)) = parts(&self.to) else { return secrets };
+        let password = user.and_then(|user| user.split_once(':'));
+        secrets.extend(password.map(|(_, password)| password.to_owned()));
+        let query = rest.split_once('?').map_or("", |(_, query)| query);
+        let given = query.split('&').filter_map(|own| own.split_once('='));
+        let secret = given.filter(|(name, _)| SECRET_PARAMETERS.contains(name));
+        secrets.extend(secret.map(|(_, value)| value.to_owned()));
+        secrets
     }
 
     /// A text, such as a part of the command line, in which this target is shown without its secrets.
@@ -154,7 +189,7 @@ fn problem_of_influxdb(to: &str) -> Option<&'static str> {
 }
 
 /// A URL in its parts: until `://`, what authorizes (`user:password`), and what follows.
-pub(crate) fn parts(url: &str) -> Option<(&str, Option<&str>, &str)> {
+pub fn parts(url: &str) -> Option<(&str, Option<&str>, &str)> {
     let (scheme, rest) = url.split_once("://")?;
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     match rest[..end].rfind('@') {
@@ -235,7 +270,9 @@ mod tests {
 
     #[test]
     fn what_authorizes_is_not_shown() {
-        let shown = |to: &str| FeedTarget { kind: FeedKind::Influxdb, to: to.to_owned() }.shown();
+        let shown = |to: &str| {
+            FeedTarget { to: to.to_owned(), kind: FeedKind::Influxdb, token: None }.shown()
+        };
         let url = "http://me:se@cret@h:8086/write?db=a&u=me&p=secret";
         assert_eq!(shown(url), "influxdb=http://***@h:8086/write?db=a&u=me&p=***");
         let odd = "http://me:a@b/c?d@h/write?db=a";
@@ -247,5 +284,8 @@ mod tests {
         assert!(!format!("{own:?}").contains("secret"));
         let refused = FeedTarget::new(FeedKind::Influxdb, "http://me:secret@h/");
         assert!(refused.is_err_and(|text| !text.contains("secret")));
+        let token = Some("abc".to_owned());
+        let secrets = FeedTarget { token, ..own }.secrets();
+        assert_eq!(secrets, ["abc", "se@cret", "secret"]);
     }
 }

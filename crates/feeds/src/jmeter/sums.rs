@@ -1,0 +1,333 @@
+//! What samples came to since points were sent last, as JMeter's backend listeners count them (`SamplerMetric`,
+//! `UserMetric` and `ErrorMetric` of Apache JMeter 5.6.3): counts are those of the interval, times those of the last samples,
+//! whenever these were. Pure.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use squall_plan::expr::Pattern;
+use squall_report::ListenedSample;
+
+/// Of how many of the last samples times and users are.
+const WINDOW: usize = 100;
+/// The code of an error that an assertion has found.
+const ASSERTION_FAILED: &str = "Assertion failed";
+
+/// The last values of a kind.
+#[derive(Debug, Default)]
+pub struct Window(VecDeque<u64>);
+
+impl Window {
+    fn push(&mut self, value: u64) {
+        if self.0.len() == WINDOW {
+            self.0.pop_front();
+        }
+        self.0.push_back(value);
+    }
+
+    /// The smallest; 0 if there is none.
+    pub fn min(&self) -> u64 {
+        self.0.iter().copied().min().unwrap_or(0)
+    }
+
+    /// The largest; 0 if there is none.
+    pub fn max(&self) -> u64 {
+        self.0.iter().copied().max().unwrap_or(0)
+    }
+
+    /// Their mean; 0 if there is none.
+    pub fn mean(&self) -> f64 {
+        self.0.iter().sum::<u64>() as f64 / self.0.len().max(1) as f64
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Percentiles, in their order, each between the two values around it (`LEGACY` of Apache Commons Math 3).
+    pub fn percentiles(&self, wanted: &[f32]) -> Vec<f64> {
+        let mut values: Vec<u64> = self.0.iter().copied().collect();
+        values.sort_unstable();
+        let at = |place: usize| {
+            let place = place.clamp(1, values.len().max(1));
+            values.get(place - 1).copied().unwrap_or(0) as f64
+        };
+        let of = |p: &f32| {
+            let place = f64::from(*p) * (values.len() + 1) as f64 / 100.0;
+            let below = at(place as usize);
+            // Before the first value and behind the last there is but one.
+            let above = if place < 1.0 { below } else { at(place as usize + 1) };
+            below + place.fract() * (above - below)
+        };
+        wanted.iter().map(of).collect()
+    }
+}
+
+/// Samples that succeeded, or that failed.
+#[derive(Debug, Default)]
+pub struct Counted {
+    /// How many, in the interval.
+    pub count: u64,
+    /// The last times, in ms.
+    pub times: Window,
+}
+
+/// Samples of one name, or all.
+#[derive(Debug, Default)]
+pub struct Sum {
+    /// Those that succeeded.
+    pub ok: Counted,
+    /// Those that failed.
+    pub ko: Counted,
+    /// The last times of both, in ms.
+    pub times: Window,
+    /// Samples in them, themselves among them.
+    pub hits: u64,
+    /// Bytes written.
+    pub bytes_out: u64,
+    /// Bytes read.
+    pub bytes_in: u64,
+    /// Errors by their code and message, which are one whatever their case.
+    errors: BTreeMap<(String, String), Error>,
+}
+
+/// Errors of one kind.
+#[derive(Debug)]
+pub struct Error {
+    /// Their code.
+    pub code: String,
+    /// What is said beside it.
+    pub message: String,
+    /// How many, in the interval.
+    pub count: u64,
+}
+
+impl Sum {
+    /// Adds a sample. One that stands beside its own samples adds neither hits nor bytes to the sum of all.
+    fn add(&mut self, sample: &ListenedSample, is_all: bool) {
+        let counted = if sample.has_failed { &mut self.ko } else { &mut self.ok };
+        counted.count += 1;
+        counted.times.push(sample.elapsed_ms);
+        self.times.push(sample.elapsed_ms);
+        if !(is_all && sample.is_apart) {
+            self.hits += sample.hits;
+            self.bytes_in += sample.bytes_in;
+            self.bytes_out += sample.bytes_out;
+        }
+        // Points of errors are by name alone.
+        if sample.has_failed && !is_all {
+            self.add_error(sample);
+        }
+    }
+
+    fn add_error(&mut self, sample: &ListenedSample) {
+        let (code, message) = match sample.failure.is_empty() {
+            true => (sample.code.as_str(), sample.message.as_str()),
+            false => (ASSERTION_FAILED, sample.failure.as_str()),
+        };
+        let or = |text: &str, without: &str| match text {
+            "" => without.to_owned(),
+            text => text.trim().to_owned(),
+        };
+        let (code, message) = (or(code, "0"), or(message, "None"));
+        let key = (code.to_lowercase(), message.to_lowercase());
+        self.errors.entry(key).or_insert(Error { code, message, count: 0 }).count += 1;
+    }
+
+    /// All.
+    pub fn count(&self) -> u64 {
+        self.ok.count + self.ko.count
+    }
+
+    /// Errors by their code and message.
+    pub fn errors(&self) -> impl Iterator<Item = &Error> {
+        self.errors.values()
+    }
+
+    fn begin_interval(&mut self) {
+        (self.ok.count, self.ko.count, self.hits) = (0, 0, 0);
+        (self.bytes_in, self.bytes_out) = (0, 0);
+        self.errors.clear();
+    }
+}
+
+/// Virtual users, which JMeter calls threads.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct Threads {
+    /// How many were active when the last samples came: the fewest, the most, and their mean.
+    pub min: u64,
+    pub max: u64,
+    pub mean: u64,
+    /// How many have sampled anything.
+    pub started: u64,
+    /// How many of these are not active any more.
+    pub ended: u64,
+}
+
+/// All that is counted.
+#[derive(Debug, Default)]
+pub struct Sums {
+    /// Names that have sums of their own.
+    names: Option<Pattern>,
+    /// All samples.
+    pub all: Sum,
+    /// Those of one name.
+    pub by_name: BTreeMap<String, Sum>,
+    /// Active users when samples came.
+    users: Window,
+    /// Users of each scenario, by its number: one more than the highest number that was seen.
+    started: BTreeMap<u64, u64>,
+}
+
+impl Sums {
+    /// With sums of their own for the names in which a pattern is found.
+    pub fn new(names: Option<Pattern>) -> Sums {
+        Sums { names, ..Sums::default() }
+    }
+
+    /// Adds a sample.
+    pub fn add(&mut self, sample: &ListenedSample) {
+        self.users.push(sample.users);
+        let (scenario, user) = sample.thread;
+        let started = self.started.entry(scenario).or_default();
+        *started = (*started).max(user + 1);
+        let has_own = |names: &Pattern| names.is_match(sample.name.as_bytes());
+        if self.names.as_ref().is_some_and(has_own) {
+            match self.by_name.get_mut(&sample.name) {
+                Some(sum) => sum.add(sample, false),
+                None => {
+                    let sum = self.by_name.entry(sample.name.clone()).or_default();
+                    sum.add(sample, false);
+                }
+            }
+        }
+        self.all.add(sample, true);
+    }
+
+    /// The users, of whom so many are active now; `None`: nobody has ended.
+    pub fn threads(&self, active: Option<u64>) -> Threads {
+        let started: u64 = self.started.values().sum();
+        let active = active.unwrap_or(started);
+        Threads {
+            min: self.users.min(),
+            max: self.users.max(),
+            mean: self.users.mean() as u64,
+            started,
+            ended: started.saturating_sub(active),
+        }
+    }
+
+    /// Begins an interval: nothing was counted in it yet.
+    pub fn begin_interval(&mut self) {
+        self.all.begin_interval();
+        self.by_name.values_mut().for_each(Sum::begin_interval);
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A sample that took so long.
+    pub fn sample(name: &str, elapsed_ms: u64) -> ListenedSample {
+        ListenedSample {
+            name: name.to_owned(),
+            elapsed_ms,
+            hits: 1,
+            bytes_in: 10,
+            bytes_out: 1,
+            thread: (1, 0),
+            users: 2,
+            ..ListenedSample::default()
+        }
+    }
+
+    /// One that failed.
+    pub fn failed(name: &str, code: &str, message: &str, failure: &str) -> ListenedSample {
+        ListenedSample {
+            has_failed: true,
+            code: code.to_owned(),
+            message: message.to_owned(),
+            failure: failure.to_owned(),
+            ..sample(name, 30)
+        }
+    }
+
+    #[test]
+    fn percentiles_are_those_of_commons_math() {
+        let window = |values: &[u64]| {
+            let mut window = Window::default();
+            values.iter().for_each(|value| window.push(*value));
+            window
+        };
+        assert_eq!(window(&[]).percentiles(&[50.0]), [0.0]);
+        assert_eq!(window(&[7]).percentiles(&[1.0, 99.0]), [7.0, 7.0]);
+        let four = window(&[40, 10, 30, 20]);
+        assert_eq!(
+            four.percentiles(&[10.0, 50.0, 90.0, 30.0, 100.0]),
+            [10.0, 25.0, 40.0, 15.0, 40.0]
+        );
+        assert_eq!((four.min(), four.max(), four.mean()), (10, 40, 25.0));
+    }
+
+    #[test]
+    fn times_are_of_the_last_samples_and_counts_of_the_interval() {
+        let mut sums = Sums::new(Pattern::compile("^a").ok());
+        (0..150).for_each(|ms| sums.add(&sample("ab", ms)));
+        sums.add(&sample("b", 1_000));
+        assert_eq!(sums.by_name.keys().collect::<Vec<_>>(), ["ab"]);
+        assert_eq!(
+            (sums.all.count(), sums.all.times.min(), sums.all.times.max()),
+            (151, 51, 1_000)
+        );
+        assert_eq!(sums.by_name["ab"].ok.times.min(), 50);
+        assert_eq!((sums.all.hits, sums.all.bytes_in, sums.all.bytes_out), (151, 1_510, 151));
+        sums.begin_interval();
+        assert_eq!((sums.all.count(), sums.all.hits, sums.all.bytes_in), (0, 0, 0));
+        assert_eq!(sums.all.times.max(), 1_000, "it slides");
+    }
+
+    #[test]
+    fn errors_are_told_apart_by_what_they_say() {
+        let mut sums = Sums::new(Pattern::compile("").ok());
+        for own in [
+            failed("a", "500", "Internal Server Error", ""),
+            failed("a", "500", "internal server error ", ""),
+            failed("a", "200", "OK", "expected b"),
+            failed("a", "", "", ""),
+        ] {
+            sums.add(&own);
+        }
+        let sum = &sums.by_name["a"];
+        let errors = sum.errors().map(|own| (own.code.as_str(), own.message.as_str(), own.count));
+        let expected = [
+            ("0", "None", 1),
+            ("500", "Internal Server Error", 2),
+            ("Assertion failed", "expected b", 1),
+        ];
+        assert_eq!(errors.collect::<Vec<_>>(), expected);
+        assert_eq!((sum.ko.count, sum.ok.count, sums.all.errors().count()), (4, 0, 0));
+    }
+
+    #[test]
+    fn a_transaction_that_stands_apart_counts_once() {
+        let mut sums = Sums::new(Pattern::compile("").ok());
+        sums.add(&ListenedSample { is_apart: true, ..sample("t", 5) });
+        assert_eq!((sums.all.count(), sums.all.hits, sums.all.bytes_in), (1, 0, 0));
+        let own = &sums.by_name["t"];
+        assert_eq!((own.count(), own.hits, own.bytes_in), (1, 1, 10));
+    }
+
+    #[test]
+    fn threads_are_users_that_were_seen() {
+        let mut sums = Sums::default();
+        assert_eq!(sums.threads(None), Threads::default());
+        for (thread, users) in [((1, 0), 1), ((1, 2), 4), ((2, 0), 4)] {
+            sums.add(&ListenedSample { thread, users, ..sample("a", 1) });
+        }
+        assert_eq!(
+            sums.threads(Some(3)),
+            Threads { min: 1, max: 4, mean: 3, started: 4, ended: 1 }
+        );
+    }
+}
