@@ -53,8 +53,7 @@ pub use recording::Recording;
 pub use run::{FeedReport, Generator, Mark, Meta, PlannedLoad, Run, RunPhase, ScenarioMeta};
 pub use samples::{
     GroupPart, GroupSample, ListenedSample, LoadedPage, PlanAnswer, RequestSample, SampleFormat,
-    SamplePart,
-    SampleWriter,
+    SamplePart, SampleWriter,
 };
 pub use series::{
     CheckTrack, HostTrack, MetricTrack, RowTrack, SeriesDocument, SeriesPhase, SeriesScenario,
