@@ -228,8 +228,7 @@ impl Shared {
         if let Some(to) = plain().find(is_proxied).filter(|_| settings.http == Http::V2) {
             return Err(SetupError(plain_http2(&to.origin)));
         }
-        let needed = to.iter().any(|to| to.origin.is_tls());
-        let tls = tls::connectors(&settings.tls, settings.http, needed)?;
+        let tls = tls::connectors(&settings.tls, settings.http)?;
         let io = choose(settings.io)?;
         let given = resolve::substitutes(&settings.resolve)?;
         let mut shared = Shared { settings, tls, given, addresses: HashMap::new(), io };

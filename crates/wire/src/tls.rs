@@ -62,17 +62,13 @@ impl Connectors {
     }
 }
 
-/// Makes what shakes hands. The system's roots are read only if they are `needed`.
-pub(crate) fn connectors(
-    settings: &TlsSettings,
-    http: Http,
-    needed: bool,
-) -> Result<Connectors, SetupError> {
+/// Makes what shakes hands.
+pub(crate) fn connectors(settings: &TlsSettings, http: Http) -> Result<Connectors, SetupError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let trust = Arc::new(if settings.insecure {
         Trust::any(provider)
     } else {
-        let (roots, named) = roots(settings, needed)?;
+        let (roots, named) = roots(settings)?;
         Trust::new(roots, named, provider)
     });
     let mut named = Vec::new();
@@ -146,18 +142,16 @@ fn identity(cert: &Path, key: &Path) -> Result<Identity, SetupError> {
     Ok((chain, key))
 }
 
-/// The authorities that are trusted, and the certificates that `ca` names, which may be servers' own.
+/// The authorities that are trusted, and the certificates that `ca` names, which may be servers' own. The system's are read for
+/// plain targets too: a redirect or a variable may lead to https.
 fn roots(
     settings: &TlsSettings,
-    needed: bool,
 ) -> Result<(RootCertStore, Vec<CertificateDer<'static>>), SetupError> {
     let mut named = Vec::new();
     let mut roots = RootCertStore::empty();
-    if needed {
-        // A machine without any is fine as long as `ca` is given; otherwise each handshake says so.
-        let system = rustls_native_certs::load_native_certs();
-        roots.add_parsable_certificates(system.certs);
-    }
+    // A machine without any is fine as long as `ca` is given; otherwise each handshake says so.
+    let system = rustls_native_certs::load_native_certs();
+    roots.add_parsable_certificates(system.certs);
     for path in &settings.ca {
         for certificate in certificates(path)? {
             roots.add(certificate.clone()).map_err(|error| unreadable(path, &error))?;

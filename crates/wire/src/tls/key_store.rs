@@ -158,7 +158,7 @@ mod tests {
         let of_store = identities(&store).map_err(|SetupError(why)| why).expect("two");
         let settings =
             TlsSettings { insecure: true, key_store: Some(store), ..TlsSettings::default() };
-        let connectors = connectors(&settings, Http::V1, false);
+        let connectors = connectors(&settings, Http::V1);
         let connectors = connectors.map_err(|SetupError(why)| why).expect("settings");
         // Of several none is taken unless it is named.
         assert!(!connectors.has_certificate && shown(&connectors, None).is_none());

@@ -67,7 +67,7 @@ fn refused(
         .with_no_client_auth()
         .with_cert_resolver(Arc::new(own));
     let mut server = ServerConnection::new(Arc::new(server)).expect("a server");
-    let connectors = connectors(settings, Http::Auto, true).expect("settings");
+    let connectors = connectors(settings, Http::Auto).expect("settings");
     let connector = connectors.of(None);
     let name = ServerName::try_from(host.to_owned()).expect("a name");
     let mut client = ClientConnection::new(connector.config().clone(), name).expect("a client");
@@ -109,7 +109,7 @@ fn only_files_that_end_are_read() {
                 ..TlsSettings::default()
             },
         ] {
-            let SetupError(error) = connectors(&settings, Http::V1, false).err().expect("no file");
+            let SetupError(error) = connectors(&settings, Http::V1).err().expect("no file");
             assert!(error.contains(file) && error.contains(why), "{error}");
         }
     }
