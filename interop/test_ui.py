@@ -93,6 +93,9 @@ class Page(unittest.TestCase):
         for word in ("buyer", "guest", "4 users", "status in", HOSTILE, "status == 200", "error_rate < 0.1%", "search page"):
             self.assertIn(word, seen["text"])
         self.assertRegex(seen["moment"], r"p50|actual")
+        for word in ("home: latency", "p99", "home: requests and errors a second"):
+            self.assertIn(word, seen["row"])
+        self.assertEqual(seen["open"], 1, "one was closed again")
         self.assertGreaterEqual(seen["after"], seen["before"], "the curves are there again")
         self.assertGreater(seen["before"], 2)
         self.assertEqual(seen["outcome"], "The run failed")

@@ -50,6 +50,13 @@ async function watch(browser, { url, shot }, seen) {
   for (const form of Object.keys(FORMS)) pages[form] = await open(browser, url, form, seen);
   const { light } = pages;
   await seconds(light, 4);
+  const home = light.locator('#rows button.name', { hasText: /^home$/ });
+  await home.click();
+  await light.locator('#rows td', { hasText: 'guest' }).first().click();
+  await light.waitForFunction(() => document.querySelectorAll('#rows tr.under:not([hidden]) path.line').length === 10, null, SOON);
+  seen.row = (await light.locator('#rows tr.under:not([hidden])').allInnerTexts()).join('\n');
+  await home.click();
+  seen.open = await light.locator('#rows tr.under:not([hidden])').count();
   seen.forms = [];
   for (const [form, page] of Object.entries(pages)) {
     await seconds(page, 4);

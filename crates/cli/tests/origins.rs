@@ -3,10 +3,13 @@
 
 mod common;
 
+use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::peer::{Peer, header, response};
-use common::{Steps, all_good, kinds};
+use common::{Steps, all_good, kinds, target_at};
+use squall_target::{TlsCertificate, TlsOptions};
 
 /// A peer that redirects `/N` to the N-th of some places, in which `SELF` is its own address, and `/to/X`
 /// to X; all else gets `200`.
@@ -86,6 +89,34 @@ fn credentials_do_not_come_back_from_another_origin() {
     let path = format!("/to/{url}/end");
     assert_eq!(heads(&other, &["Authorization"]), [path]);
     assert_eq!(heads(&first, &["Authorization"]), ["/0 Authorization=Basic YTpi", "/end"]);
+}
+
+/// Whom the system trusts is said by the environment of a process.
+#[test]
+fn a_plain_target_may_lead_to_one_that_the_system_trusts() {
+    let certificate = TlsCertificate::SelfSigned { names: Vec::new() };
+    let tls = TlsOptions { certificate, client_ca: None };
+    let secure = target_at("127.0.0.1:0", Some(tls));
+    let plain = redirects(vec![format!("{}/status/204", secure.url())]);
+    let url = plain.url();
+    let steps = Steps {
+        head: "allow_hosts: ['*']",
+        ..Steps::one(&url, "{get: /0, redirects: 1, check: status == 204}")
+    };
+    let folder = steps.folder();
+    let path = folder.path().join("trusted.pem");
+    std::fs::write(&path, secure.ca_pem().expect("a certificate")).expect("writable");
+    for (trusted, code) in [(path.as_path(), 0), (Path::new("/dev/null"), 1)] {
+        let output = Command::new(env!("CARGO_BIN_EXE_squall"))
+            .args(["run", "plan.yaml", "--quiet"])
+            .current_dir(folder.path())
+            .env("SSL_CERT_FILE", trusted)
+            .env_remove("SSL_CERT_DIR")
+            .output()
+            .expect("squall runs");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(code), "{trusted:?}: {text}");
+    }
 }
 
 #[test]

@@ -447,8 +447,8 @@ fn the_runs_of_a_folder_and_their_reports() {
         serde_json::from_str(list.split("\r\n\r\n").nth(1).expect("a body")).expect("JSON");
     let [run] = &list["runs"].as_array().expect("a list")[..] else { panic!("{list}") };
     assert_eq!(
-        (&run["name"], &run["report"], &run["passed"]),
-        (&json!(name), &json!(true), &json!(true))
+        (&run["name"], &run["report"], &run["outcome"]),
+        (&json!(name), &json!(true), &json!("passed"))
     );
     assert_eq!((&run["labels"]["branch"], &list["unread"]), (&json!("main"), &json!(1)));
     let (status, report) = served.get(&format!("runs/{name}/report.html"));

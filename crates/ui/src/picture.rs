@@ -314,7 +314,8 @@ fn rows(state: &State, known: &mut Known, is_new: bool) -> Value {
 
 fn row(at: usize, own: &RowState, is_first: bool, tail: usize) -> Value {
     let from = own.curve.len().saturating_sub(tail);
-    let second = |own: &RowSecond| json!([own.count, own.errors, own.p95_us]);
+    let second =
+        |own: &RowSecond| json!([own.count, own.errors, own.p95_us, own.p50_us, own.p99_us]);
     let tail: Vec<Value> = own.curve.iter().skip(from).map(second).collect();
     let mut row = json!({
         "at": at, "count": own.count, "errors": own.errors, "latency_us": own.latency_us, "tail": tail,

@@ -39,8 +39,12 @@ pub struct RowSecond {
     pub count: u64,
     /// Errors among them.
     pub errors: u64,
+    /// Median of the latency, in µs.
+    pub p50_us: u64,
     /// 95th percentile of the latency, in µs.
     pub p95_us: u64,
+    /// 99th percentile of the latency, in µs.
+    pub p99_us: u64,
 }
 
 /// All rows.
@@ -72,7 +76,10 @@ impl Rows {
             let Some(last) = self.rows[at].curve.back_mut() else { continue };
             last.count += own.stats.count;
             last.errors += own.stats.errors;
-            last.p95_us = last.p95_us.max(own.stats.latency.percentile(95.0));
+            let at = |p| own.stats.latency.percentile(p);
+            last.p50_us = last.p50_us.max(at(50.0));
+            last.p95_us = last.p95_us.max(at(95.0));
+            last.p99_us = last.p99_us.max(at(99.0));
         }
         self.left_out = 0;
         for (key, stats) in totals.rows() {

@@ -24,21 +24,23 @@ const perSecond = (name) => (point) => point[name] / point.seconds;
 const latency = (name) => (point) => point[name] || null;
 
 /** Points of a length that says something: of a run that is over the last second may be a small part of one. */
-function whole() {
+function whole(points = run.points) {
   const { result } = run.about;
-  return result ? run.points.filter((point) => point.second + 0.5 <= result.elapsed_s) : run.points;
+  return result ? points.filter((point) => point.second + 0.5 <= result.elapsed_s) : points;
 }
 
+/** What charts show: from and to which second, and the points. */
+const THE_RUN = { span, points: whole };
+
 /** The point that covers a second, or the latest one. */
-function pointAt(second) {
-  const points = whole();
+function pointAt(second, points = whole()) {
   if (second === null) return points[points.length - 1];
   return points.findLast((point) => second >= point.second && second < point.second + point.seconds);
 }
 
 /** The points of a line within the span: the middle of each interval, and its value; what is planned goes on to the end. */
-function shownOf(line, [from, to]) {
-  const inside = whole().filter((point) => point.second + point.seconds > from && point.second < to);
+function shownOf(line, points, [from, to]) {
+  const inside = points.filter((point) => point.second + point.seconds > from && point.second < to);
   const shown = inside.map((point) => [point.second + point.seconds / 2, line.of(point)]);
   const last = inside.length > 0 ? inside[inside.length - 1].second : -1;
   if (line.ahead !== undefined) {
@@ -52,9 +54,9 @@ function shownOf(line, [from, to]) {
 
 /**
  * A chart. `lines` are {name, color, dash, fill, of, ahead}: `of` is the value at a point, `ahead` its place in what is
- * planned yet; `note` is what is to be said of it now.
+ * planned yet; `note` is what is to be said of it now, `over` what is shown.
  */
-function chart({ title, unit, lines, height = 170, hasLog, note = () => '' }) {
+function chart({ title, unit, lines, height = 170, hasLog, note = () => '', over = THE_RUN }) {
   const own = { log: false };
   const plot = el('div.plot', {
     tabindex: 0, role: 'slider', 'aria-label': `${title}: moment`, 'aria-valuemin': 0, 'aria-valuemax': 1,
@@ -71,20 +73,20 @@ function chart({ title, unit, lines, height = 170, hasLog, note = () => '' }) {
     own.draw();
   } }, 'logarithmic') : null;
   const told = el('p.note');
-  const numbers = el('details', { ontoggle: () => numbers.open && numbers.lastChild.replaceChildren(tableOf(title, unit, lines)) },
+  const numbers = el('details', { ontoggle: () => numbers.open && numbers.lastChild.replaceChildren(tableOf(title, unit, lines, over.points())) },
     el('summary', null, 'Values as a table'), el('div'));
   own.figure = el('figure.chart', null,
     el('figcaption', null, el('h3', null, title), el('div.bar', null, legend, logButton), told), plot, numbers);
   const text = (value) => (value === null || value === undefined ? '–' : UNITS[unit].show(value));
 
   own.point = () => {
-    const point = pointAt(view.cursor);
+    const point = pointAt(view.cursor, over.points());
     const told = lines.map((line, at) => {
       const value = text(point ? line.of(point) : null);
       set(values[at], value);
       return `${line.name} ${value}`;
     });
-    const [from, to] = span();
+    const [from, to] = over.span();
     plot.setAttribute('aria-valuemax', Math.ceil(to));
     plot.setAttribute('aria-valuenow', Math.round(view.cursor === null ? Math.max(0, run.now ? run.now.seconds - 1 : 0) : view.cursor));
     plot.setAttribute('aria-valuetext', `${view.cursor === null ? 'the latest second' : shownMoment(view.cursor)}: ${told.join(', ')}`);
@@ -99,10 +101,10 @@ function chart({ title, unit, lines, height = 170, hasLog, note = () => '' }) {
     if (!width || !run.now) return;
     set(told, note());
     told.hidden = told.textContent === '';
-    const [from, to] = span();
+    const [from, to] = over.span();
     const inner = height - MARGIN.top - MARGIN.bottom;
     own.x = (at) => MARGIN.left + ((at - from) / (to - from)) * (width - MARGIN.left - MARGIN.right);
-    const drawn = lines.map((line) => ({ ...line, shown: shownOf(line, [from, to]) }));
+    const drawn = lines.map((line) => ({ ...line, shown: shownOf(line, over.points(), [from, to]) }));
     const axis = scale(drawn, own.log, unit, height);
     const y = (value) => MARGIN.top + inner * (1 - axis.at(value));
     const root = svg('svg', { width, height, viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true' });
@@ -124,15 +126,19 @@ function chart({ title, unit, lines, height = 170, hasLog, note = () => '' }) {
     plot.replaceChildren(root);
     own.point();
   };
-  interact(plot);
+  interact(plot, over);
   charts.add(own);
   sizes.observe(plot);
+  own.remove = () => {
+    charts.delete(own);
+    sizes.unobserve(plot);
+  };
   return own;
 }
 
-function tableOf(title, unit, lines) {
+function tableOf(title, unit, lines, points) {
   const text = (value) => (value === null || value === undefined ? '–' : UNITS[unit].show(value));
-  const rows = whole().map((point) => [shownMoment(point.second), ...lines.map((line) => text(line.of(point)))]);
+  const rows = points.map((point) => [shownMoment(point.second), ...lines.map((line) => text(line.of(point)))]);
   return table(title, ['from', ...lines.map((line) => line.name)], rows);
 }
 
@@ -142,11 +148,11 @@ function pointTo(second) {
 }
 
 /** Pointer and keys: a moment is pointed at, and arrows move it; Escape shows the latest second again. */
-function interact(plot) {
+function interact(plot, over) {
   plot.addEventListener('pointermove', (event) => {
     const box = plot.getBoundingClientRect();
     const share = (event.clientX - box.left - MARGIN.left) / (box.width - MARGIN.left - MARGIN.right);
-    const [from, to] = span();
+    const [from, to] = over.span();
     pointTo(from + Math.max(0, Math.min(1, share)) * (to - from));
   });
   plot.addEventListener('pointerleave', () => document.activeElement !== plot && pointTo(null));
@@ -158,7 +164,7 @@ function interact(plot) {
     const keys = {
       ArrowLeft: () => pointTo(here - step), ArrowDown: () => pointTo(here - step),
       ArrowRight: () => pointTo(here + step), ArrowUp: () => pointTo(here + step),
-      Home: () => pointTo(span()[0]), End: () => pointTo(null), Escape: () => pointTo(null),
+      Home: () => pointTo(over.span()[0]), End: () => pointTo(null), Escape: () => pointTo(null),
     };
     if (!run.now || !keys[event.key]) return;
     event.preventDefault();
