@@ -13,7 +13,7 @@ from pathlib import Path
 from lib import ROOT, Table, run, squall, target
 
 sys.path.insert(0, str(ROOT / "interop/jmeter"))
-from plans import argument, asserts, by_regex, group, headers, loop, plan, request, simple, text, timer, transaction
+from plans import argument, asserts, by_regex, group, headers, loop, plan, request, simple, timer, transaction
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 3
 GROUPS, TRANSACTIONS, SAMPLERS = 6, 13, 17

@@ -3,7 +3,6 @@ against the names that docs/feeds.md has, and those to Prometheus against Promet
 
 import functools
 import json
-import os
 import re
 import subprocess
 import tempfile

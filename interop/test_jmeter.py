@@ -11,11 +11,13 @@ import json
 import os
 import re
 import shutil
+import socketserver
 import ssl
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "jmeter"))

@@ -2,12 +2,10 @@
 it is changed. Each change stands with what is expected of both; where they may differ is said at the end."""
 
 import json
-import os
 import re
 import subprocess
 import tempfile
 import unittest
-from pathlib import Path
 
 import jsonschema
 import yaml
