@@ -209,7 +209,7 @@ fn judge(
             // What is said of a text is of what was looked at.
             result.fail(ErrorKind::Check, || match &check.of {
                 Some(of) => {
-                    in_place(program, user, reply, of, &told).unwrap_or_else(|_| told(reply))
+                    in_place(program, user, reply, of, told).unwrap_or_else(|_| told(reply))
                 }
                 None => told(reply),
             });

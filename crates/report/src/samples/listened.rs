@@ -66,7 +66,7 @@ fn is_transaction(row: &Row<'_>) -> bool {
 
 /// As `SamplerMetric.addHits` of Apache JMeter 5.6.3 counts them.
 fn hits(row: &Row<'_>) -> u64 {
-    let own = !(is_transaction(row) && !row.parts.is_empty());
+    let own = !is_transaction(row) || row.parts.is_empty();
     u64::from(own) + row.parts.iter().map(hits).sum::<u64>()
 }
 

@@ -168,7 +168,7 @@ fn samples_tell_what_was_sent(
 
     let missing: Vec<String> = own("/missing").into_iter().map(trace).collect();
     let example = |line: &&str| missing.iter().any(|own| line.contains(&format!("trace {own}")));
-    assert!(logged(&json).iter().any(|line| example(&line)), "{missing:?} {json}");
+    assert!(logged(&json).iter().any(example), "{missing:?} {json}");
 }
 
 /// Columns of a file of samples, none of whose values has a comma.
