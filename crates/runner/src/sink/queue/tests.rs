@@ -111,7 +111,7 @@ fn exchanges_stand_in_line_with_everything_else() {
     assert_eq!((queue.exchanges.load(Relaxed), queue.exchange_bytes.load(Relaxed)), (0, 0));
 }
 
-/// Those that wait to be handed over count, too.
+/// The second behind them hands the last of them over while the sink still waits.
 #[test]
 fn exchanges_that_find_the_queue_full_are_dropped_and_counted() {
     let (told, (open, gate)) = (Told::default(), channel());
@@ -122,6 +122,7 @@ fn exchanges_that_find_the_queue_full_are_dropped_and_counted() {
         let kind = EventKind::Exchange(SeenExchange { phase: Phase::Load, exchange });
         sinks.feeds[0].exchange(Event { at_s: 0.0, kind }, 0);
     }
+    sinks.second(second(1));
     open.send(()).expect("it waits");
     let reports = sinks.finish(&Arc::default());
     assert_eq!((reports[0].exchanges, reports[0].exchanges_dropped), (MAX_EXCHANGES as u64, 5));
@@ -138,6 +139,7 @@ fn exchanges_whose_messages_find_no_room_are_dropped_and_counted() {
         let kind = EventKind::Exchange(SeenExchange { phase: Phase::Load, exchange });
         sinks.feeds[0].exchange(Event { at_s: 0.0, kind }, size);
     }
+    sinks.second(second(1));
     open.send(()).expect("it waits");
     let reports = sinks.finish(&Arc::default());
     assert_eq!((reports[0].exchanges, reports[0].exchanges_dropped), (3, 2));
