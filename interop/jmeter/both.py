@@ -108,7 +108,7 @@ def cell(row, column):
     if column in ("bytes", "sentBytes") and row["responseCode"].startswith("Non HTTP"):
         return ""
     # A sample is one line of ours.
-    return re.sub(r"\b(127\.0\.0\.1|localhost):\d+", r"\1:PORT", text).replace("\n", "\\n").replace("\t", "\\t")
+    return re.sub(r"\b(127\.0\.0\.1|localhost|[a-z]+\.(?:test|invalid)):\d+", r"\1:PORT", text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def of_csv(path):
