@@ -1,6 +1,6 @@
 //! Regular expressions of `matches()` and `find_all()`: the syntax and the limits of the `regex` crate. Pure.
 
-use regex_automata::meta;
+use regex_automata::meta::{self, BuildError};
 use regex_automata::util::syntax;
 
 /// The largest compiled size of a pattern, in bytes.
@@ -21,13 +21,7 @@ impl Pattern {
             .configure(meta::Config::new().utf8_empty(false).nfa_size_limit(Some(SIZE_LIMIT)))
             .build(source)
             .map(Pattern)
-            .map_err(|error| match error.syntax_error() {
-                Some(error) => error.to_string(),
-                None if error.size_limit().is_some() => {
-                    format!("the pattern is too large: compiled, more than {SIZE_LIMIT} bytes")
-                }
-                None => error.to_string(),
-            })
+            .map_err(|error| told(&error))
     }
 
     /// What it takes, in bytes, without what searches keep for themselves.
@@ -49,4 +43,19 @@ impl Pattern {
             found.iter().map(|group| group.and_then(|group| bytes.get(group.range()))).collect()
         })
     }
+}
+
+/// What is wrong with a pattern, in one line.
+fn told(error: &BuildError) -> String {
+    let (what, at) = match error.syntax_error() {
+        Some(regex_syntax::Error::Parse(error)) => (error.kind().to_string(), error.span().start),
+        Some(regex_syntax::Error::Translate(error)) => {
+            (error.kind().to_string(), error.span().start)
+        }
+        _ if error.size_limit().is_some() => {
+            return format!("the pattern is too large: compiled, more than {SIZE_LIMIT} bytes");
+        }
+        _ => return format!("the pattern cannot be compiled: {error}"),
+    };
+    format!("invalid pattern: {what}, at its character {}", at.column)
 }

@@ -274,7 +274,7 @@ fn what_is_wrong_is_shown() {
                 scenario("      - get: /")
             ),
             "1:50",
-            "regex parse error",
+            "invalid pattern: unclosed group, at its character 1",
         ),
         (
             format!(
