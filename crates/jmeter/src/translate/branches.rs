@@ -1,12 +1,14 @@
 //! Controllers of several branches: one of them in each pass, all in another order, or all at the same time.
 
 use squall_plan::model::{
-    Choice, DEFAULT_PARALLEL, GroupSamples, MAX_PARALLEL, Step, StepKind, Tags, ThinkTime,
+    Choice, DEFAULT_PARALLEL, GroupSamples, Json, MAX_PARALLEL, Step, StepKind, Tags, ThinkTime,
 };
+use squall_plan::span::{Span, Spanned};
+use squall_plan::template::Template;
 
 use super::controller::PLAIN;
 use super::group::Gathered;
-use super::texts::{expression, literal};
+use super::texts::{Piece, expression, literal};
 use super::{Translator, of_one, step};
 use crate::elements::Role;
 use crate::tree::ElementId;
@@ -279,30 +281,37 @@ impl Translator<'_> {
         }
         let hidden = |purpose| self.names.hidden_of(purpose, id, 0);
         let (text, place) = (hidden("switch"), hidden("branch"));
-        let mut choice = default.map_or("-1".to_owned(), |default| default.to_string());
-        for (number, name) in names.iter().enumerate().rev() {
-            choice = format!("{text} == {} ? {number} : {choice}", super::texts::quoted(name));
+        let mut places: Vec<(Template, Json)> = Vec::new();
+        for (number, name) in names.into_iter().enumerate() {
+            // The first of a name is the one.
+            let name = self.template_of(id, &[Piece::Text(name)]);
+            if !places.iter().any(|(other, _)| *other == name) {
+                places.push((name, Json::Int(number as i64)));
+            }
         }
-        let of_number = format!("(int({text}) in [{}] ? int({text}) : 0)", numbers(names.len()));
+        let default = default.map_or("-1".to_owned(), |default| default.to_string());
+        let of_number = format!("(int({text}) < {} ? int({text}) : 0)", children.len());
+        let of_name = format!("({text} in {place} ? {place}[{text}] : {default})");
         let choice = format!(
-            "{text}.matches(\"^[0-9]{{1,9}}$\") ? {of_number} : {text} == \"\" ? 0 : {choice}"
+            "{text}.matches(\"^[0-9]{{1,9}}$\") ? {of_number} : {text} == \"\" ? 0 : {of_name}"
         );
-        steps.extend([self.set(id, &text, &expression(&value)), self.set(id, &place, &choice)]);
+        steps.push(self.set(id, &text, &expression(&value)));
+        let name = Spanned::new(place.clone(), Span::default());
+        steps.push(StepKind::Set(vec![(name, Json::Map(places))]));
+        steps.push(self.set(id, &place, &choice));
         steps.extend(self.chosen(id, &place, children));
         steps
     }
 
-    /// The branch whose number a variable holds.
+    /// The branch whose number a variable holds. One after the other is asked for, so that there may be more of them than
+    /// steps may be nested.
     fn chosen(&self, id: ElementId, place: &str, branches: Vec<Vec<Step>>) -> Vec<StepKind> {
-        let mut rest: Vec<Step> = Vec::new();
-        for (number, then) in branches.into_iter().enumerate().rev().filter(|(_, s)| !s.is_empty())
-        {
-            let Some(condition) = self.expression(id, &format!("{place} == {number}")) else {
-                continue;
-            };
-            rest = vec![step(StepKind::If { condition, then, otherwise: rest })];
-        }
-        rest.into_iter().map(|step| step.kind).collect()
+        let branches = branches.into_iter().enumerate().filter(|(_, steps)| !steps.is_empty());
+        let asked = branches.filter_map(|(number, then)| {
+            let condition = self.expression(id, &format!("{place} == {number}"))?;
+            Some(StepKind::If { condition, then, otherwise: Vec::new() })
+        });
+        asked.collect()
     }
 
     /// What is directly below it, all at the same time.
@@ -331,8 +340,4 @@ impl Translator<'_> {
         let samples = GroupSamples::Apart;
         vec![StepKind::Group { name, tags, think_time, samples, steps: vec![step(parallel)] }]
     }
-}
-
-fn numbers(count: usize) -> String {
-    (0..count).map(|number| number.to_string()).collect::<Vec<_>>().join(", ")
 }

@@ -187,6 +187,20 @@ fn a_switch_takes_a_number_or_a_name() {
     assert_eq!(text.matches(r#""get""#).count(), 3, "{text}");
 }
 
+/// Steps may not be nested so deeply, nor an expression have so many parts.
+#[test]
+fn a_switch_has_as_many_branches_as_there_are() {
+    let names = (0..300).map(|number| format!("name {}", number % 299));
+    let inner: String = names.map(|name| request(&name, TO_SHOP, "")).collect();
+    let value = string("SwitchController.value", "name ${__Random(0,298)}");
+    let (text, obstacles) = steps_of(&element("SwitchController", "c", &value, &inner));
+    assert_eq!(obstacles, [""; 0]);
+    assert_eq!(text.matches(r#""get""#).count(), 300);
+    // Two have the same name: the first is meant.
+    assert!(text.contains(r#""name 0": 0"#) && !text.contains(": 299 "), "{text}");
+    assert!(text.contains(r#""if": "branch_1 == 299""#), "{text}");
+}
+
 #[test]
 fn timers_are_one_wait_and_rates_come_before_it() {
     let timer = |class: &str, delay: &str, range: &str| {
