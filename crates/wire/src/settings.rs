@@ -228,6 +228,12 @@ impl Shared {
         if let Some(to) = plain().find(is_proxied).filter(|_| settings.http == Http::V2) {
             return Err(SetupError(plain_http2(&to.origin)));
         }
+        if let (Some(path), Some(to)) = (&settings.unix, to.iter().find(is_proxied)) {
+            let (to, path) = (&to.origin, path.display());
+            return Err(SetupError(format!(
+                "requests to {to} cannot go both through a proxy and through the Unix socket {path}: leave out one of them"
+            )));
+        }
         let tls = tls::connectors(&settings.tls, settings.http)?;
         let io = choose(settings.io)?;
         let given = resolve::substitutes(&settings.resolve)?;

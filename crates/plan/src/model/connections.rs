@@ -41,6 +41,11 @@ record! {
         /// TLS settings.
         pub tls: Tls,
     }
+    rules(_this, keys) {
+        let help = "leave out one of them: a connection goes either way";
+        keys.rule(Rule::Excludes("unix", "proxy", help));
+        keys.rule(Rule::Excludes("unix", "source_addresses", help));
+    }
 }
 
 record! {

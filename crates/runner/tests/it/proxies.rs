@@ -183,3 +183,25 @@ fn a_proxy_that_is_none_is_told_without_its_password() {
     let plan = Steps { head, ..Steps::one("http://127.0.0.1:1", "get: /") }.folder();
     assert!(refused(plan.path(), &options()).contains("invalid host `a b`"));
 }
+
+#[test]
+fn a_unix_socket_leaves_no_room_for_a_proxy() {
+    let proxy = "proxy: 'http://127.0.0.1:2'";
+    for (connections, of_step, expected) in [
+        (format!("unix: x, {proxy}"), String::new(), "leave out one of them"),
+        (
+            "unix: x, source_addresses: [127.0.0.1]".to_owned(),
+            String::new(),
+            "leave out one of them",
+        ),
+        ("unix: /a/b".to_owned(), format!(", {proxy}"), "and through the Unix socket /a/b"),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let plan = format!(
+            "target: http://127.0.0.1:1\nconnections: {{{connections}}}\nscenarios: {{u: {{load: {{users: 1, iterations: 1}}, steps: [{{get: /{of_step}}}]}}}}\n"
+        );
+        std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+        let error = refused(folder.path(), &options());
+        assert!(error.contains(expected), "{error}");
+    }
+}
