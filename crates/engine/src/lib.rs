@@ -34,4 +34,4 @@ pub use program::{
     compile, misjudged,
 };
 pub use run::{Control, Ended, ErrorExample, Event, LogLine, RunOptions, run};
-pub use trace::{Answer, Exchange, Hop, SeenGroup, Tally, Trace, Which};
+pub use trace::{Answer, Exchange, Hop, SeenGroup, Spares, Tally, Trace, Which};

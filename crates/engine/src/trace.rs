@@ -1,6 +1,8 @@
 //! What one who watches a run is told of its exchanges (`squall try`, a log of requests): copies, made
 //! only of exchanges that the watcher has picked.
 
+mod spares;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -9,6 +11,8 @@ use squall_plan::secrets::Secrets;
 
 use crate::parts::trace_context::TraceId;
 use crate::program::Section;
+
+pub use spares::Spares;
 
 /// Which exchanges a watcher is told of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,13 +33,15 @@ type GroupWatch = Arc<dyn Fn(SeenGroup) + Send + Sync>;
 /// Told of exchanges when they are over, on the thread of the worker that made them.
 #[derive(Clone)]
 pub struct Trace {
-    watch: Arc<dyn Fn(Exchange) + Send + Sync>,
+    watch: Arc<dyn Fn(Arc<Exchange>) + Send + Sync>,
     /// Told of the lines that the plan logs, when it does.
     log: Option<LogWatch>,
     /// Told of groups when they are over.
     group: Option<GroupWatch>,
     /// How many groups have a number.
     groups: Arc<AtomicU64>,
+    /// Copies that may be written over.
+    pub(crate) spares: Spares,
     /// Which it is told of.
     pub(crate) which: Which,
     /// Most bytes that are copied of a request and of an answer's body; 0: neither of them, nor heads.
@@ -56,13 +62,14 @@ impl Trace {
     pub fn new(
         which: Which,
         bytes: usize,
-        watch: impl Fn(Exchange) + Send + Sync + 'static,
+        watch: impl Fn(Arc<Exchange>) + Send + Sync + 'static,
     ) -> Self {
         Trace {
             watch: Arc::new(watch),
             log: None,
             group: None,
             groups: Arc::default(),
+            spares: Spares::default(),
             which,
             bytes,
             observations: false,
@@ -72,6 +79,11 @@ impl Trace {
     /// The same, told what was extracted of each exchange and checked, as well.
     pub fn with_observations(self) -> Self {
         Trace { observations: true, ..self }
+    }
+
+    /// The same, with copies that were given back to write over.
+    pub fn with_spares(self, spares: &Spares) -> Self {
+        Trace { spares: spares.clone(), ..self }
     }
 
     /// The same, told of the lines that the plan logs as well, with their secrets masked and control
@@ -101,7 +113,7 @@ impl Trace {
         self.log.as_deref()
     }
 
-    pub(crate) fn tell(&self, exchange: Exchange) {
+    pub(crate) fn tell(&self, exchange: Arc<Exchange>) {
         (self.watch)(exchange);
     }
 }
@@ -265,6 +277,14 @@ pub struct Hop {
 }
 
 impl Exchange {
+    /// Empties what not every exchange has; what each of them has is written over.
+    pub(crate) fn clear(&mut self) {
+        (self.trace, self.part_of, self.reason, self.error) = (None, None, None, None);
+        self.hops.clear();
+        self.extracted.clear();
+        self.checks.clear();
+    }
+
     /// The last request, which the sample's status and checks are about.
     pub fn last(&self) -> Option<&Hop> {
         self.hops.last()

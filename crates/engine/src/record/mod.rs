@@ -190,7 +190,12 @@ impl Recorder {
 
     /// The text of a name.
     pub(crate) fn name_text(&self, name: u32) -> String {
-        self.names.borrow().name(NameId(name)).unwrap_or_default().to_owned()
+        self.with_name(name, str::to_owned)
+    }
+
+    /// The same, looked at where it is.
+    pub(crate) fn with_name<R>(&self, name: u32, look: impl FnOnce(&str) -> R) -> R {
+        look(self.names.borrow().name(NameId(name)).unwrap_or_default())
     }
 
     /// Writes a line to the run's log, or counts it as dropped.
@@ -210,6 +215,14 @@ impl Recorder {
     /// What no output may show, as far as it is known by now.
     pub(crate) fn secrets(&self) -> Arc<Secrets> {
         self.secrets.borrow().clone()
+    }
+
+    /// The same, for one who may have them already: to count who has them costs the more, the more threads do.
+    pub(crate) fn share_secrets(&self, with: &mut Arc<Secrets>) {
+        let own = self.secrets.borrow();
+        if !Arc::ptr_eq(&own, with) {
+            *with = own.clone();
+        }
     }
 
     /// A variable holds something that no output may show from now on.

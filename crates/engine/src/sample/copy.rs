@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::io;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use squall_metrics::Sample;
 use squall_wire::{BodySource, Response, Times};
@@ -20,7 +21,8 @@ pub(super) struct Copy {
     bytes: usize,
     /// Whether what is extracted and checked is wanted.
     observations: bool,
-    exchange: Exchange,
+    /// Nobody else holds it until it is told.
+    exchange: Arc<Exchange>,
     /// What was read of the body that is being sent.
     streamed: Option<Rc<RefCell<Streamed>>>,
 }
@@ -38,12 +40,33 @@ impl Worker {
             }
         }
         let Trace { bytes, observations, .. } = *trace;
-        let exchange = Exchange::default();
+        let exchange = self.spare_exchange(trace);
         Some(Box::new(Copy { bytes, observations, exchange, streamed: None }))
+    }
+
+    /// An exchange to write: one that is written over, if there is such.
+    fn spare_exchange(&self, trace: &Trace) -> Arc<Exchange> {
+        let mut spares = self.spare_exchanges.borrow_mut();
+        if spares.is_empty() {
+            *spares = trace.spares.take();
+        }
+        let mut exchange = spares.pop().unwrap_or_default();
+        Arc::make_mut(&mut exchange).clear();
+        exchange
     }
 }
 
+/// Writes over a text.
+fn write(text: &mut String, new: &str) {
+    text.clear();
+    text.push_str(new);
+}
+
 impl Copy {
+    fn exchange(&mut self) -> &mut Exchange {
+        Arc::make_mut(&mut self.exchange)
+    }
+
     /// How much it wants to see of a response's body.
     pub(super) fn body_bytes(&self) -> u64 {
         self.bytes as u64
@@ -58,7 +81,7 @@ impl Copy {
             hop.request.extend_from_slice(&slice[..slice.len().min(room)]);
         }
         hop.request_bytes = slices.iter().map(|slice| slice.len() as u64).sum();
-        let hops = &mut self.exchange.hops;
+        let hops = &mut self.exchange().hops;
         hops.pop_if(|last| !last.is_answered);
         // Hardly any sample has more than one.
         hops.reserve_exact(1);
@@ -77,7 +100,8 @@ impl Copy {
 
     /// What was sent of a streamed body is part of its request.
     fn take_streamed(&mut self) {
-        if let (Some(copied), Some(hop)) = (self.streamed.take(), self.exchange.hops.last_mut()) {
+        let Some(copied) = self.streamed.take() else { return };
+        if let Some(hop) = self.exchange().hops.last_mut() {
             let copied = &mut *copied.borrow_mut();
             hop.request.append(&mut copied.bytes);
             hop.request_bytes += copied.total;
@@ -87,15 +111,16 @@ impl Copy {
     /// A response came; its times are those of a clock on which the run began at `start`.
     pub(super) fn received(&mut self, response: &Response<'_>, times: &Times, start: u64) {
         self.take_streamed();
-        let Some(hop) = self.exchange.hops.last_mut() else { return };
+        let bytes = self.bytes;
+        let Some(hop) = self.exchange().hops.last_mut() else { return };
         hop.is_answered = true;
         hop.status = response.status;
         hop.times_us = [times.sent_ns, times.first_byte_ns, times.end_ns]
             .map(|time| time.saturating_sub(start) / 1_000);
         hop.bytes = (response.bytes_in, response.bytes_out);
         hop.body_bytes = response.body_bytes;
-        if self.bytes > 0 {
-            let length = response.body.len().min(self.bytes);
+        if bytes > 0 {
+            let length = response.body.len().min(bytes);
             hop.head = response.head.to_vec();
             hop.body = response.body[..length].to_vec();
         }
@@ -103,16 +128,18 @@ impl Copy {
 
     /// The trace that the sample belongs to, and the group of which it is a part.
     pub(super) fn traced(&mut self, trace: Option<TraceId>, part_of: Option<u64>) {
-        (self.exchange.trace, self.exchange.part_of) = (trace, part_of);
+        let exchange = self.exchange();
+        (exchange.trace, exchange.part_of) = (trace, part_of);
     }
 
     /// The output of a program.
     pub(super) fn printed(&mut self, command: String, output: &[u8]) {
-        self.exchange.hops.push(Hop {
+        let body = output[..output.len().min(self.bytes)].to_vec();
+        self.exchange().hops.push(Hop {
             request_bytes: command.len() as u64,
             request: command.into_bytes(),
             is_answered: true,
-            body: output[..output.len().min(self.bytes)].to_vec(),
+            body,
             body_bytes: output.len() as u64,
             ..Hop::default()
         });
@@ -120,14 +147,14 @@ impl Copy {
 
     /// What the plan says of its exit code.
     pub(super) fn said(&mut self, reason: &str) {
-        self.exchange.reason = Some(reason.to_owned());
+        self.exchange().reason = Some(reason.to_owned());
     }
 
     pub(super) fn observed(&mut self, observation: Observation<'_>) {
         if !self.observations {
             return;
         }
-        let exchange = &mut self.exchange;
+        let exchange = self.exchange();
         match observation {
             Observation::Extracted(name, value) => {
                 exchange.extracted.push((name.to_owned(), Ok(value.to_string())));
@@ -152,19 +179,20 @@ impl Copy {
     ) {
         let Some(trace) = &worker.trace else { return };
         if trace.which == Which::Failed && result.error.is_none() {
+            worker.spare_exchanges.borrow_mut().push(self.exchange);
             return;
         }
         self.take_streamed();
-        let exchange = &mut self.exchange;
+        let exchange = self.exchange();
         exchange.at_us = begin.saturating_sub(worker.recorder.start()) / 1_000;
         exchange.worker = worker.index;
-        exchange.secrets = worker.recorder.secrets();
+        worker.recorder.share_secrets(&mut exchange.secrets);
         exchange.section = worker.program.section;
-        exchange.scenario = worker.program.scenarios[user.scenario()].name.clone();
-        exchange.step = step.to_owned();
+        write(&mut exchange.scenario, &worker.program.scenarios[user.scenario()].name);
+        write(&mut exchange.step, step);
         (exchange.user, exchange.iteration) = (user.seat.number, user.iteration.get());
         (exchange.bytes_in, exchange.bytes_out) = (sample.bytes_in, sample.bytes_out);
-        exchange.name = worker.recorder.name_text(name);
+        worker.recorder.with_name(name, |name| write(&mut exchange.name, name));
         exchange.status = i64::from(sample.status);
         exchange.latency_ns = sample.latency_ns;
         exchange.phases = sample.phases;

@@ -39,7 +39,7 @@ use crate::sample::in_flight::{InFlight, InFlightTable};
 use crate::scratch::{Buffer, Buffers};
 use crate::shared_values::SharedValues;
 use crate::together::Together;
-use crate::trace::Trace;
+use crate::trace::{Exchange, Trace};
 use crate::user::{Core, User};
 use alarm::Alarm;
 pub(crate) use origins::Asked;
@@ -92,6 +92,8 @@ pub(crate) struct Worker {
     origins: Origins,
     /// Samples that could have been copied for who watches.
     pub samples_seen: Cell<u64>,
+    /// Copies that may be written over.
+    pub spare_exchanges: RefCell<Vec<Arc<Exchange>>>,
     /// Where IDs of traces come from: no two runs may have the same, whatever their seeds.
     traces: Cell<Random>,
     alarm: Alarm,
@@ -207,6 +209,7 @@ impl Worker {
             buffers: Buffers::default(),
             origins: Origins::new(&program),
             samples_seen: Cell::new(0),
+            spare_exchanges: RefCell::default(),
             traces: Cell::new(Random::new(RandomState::new().hash_one(index))),
             alarm: Alarm::new()?,
             alarm_at: Cell::new(u64::MAX),

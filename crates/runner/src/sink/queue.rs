@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use squall_engine::{Exchange, SeenGroup, Trace, Which};
+use squall_engine::{Exchange, SeenGroup, Spares, Trace, Which};
 use squall_report::{FeedReport, Mark, Run};
 
 use super::{
@@ -71,6 +71,8 @@ struct Queue {
     dropped: AtomicU64,
     exchanges_dropped: AtomicU64,
     exchanges_told: AtomicU64,
+    /// Where exchanges go that it was told of.
+    spares: Spares,
     /// How often it failed, and its first error.
     failed: Mutex<(u64, Option<String>)>,
 }
@@ -89,6 +91,17 @@ enum Message {
 struct Gathered {
     events: Vec<(Event, usize)>,
     bytes: usize,
+}
+
+impl Gathered {
+    /// The exchanges among them.
+    fn exchanges(self) -> Vec<Arc<Exchange>> {
+        let exchange = |(event, _): (Event, usize)| match event.kind {
+            EventKind::Exchange(seen) => Some(seen.exchange),
+            _ => None,
+        };
+        self.events.into_iter().filter_map(exchange).collect()
+    }
 }
 
 /// A sink at work.
@@ -113,6 +126,8 @@ pub(crate) struct Sinks {
     began: Instant,
     folder: Option<PathBuf>,
     marks: Mutex<Marks>,
+    /// Exchanges that all were told of.
+    spares: Spares,
 }
 
 impl std::fmt::Debug for Sinks {
@@ -137,7 +152,7 @@ impl Sinks {
             let wanted = sink.start(start).map_err(failed)?;
             all.folder = all.folder.or(wanted.folder);
             let (sender, inbox) = channel();
-            let queue = Arc::new(Queue::default());
+            let queue = Arc::new(Queue { spares: all.spares.clone(), ..Queue::default() });
             let own = queue.clone();
             // What each exchange goes through must keep up with the workers; what is told once a second can wait for them.
             let can_wait = wanted.exchanges.is_none() && !wanted.groups;
@@ -166,8 +181,8 @@ impl Sinks {
 
     /// Nobody watches.
     pub(crate) fn none() -> Sinks {
-        let marks = Mutex::default();
-        Sinks { feeds: Vec::new(), began: Instant::now(), folder: None, marks }
+        let (marks, spares) = (Mutex::default(), Spares::default());
+        Sinks { feeds: Vec::new(), began: Instant::now(), folder: None, marks, spares }
     }
 
     /// The folder of the first sink that has one.
@@ -226,7 +241,6 @@ impl Sinks {
             // Workers share the number: it is counted only where somebody asks for it.
             let number = if same { 0 } else { seen.fetch_add(1, Relaxed) };
             let size = exchange.copied_bytes();
-            let exchange = Arc::new(exchange);
             let at_s = sinks.began.elapsed().as_secs_f64();
             for feed in &sinks.feeds {
                 let picked = |wanted: Which| same || picks(wanted, number, &exchange);
@@ -237,6 +251,7 @@ impl Sinks {
                 }
             }
         });
+        let trace = trace.with_spares(&self.spares);
         let wants_groups = self.feeds.iter().any(|feed| feed.wants_groups);
         let sinks = self.clone();
         let told = move |group| sinks.group(phase, &Arc::new(group));
@@ -393,11 +408,12 @@ fn take(sink: &mut dyn Sink, message: Message, queue: &Queue) {
         Message::Exchanges(gathered) => {
             queue.exchanges.fetch_sub(gathered.events.len(), Relaxed);
             queue.exchange_bytes.fetch_sub(gathered.bytes, Relaxed);
-            for (event, _) in gathered.events {
+            for (event, _) in &gathered.events {
                 let is_exchange = matches!(event.kind, EventKind::Exchange(_));
                 queue.exchanges_told.fetch_add(u64::from(is_exchange), Relaxed);
-                queue.watch(|| sink.event(&event));
+                queue.watch(|| sink.event(event));
             }
+            queue.spares.give(gathered.exchanges());
         }
         Message::Settle(done) => {
             // Who does not wait any more needs no word.
