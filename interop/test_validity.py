@@ -45,18 +45,25 @@ class Validity(unittest.TestCase):
     def test_a_busy_processor(self):
         spinner = subprocess.Popen(["taskset", "-c", "0", sys.executable, "-c", "while True: pass"])
         try:
-            result = self.provoked("starved", "-c", "32")
-            self.provoked("send_delay", "-c", "200", "-r", "3000/s")
+            result = self.provoked("starved", self.url(), "-d", "3s", "-c", "32")
+            self.provoked("send_delay", self.url(), "-d", "3s", "-c", "200", "-r", "3000/s")
         finally:
             spinner.kill()
             spinner.wait()
         self.assertNotEqual(result["validity"], "valid")
 
     def test_a_saturated_processor(self):
-        self.provoked("cpu_bound", "-c", "64")
+        self.provoked("cpu_bound", self.url(), "-d", "3s", "-c", "64")
 
     def test_more_answers_than_can_be_read(self):
-        result = self.provoked("receive_delay", "-c", "256")
+        # What is done with each takes longer than the target does.
+        check = 'sha512(body) != md5(body)'
+        load = f"{{load: {{users: 256, for: 3s}}, steps: [{{get: /bytes/16384, check: {check}}}]}}"
+        with tempfile.TemporaryDirectory() as folder:
+            plan = os.path.join(folder, "plan.yaml")
+            with open(plan, "w") as file:
+                file.write(f"target: {self.url()}\nscenarios: {{u: {load}}}\n")
+            result = self.provoked("receive_delay", "run", plan, "--out", os.path.join(folder, "run"))
         # Latencies end when the kernel has an answer: what it waits for squall is no part of them.
         delay = result["generator"]["receive_delay_us"]["p50"]
         self.assertLess(result["totals"]["latency_us"]["p50"], delay)
@@ -65,7 +72,7 @@ class Validity(unittest.TestCase):
         """A run of one worker on one processor that has this reason: the first of six, as other guests
         of a shared machine can change what is the limit."""
         for _ in range(6):
-            result = json_of(["taskset", "-c", "0", SQUALL, self.url(), "-d", "3s", "-w", "1", *arguments])
+            result = json_of(["taskset", "-c", "0", SQUALL, *arguments, "-w", "1"])
             if rule in reasons(result):
                 return result
         raise AssertionError(f"no {rule}: {result['validity_reasons']}")
