@@ -5,10 +5,12 @@ plan has a reason to differ in a column, `jmeter/differing.py` says which and wh
 `JMETER` is JMeter's launcher; without one, or a `jmeter` in the path, the tests are skipped. `ONLY` leaves plans out whose rule
 has no such words."""
 
+import concurrent.futures
 import csv
 import http.server
 import json
 import os
+import queue
 import re
 import shutil
 import socketserver
@@ -42,6 +44,8 @@ PLANS = {**PLANS, **functions.PLANS, **links.PLANS, **real.PLANS, **tcp.PLANS, *
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../docs/jmeter.md")
 #: Of how many differences of a plan is told.
 MOST_SHOWN = 20
+#: How many plans run at the same time.
+AT_A_TIME = 4
 # One in which clocks are changed: JMeter and squall look at it.
 os.environ.setdefault("TZ", "America/New_York")
 
@@ -78,12 +82,7 @@ class SamePlans(unittest.TestCase):
                 self.fail(f"{column} is the same by now")
 
     def test_both_do_the_same(self):
-        jmeter = Jmeter()
-        self.addCleanup(jmeter.stop)
-        for rule, text in PLANS.items():
-            if os.environ.get("ONLY", "") in rule:
-                with self.subTest(rule):
-                    self.compare(rule, text, jmeter, of_csv)
+        self.compare_all(PLANS, of_csv)
 
     def test_reasons_to_differ_are_told(self):
         with open(PAGE) as file:
@@ -94,13 +93,29 @@ class SamePlans(unittest.TestCase):
                 self.assertIn(reason, page)
 
     def test_both_write_the_same_xml(self):
-        form = "-Jjmeter.save.saveservice.output_format=xml"
-        jmeter = Jmeter()
-        self.addCleanup(jmeter.stop)
-        for rule, text in IN_XML.items():
-            if os.environ.get("ONLY", "") in rule:
+        self.compare_all(IN_XML, of_xml, "-Jjmeter.save.saveservice.output_format=xml")
+
+    def compare_all(self, plans, read, *more):
+        """Some at the same time, each with a JMeter of its own: what takes time is that JMeter waits for the end of its threads."""
+        free = queue.SimpleQueue()
+        for _ in range(AT_A_TIME):
+            jmeter = Jmeter()
+            self.addCleanup(jmeter.stop)
+            free.put(jmeter)
+
+        def compare(rule, text):
+            jmeter = free.get()
+            try:
+                self.compare(rule, text, jmeter, read, *more)
+            finally:
+                free.put(jmeter)
+
+        with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
+            chosen = {rule: text for rule, text in plans.items() if os.environ.get("ONLY", "") in rule}
+            compared = {rule: pool.submit(compare, rule, text) for rule, text in chosen.items()}
+            for rule, outcome in compared.items():
                 with self.subTest(rule):
-                    self.compare(rule, text, jmeter, of_xml, form)
+                    outcome.result()
 
 
 LOADS = flag("HTTPSampler.image_parser", True)

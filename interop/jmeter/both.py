@@ -88,15 +88,12 @@ class Jmeter:
             self.process = None
 
 
-def one_processor():
-    """And so one worker: several deal out shared numbers and rows beforehand, and not in one order."""
-    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-
-
 def squall(plan, samples, *more):
-    """The same with squall, by JMeter's command line."""
-    command = [SQUALL, "jmeter", "-n", "-t", plan, "-l", samples, *more]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, preexec_fn=one_processor)
+    """The same with squall, by JMeter's command line, on one processor, and so by one worker: several deal out shared numbers and rows
+    beforehand, and not in one order."""
+    processor = str(min(os.sched_getaffinity(0)))
+    command = ["taskset", "-c", processor, SQUALL, "jmeter", "-n", "-t", plan, "-l", samples, *more]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     if done.returncode != 0:
         raise AssertionError(f"squall ends with {done.returncode}: {done.stderr}")
 
