@@ -97,11 +97,10 @@ pub(super) fn written(offset: i64, between: &str) -> String {
 
 /// What the machine's zone is at a moment; `None` if the system has no date for it.
 fn local(unix: i64) -> Option<Rule> {
-    let time: libc::time_t = unix;
     let mut found = std::mem::MaybeUninit::<libc::tm>::zeroed();
     // SAFETY: both point to values that live over the call, of the types that it reads and writes. The zone itself it reads
     // from the environment, once and behind a lock of its own; nothing in squall writes to that.
-    let result = unsafe { libc::localtime_r(&raw const time, found.as_mut_ptr()) };
+    let result = unsafe { libc::localtime_r(&raw const unix, found.as_mut_ptr()) };
     if result.is_null() {
         return None;
     }
