@@ -20,6 +20,7 @@ use crate::template::Template;
 use crate::value::Value;
 use forms::Pattern;
 
+use source::credentials_of_proxy;
 pub(crate) use source::{credentials_in_urls, in_source};
 
 /// What stands for a secret.
@@ -204,8 +205,11 @@ impl Plan {
     pub fn secrets(&self) -> Secrets {
         let mut secrets = Secrets::default();
         let own = self.scenarios.iter().flat_map(|scenario| &scenario.vars);
-        for var in self.vars.iter().chain(own).filter(|var| var.is_secret()) {
-            add_literals(&var.value, &mut secrets);
+        for var in self.vars.iter().chain(own) {
+            match var.is_secret() {
+                true => add_literals(&var.value, &mut secrets),
+                false => add_urls(&var.value, &mut secrets),
+            }
         }
         let defaults = self.scenarios.iter().map(|scenario| &scenario.defaults);
         for defaults in defaults.chain([&self.defaults]) {
@@ -279,39 +283,59 @@ impl Plan {
     }
 }
 
-/// Puts stars in place of the values of a printed plan's secrets where they are written: in `vars`, where `feeds` go, and
-/// behind `password`, `bearer` and `token`. Those that are masked everywhere need no place.
+/// What requests hold, whose keys are a server's words and no plan's.
+const CONTENTS: [&str; 7] = ["json", "form", "multipart", "query", "headers", "extract", "set"];
+
+/// Puts stars in place of the values of a printed plan's secrets where they are written: in `vars`, where `feeds` go, in the
+/// URLs of proxies, in `auth` and in a `key_store`. Those that are masked everywhere need no place.
 pub(crate) fn hide_in_place(printed: &mut Printed) {
     match printed {
         Printed::Array(items) => items.iter_mut().for_each(hide_in_place),
-        Printed::Object(map) => {
-            for (key, value) in map.iter_mut() {
-                let is_written = value.as_str().is_some_and(|text| !text.contains("${"));
-                if is_written && matches!(key.as_str(), "password" | "bearer" | "token") {
-                    *value = MASK.into();
-                } else if key == "feeds" {
-                    hide_receivers(value);
-                } else if key == "vars"
-                    && let Printed::Object(vars) = value
-                {
-                    vars.iter_mut().for_each(|(name, var)| hide_value(name, var));
-                } else {
-                    hide_in_place(value);
-                }
-            }
-        }
+        Printed::Object(map) => map.iter_mut().for_each(|(key, value)| hide_behind(key, value)),
         _ => {}
     }
+}
+
+/// The same of what stands behind a key.
+fn hide_behind(key: &str, value: &mut Printed) {
+    match (key, value) {
+        ("feeds", value) => hide_receivers(value),
+        ("vars", Printed::Object(vars)) => {
+            vars.iter_mut().for_each(|(name, var)| hide_value(name, var));
+        }
+        ("auth" | "key_store", value) => hide_passwords(value),
+        ("proxy", Printed::String(url)) => *url = proxy_masked(url),
+        (key, _) if CONTENTS.contains(&key) => {}
+        (_, value) => hide_in_place(value),
+    }
+}
+
+/// Puts stars in place of what is written behind `password` and `bearer`.
+fn hide_passwords(printed: &mut Printed) {
+    for (key, value) in printed.as_object_mut().into_iter().flatten() {
+        let is_written = value.as_str().is_some_and(|text| !text.contains("${"));
+        match is_written && matches!(key.as_str(), "password" | "bearer") {
+            true => *value = MASK.into(),
+            false => hide_passwords(value),
+        }
+    }
+}
+
+/// The URL of a proxy with stars in place of what authorizes.
+fn proxy_masked(text: &str) -> String {
+    replaced(text, credentials_of_proxy(text).as_slice())
 }
 
 /// The same of feeds, behind the names of their kinds.
 fn hide_receivers(printed: &mut Printed) {
     hide_in_place(printed);
     for feed in printed.as_array_mut().into_iter().flatten().filter_map(Printed::as_object_mut) {
-        let to = feed.iter_mut().filter(|(key, _)| FeedKind::from_label(key).is_some());
-        for (_, value) in to {
-            if let Some(text) = value.as_str() {
+        for (key, value) in feed.iter_mut() {
+            let Some(text) = value.as_str() else { continue };
+            if FeedKind::from_label(key).is_some() {
                 *value = masked(text).into();
+            } else if key == "token" && !text.contains("${") {
+                *value = MASK.into();
             }
         }
     }
@@ -321,11 +345,21 @@ fn hide_receivers(printed: &mut Printed) {
 fn hide_value(name: &str, var: &mut Printed) {
     let marked = var.get("secret").and_then(Printed::as_bool);
     if !marked.unwrap_or_else(|| sounds_secret(name)) {
-        return;
+        return hide_urls(var);
     }
     match var.get_mut("value").filter(|_| marked.is_some()) {
         Some(value) => *value = MASK.into(),
         None => *var = MASK.into(),
+    }
+}
+
+/// Puts stars in place of the passwords of URLs.
+fn hide_urls(value: &mut Printed) {
+    match value {
+        Printed::String(text) => *text = replaced(text, &credentials_in_urls(text)),
+        Printed::Array(items) => items.iter_mut().for_each(hide_urls),
+        Printed::Object(map) => map.values_mut().for_each(hide_urls),
+        _ => {}
     }
 }
 
@@ -338,15 +372,29 @@ fn add_requests(step: &Step, secrets: &mut Secrets) {
     step.inner().for_each(|step| add_requests(step, secrets));
 }
 
-/// Adds the password that is written out in the URL of a proxy.
+/// Adds what authorizes in the URL of a proxy, where it is written out.
 fn add_proxy(proxy: Option<&Template>, secrets: &mut Secrets) {
     let source = proxy.map_or("", Template::source);
-    for hit in credentials_in_urls(source) {
-        let password = &source[hit];
-        secrets.add(password);
-        // As it was before it was encoded for the URL.
-        let decoded = squall_base::form::decode(password.replace('+', "%2B").as_bytes());
-        decoded.into_iter().for_each(|own| secrets.add(&String::from_utf8_lossy(&own)));
+    credentials_of_proxy(source).into_iter().for_each(|hit| add_of_url(&source[hit], secrets));
+}
+
+/// Adds a part of a URL: as it stands there, and as it was before it was encoded.
+fn add_of_url(part: &str, secrets: &mut Secrets) {
+    secrets.add(part);
+    let decoded = squall_base::form::decode(part.replace('+', "%2B").as_bytes());
+    decoded.into_iter().for_each(|own| secrets.add(&String::from_utf8_lossy(&own)));
+}
+
+/// Adds the passwords of URLs among a variable's texts: it may be that of a proxy.
+fn add_urls(json: &Json, secrets: &mut Secrets) {
+    match json {
+        Json::Text(text) => {
+            let text = text.literal().unwrap_or_default();
+            credentials_in_urls(text).into_iter().for_each(|hit| add_of_url(&text[hit], secrets));
+        }
+        Json::List(items) => items.iter().for_each(|item| add_urls(item, secrets)),
+        Json::Map(entries) => entries.iter().for_each(|(_, value)| add_urls(value, secrets)),
+        Json::Int(_) | Json::Float(_) | Json::Null | Json::Bool(_) => {}
     }
 }
 

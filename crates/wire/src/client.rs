@@ -26,17 +26,27 @@ pub struct Client {
     /// Connections begun so far: picks the next of several addresses.
     connections_begun: Cell<usize>,
     /// Addresses of names that were used, by `host:port`.
-    pub(crate) late: RefCell<HashMap<String, Looked>>,
+    late: RefCell<HashMap<String, Looked>>,
     ring: Option<Rc<Ring>>,
     /// How much waits for tokio's event loop.
     in_tokio: Cell<u32>,
 }
 
 /// What was looked up.
-pub(crate) struct Looked {
-    pub addresses: Rc<[SocketAddr]>,
+struct Looked {
+    addresses: Rc<[SocketAddr]>,
     /// Until when it holds, in nanoseconds on the client's clock.
-    pub until_ns: u64,
+    until_ns: u64,
+}
+
+/// What is known of a name.
+pub(crate) enum Known {
+    /// Its addresses.
+    Fresh(Rc<[SocketAddr]>),
+    /// They are too old: who asks is to look it up, while others go on with them.
+    TooOld,
+    /// Nothing: it has not been used.
+    Not,
 }
 
 /// Something waits for tokio's event loop, as long as this lives.
@@ -121,6 +131,31 @@ impl Client {
         self.buffer.borrow_mut()
     }
 
+    /// What is known of a name at a moment on the client's clock. Of those who ask while its addresses are too old, one
+    /// looks it up: a lookup takes a thread, and thousands at a time would hold each other up.
+    pub(crate) fn known(&self, key: &str, now: u64) -> Known {
+        let mut late = self.late.borrow_mut();
+        let Some(found) = late.get_mut(key) else { return Known::Not };
+        if found.until_ns > now {
+            return Known::Fresh(found.addresses.clone());
+        }
+        found.until_ns = now.saturating_add(self.ttl_ns());
+        Known::TooOld
+    }
+
+    /// A name could not be looked up: the next one who asks tries again.
+    pub(crate) fn not_found(&self, key: &str) {
+        if let Some(found) = self.late.borrow_mut().get_mut(key) {
+            found.until_ns = 0;
+        }
+    }
+
+    /// How long what was looked up holds, in nanoseconds.
+    fn ttl_ns(&self) -> u64 {
+        let ttl = self.shared.settings.dns.ttl;
+        ttl.and_then(|ttl| u64::try_from(ttl.as_nanos()).ok()).unwrap_or(u64::MAX)
+    }
+
     /// Notes the addresses of a name, as of a moment on the client's clock.
     pub(crate) fn note(
         &self,
@@ -128,9 +163,8 @@ impl Client {
         addresses: Rc<[SocketAddr]>,
         now: u64,
     ) -> Rc<[SocketAddr]> {
-        let ttl = self.shared.settings.dns.ttl;
-        let ttl = ttl.and_then(|ttl| u64::try_from(ttl.as_nanos()).ok()).unwrap_or(u64::MAX);
-        let looked = Looked { addresses: addresses.clone(), until_ns: now.saturating_add(ttl) };
+        let until_ns = now.saturating_add(self.ttl_ns());
+        let looked = Looked { addresses: addresses.clone(), until_ns };
         self.late.borrow_mut().insert(key, looked);
         addresses
     }

@@ -4,12 +4,13 @@ mod tunnel;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
 use std::pin::Pin;
 use std::rc::Rc;
 
 use tokio::net::{TcpSocket, UnixStream};
 
-use crate::client::Client;
+use crate::client::{Client, Known};
 use crate::error::{Error, ErrorKind};
 use crate::exchange::Connection;
 use crate::http2::Session;
@@ -126,6 +127,9 @@ async fn reach(
     let settings = &client.shared.settings;
     // What is no HTTP goes where it says, past what is for HTTP alone.
     if let Some(path) = settings.unix.as_ref().filter(|_| origin.is_http()) {
+        if via.proxy.is_some() || via.source.is_some() {
+            return Err(Error::new(ErrorKind::ConnectFailed, past_unix(path)));
+        }
         progress.set(Phase::Connect);
         let begin = client.clock().now();
         let _in_tokio = client.in_tokio();
@@ -179,9 +183,10 @@ async fn addresses(
     }
     let key = format!("{host}:{port}");
     let begin = client.clock().now();
-    let is_used = match client.late.borrow().get(&key) {
-        Some(found) if found.until_ns > begin => return Ok(found.addresses.clone()),
-        found => found.is_some(),
+    let is_used = match client.known(&key, begin) {
+        Known::Fresh(addresses) => return Ok(addresses),
+        Known::TooOld => true,
+        Known::Not => false,
     };
     if let Some(found) = client.shared.addresses.get(&key).filter(|_| !is_used) {
         return Ok(client.note(key, found.as_slice().into(), begin));
@@ -190,8 +195,13 @@ async fn addresses(
     let found = tokio::net::lookup_host((host, port)).await;
     let now = client.clock().now();
     (times.begin_ns, times.dns_ns) = (begin, Some(now - begin));
-    let found = found.map_err(|error| Error::new(ErrorKind::Dns, format!("{host}: {error}")))?;
-    Ok(client.note(key, unique(found).into(), now))
+    match found {
+        Ok(found) => Ok(client.note(key, unique(found).into(), now)),
+        Err(error) => {
+            client.not_found(&key);
+            Err(Error::new(ErrorKind::Dns, format!("{host}: {error}")))
+        }
+    }
 }
 
 /// A TCP handshake as the kernel knows it.
@@ -229,7 +239,11 @@ async fn dial(
     window: Option<u32>,
 ) -> Result<(Transport, u64, Handshake), Error> {
     let number = client.next_connection_number();
-    let first = if client.shared.settings.dns.in_order { 0 } else { number };
+    // Where connections begin, and how many of them begin somewhere else before one begins there again.
+    let (first, places) = match client.shared.settings.dns.in_order {
+        true => (0, 1),
+        false => (number, addresses.len()),
+    };
     let mut last = Error::new(ErrorKind::Dns, "the name has no address");
     let mut first_ns = None;
     for at in 0..addresses.len() {
@@ -241,7 +255,7 @@ async fn dial(
         }
         let begin = client.clock().now();
         // All addresses have their turn before the next source address has, so that each meets each.
-        let from = source.or_else(|| client.source(to, number / addresses.len()));
+        let from = source.or_else(|| client.source(to, number / places));
         match dial_one(client, to, from, window).await {
             Ok((stream, handshake)) => {
                 return Ok((stream, first_ns.unwrap_or(handshake.begin_ns), handshake));
@@ -328,6 +342,12 @@ async fn dial_once(
     let stream = Transport::Tcp(Tcp::new(socket.connect(to).await?));
     let handshake = Handshake::of(&stream, begin_ns, client.clock().now());
     Ok((stream, handshake))
+}
+
+/// Why a request is not sent by a Unix socket that has a proxy, or an address of its own to come from.
+fn past_unix(path: &Path) -> String {
+    let path = path.display();
+    format!("`unix: {path}` leaves no room for a proxy or a source address: leave out one of them")
 }
 
 /// Why a source address cannot be taken: the system says the same of one that is not this machine's, and of one that has

@@ -205,6 +205,8 @@ pub struct Shared {
     given: HashMap<String, Vec<SocketAddr>>,
     /// Addresses by `host:port`, of the names known before the run.
     pub(crate) addresses: HashMap<String, Vec<SocketAddr>>,
+    /// Where connections go that go elsewhere than their names say.
+    elsewhere: Vec<SocketAddr>,
     io: Io,
 }
 
@@ -237,14 +239,17 @@ impl Shared {
         let tls = tls::connectors(&settings.tls, settings.http)?;
         let io = choose(settings.io)?;
         let given = resolve::substitutes(&settings.resolve)?;
-        let mut shared = Shared { settings, tls, given, addresses: HashMap::new(), io };
+        let (addresses, elsewhere) = Default::default();
+        let mut shared = Shared { settings, tls, given, addresses, elsewhere, io };
         if shared.settings.unix.is_some() {
             return Ok(Arc::new(shared));
         }
         let mut names = Vec::new();
         for name in to.iter().filter_map(Destination::peer) {
-            if shared.overridden(&name.0, name.1).is_none() && !names.contains(&name) {
-                names.push(name);
+            match shared.overridden(&name.0, name.1) {
+                Some(given) => shared.elsewhere.extend(given.iter()),
+                None if names.contains(&name) => {}
+                None => names.push(name),
             }
         }
         let found = resolve::lookup_all(names.clone())?;
@@ -263,7 +268,7 @@ impl Shared {
 
     /// Where connections go, as far as is known before the run: the addresses of the origins, or of the proxy.
     pub fn destinations(&self) -> Vec<SocketAddr> {
-        unique(self.addresses.values().flatten().chain(self.given.values().flatten()).copied())
+        unique(self.addresses.values().flatten().chain(&self.elsewhere).copied())
     }
 
     /// The names of the client certificates that requests may name.
@@ -324,4 +329,31 @@ pub(crate) fn unique(addresses: impl Iterator<Item = SocketAddr>) -> Vec<SocketA
         }
     }
     seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::origin::Scheme;
+
+    #[test]
+    fn what_takes_the_place_of_a_host_is_a_destination_with_its_port() {
+        let given = [Substitute::Address(SocketAddr::from(([127, 0, 0, 1], 0)))];
+        let settings = Settings {
+            resolve: [("shop.test".to_owned(), given.to_vec())].into(),
+            ..Settings::default()
+        };
+        let to = |host: &str, port| Destination {
+            origin: Origin { scheme: Scheme::Http, host: host.into(), port },
+            between: Between::Nothing,
+        };
+        let to = [to("shop.test", 8080), to("shop.test", 81), to("127.0.0.2", 82)];
+        let shared = Shared::new(settings, &to).expect("a network");
+        let mut found = shared.destinations();
+        found.sort_unstable();
+        let expected = [("127.0.0.1", 81), ("127.0.0.1", 8080), ("127.0.0.2", 82)];
+        let expected =
+            expected.map(|(host, port)| SocketAddr::new(host.parse().expect("an address"), port));
+        assert_eq!(found, expected);
+    }
 }

@@ -143,3 +143,21 @@ pub(crate) fn credentials_in_urls(text: &str) -> Vec<Range<usize>> {
     }
     found
 }
+
+/// Where what authorizes stands in the URL of a proxy: the password, or the user if there is none, which is a token then. As those
+/// who read such a URL do, it goes up to the last `@`, whatever characters it has. What a user's variables say is no text of
+/// the plan's.
+pub(crate) fn credentials_of_proxy(text: &str) -> Option<Range<usize>> {
+    let begin = text.find("://").map_or(0, |at| at + 3);
+    let credentials = &text[begin..text.rfind('@').filter(|end| *end >= begin)?];
+    // Behind the last variable: in it there may be any character.
+    let known = credentials.rfind('}').map_or(0, |at| at + 1);
+    let hit = match credentials[known..].find(':') {
+        Some(colon) if known + colon + 1 < credentials.len() => {
+            known + colon + 1..credentials.len()
+        }
+        _ if known > 0 => return None,
+        _ => 0..credentials.trim_end_matches(':').len(),
+    };
+    (!hit.is_empty()).then(|| begin + hit.start..begin + hit.end)
+}

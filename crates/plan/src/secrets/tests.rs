@@ -185,6 +185,66 @@ fn passwords_in_urls() {
     }
 }
 
+#[test]
+fn what_authorizes_to_proxies() {
+    for (text, shown) in [
+        ("http://load:p/ss#w@rd@proxy:3128", "http://load:***@proxy:3128"),
+        ("http://a-token@gate", "http://***@gate"),
+        ("http://a-token:@gate", "http://***:@gate"),
+        ("http://${user}:pass@gate", "http://${user}:***@gate"),
+        ("http://${a ? b : c}@gate", "http://${a ? b : c}@gate"),
+        ("http://load:${pass}@gate", "http://load:${pass}@gate"),
+        ("http://gate", "http://gate"),
+        ("none", "none"),
+    ] {
+        assert_eq!(replaced(text, credentials_of_proxy(text).as_slice()), shown);
+    }
+}
+
+#[test]
+fn a_plan_is_stored_without_what_authorizes_to_proxies() {
+    let text = "target: http://h
+vars: {gate: 'http://u:of-a-var@gate', other: [{url: 'http://u:abc@gate'}]}
+connections: {proxy: 'http://u:p%2Fss-0123@gate'}
+scenarios:
+  a:
+    load: {users: 1, iterations: 1}
+    steps:
+      - {get: /, proxy: 'http://load:p/ss-4567@gate'}
+      - {get: /, proxy: 'http://tok@gate'}
+";
+    let plan = crate::yaml::load_str("p", text, std::path::Path::new(""), &Default::default());
+    let plan = plan.expect("a plan").plan;
+    let stored = crate::yaml::print(&plan, true);
+    for secret in ["of-a-var", "abc", "0123", "4567", "tok"] {
+        assert!(!stored.contains(secret), "{secret}: {stored}");
+    }
+    let secrets = plan.secrets();
+    let shown = secrets.mask("squall -x http://u:p%2Fss-0123@gate p/ss-0123 of-a-var h");
+    assert_eq!(shown, "squall -x http://u:***@gate *** *** h");
+}
+
+#[test]
+fn what_requests_hold_is_stored_as_it_is_written() {
+    let text = "target: http://h
+scenarios:
+  a:
+    load: {users: 1, iterations: 1}
+    steps:
+      - {set: {token: none}}
+      - {post: /, form: {password: in-a-form}, extract: {token: body}}
+      - {post: /, json: {bearer: [x], auth: {password: in-json}, proxy: 'a@b'}, query: {token: t}}
+";
+    let read = |text: &str| {
+        let options = Default::default();
+        crate::yaml::load_str("p", text, std::path::Path::new(""), &options).expect("a plan").plan
+    };
+    let plan = read(text);
+    let stored = crate::yaml::print(&plan, true);
+    assert!(!stored.contains("***"), "{stored}");
+    assert_eq!(crate::yaml::print(&read(&stored), true), stored);
+}
+
 proptest! {
     #[test]
     fn any_secret_is_masked_in_what_requests_make_of_it(secret in "[ -~\u{e4}\u{20ac}\u{1f600}\n\r\t]{6,20}", before in "[a-z ]{0,4}") {
@@ -208,7 +268,8 @@ proptest! {
             let line = text.lines().nth(line).expect("a line");
             prop_assert!(line.get(hit).is_some());
         }
-        prop_assert!(credentials_in_urls(&text).into_iter().all(|hit| text.get(hit).is_some()));
+        let hits = credentials_in_urls(&text).into_iter().chain(credentials_of_proxy(&text));
+        prop_assert!(hits.into_iter().all(|hit| text.get(hit).is_some()));
     }
 }
 

@@ -88,6 +88,44 @@ fn a_name_is_looked_up_again_when_that_is_too_old() {
     }
 }
 
+#[test]
+fn one_looks_a_name_up_while_others_go_on_with_what_was_known() {
+    let ttl = Duration::from_secs(10);
+    let settings =
+        Settings { dns: crate::Dns { ttl: Some(ttl), in_order: false }, ..Settings::default() };
+    with_each_backend_and(&settings, |client| async move {
+        let is_fresh = |now: Duration| match client.known("a:1", now.as_nanos() as u64) {
+            Known::Fresh(_) => Some(true),
+            Known::TooOld => Some(false),
+            Known::Not => None,
+        };
+        assert_eq!(is_fresh(Duration::ZERO), None);
+        client.note("a:1".to_owned(), Rc::new([]), 0);
+        assert_eq!(is_fresh(ttl - Duration::from_nanos(1)), Some(true));
+        assert_eq!([is_fresh(ttl), is_fresh(ttl)], [Some(false), Some(true)]);
+        // It came to nothing.
+        client.not_found("a:1");
+        assert_eq!([is_fresh(ttl), is_fresh(ttl)], [Some(false), Some(true)]);
+    });
+}
+
+#[test]
+fn what_only_users_know_goes_past_no_unix_socket() {
+    let settings = Settings { unix: Some("/nowhere/a.sock".into()), ..Settings::default() };
+    with_each_backend_and(&settings, |client| async move {
+        let origin = Origin { scheme: Scheme::Http, host: "shop.test".into(), port: 80 };
+        let proxy = crate::Proxy { host: "gate.test".to_owned(), port: 3128, credentials: None };
+        for via in [
+            Via { proxy: Some(proxy.into()), ..Via::default() },
+            Via { source: "127.0.0.2".parse().ok(), ..Via::default() },
+        ] {
+            let made = connect(&client, (&origin, &via), &Progress::default(), None).await;
+            let error = made.expect_err("not both").to_string();
+            assert!(error.contains("`unix: /nowhere/a.sock` leaves no room"), "{error}");
+        }
+    });
+}
+
 /// Where connections come from that go to addresses of a made-up name, so many of them one after the other.
 fn seen(
     settings: &Settings,
@@ -142,6 +180,11 @@ fn each_source_address_meets_each_address_of_the_target() {
             from("127.0.0.3", two)
         ]
     );
+    // Where all begin at the first address of the name.
+    let dns = crate::Dns { in_order: true, ttl: None };
+    let in_order = seen(&Settings { dns, ..settings.clone() }, None, &ports, &listeners);
+    let expected = ["127.0.0.2", "127.0.0.3", "127.0.0.2", "127.0.0.3"].map(|own| from(own, one));
+    assert_eq!(in_order, expected);
     // One of its own goes before those of all.
     let own = seen(&settings, Some("127.0.0.4"), &ports, &listeners);
     assert!(own.len() == 4 && own.iter().all(|(from, _)| from == "127.0.0.4"), "{own:?}");
