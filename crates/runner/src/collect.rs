@@ -17,6 +17,7 @@ use crate::host_sampler::HostSampler;
 use crate::prepared::Prepared;
 use crate::process_usage::process_usage;
 use crate::sink::{EventKind, Second, Seconds, Sinks, Start};
+use crate::source_addresses;
 use crate::stages::{StageStart, StageStarts};
 
 /// Most log lines in the result.
@@ -73,7 +74,10 @@ impl Collector {
             recording: recording.map_err(wrong)?,
             is_kept: sinks.folder().is_some(),
             log: Vec::new(),
-            sampler: HostSampler::new(shared.source_addresses(), &shared.destinations()),
+            sampler: HostSampler::new(
+                source_addresses::of_all(&start.program, shared),
+                &shared.destinations(),
+            ),
             host: HostMetrics::default(),
             used_before: process_usage(),
             began: Instant::now(),

@@ -10,6 +10,7 @@ use squall_plan::diagnostic::Diagnostic;
 use squall_plan::model::{Plan, Step, StepKind};
 use squall_plan::span::Span;
 use squall_plan::template::Template;
+use squall_wire::Shared;
 
 /// How many there are toward a host, at least 1; `None`: only users know those of their requests.
 pub fn count(plan: &Plan) -> Option<u64> {
@@ -19,12 +20,20 @@ pub fn count(plan: &Plan) -> Option<u64> {
     own.extend(scenarios().filter_map(|scenario| scenario.defaults.source_address.as_ref()));
     scenarios().flat_map(|scenario| &scenario.steps).for_each(|step| of_requests(step, &mut own));
     let own: Vec<&str> = own.into_iter().map(Template::literal).collect::<Option<_>>()?;
-    let all = plan.connections.source_addresses.iter().map(|address| address.value.as_str());
-    let all = all.chain(own);
+    // Where all requests have their own, none has one of these.
+    let of_plan = plan.connections.source_addresses.iter();
+    let of_plan = of_plan.filter(|_| plan.defaults.source_address.is_none());
+    let all = of_plan.map(|address| address.value.as_str()).chain(own);
     let all: BTreeSet<IpAddr> = all.filter_map(|text| text.parse().ok()).collect();
     // A host has one family.
     let (v4, v6): (Vec<&IpAddr>, Vec<&IpAddr>) = all.iter().partition(|own| own.is_ipv4());
     Some(v4.len().max(v6.len()).max(1) as u64)
+}
+
+/// Those that all connections take in turn; none where requests have some of their own, so that nobody knows how many each
+/// of these has.
+pub fn of_all<'s>(program: &Program, shared: &'s Shared) -> &'s [IpAddr] {
+    if program.has_source_addresses() { &[] } else { shared.source_addresses() }
 }
 
 fn of_requests<'p>(step: &'p Step, found: &mut Vec<&'p Template>) {
@@ -88,8 +97,8 @@ mod tests {
             ("", "", "", Some(1)),
             ("source_addresses: [127.0.0.2, 127.0.0.3, '::1']", "", "", Some(2)),
             (
-                "source_addresses: 127.0.0.2",
-                "source_address: 127.0.0.2",
+                "source_addresses: [127.0.0.2, 127.0.0.3]",
+                "source_address: 127.0.0.5",
                 ", source_address: 127.0.0.4",
                 Some(2),
             ),

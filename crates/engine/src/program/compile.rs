@@ -19,7 +19,7 @@ use super::patterns::Patterns;
 use super::scenarios::inherit;
 use super::scope::Function;
 use super::target::http;
-use super::{Feed, Feeds, Program};
+use super::{Feed, Feeds, Program, ViaUse};
 use crate::parts::hosts::Hosts;
 use crate::parts::proxy::PlanProxy;
 
@@ -107,8 +107,8 @@ pub(crate) struct Compiler<'p> {
     pub(super) source_addresses: Vec<(IpAddr, Span)>,
     /// The file of client certificates.
     pub(super) key_store: Option<KeyStore>,
-    /// Whether requests name client certificates.
-    pub(super) names_certificates: bool,
+    /// What requests say of how their origins are reached.
+    pub(super) via_use: ViaUse,
     /// The number of the step at hand.
     pub(super) step: String,
     pub(super) sees_response: bool,
@@ -179,7 +179,7 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
         destinations: compiler.destinations,
         source_addresses: compiler.source_addresses,
         key_store: compiler.key_store,
-        names_certificates: compiler.names_certificates,
+        via_use: compiler.via_use,
         counts_active: compiler.counts_active,
         places: compiler.places.len(),
         lines: compiler.lines.len(),
@@ -219,7 +219,7 @@ impl<'p> Compiler<'p> {
             destinations: Vec::new(),
             source_addresses: Vec::new(),
             key_store: None,
-            names_certificates: false,
+            via_use: ViaUse::default(),
             step: String::new(),
             sees_response: false,
             response_body: None,

@@ -56,7 +56,7 @@ pub use judged::{Judged, misjudged};
 pub(crate) use ops::{
     AuthOp, BodyOp, CaptureOp, CheckOp, CookieOp, CookiePlace, ExecOp, ExtractOp, FileOp, FromOp,
     HeaderOp, JsonOp, Limits, LookOp, MetricOp, NameOp, PartOp, PostOp, Prepared, RequestOp,
-    ResourcesOp, TcpOp, TcpTo, UrlOp, ViaOp, WriteOp,
+    ResourcesOp, TcpOp, TcpTo, UrlOp, ViaOp, ViaUse, WriteOp,
 };
 pub(crate) use scope::{Function, Intrinsic, Place};
 pub(crate) use times::think;
@@ -111,8 +111,8 @@ pub struct Program {
     pub(crate) source_addresses: Vec<(IpAddr, Span)>,
     /// The file of client certificates.
     pub(crate) key_store: Option<KeyStore>,
-    /// Whether requests name client certificates.
-    pub(crate) names_certificates: bool,
+    /// What requests say of how their origins are reached.
+    pub(crate) via_use: ViaUse,
     /// Whether something asks how many users are active.
     pub(crate) counts_active: bool,
     /// How many places users meet at.
@@ -412,7 +412,7 @@ impl Program {
 
     /// Whether requests name client certificates.
     pub fn names_certificates(&self) -> bool {
-        self.names_certificates
+        self.via_use.certificates
     }
 
     /// Where connections go, as far as it is known before the run: with the proxies in between.
@@ -423,6 +423,11 @@ impl Program {
     /// The source addresses that requests themselves name, each with its place in the plan.
     pub fn source_addresses(&self) -> &[(IpAddr, Span)] {
         &self.source_addresses
+    }
+
+    /// Whether requests have source addresses of their own.
+    pub fn has_source_addresses(&self) -> bool {
+        self.via_use.source_addresses
     }
 
     /// The version of HTTP that connections speak.

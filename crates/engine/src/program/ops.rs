@@ -98,6 +98,19 @@ pub(crate) struct ViaOp {
     pub proxy: Option<BoundTemplate>,
     /// The address that its connection is made from; empty: one of the plan's.
     pub source_address: Option<BoundTemplate>,
+    /// Whether some of this is known only to the user.
+    pub is_of_user: bool,
+}
+
+/// What requests of a plan say of how their origins are reached.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ViaUse {
+    /// Whether some name a client certificate, ...
+    pub certificates: bool,
+    /// ... or a source address.
+    pub source_addresses: bool,
+    /// Whether some of it is known only to users.
+    pub of_users: bool,
 }
 
 /// A header of the plan's.
@@ -458,6 +471,7 @@ pub(crate) struct TcpOp {
     /// The number of its step.
     pub step: Box<str>,
     pub to: TcpTo,
+    pub via: Option<Box<ViaOp>>,
     /// What is sent.
     pub send: BoundTemplate,
     /// How texts stand for bytes.

@@ -21,7 +21,16 @@ use crate::worker::Worker;
 #[derive(Default)]
 pub(crate) struct Pools(OnceCell<Box<ByOrigin>>);
 
-type ByOrigin = RefCell<Vec<Option<Rc<Pool>>>>;
+/// In the order of the origins' numbers, of which there may be many that have none.
+type ByOrigin = RefCell<Vec<(u32, Rc<Pool>)>>;
+
+/// A connection of a user's own that carries no request.
+pub(crate) struct Idle {
+    origin: u32,
+    /// The iteration in which it was used last, as far as it is told from those around it.
+    iteration: u32,
+    connection: Connection,
+}
 
 /// Connections to one origin, and how many more there may be.
 struct Pool {
@@ -35,25 +44,34 @@ struct Pool {
     room: Notify,
     /// Requests that wait for room.
     waiting: Cell<usize>,
+    /// The iteration of its user, if it has one, in which it was used last.
+    iteration: Cell<u32>,
 }
 
 impl Pools {
     fn of(&self, origin: u32, size: usize) -> Rc<Pool> {
         let mut pools = self.0.get_or_init(Box::default).borrow_mut();
-        let index = origin as usize;
-        if pools.len() <= index {
-            pools.resize_with(index + 1, || None);
-        }
-        let new = || {
-            Rc::new(Pool {
+        let at = pools.binary_search_by_key(&origin, |(own, _)| *own);
+        let at = at.unwrap_or_else(|at| {
+            let pool = Pool {
                 permits: Semaphore::new(size),
                 idle: RefCell::default(),
                 sessions: RefCell::default(),
                 room: Notify::new(),
                 waiting: Cell::new(0),
-            })
-        };
-        pools[index].get_or_insert_with(new).clone()
+                iteration: Cell::new(0),
+            };
+            pools.insert(at, (origin, Rc::new(pool)));
+            at
+        });
+        pools[at].1.clone()
+    }
+
+    /// Leaves out some, by their origins and when they were used last.
+    fn retain(&self, is_kept: impl Fn(u32, u32) -> bool) {
+        if let Some(pools) = self.0.get() {
+            pools.borrow_mut().retain(|(origin, pool)| is_kept(*origin, pool.iteration.get()));
+        }
     }
 
     fn clear(&self) {
@@ -245,10 +263,16 @@ impl Borrowed {
                     // Most users have one: a list that grows by itself begins with room for four.
                     connections.reserve_exact(1);
                 }
-                connections.push((origin, connection));
+                let iteration = in_few_bits(user.iteration.get());
+                connections.push(Idle { origin, iteration, connection });
             }
         }
     }
+}
+
+/// The number of an iteration, as far as it takes to tell it from those around it.
+fn in_few_bits(iteration: u64) -> u32 {
+    iteration as u32
 }
 
 impl Worker {
@@ -287,7 +311,11 @@ impl Worker {
     fn pool_of(&self, user: &Core, origin: u32) -> Rc<Pool> {
         match self.pool() {
             Some(size) => self.pools.of(origin, self.pool_size(size)),
-            None => user.pools.of(origin, 1),
+            None => {
+                let pool = user.pools.of(origin, 1);
+                pool.iteration.set(in_few_bits(user.iteration.get()));
+                pool
+            }
         }
     }
 
@@ -346,8 +374,8 @@ impl Worker {
             Some(permit) => permit.pool.idle.borrow_mut().pop(),
             None => {
                 let mut connections = user.connections.borrow_mut();
-                let at = connections.iter().position(|(own, _)| *own == origin);
-                at.map(|at| connections.swap_remove(at).1).filter(|_| !fresh)
+                let at = connections.iter().position(|idle| idle.origin == origin);
+                at.map(|at| connections.swap_remove(at).connection).filter(|_| !fresh)
             }
         };
         match idle {
@@ -399,11 +427,18 @@ impl Worker {
         Ok(Ok((borrowed, times)))
     }
 
-    /// Closes what a user may not keep over its iterations.
-    pub(crate) fn end_connections(&self, user: &Core) {
+    /// Closes what a user may not keep over its iterations, of which this one has ended.
+    pub(crate) fn end_connections(&self, user: &Core, ended: u64) {
         if self.program.scenarios[user.scenario()].fresh_connections {
             user.connections.borrow_mut().clear();
             user.pools.clear();
+        } else if self.program.via_use.of_users {
+            // Each iteration may go another way, and would leave its connections behind.
+            let is_kept = |origin: u32, used: u32| {
+                used == in_few_bits(ended) || !self.origin(origin).asked.is_of_user
+            };
+            user.connections.borrow_mut().retain(|idle| is_kept(idle.origin, idle.iteration));
+            user.pools.retain(is_kept);
         }
     }
 }

@@ -11,7 +11,7 @@ use super::connections::{Borrowed, Carrier};
 use super::http::connect;
 use super::route::{rendered, rendered_name};
 use super::throttle::Throttled;
-use super::{Failure, Frame, Sampler};
+use super::{Failure, Frame, Sampler, via};
 use crate::long_body::FoundAhead;
 use crate::parts::{names, url};
 use crate::program::{Limits, NameOp, TcpOp, TcpTo};
@@ -95,7 +95,12 @@ impl TcpOp {
             Some(timeouts) => timeouts.of(self.limits, &scope)?,
             None => self.limits,
         };
-        Ok(Prepared { origin: self.origin(worker, &scope)?, bytes: self.bytes(&scope)?, limits })
+        let origin = self.origin(worker, &scope)?;
+        let origin = match &self.via {
+            Some(via) => via::asked(worker, origin, via, &scope)?,
+            None => origin,
+        };
+        Ok(Prepared { origin, bytes: self.bytes(&scope)?, limits })
     }
 
     /// The number of the place where it goes.

@@ -19,9 +19,14 @@ pub(super) fn asked(
     via: &ViaOp,
     scope: &UserScope<'_, '_>,
 ) -> Result<u32, Failure> {
-    let mut asked = Asked::default();
-    if let Some(name) = via.client_cert.as_ref().filter(|_| worker.origin(origin).origin.is_tls()) {
-        asked.certificate = Some(certificate(worker, &rendered(worker, name, scope)?)?);
+    let mut asked = Asked { is_of_user: via.is_of_user, ..Asked::default() };
+    if let Some(name) = &via.client_cert {
+        let number = rendered(worker, name, scope).and_then(|name| certificate(worker, &name));
+        // Where no TLS is spoken it is for where a redirect may lead.
+        match number {
+            Err(failure) if worker.origin(origin).origin.is_tls() => return Err(failure),
+            number => asked.certificate = number.ok(),
+        }
     }
     if let Some(proxy) = &via.proxy {
         let number = worker.proxy_number(&rendered(worker, proxy, scope)?);

@@ -17,7 +17,6 @@ use squall_extract::PageResources;
 use squall_metrics::UserState;
 use squall_plan::expr::Slot;
 use squall_plan::value::Value;
-use squall_wire::Connection;
 
 use crate::parts::auth::Challenges;
 use crate::parts::cache::Cache;
@@ -25,7 +24,7 @@ use crate::parts::cookies::Jar;
 use crate::parts::data::Row;
 use crate::program::{Place, Program};
 use crate::roster::{Seat, Seated};
-use crate::sample::connections::Pools;
+use crate::sample::connections::{Idle, Pools};
 use crate::sample::throttle::Bandwidths;
 use crate::shared_values::SharedValues;
 pub(crate) use concurrency::Concurrency;
@@ -78,8 +77,8 @@ pub(crate) struct Core {
     named: OnceCell<Box<Named>>,
     /// What servers want to see of its digest credentials.
     pub challenges: RefCell<Challenges>,
-    /// Connections of its own that are idle, by origin.
-    pub connections: RefCell<Vec<(u32, Connection)>>,
+    /// Connections of its own that are idle.
+    pub connections: RefCell<Vec<Idle>>,
     /// Connections of its own that its requests share.
     pub pools: Pools,
     /// How fast its bytes may come and go, from its first request on, if there is a limit.

@@ -30,12 +30,14 @@ pub(crate) struct KnownOrigin {
 /// What a request asks for of how its origin is reached.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Asked {
-    /// The number of a client certificate, over TLS.
+    /// The number of a client certificate. Where no TLS is spoken it is for where a redirect leads.
     pub certificate: Option<u16>,
     /// The number of what it says of a proxy.
     pub proxy: ProxyNumber,
     /// A source address.
     pub source: Option<IpAddr>,
+    /// Whether some of this is known only to the user, who may ask for something else in each iteration.
+    pub is_of_user: bool,
 }
 
 /// The number of what requests say of their proxies; 0 is what they say that say nothing.
@@ -94,12 +96,13 @@ impl Origins {
             Http::V2 => true,
             Http::Auto => origin.is_tls(),
         };
+        let certificate = asked.certificate.filter(|_| origin.is_tls());
         let mut known = self.known.borrow_mut();
         known.push(Rc::new(KnownOrigin {
             authority: origin.authority().into(),
             origin,
             asked,
-            via: Via { certificate: asked.certificate, proxy, source: asked.source },
+            via: Via { certificate, proxy, source: asked.source },
             http2: Cell::new(http2),
         }));
         (known.len() - 1) as u32
@@ -115,8 +118,7 @@ impl Worker {
     /// The number of an origin for a request that asks for this. Connections with a client certificate, through a proxy or
     /// from an address of their own go to an origin of their own, so that no other request has them.
     pub(crate) fn origin_number(&self, origin: Origin, asked: Asked) -> u32 {
-        let certificate = asked.certificate.filter(|_| origin.is_tls());
-        self.origins.number(&self.program, origin, Asked { certificate, ..asked })
+        self.origins.number(&self.program, origin, asked)
     }
 
     /// The number of an origin for a request that asks for this, from that for one which asks for nothing.

@@ -20,6 +20,7 @@ use crate::handle::{Handle, Phase};
 use crate::host_sampler::HostSampler;
 use crate::plans;
 use crate::prepared::Prepared;
+use crate::source_addresses;
 
 /// Share of a step that is not measured, while connections are opened and the previous step dies away.
 const UNMEASURED_SHARE: f64 = 0.2;
@@ -210,7 +211,8 @@ impl Steps<'_> {
             return Ok(host);
         };
         let began = Instant::now();
-        let mut sampler = HostSampler::new(shared.source_addresses(), &shared.destinations());
+        let sources = source_addresses::of_all(&program, shared);
+        let mut sampler = HostSampler::new(sources, &shared.destinations());
         host.add(0.0, sampler.sample());
         let trace = recovery.map(|detector| until_recovered(detector, control.clone()));
         let ended =

@@ -98,6 +98,24 @@ fn requests_have_source_addresses_of_their_own() {
 }
 
 #[test]
+fn what_an_iteration_does_not_use_of_a_users_own_ways_is_closed() {
+    // Three addresses, of which the third iteration has that of the first one again.
+    let steps = "\n      - {get: /, source_address: '127.0.0.${iteration % 2 + 2}'}\n      \
+                 - {get: /, source_address: '${\"127.0.0.4\"}'}\n      - {get: /, source_address: 127.0.0.5}";
+    for (reuse, expected) in
+        [("per_user", [0, 1, 2, 3, 1, 2, 4, 1, 2]), ("per_iteration", [0, 1, 2, 3, 4, 5, 6, 7, 8])]
+    {
+        let head = &format!("connections: {{reuse: {reuse}}}");
+        let server = peer("127.0.0.1", "200 OK");
+        let json =
+            Steps { head, iterations: 3, ..Steps::one(&server.url(), steps) }.run(End::Passed);
+        all_good(&json, 9);
+        let connections: Vec<usize> = server.seen().iter().map(|seen| seen.connection).collect();
+        assert_eq!(connections, expected, "{reuse}");
+    }
+}
+
+#[test]
 fn an_address_that_is_not_this_machines_is_told_before_the_run_and_in_it() {
     // TEST-NET-3, RFC 5737
     for (connections, request, at) in [
@@ -254,6 +272,34 @@ fn the_certificate_of_a_client_is_shown_and_its_lack_is_an_error_of_tls() {
     let without = format!("{RESOLVE}, tls: {{ca: ca.pem}}");
     let json = secure(&server, "shop.test", &without, files, shown, End::Failed);
     assert_eq!(kinds(&json), r#"{"tls":5}"#);
+}
+
+#[test]
+fn a_redirect_to_https_shows_the_certificate_that_its_request_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (ca, certificate, key) = client_identity(&folder);
+    let secure = tls_target(Some(ca));
+    let on = secure.url().replace("127.0.0.1", "shop.test");
+    let plain = Peer::start("127.0.0.1", move |mut client| {
+        while client.request().is_some() {
+            client.send(format!(
+                "HTTP/1.1 302 Found\r\nLocation: {on}/connection\r\nContent-Length: 0\r\n\r\n"
+            ));
+        }
+    });
+    let authority = secure.ca_pem().expect("a certificate");
+    let files: &Files = &[
+        ("ca.pem", authority.as_bytes()),
+        ("own.pem", certificate.as_bytes()),
+        ("key.pem", key.as_bytes()),
+    ];
+    let certs = "client_certs: {ada: {cert: own.pem, key: key.pem}}";
+    let head = &format!(
+        "allow_hosts: [shop.test]\nconnections: {{{RESOLVE}, tls: {{ca: ca.pem, {certs}}}}}"
+    );
+    let shown = r#"json("$.tls.client_certificates") == 1"#;
+    let step = &format!("{{get: /, redirects: 1, client_cert: ada, check: '{shown}'}}");
+    all_good(&Steps { head, files, ..Steps::one(&plain.url(), step) }.run(End::Passed), 1);
 }
 
 #[test]

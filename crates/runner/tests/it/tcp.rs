@@ -28,6 +28,10 @@ fn lines(mut client: Conversation) {
                 client.send(format!("{rest}\n"));
                 return client.end();
             }
+            ("from", _) => {
+                let from = client.stream.peer_addr().expect("a connection");
+                client.send(format!("{}\n", from.ip()));
+            }
             ("who", _) => client.send(format!("{}\n", client.number)),
             ("never", _) => {}
             (_, rest) => client.send(format!("{rest}\n")),
@@ -88,6 +92,19 @@ fn a_connection_is_kept_or_closed() {
     let json = Steps { iterations: 3, ..Steps::one(&server.url(), &step) }.run(End::Passed);
     all_good(&json, 3);
     assert_eq!(counter(&json, "connections_opened"), 3);
+}
+
+#[test]
+fn it_comes_from_the_source_address_of_the_defaults() {
+    let server = Peer::start("127.0.0.1", lines);
+    let head =
+        "defaults: {source_address: '127.0.0.${iteration + 2}', proxy: 'http://127.0.0.1:9'}";
+    let step = format!(
+        "{{tcp: '{}', until: {{byte: 10}}, send: \"from\\n\", check: 'body == \"127.0.0.\" + string(iteration + 2) + \"\\n\"'}}",
+        server.address
+    );
+    let json = Steps { head, iterations: 2, ..Steps::one(&server.url(), &step) }.run(End::Passed);
+    all_good(&json, 2);
 }
 
 #[test]

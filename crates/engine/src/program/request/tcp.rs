@@ -16,6 +16,7 @@ impl<'p> Compiler<'p> {
     /// Compiles a step that sends bytes over TCP; `None` after an error was noted.
     pub(in crate::program) fn tcp(&mut self, tcp: &'p Tcp) -> Option<TcpOp> {
         let to = self.tcp_to(&tcp.to)?;
+        let via = self.via_of_tcp()?;
         let name = self.tcp_name(tcp, &to)?;
         let send = tcp.send.clone().unwrap_or(Template::text(""));
         let send = self.template(&send)?;
@@ -43,6 +44,7 @@ impl<'p> Compiler<'p> {
             place: self.row_place(RowKind::Request),
             step: self.step.as_str().into(),
             to,
+            via,
             send,
             form: tcp.form,
             end: end(tcp.until),

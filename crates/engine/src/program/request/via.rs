@@ -19,12 +19,35 @@ impl<'p> Compiler<'p> {
         let client_cert = request.client_cert.as_ref().or(defaults.client_cert.as_ref());
         let proxy = request.proxy.as_ref().or(defaults.proxy.as_ref());
         let source = request.source_address.as_ref().or(defaults.source_address.as_ref());
-        self.names_certificates |= client_cert.is_some();
-        let via = ViaOp {
+        self.via_op(client_cert, proxy, source)
+    }
+
+    /// The same for bytes over TCP, which know neither certificates nor proxies.
+    pub(super) fn via_of_tcp(&mut self) -> Option<Option<Box<ViaOp>>> {
+        let defaults: &'p Defaults = self.defaults;
+        self.via_op(None, None, defaults.source_address.as_ref())
+    }
+
+    fn via_op(
+        &mut self,
+        client_cert: Option<&'p Template>,
+        proxy: Option<&'p Template>,
+        source: Option<&'p Template>,
+    ) -> Option<Option<Box<ViaOp>>> {
+        let mut via = ViaOp {
             client_cert: self.optional(client_cert)?,
             proxy: self.optional(proxy)?,
             source_address: self.optional(source)?,
+            is_of_user: false,
         };
+        let all = [&via.client_cert, &via.proxy, &via.source_address];
+        if all.iter().all(|part| part.is_none()) {
+            return Some(None);
+        }
+        via.is_of_user = all.into_iter().flatten().any(|template| template.constant().is_none());
+        self.via_use.certificates |= via.client_cert.is_some();
+        self.via_use.source_addresses |= via.source_address.is_some();
+        self.via_use.of_users |= via.is_of_user;
         let span = |template: Option<&Template>| template.map(Template::span).unwrap_or_default();
         if let Some(Err(error)) = via.choice() {
             self.error(span(proxy), error, "`none` is no proxy at all");
@@ -38,9 +61,7 @@ impl<'p> Compiler<'p> {
             Some(Ok(Some(address))) => self.source_addresses.push((address, span(source))),
             Some(Ok(None)) | None => {}
         }
-        let says_nothing =
-            via.client_cert.is_none() && via.proxy.is_none() && via.source_address.is_none();
-        Some((!says_nothing).then(|| Box::new(via)))
+        Some(Some(Box::new(via)))
     }
 
     /// The proxy in between, if that is known before the run.
