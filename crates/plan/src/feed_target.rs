@@ -11,6 +11,9 @@ pub const TAGS_TAKEN_BY_JMETER: [&str; 7] =
 /// Parameters of a URL that are secrets.
 const SECRET_PARAMETERS: [&str; 3] = ["p", "password", "token"];
 
+/// What stands for what authorizes, in a URL that is shown.
+const MASK: &str = "***";
+
 /// A kind of feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FeedKind {
@@ -126,8 +129,12 @@ impl FeedTarget {
     pub(crate) fn secrets(&self) -> Vec<String> {
         let mut secrets: Vec<String> = self.token.iter().cloned().collect();
         let Some((_, user, rest)) = parts(&self.to) else { return secrets };
-        let password = user.and_then(|user| user.split_once(':'));
-        secrets.extend(password.map(|(_, password)| password.to_owned()));
+        // What is masked is no user any more, but stands for a secret.
+        let password = user.and_then(|user| match user {
+            MASK => Some(user),
+            user => user.split_once(':').map(|(_, password)| password),
+        });
+        secrets.extend(password.map(str::to_owned));
         let query = rest.split_once('?').map_or("", |(_, query)| query);
         let given = query.split('&').filter_map(|own| own.split_once('='));
         let secret = given.filter(|(name, _)| SECRET_PARAMETERS.contains(name));
@@ -287,5 +294,16 @@ mod tests {
         let token = Some("abc".to_owned());
         let secrets = FeedTarget { token, ..own }.secrets();
         assert_eq!(secrets, ["abc", "se@cret", "secret"]);
+    }
+
+    #[test]
+    fn what_was_masked_is_a_secret_still() {
+        let secrets =
+            |to: &str| FeedTarget { to: to.to_owned(), ..FeedTarget::default() }.secrets();
+        let url = "http://me:secret@h:8086/write?db=a";
+        assert_eq!(masked(url), "http://***@h:8086/write?db=a");
+        assert_eq!(secrets(&masked(url)), ["***"]);
+        assert_eq!(secrets("http://me:***@h/write?db=a"), ["***"]);
+        assert!(secrets("http://me@h/write?db=a").is_empty());
     }
 }

@@ -304,6 +304,30 @@ scenarios: {a: {load: {users: 1, iterations: 1}, steps: [{get: /?p=3}]}}
     assert!(stored.contains("http://***@h/write?db=a&u=me&p=***"), "{stored}");
     assert!(stored.contains("\"token\": \"***\"") && stored.contains("h:2003"), "{stored}");
     assert!(stored.contains("/?p=3"), "{stored}");
-    let errors = read(&stored).expect_err("it does not run as it did").diagnostics;
-    assert!(errors.iter().any(|own| own.message.contains("was masked when it was stored")));
+}
+
+#[test]
+fn a_plan_in_which_what_authorizes_to_a_feed_was_masked_does_not_run() {
+    let read = |text: &str| {
+        crate::yaml::load_str("p", text, std::path::Path::new(""), &Default::default())
+    };
+    // Each alone: one that is noticed hides that others are not.
+    for feed in [
+        "{influxdb: 'http://me:pw-1@h/write?db=a'}",
+        "{influxdb: 'http://me@h/write?db=a'}",
+        "{influxdb: 'http://h/write?db=a&u=me&p=pw-2'}",
+        "{influxdb: 'http://h/write?db=a', token: abc}",
+        "{otlp: 'https://me:pw-1@h/v1/metrics'}",
+    ] {
+        let text = format!(
+            "target: http://h
+feeds: [{feed}]
+scenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [{{get: /}}]}}}}
+"
+        );
+        let stored = crate::yaml::print(&read(&text).expect("a plan").plan, true);
+        let errors = read(&stored).expect_err(&stored).diagnostics;
+        let is_said = |text: &str| errors.iter().any(|own| own.message.contains(text));
+        assert!(is_said("was masked when it was stored"), "{feed}: {errors:?}");
+    }
 }
