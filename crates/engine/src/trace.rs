@@ -140,6 +140,8 @@ pub struct Exchange {
     pub trace: Option<TraceId>,
     /// The number of the group that is one sample and has it as a part; that group is told of later, if it comes to an end.
     pub part_of: Option<u64>,
+    /// Whether it is a resource, which a page names.
+    pub is_of_page: bool,
     /// Name under which it is counted.
     pub name: String,
     /// What no output may show of it, as far as it is known by then: who shows it has to mask those.
@@ -204,7 +206,7 @@ pub struct SeenGroup {
     pub tally: Tally,
     /// Its number, if it is one sample: that of its parts.
     pub one_sample: Option<u64>,
-    /// Whether it is a page with what it loads: one sample, of which the first part is the page itself.
+    /// Whether it is a page with what it loads: one sample, of which one part is the page itself, and the others are resources.
     pub is_page: bool,
     /// The number of the group around it that is one sample.
     pub part_of: Option<u64>,

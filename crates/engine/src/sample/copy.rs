@@ -126,10 +126,15 @@ impl Copy {
         }
     }
 
-    /// The trace that the sample belongs to, and the group of which it is a part.
-    pub(super) fn traced(&mut self, trace: Option<TraceId>, part_of: Option<u64>) {
+    /// The trace that the sample belongs to, and the group of which it is a part; and whether it is a resource of a page.
+    pub(super) fn traced(
+        &mut self,
+        trace: Option<TraceId>,
+        part_of: Option<u64>,
+        is_of_page: bool,
+    ) {
         let exchange = self.exchange();
-        (exchange.trace, exchange.part_of) = (trace, part_of);
+        (exchange.trace, exchange.part_of, exchange.is_of_page) = (trace, part_of, is_of_page);
     }
 
     /// The output of a program.

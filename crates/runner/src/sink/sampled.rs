@@ -12,6 +12,12 @@ use super::{Event, EventKind, LatestLoad, Second, SeenExchange, Start, Wanted, W
 use crate::handle::Phase;
 use crate::mask;
 
+mod open;
+#[cfg(test)]
+mod tests;
+
+use self::open::Open;
+
 /// Who is told of a sample.
 pub type Told<'t> = &'t mut dyn FnMut(GroupPart<'_>) -> io::Result<()>;
 
@@ -29,8 +35,8 @@ pub struct Sampled {
     with_groups: bool,
     /// The scenarios whose samples are told; empty: all.
     of_scenarios: BTreeSet<String>,
-    /// Parts of groups that are one sample and are not over, by phase and the number of the group.
-    open: BTreeMap<(Phase, u64), Vec<Seen>>,
+    /// Parts of groups that are one sample and are not over.
+    open: Open,
 }
 
 /// What a scenario is called in the file.
@@ -56,6 +62,25 @@ enum What {
     Page(Arc<Exchange>, u64, Vec<Seen>),
     /// A group, with its parts if it is one sample.
     Group(Arc<SeenGroup>, Option<Vec<Seen>>),
+}
+
+impl Seen {
+    /// How many they are: itself, and what is in it.
+    fn size(&self) -> usize {
+        let parts = match &self.what {
+            What::Exchange(_) | What::Group(_, None) => return 1,
+            What::Page(_, _, parts) | What::Group(_, Some(parts)) => parts,
+        };
+        1 + parts.iter().map(Seen::size).sum::<usize>()
+    }
+
+    /// When it began, in µs after the start of its phase.
+    fn at_us(&self) -> u64 {
+        match &self.what {
+            What::Exchange(exchange) | What::Page(exchange, ..) => exchange.at_us,
+            What::Group(group, _) => group.at_us,
+        }
+    }
 }
 
 impl Sampled {
@@ -117,7 +142,7 @@ impl Sampled {
     /// Those of who is told.
     pub fn rest(&mut self, told: Told<'_>) -> io::Result<()> {
         let left = std::mem::take(&mut self.open);
-        left.values().flatten().try_for_each(|seen| told(self.part(seen)))
+        left.parts().try_for_each(|seen| told(self.part(seen)))
     }
 
     /// Whether the samples of a scenario are told.
@@ -202,10 +227,17 @@ impl Sampled {
             }
             What::Group(group, _) => self.users_of(&group.scenario),
         };
-        let seen = Seen { phase, users, what };
-        match part_of.filter(|_| self.with_groups) {
-            Some(group) => self.open.entry((phase, group)).or_default().push(seen),
-            None => told(self.part(&seen))?,
+        self.note_seen(part_of, Seen { phase, users, what }, told)
+    }
+
+    /// The same of what was seen with its users.
+    fn note_seen(&mut self, part_of: Option<u64>, seen: Seen, told: Told<'_>) -> io::Result<()> {
+        let Some(group) = part_of.filter(|_| self.with_groups) else {
+            return told(self.part(&seen));
+        };
+        self.open.add((seen.phase, group), seen);
+        while let Some(parts) = self.open.take_surplus() {
+            parts.iter().try_for_each(|seen| told(self.part(seen)))?;
         }
         Ok(())
     }
@@ -219,7 +251,7 @@ impl Sampled {
         told: Told<'_>,
     ) -> io::Result<()> {
         let number = group.one_sample;
-        let parts = number.map(|number| self.open.remove(&(phase, number)).unwrap_or_default());
+        let parts = number.map(|number| self.open.take((phase, number)));
         if group.is_page {
             return self.note_page(phase, group, parts.unwrap_or_default(), told);
         }
@@ -228,7 +260,8 @@ impl Sampled {
         self.note(phase, part_of, What::Group(group.clone(), parts), told)
     }
 
-    /// A page is there with what it loaded, or alone if it names nothing.
+    /// A page is there with what it loaded, or alone if it names nothing. Of one that a full queue has dropped what it
+    /// loaded is told alone.
     fn note_page(
         &mut self,
         phase: Phase,
@@ -236,15 +269,19 @@ impl Sampled {
         parts: Vec<Seen>,
         told: Told<'_>,
     ) -> io::Result<()> {
-        let mut parts = parts.into_iter();
-        // It was there before what it names.
-        let Some(Seen { what: What::Exchange(page), .. }) = parts.next() else { return Ok(()) };
-        let mut loaded: Vec<Seen> = parts.collect();
+        let (mut page, mut loaded) = (None, Vec::new());
+        for seen in parts {
+            match seen.what {
+                What::Exchange(own) if !own.is_of_page => page = Some(own),
+                _ => loaded.push(seen),
+            }
+        }
         // What was found first was asked for first.
-        loaded.sort_by_key(|seen| match &seen.what {
-            What::Exchange(exchange) | What::Page(exchange, ..) => exchange.at_us,
-            What::Group(group, _) => group.at_us,
-        });
+        loaded.sort_by_key(Seen::at_us);
+        let Some(page) = page else {
+            let mut loaded = loaded.into_iter();
+            return loaded.try_for_each(|seen| self.note_seen(group.part_of, seen, told));
+        };
         let what = match loaded.is_empty() {
             true => What::Exchange(page),
             false => What::Page(page, group.duration_ns, loaded),

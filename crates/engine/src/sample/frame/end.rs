@@ -92,7 +92,7 @@ impl Frame<'_> {
         }
         if let Some(mut copy) = self.copy.filter(|_| sampler.is_counted()) {
             let what = (name, sampler.step(), self.start);
-            copy.traced(self.trace, strand.part_of());
+            copy.traced(self.trace, strand.part_of(), self.wanted.is_of_page);
             strand.tally_mut().add(Tally {
                 samples: 1,
                 failed: u64::from(sample.error.is_some()),
