@@ -149,6 +149,7 @@ impl Session<'_> {
         let mut report = PhaseReport::not_run(Phase::Load);
         let graceful_stop = self.prepared.graceful_stop();
         let Some(control) = self.handle.begin(Phase::Load, graceful_stop) else {
+            self.sinks.event(EventKind::NotRun(Phase::Load));
             self.phases.push(report);
             return None;
         };

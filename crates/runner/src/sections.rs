@@ -128,6 +128,7 @@ pub(crate) fn run(
     let phase = if section == Section::Setup { Phase::Setup } else { Phase::Teardown };
     let mut report = PhaseReport::not_run(phase);
     let Some(control) = handle.begin(phase, prepared.graceful_stop()) else {
+        sinks.event(EventKind::NotRun(phase));
         return Some(Ran { variables: Vec::new(), report });
     };
     sinks.event(EventKind::PhaseBegan(phase));

@@ -169,7 +169,8 @@ impl Sink for JmeterFeed {
             EventKind::Evaluated(_) if !self.has_teardown => self.over(),
             // A teardown that is killed takes nothing with it.
             EventKind::Evaluated(_) => self.send(self.times.now_s, Some(0), None),
-            EventKind::PhaseEnded { phase: Phase::Teardown, .. } => self.over(),
+            EventKind::PhaseEnded { phase: Phase::Teardown, .. }
+            | EventKind::NotRun(Phase::Teardown) => self.over(),
             _ => {}
         }
         Ok(())

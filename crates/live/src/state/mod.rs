@@ -261,6 +261,9 @@ impl State {
                 self.note(at_s, &format!("{} begins", phase.label()), false);
             }
             EventKind::PhaseEnded { phase, failed } => self.ended(at_s, *phase, failed.as_deref()),
+            EventKind::NotRun(phase) => {
+                self.note(at_s, &format!("the {} is not run", phase.label()), true);
+            }
             EventKind::Stage { scenario, stage, stages, .. } => {
                 let of = if scenario.is_empty() { "all scenarios" } else { scenario };
                 let what = match stage > stages {

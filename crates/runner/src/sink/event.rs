@@ -32,6 +32,8 @@ pub enum EventKind {
         /// Why it failed, if so.
         failed: Option<String>,
     },
+    /// A phase that the plan has is not begun, because the run was stopped or aborted before.
+    NotRun(Phase),
     /// The plan's load reaches the next of its stages.
     Stage {
         /// The scenario; empty: the load that scenarios share by weight.

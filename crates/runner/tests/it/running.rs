@@ -67,6 +67,7 @@ impl Sink for Note {
             EventKind::PhaseBegan(phase) => format!("{} began", phase.label()),
             EventKind::PhaseEnded { phase, failed: None } => format!("{} ended", phase.label()),
             EventKind::PhaseEnded { phase: _, failed: Some(why) } => why.clone(),
+            EventKind::NotRun(phase) => format!("{} is not run", phase.label()),
             EventKind::Stage { scenario, stage, .. } => format!("stage {stage} of {scenario}"),
             EventKind::StopAsked(phase) => format!("stop asked in {}", phase.label()),
             EventKind::Aborted(abort) => abort.text(),
@@ -266,11 +267,12 @@ fn a_run_is_stopped_in_any_phase() {
 #[test]
 fn an_aborted_run_waits_for_nothing() {
     let plan = "target: builtin\ngraceful_stop: 1h\nteardown: [{get: /}]\nscenarios: {a: {load: {users: 2, for: 1h}, steps: [{get: /delay/3600000}]}}\n";
-    let (outcome, _) = controlled(plan, "load began", |handle| {
+    let (outcome, notes) = controlled(plan, "load began", |handle| {
         handle.stop();
         handle.abort();
     });
     assert!(outcome.run.interrupted);
+    assert_eq!(notes.of("teardown"), ["teardown is not run"]);
     let down = outcome.phase(Phase::Teardown).expect("the plan has one");
     assert_eq!(
         (&down.end, down.trouble().as_deref()),
