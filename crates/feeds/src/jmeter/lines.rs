@@ -320,7 +320,7 @@ mod tests {
         let mut out = Lines::default();
         influxdb.event("started", 1_700_000_000_123, &mut out);
         let sums = sums();
-        influxdb.interval(&sums, &sums.threads(None), 1_700_000_005_000, &mut out);
+        influxdb.interval(&sums, &sums.threads((1, 0)), 1_700_000_005_000, &mut out);
         let name = "jmeter,application=shop\\ 1,transaction=GET\\ /a\\,\\ b";
         let expected = [
             "events,application=shop\\ 1,title=ApacheJMeter,env=ci,tags=a\\ b text=\"the \\\"test\\\" \\\\ started\" 1700000000123000000".to_owned(),
@@ -361,7 +361,7 @@ mod tests {
         };
         let graphite = Graphite::new(&how, &vec![("env".to_owned(), "a b".to_owned())]);
         let (mut out, sums) = (Lines::default(), sums());
-        graphite.interval(&sums, &sums.threads(None), 1_700_000_005, &mut out);
+        graphite.interval(&sums, &sums.threads((1, 0)), 1_700_000_005, &mut out);
         let text = text(out);
         let of_name = text.lines().filter_map(|line| line.strip_prefix("load.GET-/a,-b."));
         let of_name = of_name.map(|line| line.replace(";env=a%20b", "").replace(" 1700000005", ""));

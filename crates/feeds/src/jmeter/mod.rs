@@ -3,6 +3,7 @@
 
 mod lines;
 mod sums;
+mod users;
 
 use std::io;
 
@@ -11,10 +12,13 @@ use squall_plan::feed_target::FeedTarget;
 use squall_plan::model::{FeedLayout, JmeterSamples, PlanFeed};
 use squall_report::families::Tags;
 use squall_report::{ListenedSample, Run};
-use squall_runner::{Delivery, Event, EventKind, Phase, Sampled, Second, Sink, Start, Wanted};
+use squall_runner::{
+    Delivery, Event, EventKind, Phase, Sampled, Second, SeenExchange, Sink, Start, Wanted,
+};
 
 use self::lines::{Graphite, Influxdb, Lines};
 use self::sums::Sums;
+use self::users::Users;
 use crate::outbox::{Outbox, PATIENCE, Receiver};
 use crate::{graphite, influxdb};
 
@@ -27,6 +31,8 @@ pub struct JmeterFeed {
     every_s: f64,
     sampled: Sampled,
     sums: Sums,
+    /// Users of the whole run, whichever samples are told.
+    users: Users,
     times: Times,
     /// Whether there is a teardown, whose samples count too.
     has_teardown: bool,
@@ -78,6 +84,7 @@ impl JmeterFeed {
             every_s: every.map_or(default_s, |every| every.value.as_secs_f64()),
             sampled: Sampled::new(true, scenarios.iter().map(|name| name.value.clone())),
             sums: Sums::new(names),
+            users: Users::default(),
             times: Times::default(),
             has_teardown: false,
             delivery: Delivery::new(feed.target.value.shown()),
@@ -90,15 +97,28 @@ impl JmeterFeed {
         self.times.now_s = self.times.now_s.max(now_s);
         while self.times.next_s <= self.times.now_s && self.outbox.is_some() {
             let at_s = self.times.next_s;
-            self.send(at_s, self.sampled.users(), None);
+            self.send(at_s, None);
             self.times.next_s += self.every_s;
         }
     }
 
-    /// Sends what was counted up to a time, when so many users were active, with an event before it.
-    fn send(&mut self, at_s: f64, active: Option<u64>, event: Option<&str>) {
+    /// Notes whose sample something is.
+    fn see(&mut self, event: &Event) {
+        let (phase, scenario, user) = match &event.kind {
+            EventKind::Exchange(SeenExchange { phase, exchange }) => {
+                (*phase, &exchange.scenario, exchange.user)
+            }
+            EventKind::Group { phase, group } => (*phase, &group.scenario, group.user),
+            _ => return,
+        };
+        let second = (event.at_s - self.times.load_s).max(0.0) as u32;
+        self.users.see(phase, scenario, user, second);
+    }
+
+    /// Sends what was counted up to a time, with an event before it.
+    fn send(&mut self, at_s: f64, event: Option<&str>) {
         let Some(outbox) = &self.outbox else { return };
-        let threads = self.sums.threads(active);
+        let threads = self.sums.threads(self.users.counts());
         let unix_s = self.times.run_unix_s + at_s;
         let mut out = Lines::default();
         match &self.form {
@@ -128,7 +148,8 @@ impl JmeterFeed {
             sums.add(&ListenedSample::of(&part));
             Ok(())
         });
-        self.send(self.times.now_s, Some(0), Some("ended"));
+        self.users.end();
+        self.send(self.times.now_s, Some("ended"));
         if let Some(outbox) = self.outbox.take() {
             outbox.finish(PATIENCE);
         }
@@ -146,19 +167,23 @@ impl Sink for JmeterFeed {
         self.times.run_unix_s = start.meta.started_unix;
         self.times.next_s = self.every_s;
         if matches!(self.form, Form::Influxdb(_)) {
-            self.send(0.0, None, Some("started"));
+            self.send(0.0, Some("started"));
         }
         Ok(Wanted { delivery: Some(self.delivery.clone()), ..self.sampled.start(start) })
     }
 
     fn second(&mut self, second: &Second) -> io::Result<()> {
         self.sampled.second(second);
+        if let Some(active) = self.sampled.users() {
+            self.users.second(second.second, active);
+        }
         self.go_on(self.times.load_s + f64::from(second.second) + 1.0);
         Ok(())
     }
 
     fn event(&mut self, event: &Event) -> io::Result<()> {
         self.go_on(event.at_s);
+        self.see(event);
         let sums = &mut self.sums;
         self.sampled.event(event, &mut |part| {
             sums.add(&ListenedSample::of(&part));
@@ -168,7 +193,10 @@ impl Sink for JmeterFeed {
             EventKind::PhaseBegan(Phase::Load) => self.times.load_s = event.at_s,
             EventKind::Evaluated(_) if !self.has_teardown => self.over(),
             // A teardown that is killed takes nothing with it.
-            EventKind::Evaluated(_) => self.send(self.times.now_s, Some(0), None),
+            EventKind::Evaluated(_) => {
+                self.users.end();
+                self.send(self.times.now_s, None);
+            }
             EventKind::PhaseEnded { phase: Phase::Teardown, .. }
             | EventKind::NotRun(Phase::Teardown) => self.over(),
             _ => {}

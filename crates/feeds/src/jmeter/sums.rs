@@ -158,9 +158,9 @@ pub struct Threads {
     pub min: u64,
     pub max: u64,
     pub mean: u64,
-    /// How many have sampled anything.
+    /// How many were started in the whole run.
     pub started: u64,
-    /// How many of these are not active any more.
+    /// How many of these have ended.
     pub ended: u64,
 }
 
@@ -175,8 +175,6 @@ pub struct Sums {
     pub by_name: BTreeMap<String, Sum>,
     /// Active users when samples came.
     users: Window,
-    /// Users of each scenario, by its number: one more than the highest number that was seen.
-    started: BTreeMap<u64, u64>,
 }
 
 impl Sums {
@@ -188,9 +186,6 @@ impl Sums {
     /// Adds a sample.
     pub fn add(&mut self, sample: &ListenedSample) {
         self.users.push(sample.users);
-        let (scenario, user) = sample.thread;
-        let started = self.started.entry(scenario).or_default();
-        *started = (*started).max(user + 1);
         let has_own = |names: &Pattern| names.is_match(sample.name.as_bytes());
         if self.names.as_ref().is_some_and(has_own) {
             match self.by_name.get_mut(&sample.name) {
@@ -204,17 +199,10 @@ impl Sums {
         self.all.add(sample, true);
     }
 
-    /// The users, of whom so many are active now; `None`: nobody has ended.
-    pub fn threads(&self, active: Option<u64>) -> Threads {
-        let started: u64 = self.started.values().sum();
-        let active = active.unwrap_or(started);
-        Threads {
-            min: self.users.min(),
-            max: self.users.max(),
-            mean: self.users.mean() as u64,
-            started,
-            ended: started.saturating_sub(active),
-        }
+    /// The users, of whom so many were started, and have ended.
+    pub fn threads(&self, (started, ended): (u64, u64)) -> Threads {
+        let users = &self.users;
+        Threads { min: users.min(), max: users.max(), mean: users.mean() as u64, started, ended }
     }
 
     /// Begins an interval: nothing was counted in it yet.
@@ -236,7 +224,6 @@ pub(super) mod tests {
             hits: 1,
             bytes_in: 10,
             bytes_out: 1,
-            thread: (1, 0),
             users: 2,
             ..ListenedSample::default()
         }
@@ -319,15 +306,12 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn threads_are_users_that_were_seen() {
+    fn threads_are_those_that_were_active_when_samples_came() {
         let mut sums = Sums::default();
-        assert_eq!(sums.threads(None), Threads::default());
-        for (thread, users) in [((1, 0), 1), ((1, 2), 4), ((2, 0), 4)] {
-            sums.add(&ListenedSample { thread, users, ..sample("a", 1) });
+        assert_eq!(sums.threads((0, 0)), Threads::default());
+        for users in [1, 4, 4] {
+            sums.add(&ListenedSample { users, ..sample("a", 1) });
         }
-        assert_eq!(
-            sums.threads(Some(3)),
-            Threads { min: 1, max: 4, mean: 3, started: 4, ended: 1 }
-        );
+        assert_eq!(sums.threads((4, 1)), Threads { min: 1, max: 4, mean: 3, started: 4, ended: 1 });
     }
 }

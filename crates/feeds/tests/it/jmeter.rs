@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use squall_feeds::JmeterFeed;
 use squall_report::{FeedReport, Run};
-use squall_runner::{Handle, Options, Sink, load_str, run};
+use squall_runner::{
+    Event, EventKind, Handle, Options, Phase, Second, Sink, Start, Wanted, load_str, run,
+};
 
 use crate::receivers::closed_port;
 
@@ -152,7 +154,7 @@ fn influxdb_gets_what_jmeter_would_send() {
     let of_threads: Vec<&String> = lines.iter().filter(|line| line.starts_with(internal)).collect();
     assert!(of_threads[0].contains(" minAT=0,maxAT=0,meanAT=0,startedT=0,endedT=0 "));
     let last = of_threads.last().expect("a line");
-    assert!(last.contains(",startedT=2,endedT=2 "), "{last}");
+    assert!(last.contains(",startedT=3,endedT=3 "), "the one of the teardown too: {last}");
     let events: Vec<&String> = lines.iter().filter(|line| line.starts_with("events,")).collect();
     let of_event = |word| {
         format!("events,application=shop,title=ApacheJMeter,env=ci text=\"nightly {word}\" ")
@@ -201,4 +203,81 @@ fn a_receiver_that_is_down_costs_points_alone() {
         run.warnings
     );
     assert!(!report.name.contains("hidden-word"), "{report:?}");
+}
+
+/// Listeners of one scenario know the users of all, as those of JMeter do.
+#[test]
+fn users_are_those_of_the_whole_run() {
+    let sent = Sent::default();
+    let address = listen(&sent, http);
+    let plan = format!(
+        "
+target: builtin
+feeds: [{{influxdb: 'http://{address}/write?db=x', jmeter_points: {{names: '', scenarios: [b]}}}}]
+setup: [{{get: /}}]
+scenarios:
+  a: {{number: 1, load: {{users: 3, iterations: 2}}, steps: [{{get: /}}]}}
+  b: {{number: 1, load: {{users: 2, iterations: 2}}, steps: [{{get: /, name: own}}]}}
+"
+    );
+    let loaded = load_str("users", &plan).expect("a good plan");
+    let feed = JmeterFeed::of_plan(&loaded.plan.feeds[0], &Vec::new()).expect("JMeter's points");
+    let sinks: Vec<(String, Box<dyn Sink>)> = vec![("feed".to_owned(), Box::new(feed))];
+    let options = Options { workers: Some(2), ..Options::default() };
+    run(&loaded, &options, sinks, &Handle::default()).expect("a run");
+    assert_eq!(sent.sum("jmeter,transaction=all,statut=all ", "count"), 4.0);
+    let lines = sent.lines();
+    let last = lines.iter().rfind(|line| line.starts_with("jmeter,transaction=internal "));
+    let last = last.expect("a line");
+    assert!(last.contains(",startedT=6,endedT=6 "), "{last}");
+}
+
+/// Aborts the run when its load begins, and keeps what its result says of feeds.
+struct Aborts(Handle, Arc<Mutex<Vec<FeedReport>>>);
+
+impl Sink for Aborts {
+    fn start(&mut self, _: &Start) -> std::io::Result<Wanted> {
+        Ok(Wanted::default())
+    }
+
+    fn second(&mut self, _: &Second) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    fn event(&mut self, event: &Event) -> std::io::Result<()> {
+        if matches!(event.kind, EventKind::PhaseBegan(Phase::Load)) {
+            self.0.abort();
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, run: &Run) -> std::io::Result<()> {
+        self.1.lock().expect("no panic").clone_from(&run.feeds);
+        Ok(())
+    }
+}
+
+#[test]
+fn an_account_is_whole_though_the_teardown_is_not_run() {
+    let sent = Sent::default();
+    let address = listen(&sent, http);
+    let plan = format!(
+        "
+target: builtin
+feeds: [{{influxdb: 'http://{address}/write?db=x', jmeter_points: {{title: t}}}}]
+teardown: [{{get: /}}]
+scenarios: {{a: {{load: {{users: 1, for: 1h}}, steps: [{{get: /delay/3600000}}]}}}}
+"
+    );
+    let loaded = load_str("aborted", &plan).expect("a good plan");
+    let feed = JmeterFeed::of_plan(&loaded.plan.feeds[0], &Vec::new()).expect("JMeter's points");
+    let (handle, kept) = (Handle::default(), Arc::default());
+    let aborts = Aborts(handle.clone(), Arc::clone(&kept));
+    let sinks: Vec<(String, Box<dyn Sink>)> =
+        vec![("feed".to_owned(), Box::new(feed)), ("aborts".to_owned(), Box::new(aborts))];
+    run(&loaded, &Options::default(), sinks, &handle).expect("a run");
+    let lines = sent.lines();
+    assert!(lines.iter().any(|line| line.contains("text=\"t ended\"")), "{lines:?}");
+    let report = &kept.lock().expect("no panic")[0];
+    assert_eq!((report.points_sent, report.points_lost), (lines.len() as u64, 0), "{report:?}");
 }

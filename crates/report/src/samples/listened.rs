@@ -30,8 +30,6 @@ pub struct ListenedSample {
     pub hits: u64,
     /// Whether it is a transaction beside its samples, whose hits and bytes are theirs.
     pub is_apart: bool,
-    /// Its thread: the number of the scenario, and that of the user, from 0.
-    pub thread: (u64, u64),
     /// Users that were active in the last whole second.
     pub users: u64,
 }
@@ -39,9 +37,9 @@ pub struct ListenedSample {
 impl ListenedSample {
     /// Of a sample.
     pub fn of(part: &GroupPart<'_>) -> ListenedSample {
-        let (row, thread, users) = match part {
-            GroupPart::Request(own) => (request(own), (own.scenario_number, own.user), own.users.1),
-            GroupPart::Group(own) => (group(own), (own.scenario_number, own.user), own.users.1),
+        let (row, users) = match part {
+            GroupPart::Request(own) => (request(own), own.users.1),
+            GroupPart::Group(own) => (group(own), own.users.1),
         };
         ListenedSample {
             name: text(&row, LABEL),
@@ -54,7 +52,6 @@ impl ListenedSample {
             bytes_out: count(&row, SENT_BYTES),
             hits: hits(&row),
             is_apart: is_transaction(&row) && row.parts.is_empty(),
-            thread,
             users,
         }
     }
