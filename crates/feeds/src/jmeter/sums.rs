@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use squall_metrics::OTHER;
 use squall_plan::expr::Pattern;
 use squall_report::ListenedSample;
 
@@ -11,6 +12,13 @@ use squall_report::ListenedSample;
 const WINDOW: usize = 100;
 /// The code of an error that an assertion has found.
 const ASSERTION_FAILED: &str = "Assertion failed";
+
+/// Most kinds of errors of a name in an interval, whose texts may be what was received: others are told together.
+const MOST_ERRORS: usize = 100;
+/// What is said of those others, in place of code and message.
+const OTHER_ERRORS: (&str, &str) = (OTHER, "errors beyond the first 100 kinds");
+/// Most characters of what is said of an error.
+const LONGEST: usize = 300;
 
 /// The last values of a kind.
 #[derive(Debug, Default)]
@@ -127,10 +135,14 @@ impl Sum {
         };
         let or = |text: &str, without: &str| match text {
             "" => without.to_owned(),
-            text => text.trim().to_owned(),
+            text => shortened(text.trim()),
         };
-        let (code, message) = (or(code, "0"), or(message, "None"));
-        let key = (code.to_lowercase(), message.to_lowercase());
+        let (mut code, mut message) = (or(code, "0"), or(message, "None"));
+        let mut key = (code.to_lowercase(), message.to_lowercase());
+        if self.errors.len() >= MOST_ERRORS && !self.errors.contains_key(&key) {
+            (code, message) = (OTHER_ERRORS.0.to_owned(), OTHER_ERRORS.1.to_owned());
+            key = (code.clone(), message.clone());
+        }
         self.errors.entry(key).or_insert(Error { code, message, count: 0 }).count += 1;
     }
 
@@ -148,6 +160,14 @@ impl Sum {
         (self.ok.count, self.ko.count, self.hits) = (0, 0, 0);
         (self.bytes_in, self.bytes_out) = (0, 0);
         self.errors.clear();
+    }
+}
+
+/// A text with at most 300 characters, the last of them an ellipsis if it was longer.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        None => text.to_owned(),
+        Some(_) => text.chars().take(LONGEST - 1).chain(['\u{2026}']).collect(),
     }
 }
 
@@ -294,6 +314,29 @@ pub(super) mod tests {
         ];
         assert_eq!(errors.collect::<Vec<_>>(), expected);
         assert_eq!((sum.ko.count, sum.ok.count, sums.all.errors().count()), (4, 0, 0));
+    }
+
+    #[test]
+    fn what_is_said_of_errors_has_an_end() {
+        let mut sums = Sums::new(Pattern::compile("").ok());
+        for round in 0..2 {
+            for kind in 0..MOST_ERRORS + 50 {
+                sums.add(&failed("a", "500", &format!("answer {kind}"), ""));
+                sums.add(&failed("b", "500", "", &format!("expected {}", "\u{e4}".repeat(round))));
+            }
+            let errors: Vec<&Error> = sums.by_name["a"].errors().collect();
+            assert_eq!(errors.len(), MOST_ERRORS + 1);
+            assert_eq!(errors.iter().map(|own| own.count).sum::<u64>(), 150);
+            let last = errors.last().expect("an error");
+            assert_eq!((last.code.as_str(), last.count), ("other", 50));
+            assert!(last.message.contains(&MOST_ERRORS.to_string()), "{last:?}");
+            assert_eq!(sums.by_name["b"].errors().count(), 1, "each name has its own");
+            sums.begin_interval();
+        }
+        sums.add(&failed("a", "200", "OK", &"\u{e4}".repeat(LONGEST)));
+        sums.add(&failed("a", "200", "OK", &"\u{e4}".repeat(LONGEST + 9)));
+        let lengths = sums.by_name["a"].errors().map(|own| own.message.chars().count());
+        assert_eq!(lengths.collect::<Vec<_>>(), [LONGEST; 2]);
     }
 
     #[test]
