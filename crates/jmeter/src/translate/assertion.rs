@@ -106,7 +106,7 @@ impl Translator<'_> {
         let words = told::of_xpath(&path, is_negated, self.class(id) == "XPath2Assertion");
         // Nothing is in an empty response, and that is no reason to pass.
         let test = format!("body != \"\" && {found} == {}", !is_negated);
-        vec![(test, self.words_of(id, "body", &words))]
+        vec![(test, self.words_of("body", &words))]
     }
 
     fn size(&self, id: ElementId, request: &Request, looks: &mut Check) -> Vec<Told> {
@@ -139,12 +139,12 @@ impl Translator<'_> {
         let words = told::of_size(subject, operator, limit);
         let test = format!("{subject} {sign} {limit}");
         if looks.of.is_none() {
-            return vec![(test, self.words(id, &words))];
+            return vec![(test, self.words(&words))];
         }
         let is_number = "body.matches(\"^[+-]?[0-9]{1,18}$\")";
         let none = quoted(&format!("Error parsing variable name: {variable} value: "));
         let said = format!("{is_number} ? {} : {none} + body", expression(&words));
-        vec![(format!("{is_number} && {test}"), self.words(id, &[Piece::Expr(said)]))]
+        vec![(format!("{is_number} && {test}"), self.words(&[Piece::Expr(said)]))]
     }
 
     fn duration(&self, id: ElementId, request: &Request, looks: &mut Check) -> Vec<Told> {
@@ -155,7 +155,7 @@ impl Translator<'_> {
         // JMeter takes 0 for no limit, and counts whole milliseconds.
         let limit = limit.filter(|limit| *limit > 0);
         let told = |limit: i64| {
-            let words = self.words(id, &told::of_duration(limit));
+            let words = self.words(&told::of_duration(limit));
             (format!("duration < {}", limit.saturating_add(1)), words)
         };
         limit.into_iter().map(told).collect()
@@ -214,19 +214,21 @@ impl Translator<'_> {
                 return Vec::new();
             }
         };
-        let (tests, texts): (Vec<String>, Vec<Vec<Piece>>) = patterns
+        let (tests, patterns): (Vec<String>, Vec<Vec<Piece>>) = patterns
             .iter()
             .filter_map(|pattern| {
                 let pieces = self.pieces(id, pattern);
-                let test = self.test(id, subject, kind, &pieces)?;
-                Some((test, fail_text((field, subject), variable, kind, &pieces)))
+                Some((self.test(id, subject, kind, &pieces)?, pieces))
             })
             .unzip();
+        let text = |pattern: &Vec<Piece>, marks: Marks| {
+            fail_text((field, subject), variable, (kind, marks), pattern)
+        };
         // A code is always there, and of what must not be there an empty response has nothing.
         let is_there = kind & NOT != 0 || subject == "string(status)";
         let told = |words: &[Piece]| match (own.as_deref().unwrap_or(words), is_there) {
-            (words, true) => self.words(id, words),
-            (words, false) => self.words_of(id, subject, words),
+            (words, true) => self.words(words),
+            (words, false) => self.words_of(subject, words),
         };
         match (kind & OR != 0, kind & NOT != 0) {
             (true, _) if tests.is_empty() => {
@@ -234,15 +236,22 @@ impl Translator<'_> {
                 Vec::new()
             }
             (true, _) => {
-                let each = texts.into_iter().flat_map(|own| own.into_iter().chain(known("\t")));
-                let words = merged(each.collect());
-                vec![(tests.join(" || "), told(&words))]
+                let words = |marks: Marks| {
+                    let each = patterns.iter().map(|own| [text(own, marks), known("\t")].concat());
+                    merged(each.flatten().collect())
+                };
+                // Of many texts at once it takes too much to mark what is not the same in them.
+                let said = told(&words(Marks::Set)).or_else(|| told(&words(Marks::None)));
+                vec![(tests.join(" || "), said)]
             }
             // An empty response fails it all the same.
             (false, false) if tests.is_empty() => {
-                vec![(format!("{subject} != \"\""), self.words_of(id, subject, &[]))]
+                vec![(format!("{subject} != \"\""), self.words_of(subject, &[]))]
             }
-            (false, _) => tests.into_iter().zip(texts.iter().map(|own| told(own))).collect(),
+            (false, _) => {
+                let said = patterns.iter().map(|own| told(&text(own, Marks::Set)));
+                tests.into_iter().zip(said).collect()
+            }
         }
     }
 
@@ -290,11 +299,18 @@ impl Translator<'_> {
     }
 }
 
+/// Whether what is not the same in two texts is marked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Marks {
+    Set,
+    None,
+}
+
 /// What JMeter says where a pattern does not hold of a field, or of a variable.
 fn fail_text(
     (field, subject): (&str, &str),
     variable: Option<&str>,
-    kind: i64,
+    (kind, marks): (i64, Marks),
     pattern: &[Piece],
 ) -> Vec<Piece> {
     let named = match (variable, field) {
@@ -320,8 +336,11 @@ fn fail_text(
         _ => "expected something using",
     };
     let begin = known(format!("Test failed: {named} {expected} /"));
-    let shown =
-        if kind & EQUALS == 0 { pattern.to_vec() } else { told::of_unequal(subject, pattern) };
+    let shown = match (kind & EQUALS, marks) {
+        (0, _) => pattern.to_vec(),
+        (_, Marks::Set) => told::of_unequal(subject, pattern),
+        (_, Marks::None) => told::unmarked(subject, pattern),
+    };
     merged([begin, shown, known("/")].concat())
 }
 

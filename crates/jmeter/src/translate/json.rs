@@ -206,7 +206,7 @@ impl Translator<'_> {
             true => wanted.not_refused(&source),
             false => wanted.not_met(&source, &path, &result),
         };
-        test.into_iter().map(|test| (test, self.words_of(id, "body", &words))).collect()
+        test.into_iter().map(|test| (test, self.words_of("body", &words))).collect()
     }
 }
 

@@ -1,6 +1,7 @@
 //! JMeter's texts as templates and expressions: what is known before the run is put in its place, variables that are
 //! set while it runs become ours, and what nobody sets stays as it was written.
 
+use squall_plan::diagnostic::Diagnostic;
 use squall_plan::span::Span;
 use squall_plan::template::Template;
 
@@ -48,7 +49,7 @@ impl Translator<'_> {
 
     /// Pieces as a template.
     pub(super) fn template_of(&self, element: ElementId, pieces: &[Piece]) -> Template {
-        Template::parse(&template_source(pieces), Span::default()).unwrap_or_else(|error| {
+        parsed(pieces).unwrap_or_else(|error| {
             self.obstacle(element, error.message);
             Template::default()
         })
@@ -118,6 +119,14 @@ pub(super) fn whole(pieces: &[Piece]) -> Option<String> {
         [Piece::Expr(expression)] => Some(format!("int({expression})")),
         _ => None,
     }
+}
+
+/// Pieces as a template.
+///
+/// # Errors
+/// One of its expressions is too long, or too deep.
+pub(super) fn parsed(pieces: &[Piece]) -> Result<Template, Diagnostic> {
+    Template::parse(&template_source(pieces), Span::default())
 }
 
 /// Pieces as the source of a template.

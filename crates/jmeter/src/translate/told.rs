@@ -4,8 +4,7 @@ use squall_plan::model::Check;
 use squall_plan::template::Template;
 
 use super::Translator;
-use super::texts::{Piece, expression, literal, quoted};
-use crate::tree::ElementId;
+use super::texts::{Piece, expression, literal, parsed, quoted};
 
 /// What is asserted, as an expression, and what is said where it does not hold, if not its name.
 pub(super) type Told = (String, Option<Template>);
@@ -34,20 +33,16 @@ const SIZES: [&str; 6] = [
 ];
 
 impl Translator<'_> {
-    /// Words, as what is said.
-    pub(super) fn words(&self, id: ElementId, words: &[Piece]) -> Option<Template> {
-        Some(self.template_of(id, words))
+    /// Words, as what is said. Nothing is, but the name of what is asserted, where they are too long for an expression: what
+    /// is said of a failure is no reason not to run.
+    pub(super) fn words(&self, words: &[Piece]) -> Option<Template> {
+        parsed(words).ok()
     }
 
     /// Words about what an expression gives, if that is anything.
-    pub(super) fn words_of(
-        &self,
-        id: ElementId,
-        subject: &str,
-        words: &[Piece],
-    ) -> Option<Template> {
+    pub(super) fn words_of(&self, subject: &str, words: &[Piece]) -> Option<Template> {
         let said = format!("{subject} == \"\" ? {} : {}", quoted(NOTHING), expression(words));
-        self.words(id, &[Piece::Expr(said)])
+        self.words(&[Piece::Expr(said)])
     }
 }
 
@@ -133,12 +128,21 @@ pub(super) fn of_unequal(subject: &str, expected: &[Piece]) -> Vec<Piece> {
         Some(known) if known.chars().count() <= MARKED => {
             vec![Piece::Expr(marked(subject, known))]
         }
-        _ => {
-            let both = [subject, &format!("({})", expression(expected))].map(shortened);
-            let [received, wanted] = both.map(|text| format!("\"[[[\" + {text} + \"]]]\""));
-            vec![Piece::Expr(side_by_side(&received, &wanted))]
-        }
+        _ => unmarked(subject, expected),
     }
+}
+
+/// The same without marks within them: as much of both as is shown.
+pub(super) fn unmarked(subject: &str, expected: &[Piece]) -> Vec<Piece> {
+    let framed = |text: String| format!("\"[[[\" + {text} + \"]]]\"");
+    let wanted = match literal(expected) {
+        Some(known) => quoted(&format!("[[[{}]]]", cut(known))),
+        None => {
+            let (all, one) = (expression(expected), "each_6");
+            framed(format!("[{all}].map({one}, {})[0]", shortened(one)))
+        }
+    };
+    vec![Piece::Expr(side_by_side(&framed(shortened(subject)), &wanted))]
 }
 
 /// The two lines of what is there and what was expected.
@@ -150,6 +154,14 @@ fn side_by_side(received: &str, wanted: &str) -> String {
 /// No more of a text than JMeter shows of a part of it.
 fn shortened(text: &str) -> String {
     format!("(size({text}) > {SHOWN} ? substring({text}, 0, {SHOWN}) + \"...\" : string({text}))")
+}
+
+/// The same of a text that is known.
+fn cut(known: &str) -> String {
+    match known.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}...", &known[..end]),
+        None => known.to_owned(),
+    }
 }
 
 /// As [`of_unequal`]: what both begin with is as long as there are beginnings of the one that the other has, too; what both end

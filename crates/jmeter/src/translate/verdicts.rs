@@ -22,7 +22,7 @@ impl Translator<'_> {
         self.read(id).finish();
         let test = format!("body != \"\" && is_xml() && !body.matches({})", quoted(DOCTYPE));
         // What JMeter says is what its parser says.
-        vec![(test, self.words_of(id, "body", &known("The document is not well-formed XML")))]
+        vec![(test, self.words_of("body", &known("The document is not well-formed XML")))]
     }
 
     /// That the response has no more faults than are allowed. JMeter asserts nothing of an empty one, which fails.
@@ -46,7 +46,7 @@ impl Translator<'_> {
             test.push_str(&format!(" && html_warnings(\"{format}\") <= {warnings}"));
         }
         let words = told::of_faults(format, errors, warnings);
-        vec![(test, self.words_of(id, "body", &words))]
+        vec![(test, self.words_of("body", &words))]
     }
 
     /// That the response has a digest.
@@ -58,7 +58,7 @@ impl Translator<'_> {
             // There is nothing to compare with.
             Some("") => {
                 let words = known("MD5Hex to test against is empty");
-                return vec![("false".to_owned(), self.words_of(id, "body", &words))];
+                return vec![("false".to_owned(), self.words_of("body", &words))];
             }
             Some(known) => quoted(&known.to_lowercase()),
             None => format!("lower({})", expression(&digest)),
@@ -67,7 +67,7 @@ impl Translator<'_> {
         words.extend([Piece::Expr("md5(raw_body)".to_owned())]);
         words.extend(known(" but should have been ").into_iter().chain(digest));
         let test = format!("body != \"\" && md5(raw_body) == {wanted}");
-        vec![(test, self.words_of(id, "body", &merged(words)))]
+        vec![(test, self.words_of("body", &merged(words)))]
     }
 
     /// What a JSON value is compared with.
@@ -147,7 +147,7 @@ impl Translator<'_> {
                 merged([begin, expected.pieces].concat())
             }
         };
-        test.into_iter().map(|test| (test, self.words_of(id, "body", &words))).collect()
+        test.into_iter().map(|test| (test, self.words_of("body", &words))).collect()
     }
 }
 

@@ -60,25 +60,27 @@ fn groups_are_numbered_by_kind_with_those_that_do_nothing() {
     assert_eq!(found, [named("up", None), named("a", Some(1)), named("b", Some(2))]);
 }
 
+/// What is said where a Response Assertion of some patterns fails, which is one of a kind, with a message of its own.
+fn said(kind: &str, patterns: &[&str], own: &str) -> Vec<String> {
+    let patterns: String = patterns.iter().map(|pattern| string("0", pattern)).collect();
+    let properties = string("Assertion.test_field", "Assertion.response_data")
+        + &string("Assertion.test_type", kind)
+        + &string("Assertion.custom_message", own);
+    let below = format!(
+        r#"<ResponseAssertion testname="a"><collectionProp name="Asserion.test_strings">{patterns}</collectionProp>
+        {properties}</ResponseAssertion><hashTree/>"#
+    );
+    let (text, obstacles) = translated(&plan(&request("r", TO_SHOP, &below)));
+    assert_eq!(obstacles, [""; 0]);
+    let messages = text.lines().filter(|line| line.contains("\"message\""));
+    messages
+        .map(|line| line.trim().trim_start_matches("\"message\": ").trim_end_matches(','))
+        .map(|text| serde_json::from_str::<String>(text).expect("a text"))
+        .collect()
+}
+
 #[test]
 fn an_assertion_says_what_jmeter_says_of_a_failure() {
-    let said = |kind: &str, patterns: &[&str], own: &str| {
-        let patterns: String = patterns.iter().map(|pattern| string("0", pattern)).collect();
-        let properties = string("Assertion.test_field", "Assertion.response_data")
-            + &string("Assertion.test_type", kind)
-            + &string("Assertion.custom_message", own);
-        let below = format!(
-            r#"<ResponseAssertion testname="a"><collectionProp name="Asserion.test_strings">{patterns}</collectionProp>
-            {properties}</ResponseAssertion><hashTree/>"#
-        );
-        let (text, obstacles) = translated(&plan(&request("r", TO_SHOP, &below)));
-        assert_eq!(obstacles, [""; 0]);
-        let messages = text.lines().filter(|line| line.contains("\"message\""));
-        messages
-            .map(|line| line.trim().trim_start_matches("\"message\": ").trim_end_matches(','))
-            .map(|text| serde_json::from_str::<String>(text).expect("a text"))
-            .collect::<Vec<_>>()
-    };
     let of_body = |words: &str| format!(r#"${{body == "" ? "Response was null" : "{words}"}}"#);
     let all = said("16", &["a", "b"], "");
     let expected = [
@@ -96,6 +98,32 @@ fn an_assertion_says_what_jmeter_says_of_a_failure() {
     let either = said("34", &["a", "b"], "");
     let one = |pattern: &str| format!("Test failed: text expected something using /{pattern}/");
     assert_eq!(either, [of_body(&format!("{}\\t{}\\t", one("a"), one("b")))]);
+}
+
+#[test]
+fn what_is_said_of_a_failure_keeps_no_plan_from_running() {
+    // As long as a test of it can be.
+    for length in [6_000, 16_000] {
+        let long = format!("{}b", "a".repeat(length));
+        let told = said("8", &[&long], "");
+        // A hundred characters are shown of it.
+        let shown = format!("[[[{}...]]]", "a".repeat(100));
+        assert!(told[0].contains(&shown) && told[0].len() < 1_000, "{told:?}");
+    }
+    // Of one that only the run knows, too.
+    let told = said("8", &[&format!("${{__time()}}{}", "a".repeat(10_000))], "");
+    assert_eq!(told.len(), 1);
+    let told = |count: usize| {
+        let texts: Vec<String> = (0..count).map(|number| format!("{number} of some")).collect();
+        said("40", &texts.iter().map(String::as_str).collect::<Vec<_>>(), "")
+    };
+    assert!(told(2)[0].contains("startsWith"), "marks");
+    let of_ten = told(10);
+    assert!(!of_ten[0].contains("startsWith"), "{of_ten:?}");
+    assert!(of_ten[0].contains("[[[9 of some]]]"), "{of_ten:?}");
+    // Its name is what is said.
+    assert_eq!(told(60), [""; 0]);
+    assert_eq!(said("2", &[&"a".repeat(16_350)], ""), [""; 0]);
 }
 
 /// A listener with a file; `more` are further properties.
