@@ -104,6 +104,8 @@ TRANSACTIONS = plan(group("".join([
     transaction("empty text", asserts("has ok", 16, "ok") + request("g", "/g"), parent=True),
     transaction("not in it", asserts("has no such text", 20, "nope") + request("h", "/h"), parent=True),
     transaction("code", asserts("code", 8, "200", field="code") + request("i", "/i") + request("j", "/status/404"), parent=True),
+    transaction("nothing in it", asserts_duration(2000) + if_("${__P(none,false)}", request("never", "/never")), parent=True),
+    transaction("nothing, and bad", asserts("has ok", 16, "ok") + if_("${__P(none,false)}", request("never", "/never")), parent=True),
     transaction("good code", asserts("code", 8, "200", field="code") + request("k", "/k"), parent=True),
     transaction("outer", asserts_duration(250) + transaction("inner", request("l", "/slow/150") + request("m", "/slow/150"), parent=True)
                 + request("n", "/n"), parent=True),

@@ -142,6 +142,41 @@ fn a_group_that_is_one_sample_comes_before_its_parts() {
     assert!(outer.contains("in transaction : 3, number of failing samples : 1"), "{outer}");
 }
 
+/// Whatever is in it, and only of it itself.
+#[test]
+fn a_group_that_is_one_sample_says_why_it_failed() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let plan = format!(
+        "target: {}\nscenarios:\n  shop:\n    load: {{users: 1, iterations: 1}}\n    steps:\n      \
+         - group: late\n        samples: parts\n        steps:\n          - {{get: /echo, name: a}}\n          \
+         - {{look: '', check: {{expr: 'duration < 0', message: too long}}}}\n      \
+         - group: outer\n        samples: parts\n        steps:\n          \
+         - {{group: own, steps: [{{look: '', check: {{expr: 'false', message: of it}}}}]}}\n          - {{get: /echo, name: b}}\n      \
+         - {{group: apart, steps: [{{get: /echo, name: c}}, {{look: '', check: {{expr: 'false', message: not said}}}}]}}\n",
+        server.url()
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    result(folder.path(), &["run", "plan.yaml", "--samples", "all.jtl"], 1);
+    let text = std::fs::read_to_string(folder.path().join("all.jtl")).expect("samples");
+    // The message of a transaction has a comma of its own.
+    let cells = |line: &str| {
+        let cells: Vec<&str> = line.split(',').collect();
+        let at = if line.contains("in transaction") { 9 } else { 8 };
+        [cells[2], cells[3], cells[at - 1], cells[at]].map(str::to_owned)
+    };
+    let rows: Vec<[String; 4]> = text.lines().skip(1).map(cells).collect();
+    let expected = [
+        ["late", "200", "false", "too long"],
+        ["a", "200", "true", ""],
+        ["outer", "200", "false", ""],
+        ["own", "200", "false", "of it"],
+        ["b", "200", "true", ""],
+        ["c", "200", "true", ""],
+        ["apart", "", "false", ""],
+    ];
+    assert_eq!(rows, expected.map(|row| row.map(str::to_owned)));
+}
+
 #[test]
 fn what_a_plan_says_of_a_sample_is_in_its_row() {
     let folder = tempfile::tempdir().expect("a folder");

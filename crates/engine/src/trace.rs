@@ -210,7 +210,7 @@ pub struct SeenGroup {
     pub is_page: bool,
     /// The number of the group around it that is one sample.
     pub part_of: Option<u64>,
-    /// What the last text said of itself that was looked at in it, if nothing was sampled in it.
+    /// What the last text said of itself that was looked at in it, if nothing was sampled in it, or it is one sample.
     pub answer: Option<Answer>,
 }
 

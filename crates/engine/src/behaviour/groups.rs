@@ -17,8 +17,9 @@ impl Worker {
         let Some(told) = self.trace.as_ref().and_then(Trace::group) else { return };
         let mut tally = strand.tally().since(group.tally_before);
         let failed = u64::from(group.failed);
-        let answer = strand.take_looked().filter(|_| tally.samples == 0);
-        if let Some(answer) = &answer {
+        let is_empty = tally.samples == 0;
+        let answer = strand.take_looked().filter(|_| is_empty || group.one_sample.is_some());
+        if let Some(answer) = answer.as_ref().filter(|_| is_empty) {
             strand.tally_mut().bytes_in += answer.bytes;
             tally.bytes_in += answer.bytes;
         }
@@ -27,7 +28,7 @@ impl Worker {
             strand.tally_mut().failed = group.tally_before.failed;
             strand.tally_mut().parts = group.tally_before.parts + tally.samples;
         }
-        if tally.samples == 0 || group.one_sample.is_some() {
+        if is_empty || group.one_sample.is_some() {
             strand.tally_mut().add(Tally { samples: 1, failed, ..Tally::default() });
         }
         told(SeenGroup { tally, answer, is_left, ..self.seen_group(core, strand, group, now) });

@@ -250,12 +250,13 @@ pub(super) fn group<'s>(group: &'s GroupSample<'_>) -> Row<'s> {
     });
     let parts: Vec<Row<'s>> = parts.collect();
     let connect_ns = parts.iter().map(|part| part.connect_ns).sum();
-    let answer = group.answer.as_ref().filter(|_| parts.is_empty());
+    let failure = group.answer.as_ref().map_or("", |own| &own.failure);
+    // One sample with its parts says how many there are.
+    let answer = group.answer.as_ref().filter(|_| group.parts.is_none());
     let (code, message) = match answer {
         Some(own) => (Cell::Text(own.status.as_ref().into()), own.reason.as_ref().into()),
         None => of_parts(group, &parts),
     };
-    let failure = answer.map_or("", |own| &own.failure);
     let cells = [
         Cell::Count(group.unix_us / 1_000),
         ms(group.duration_ns),

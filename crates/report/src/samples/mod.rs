@@ -141,13 +141,14 @@ pub struct GroupSample<'s> {
     pub users: (u64, u64),
     /// Whether its user left it before its end.
     pub is_left: bool,
-    /// What the plan says that it came to, if it is a sample that sent nothing.
+    /// What the plan says that it came to, if it is a sample that sent nothing. Of one sample with its parts, what it says of
+    /// its failure counts alone.
     pub answer: Option<PlanAnswer<'s>>,
     /// What is in it, in order, if it is one sample.
     pub parts: Option<Vec<GroupPart<'s>>>,
 }
 
-/// What a plan says that a sample which sent nothing came to.
+/// What a plan says that a sample of its own came to.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PlanAnswer<'s> {
     /// Its status: a number, or another text.

@@ -296,18 +296,24 @@ fn a_group_that_is_one_sample_has_its_parts_behind_it() {
     assert_eq!(rows, expected.map(|row| row.map(str::to_owned)));
     assert_eq!(written(false), rows[..1]);
     // Its own time was too long, say.
-    let late = group("late", (1, 0), vec![request("a", 200, 0)]);
+    let late = |samples, parts| {
+        let failure = "too long".into();
+        let answer = PlanAnswer { status: "x".into(), reason: "OK".into(), failure };
+        GroupSample { answer: Some(answer), ..group("late", samples, parts) }
+    };
     let mut out = Vec::new();
     let mut writer = SampleWriter::going_on(SampleFormat::Jtl, &mut out).expect("memory");
-    writer.write_group(&late).expect("memory");
+    writer.write_group(&late((1, 0), vec![request("a", 200, 0)])).expect("memory");
+    writer.write_group(&late((0, 0), Vec::new())).expect("memory");
     writer.finish().expect("memory");
     let text = String::from_utf8(out).expect("text");
-    assert!(
-        text.contains(
-            ",late,200,\"Number of samples in transaction : 1, number of failing samples : 0\""
-        ),
-        "{text}"
-    );
+    for samples in [1, 0] {
+        let message = format!(
+            "\"Number of samples in transaction : {samples}, number of failing samples : 0\""
+        );
+        let row = format!(",late,200,{message},buyer 0-1,,false,too long,");
+        assert!(text.contains(&row), "{row}: {text}");
+    }
 }
 
 #[test]
