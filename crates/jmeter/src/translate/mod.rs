@@ -145,6 +145,7 @@ pub fn translate(tree: &Tree, given: Surroundings) -> Translation {
         is_judging: Cell::new(false),
         held: RefCell::default(),
         shared: RefCell::default(),
+        passwords: RefCell::default(),
         look_ups: RefCell::default(),
         settings: RefCell::default(),
         made_sources: RefCell::default(),
@@ -213,6 +214,8 @@ struct Translator<'t> {
     held: RefCell<BTreeSet<String>>,
     /// Hidden variables that all users have together, likewise.
     shared: RefCell<BTreeSet<String>>,
+    /// Passwords that are known, each with the hidden variable that it stands in.
+    passwords: RefCell<BTreeMap<String, String>>,
     /// Which managers look up the hosts of requests; `None`: JMeter itself does.
     look_ups: RefCell<BTreeSet<Option<ElementId>>>,
     /// What the texts of the step at hand set before it; none where nothing can be set.
@@ -244,6 +247,15 @@ impl Translator<'_> {
     /// A hidden variable is null until it is set.
     fn hold(&self, name: &str) {
         self.held.borrow_mut().insert(name.to_owned());
+    }
+
+    /// The hidden variable that a password stands in.
+    fn password(&self, known: &str) -> String {
+        let mut all = self.passwords.borrow_mut();
+        let name = all
+            .entry(known.to_owned())
+            .or_insert_with(|| format!("{}_password", self.names.hidden("constant")));
+        name.clone()
     }
 
     fn obstacle(&self, element: ElementId, what: impl Into<String>) {
@@ -398,14 +410,9 @@ impl Translator<'_> {
         for (name, value) in self.constants.secrets() {
             let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
             let name = name.chars().map(plain).collect::<String>();
-            let name = format!("{}_{name}", self.names.hidden("constant"));
-            vars.push(Var {
-                name: Spanned::new(name, Span::default()),
-                value: Json::Text(Template::text(value)),
-                secret: Some(true),
-                ..Var::default()
-            });
+            vars.push(secret(&format!("{}_{name}", self.names.hidden("constant")), value));
         }
+        vars.extend(self.passwords.borrow().iter().map(|(value, name)| secret(name, value)));
         vars
     }
 
@@ -432,6 +439,16 @@ impl Translator<'_> {
                 _ => {}
             }
         }
+    }
+}
+
+/// A variable that is masked wherever it shows.
+fn secret(name: &str, value: &str) -> Var {
+    Var {
+        name: Spanned::new(name.to_owned(), Span::default()),
+        value: Json::Text(Template::text(value)),
+        secret: Some(true),
+        ..Var::default()
     }
 }
 

@@ -112,7 +112,7 @@ impl Translator<'_> {
         if !matches!(literal(&scheme), Some("" | "http")) {
             self.obstacle(id, "a proxy that is spoken to by TLS");
         }
-        let url = url((&host, &port), &credentials);
+        let url = url((&host, &port), &self.hiding(credentials));
         if literal(&host).is_some() && literal(&port).is_some() {
             return Some(self.template_of(id, &url));
         }
@@ -122,6 +122,14 @@ impl Translator<'_> {
             format!("{host} != {0} && ({port}).matches({1})", quoted(""), quoted("^[1-9][0-9]*$"));
         let choice = format!("{given} ? {} : {}", expression(&url), quoted(""));
         Some(self.template_of(id, &[Piece::Expr(choice)]))
+    }
+
+    /// A user and a password, of which one that is known stands in a variable where the user is not: within an expression
+    /// nobody would see that it is one.
+    fn hiding(&self, (user, password): (Vec<Piece>, Vec<Piece>)) -> (Vec<Piece>, Vec<Piece>) {
+        let known = literal(&password).filter(|text| !text.is_empty() && literal(&user).is_none());
+        let hidden = known.map(|text| vec![Piece::Expr(self.password(text))]);
+        (user, hidden.unwrap_or(password))
     }
 
     fn source(&self, id: ElementId, options: &Options<'_>) -> Option<Template> {

@@ -67,6 +67,46 @@ fn proxies_of_requests() {
     assert_eq!(of_request("proxy", &tls).1, ["a proxy that is spoken to by TLS"]);
 }
 
+/// A password that is known stands in a secret variable where only the run knows whose it is.
+#[test]
+fn passwords_of_users_that_only_the_run_knows() {
+    let own = |user: &str, host: &str| {
+        [("proxyHost", host), ("proxyPort", "1"), ("proxyUser", user), ("proxyPass", "tuna fish")]
+            .map(|(name, value)| string(&format!("HTTPSampler.{name}"), value))
+            .concat()
+    };
+    let data = "<CSVDataSet testname=\"c\"><stringProp name=\"filename\">a.csv</stringProp>\
+                <stringProp name=\"variableNames\">v</stringProp></CSVDataSet><hashTree/>";
+    let of = |users: &[&str], host: &str| {
+        let requests = users
+            .iter()
+            .map(|user| request("r", &format!("{TO_SHOP}{}", own(user, host)), ""))
+            .collect::<String>();
+        let tree = Tree::read(plan(&(data.to_owned() + &requests)).as_bytes()).expect("a plan");
+        let made = translate(&tree, Surroundings::default());
+        assert_eq!(made.obstacles, []);
+        made.plan
+    };
+    for host in ["p.test", "${v}"] {
+        let known = of(&["${v}", "a${v}"], host);
+        let secrets = known.vars.iter().filter(|var| var.is_secret());
+        let names: Vec<&str> = secrets.map(|var| var.name.value.as_str()).collect();
+        assert_eq!(names, ["constant_1_password"]);
+        let plain = yaml::print(&known, false);
+        assert_eq!(plain.matches("tuna").count(), 1, "{plain}");
+        assert!(plain.contains("url_encode(string(constant_1_password))"), "{plain}");
+    }
+    for plan in [
+        of(&["${v}"], "p.test"),
+        of(&["${v}"], "${v}"),
+        of(&["ada"], "p.test"),
+        of(&["ada"], "${v}"),
+    ] {
+        let masked = yaml::print(&plan, true);
+        assert!(!masked.contains("tuna") && masked.contains("***"), "{masked}");
+    }
+}
+
 #[test]
 fn source_addresses_of_requests() {
     for (properties, expected) in [
