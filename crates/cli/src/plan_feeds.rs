@@ -1,20 +1,40 @@
 //! Feeds that a plan asks for.
 
-use squall_feeds::{Feed, JmeterFeed, TAGS_TAKEN_BY_JMETER};
+use std::path::PathBuf;
+
+use squall_feeds::{Feed, FeedKind, FeedTarget, JmeterFeed, TAGS_TAKEN_BY_JMETER};
 use squall_plan::model::{FeedLayout, Plan, PlanFeed};
 use squall_runner::Sink;
 
-/// The feeds of a plan, with the tags that its user typed besides.
-pub fn of_plan(plan: &Plan, typed: &[(String, String)]) -> Vec<(String, Box<dyn Sink>)> {
-    let of_feed = |feed: &PlanFeed| {
+/// The feeds of a plan, with the tags that its user typed besides; but for those into a file into which one goes that its user
+/// asks for.
+pub fn of_plan<'a>(
+    plan: &Plan,
+    typed: &[(String, String)],
+    asked: impl Iterator<Item = &'a FeedTarget>,
+) -> Vec<(String, Box<dyn Sink>)> {
+    let mut taken: Vec<PathBuf> = asked.filter_map(file).collect();
+    let mut sinks: Vec<(String, Box<dyn Sink>)> = Vec::new();
+    for feed in &plan.feeds {
         let (target, tags) = (&feed.target.value, tags(feed, typed));
+        let file = file(target);
+        if file.as_ref().is_some_and(|file| taken.contains(file)) {
+            continue;
+        }
+        taken.extend(file);
         let sink: Box<dyn Sink> = match JmeterFeed::of_plan(feed, &tags) {
             Some(own) => Box::new(own),
             None => Box::new(Feed::new(target, &tags)),
         };
-        (target.shown(), sink)
-    };
-    plan.feeds.iter().map(of_feed).collect()
+        sinks.push((target.shown(), sink));
+    }
+    sinks
+}
+
+/// The file that a feed goes into, from the root on.
+fn file(target: &FeedTarget) -> Option<PathBuf> {
+    let path = (target.kind == FeedKind::JsonLines).then(|| std::path::absolute(&target.to));
+    path?.ok()
 }
 
 /// The tags of a feed. What was typed holds, but for the names that its points have themselves.

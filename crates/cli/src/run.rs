@@ -59,7 +59,7 @@ pub fn run(
     let mut sinks = sinks(output, folder, &handle, follow);
     let asked: Vec<PathBuf> = output.samples().map(|samples| samples.path.clone()).collect();
     sinks.extend(plan_samples::of_plan(&loaded.plan, &asked));
-    sinks.extend(plan_feeds::of_plan(&loaded.plan, &output.tag));
+    sinks.extend(plan_feeds::of_plan(&loaded.plan, &output.tag, output.feeds()));
     let outcome = squall_runner::run(loaded, &options, sinks, &handle);
     // Whatever came of it is said on the terminal as it was.
     squall_live::restore();

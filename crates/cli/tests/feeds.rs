@@ -83,6 +83,27 @@ fn a_run_with_feeds_passes_whatever_becomes_of_them() {
     assert!(shown.iter().all(|text| !text.contains("hidden-word")), "{shown:?}");
 }
 
+/// A file that the user asks for as well is written once, with the user's tags.
+#[test]
+fn a_file_that_two_feeds_name_is_written_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = format!(
+        "feeds: [{{jsonl: out.jsonl}}, {{jsonl: ./own.jsonl}}, {{jsonl: own.jsonl}}]{PLAN}"
+    );
+    fs::write(folder.path().join("plan.yaml"), plan).expect("written");
+    let args = ["run", "plan.yaml", "--out", "jsonl=./out.jsonl", "--json", "-"];
+    let output = squall(folder.path(), &args);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let run: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let names = run["feeds"].as_array().expect("a list").iter().map(|feed| &feed["name"]);
+    assert_eq!(names.collect::<Vec<_>>(), ["jsonl=./out.jsonl", "jsonl=./own.jsonl"]);
+    for name in ["out.jsonl", "own.jsonl"] {
+        let lines = fs::read_to_string(folder.path().join(name)).expect("a file");
+        let points = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        assert_eq!(Some(points.count() as u64), run["feeds"][0]["points_sent"].as_u64(), "{name}");
+    }
+}
+
 #[test]
 fn a_feed_that_makes_no_sense_is_said_before_anything_is_sent() {
     let folder = tempfile::tempdir().expect("a folder");

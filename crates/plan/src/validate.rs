@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::diagnostic::Diagnostic;
 use crate::expr::Pattern;
-use crate::feed_target::{TAGS_TAKEN, TAGS_TAKEN_BY_JMETER};
+use crate::feed_target::{FeedKind, FeedTarget, TAGS_TAKEN, TAGS_TAKEN_BY_JMETER};
 use crate::model::{Bandwidth, ConnectionReuse, FeedLayout, Load, Plan, PlanFeed, SampleForm};
 use crate::span::Spanned;
 
@@ -39,8 +39,9 @@ pub(crate) fn validate(plan: &Plan) -> Vec<Diagnostic> {
         }
         found.extend(unknown_scenarios(plan, &samples.scenarios));
     }
-    for feed in &plan.feeds {
+    for (number, feed) in plan.feeds.iter().enumerate() {
         found.extend(problems_of_feed(plan, feed));
+        found.extend(file_taken(&plan.feeds[..number], feed));
     }
     found
 }
@@ -53,6 +54,16 @@ fn unknown_scenarios(plan: &Plan, names: &[Spanned<String>]) -> Vec<Diagnostic> 
         Diagnostic::error(name.span, format!("there is no scenario `{}`", name.value))
     };
     unknown.map(error).collect()
+}
+
+/// That a feed goes into the file of one before it: each would overwrite what the other writes.
+fn file_taken(before: &[PlanFeed], feed: &PlanFeed) -> Option<Diagnostic> {
+    let FeedTarget { kind, to, .. } = &feed.target.value;
+    let is_same =
+        |other: &PlanFeed| other.target.value.kind == *kind && other.target.value.to == *to;
+    let is_taken = *kind == FeedKind::JsonLines && !to.is_empty() && before.iter().any(is_same);
+    is_taken
+        .then(|| Diagnostic::error(feed.target.span, format!("another feed goes to `{to}`, too")))
 }
 
 /// What is wrong with a feed.

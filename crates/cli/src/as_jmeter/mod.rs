@@ -60,7 +60,7 @@ pub fn command(args: &Jmeter) -> CommandResult {
     signals::watch(&handle).map_err(CommandError::incomplete)?;
     let mut sinks = sinks(&asked, every, (format, with_parts));
     sinks.extend(plan_samples::of_plan(&loaded.plan, asked.samples.as_slice()));
-    sinks.extend(plan_feeds::of_plan(&loaded.plan, &[]));
+    sinks.extend(plan_feeds::of_plan(&loaded.plan, &[], std::iter::empty()));
     let outcome = squall_runner::run(&loaded, &options, sinks, &handle)?;
     conclude(&asked, &outcome)
 }

@@ -256,6 +256,14 @@ fn what_is_wrong_is_shown() {
             "expected graphite=HOST:PORT",
         ),
         (
+            format!(
+                "feeds: [{{jsonl: a}}, {{jsonl: b}}, {{jsonl: a}}]\n{}",
+                scenario("      - get: /")
+            ),
+            "1:41",
+            "another feed goes to `a`",
+        ),
+        (
             format!("feeds: [{{graphite: 'h:1', token: a}}]\n{}", scenario("      - get: /")),
             "1:27",
             "`token` only applies to `influxdb`",
