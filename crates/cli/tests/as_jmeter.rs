@@ -91,6 +91,24 @@ fn threads_are_numbered_within_set_up_and_load() {
     assert_eq!(columns(&rows, [LABEL, THREAD]), expected);
 }
 
+/// Though there is no proxy, and so nothing that would send it.
+#[test]
+fn the_password_of_a_proxy_is_in_no_report() {
+    let peer = kind_server();
+    let folder = folder(&group("ThreadGroup", "g", &request("r", "/a", "", "")));
+    for (number, more) in
+        [&["-u", "lovelace", "-a", "swordfish"][..], &["-ulovelace", "--password=swordfish"]]
+            .iter()
+            .enumerate()
+    {
+        let report = format!("report{number}");
+        run(&folder, peer.address.port(), &[*more, &["-f", "-e", "-o", &report]].concat());
+        let page = folder.path().join(report).join("index.html");
+        let page = std::fs::read_to_string(page).expect("a report");
+        assert!(page.contains("lovelace") && !page.contains("swordfish"), "{more:?}");
+    }
+}
+
 /// The page and what it loads are one sample, which fails with any of it.
 #[test]
 fn a_page_with_what_it_loads_is_one_sample() {

@@ -50,7 +50,7 @@ pub fn command(args: &Jmeter) -> CommandResult {
     let given = Given { properties, system, skips_unsupported };
     let loaded = jmeter::translated(&asked.plan, given)?.load()?;
     let options = Options {
-        command: std::env::args().collect(),
+        command: words::shown(std::env::args(), &asked),
         labels: labels::of(&[], asked.plan.parent()),
         // As in JMeter, what a plan has is trusted.
         allow_exec: true,

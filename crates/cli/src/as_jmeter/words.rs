@@ -89,6 +89,9 @@ const REFUSED: [(char, &str, &str); 8] = [
     ('v', "version", "that is `squall --version`"),
 ];
 
+/// The property that `-a` gives.
+const PROXY_PASSWORD: &str = "http.proxyPass";
+
 /// The option of ours.
 const SKIP: &str = "skip-unsupported";
 
@@ -126,6 +129,22 @@ pub fn read(words: &[String]) -> Result<Asked, String> {
         }
     }
     found.whole()
+}
+
+/// The words of a command line as they may be shown: without the passwords of a proxy, whether there is one or not.
+pub fn shown(line: impl Iterator<Item = String>, asked: &Asked) -> Vec<String> {
+    let passwords = asked.properties.iter().filter_map(|own| match own {
+        Properties::One(name, value) if name == PROXY_PASSWORD => Some(value.as_str()),
+        Properties::One(..) | Properties::File(_) => None,
+    });
+    let passwords: Vec<&str> = passwords.filter(|own| !own.is_empty()).collect();
+    let without = |word: String| {
+        let rest = passwords.iter().find_map(|own| word.strip_suffix(own));
+        let is_value =
+            |rest: &&str| rest.is_empty() || rest.starts_with('-') || rest.ends_with('=');
+        rest.filter(is_value).map_or(word.clone(), |rest| format!("{rest}***"))
+    };
+    line.map(without).collect()
 }
 
 /// A word of options with letters.
@@ -253,7 +272,7 @@ impl Found {
                 'E' => "http.proxyScheme",
                 'N' => "http.nonProxyHosts",
                 'u' => "http.proxyUser",
-                _ => "http.proxyPass",
+                _ => PROXY_PASSWORD,
             };
             match letter {
                 'u' | 'a' => self.asked.properties.push(Properties::One(name.to_owned(), value)),
@@ -367,6 +386,20 @@ mod tests {
         let one = |name: &str, value: &str| Properties::One(name.into(), value.into());
         let credentials = [one("http.proxyPass", "swordfish"), one("http.proxyUser", "ada")];
         assert_eq!(given.properties, credentials);
+        for (line, expected) in [
+            ("-n -t p -u ada -a cat", "-n -t p -u ada -a ***"),
+            ("-nt cat.jmx -uada -acat", "-nt cat.jmx -uada -a***"),
+            (
+                "-n -t wildcat --username ada --password=cat",
+                "-n -t wildcat --username ada --password=***",
+            ),
+            ("-n -t p -J http.proxyPass=cat", "-n -t p -J http.proxyPass=***"),
+            ("-n -t p -Jhttp.proxyPass= -Jcat=a", "-n -t p -Jhttp.proxyPass= -Jcat=a"),
+        ] {
+            let asked = said(line).expect("a line of JMeter's");
+            let words = line.split_whitespace().map(str::to_owned);
+            assert_eq!(shown(words, &asked).join(" "), expected);
+        }
         assert!(said("-n -t p -a swordfish").is_err_and(|error| !error.contains("swordfish")));
     }
 }
