@@ -271,6 +271,13 @@ def of_graphite(lines):
     return series
 
 
+def threads(points, paths):
+    """Takes out how many threads were started and have ended, of the one and the other."""
+    own = points["jmeter,application=the\\ shop,transaction=internal,env=ci"]
+    names = ("startedT", "endedT")
+    return [float(own.pop(name)) for name in names] + [paths.pop(f"load.test.{name}") for name in names]
+
+
 @unittest.skipUnless(JMETER, "there is no JMeter")
 class BackendListeners(unittest.TestCase):
     """Points to InfluxDB and Graphite, under the names that boards for JMeter ask for."""
@@ -279,7 +286,8 @@ class BackendListeners(unittest.TestCase):
 
     def test_both_send_the_same_points(self):
         found, server = [], Server()
-        source = plan(INFLUXDB, GRAPHITE, *OF_ROWS, in_turn=True)
+        last = group(timer(500) + request("down", "/d"), "down", tag="PostThreadGroup")
+        source = plan(INFLUXDB, GRAPHITE, *OF_ROWS, last, in_turn=True)
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "plan.jmx"), "w") as file:
                 file.write(source)
@@ -300,6 +308,9 @@ class BackendListeners(unittest.TestCase):
         server.shutdown()
         server.server_close()
         (their_points, their_paths), (our_points, our_paths) = found
+        # JMeter forgets the threads of its set-up when others begin, and all when those of its tear-down do.
+        self.assertEqual(threads(their_points, their_paths), [1.0] * 4)
+        self.assertEqual(threads(our_points, our_paths), [4.0] * 4)
         self.assertIn("jmeter,application=the\\ shop,transaction=all,statut=all,env=ci", our_points)
         self.assertEqual(their_points, our_points)
         self.assertIn("load.in-it.ok.count", our_paths)
