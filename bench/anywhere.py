@@ -2,6 +2,7 @@
 name hosts of others, of which nothing may be sent to them. It is a network namespace of its own (Linux, `unshare`, `ip`; root,
 or the right to make user namespaces): nothing can leave it."""
 
+import errno
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 PAGE = b"""<!DOCTYPE html><html><head><title>Welcome</title></head><body><h1>Hello</h1>
@@ -76,12 +78,25 @@ class Everything:
         """At these ports, too."""
         with self.lock:
             for port in set(ports) - set(self.ports):
-                listener = socket.socket()
-                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                listener.bind(("0.0.0.0", port))
+                listener = self.ports[port] = self.bound(port)
                 listener.listen(512)
-                self.ports[port] = listener
                 threading.Thread(target=self.accept, args=(listener,), daemon=True).start()
+
+    @staticmethod
+    def bound(port, patience=30):
+        """A socket at a port, which the connection of a plan beside may have as its own for a while."""
+        end = time.monotonic() + patience
+        while True:
+            listener = socket.socket()
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                listener.bind(("0.0.0.0", port))
+                return listener
+            except OSError as error:
+                listener.close()
+                if error.errno != errno.EADDRINUSE or time.monotonic() > end:
+                    raise
+            time.sleep(0.2)
 
     def accept(self, listener):
         while True:
