@@ -42,7 +42,6 @@ class Transactions(unittest.TestCase):
         self.assertIn("false", [row[3] for row in rows[0]])
         self.assertIn("The operation lasted too long", " ".join(row[4] for row in rows[0]))
 
-
     def cells(self, row):
         """What is compared of a row: no time that it took."""
         if row["label"] == OF_CODE:

@@ -1,6 +1,8 @@
 //! Where a feed goes, as it is typed (`--out KIND=TARGET`) or written in a plan (`feeds`), and how it is shown without what is
 //! secret. Pure.
 
+use crate::secrets::MASK;
+
 /// Tags that squall gives itself: no tester's tag may have such a name.
 pub const TAGS_TAKEN: [&str; 9] =
     ["kind", "scenario", "group", "name", "error", "status", "result", "le", "quantile"];
@@ -10,9 +12,6 @@ pub const TAGS_TAKEN_BY_JMETER: [&str; 7] =
 
 /// Parameters of a URL that are secrets.
 const SECRET_PARAMETERS: [&str; 3] = ["p", "password", "token"];
-
-/// What stands for what authorizes, in a URL that is shown.
-const MASK: &str = "***";
 
 /// A kind of feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -24,7 +24,7 @@ use source::credentials_of_proxy;
 pub(crate) use source::{credentials_in_urls, in_source};
 
 /// What stands for a secret.
-const MASK: &str = "***";
+pub(crate) const MASK: &str = "***";
 
 /// Characters from which on a secret is masked wherever it stands.
 pub const SHORTEST: usize = 6;
@@ -387,15 +387,9 @@ fn add_of_url(part: &str, secrets: &mut Secrets) {
 
 /// Adds the passwords of URLs among a variable's texts: it may be that of a proxy.
 fn add_urls(json: &Json, secrets: &mut Secrets) {
-    match json {
-        Json::Text(text) => {
-            let text = text.literal().unwrap_or_default();
-            credentials_in_urls(text).into_iter().for_each(|hit| add_of_url(&text[hit], secrets));
-        }
-        Json::List(items) => items.iter().for_each(|item| add_urls(item, secrets)),
-        Json::Map(entries) => entries.iter().for_each(|(_, value)| add_urls(value, secrets)),
-        Json::Int(_) | Json::Float(_) | Json::Null | Json::Bool(_) => {}
-    }
+    each_literal(json, &mut |text| {
+        credentials_in_urls(text).into_iter().for_each(|hit| add_of_url(&text[hit], secrets));
+    });
 }
 
 /// Adds the credentials that are written out in `auth` and in headers.
@@ -421,12 +415,17 @@ fn add_credentials(auth: Option<&Auth>, headers: &[(Template, Template)], secret
 }
 
 fn add_literals(json: &Json, secrets: &mut Secrets) {
+    each_literal(json, &mut |text| secrets.add(text));
+}
+
+/// Looks at each text and number that is written out in a value.
+fn each_literal(json: &Json, look: &mut dyn FnMut(&str)) {
     match json {
-        Json::Text(text) => text.literal().into_iter().for_each(|text| secrets.add(text)),
-        Json::List(items) => items.iter().for_each(|item| add_literals(item, secrets)),
-        Json::Map(entries) => entries.iter().for_each(|(_, value)| add_literals(value, secrets)),
-        Json::Int(number) => secrets.add(&number.to_string()),
-        Json::Float(number) => secrets.add(&number.to_string()),
+        Json::Text(text) => text.literal().into_iter().for_each(look),
+        Json::List(items) => items.iter().for_each(|item| each_literal(item, look)),
+        Json::Map(entries) => entries.iter().for_each(|(_, value)| each_literal(value, look)),
+        Json::Int(number) => look(&number.to_string()),
+        Json::Float(number) => look(&number.to_string()),
         Json::Null | Json::Bool(_) => {}
     }
 }

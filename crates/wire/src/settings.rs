@@ -239,7 +239,7 @@ impl Shared {
         let tls = tls::connectors(&settings.tls, settings.http)?;
         let io = choose(settings.io)?;
         let given = resolve::substitutes(&settings.resolve)?;
-        let (addresses, elsewhere) = Default::default();
+        let (addresses, elsewhere) = (HashMap::new(), Vec::new());
         let mut shared = Shared { settings, tls, given, addresses, elsewhere, io };
         if shared.settings.unix.is_some() {
             return Ok(Arc::new(shared));

@@ -127,10 +127,9 @@ impl<'p> Stretch<'_, 'p> {
         self.end_groups(now);
         self.worker.recorder.group(&self.worker.iteration(core, self.strand), now);
         core.in_iteration.set(false);
-        let ended = core.iteration.get();
-        core.iteration.set(ended + 1);
+        self.worker.end_connections(core);
+        core.iteration.set(core.iteration.get() + 1);
         self.worker.recorder.count(|counters| counters.iterations_done += 1);
-        self.worker.end_connections(core, ended);
         let mut paced = core.paced.get();
         let after = self.worker.roster.borrow().after(core.seat, &mut paced, now);
         core.paced.set(paced);

@@ -427,16 +427,16 @@ impl Worker {
         Ok(Ok((borrowed, times)))
     }
 
-    /// Closes what a user may not keep over its iterations, of which this one has ended.
-    pub(crate) fn end_connections(&self, user: &Core, ended: u64) {
+    /// Closes what a user may not keep over the end of its iteration.
+    pub(crate) fn end_connections(&self, user: &Core) {
         if self.program.scenarios[user.scenario()].fresh_connections {
             user.connections.borrow_mut().clear();
             user.pools.clear();
         } else if self.program.via_use.of_users {
             // Each iteration may go another way, and would leave its connections behind.
-            let is_kept = |origin: u32, used: u32| {
-                used == in_few_bits(ended) || !self.origin(origin).asked.is_of_user
-            };
+            let ended = in_few_bits(user.iteration.get());
+            let is_kept =
+                |origin: u32, used: u32| used == ended || !self.origin(origin).asked.is_of_user;
             user.connections.borrow_mut().retain(|idle| is_kept(idle.origin, idle.iteration));
             user.pools.retain(is_kept);
         }

@@ -137,10 +137,7 @@ pub(super) fn first<'p, 'w>(
             (origin, Some(path))
         }
     };
-    let origin = match &op.via {
-        Some(via) => via::asked(worker, origin, via, &scope)?,
-        None => origin,
-    };
+    let origin = via::asked(worker, origin, op.via.as_deref(), &scope)?;
     let path = match path {
         Some(mut path) => {
             render::append_query(op, &scope, &mut path)?;

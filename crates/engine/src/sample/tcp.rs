@@ -96,10 +96,7 @@ impl TcpOp {
             None => self.limits,
         };
         let origin = self.origin(worker, &scope)?;
-        let origin = match &self.via {
-            Some(via) => via::asked(worker, origin, via, &scope)?,
-            None => origin,
-        };
+        let origin = via::asked(worker, origin, self.via.as_deref(), &scope)?;
         Ok(Prepared { origin, bytes: self.bytes(&scope)?, limits })
     }
 

@@ -12,14 +12,15 @@ use crate::program::ViaOp;
 use crate::scope::UserScope;
 use crate::worker::{Asked, Worker};
 
-/// The number of an origin as a request asks for it.
+/// The number of an origin as a request asks for it, if it says anything of that.
 pub(super) fn asked(
     worker: &Worker,
     origin: u32,
-    via: &ViaOp,
+    via: Option<&ViaOp>,
     scope: &UserScope<'_, '_>,
 ) -> Result<u32, Failure> {
-    let mut asked = Asked { is_of_user: via.is_of_user, ..Asked::default() };
+    let Some(via) = via else { return Ok(origin) };
+    let mut asked = Asked::default();
     if let Some(name) = &via.client_cert {
         let number = rendered(worker, name, scope).and_then(|name| certificate(worker, &name));
         // Where no TLS is spoken it is for where a redirect may lead.
@@ -35,6 +36,8 @@ pub(super) fn asked(
     if let Some(address) = &via.source_address {
         asked.source = source(worker, address, scope)?;
     }
+    // What comes to nothing is as if it were not given.
+    asked.is_of_user = via.is_of_user && asked != Asked::default();
     Ok(worker.as_asked(origin, asked))
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use squall_feeds::JmeterFeed;
 use squall_report::{FeedReport, Run};
 use squall_runner::{
-    Event, EventKind, Handle, Options, Phase, Second, Sink, Start, Wanted, load_str, run,
+    Event, EventKind, Handle, Options, Outcome, Phase, Second, Sink, Start, Wanted, load_str, run,
 };
 
 use crate::receivers::closed_port;
@@ -28,14 +28,20 @@ scenarios:
     )
 }
 
-/// Runs the plan, and says what became of its feed.
-fn run_with(feed: &str) -> (Arc<Run>, FeedReport) {
-    let loaded = load_str("feeds", &plan(feed)).expect("a good plan");
+/// Runs a plan with its first feed, and with further sinks behind it.
+fn run_plan(text: &str, more: Vec<(String, Box<dyn Sink>)>, handle: &Handle) -> Outcome {
+    let loaded = load_str("feeds", text).expect("a good plan");
     let tags = [("env".to_owned(), "ci".to_owned())].to_vec();
     let feed = JmeterFeed::of_plan(&loaded.plan.feeds[0], &tags).expect("JMeter's points");
-    let sinks: Vec<(String, Box<dyn Sink>)> = vec![("feed".to_owned(), Box::new(feed))];
+    let mut sinks: Vec<(String, Box<dyn Sink>)> = vec![("feed".to_owned(), Box::new(feed))];
+    sinks.extend(more);
     let options = Options { workers: Some(2), ..Options::default() };
-    let outcome = run(&loaded, &options, sinks, &Handle::default()).expect("a run");
+    run(&loaded, &options, sinks, handle).expect("a run")
+}
+
+/// Runs the plan, and says what became of its feed.
+fn run_with(feed: &str) -> (Arc<Run>, FeedReport) {
+    let outcome = run_plan(&plan(feed), Vec::new(), &Handle::default());
     assert_eq!(outcome.run.totals.all().count, 12, "the load is as without a feed");
     assert!(outcome.run.incomplete.is_empty(), "{:?}", outcome.run.incomplete);
     let report = outcome.run.feeds[0].clone();
@@ -220,14 +226,10 @@ scenarios:
   b: {{number: 1, load: {{users: 2, iterations: 2}}, steps: [{{get: /, name: own}}]}}
 "
     );
-    let loaded = load_str("users", &plan).expect("a good plan");
-    let feed = JmeterFeed::of_plan(&loaded.plan.feeds[0], &Vec::new()).expect("JMeter's points");
-    let sinks: Vec<(String, Box<dyn Sink>)> = vec![("feed".to_owned(), Box::new(feed))];
-    let options = Options { workers: Some(2), ..Options::default() };
-    run(&loaded, &options, sinks, &Handle::default()).expect("a run");
-    assert_eq!(sent.sum("jmeter,transaction=all,statut=all ", "count"), 4.0);
+    run_plan(&plan, Vec::new(), &Handle::default());
+    assert_eq!(sent.sum("jmeter,transaction=all,statut=all,env=ci ", "count"), 4.0);
     let lines = sent.lines();
-    let last = lines.iter().rfind(|line| line.starts_with("jmeter,transaction=internal "));
+    let last = lines.iter().rfind(|line| line.starts_with("jmeter,transaction=internal,env=ci "));
     let last = last.expect("a line");
     assert!(last.contains(",startedT=6,endedT=6 "), "{last}");
 }
@@ -269,13 +271,9 @@ teardown: [{{get: /}}]
 scenarios: {{a: {{load: {{users: 1, for: 1h}}, steps: [{{get: /delay/3600000}}]}}}}
 "
     );
-    let loaded = load_str("aborted", &plan).expect("a good plan");
-    let feed = JmeterFeed::of_plan(&loaded.plan.feeds[0], &Vec::new()).expect("JMeter's points");
     let (handle, kept) = (Handle::default(), Arc::default());
     let aborts = Aborts(handle.clone(), Arc::clone(&kept));
-    let sinks: Vec<(String, Box<dyn Sink>)> =
-        vec![("feed".to_owned(), Box::new(feed)), ("aborts".to_owned(), Box::new(aborts))];
-    run(&loaded, &Options::default(), sinks, &handle).expect("a run");
+    run_plan(&plan, vec![("aborts".to_owned(), Box::new(aborts))], &handle);
     let lines = sent.lines();
     assert!(lines.iter().any(|line| line.contains("text=\"t ended\"")), "{lines:?}");
     let report = &kept.lock().expect("no panic")[0];

@@ -116,6 +116,15 @@ fn what_an_iteration_does_not_use_of_a_users_own_ways_is_closed() {
 }
 
 #[test]
+fn what_comes_to_nothing_is_as_if_it_were_not_given() {
+    let server = peer("127.0.0.1", "200 OK");
+    let steps = "\n      - get: /\n      - {get: /, source_address: '${iteration > 9 ? \"127.0.0.9\" : \"\"}'}";
+    let json = Steps { iterations: 3, ..Steps::one(&server.url(), steps) }.run(End::Passed);
+    all_good(&json, 6);
+    assert_eq!(server.connections(), 1);
+}
+
+#[test]
 fn an_address_that_is_not_this_machines_is_told_before_the_run_and_in_it() {
     // TEST-NET-3, RFC 5737
     for (connections, request, at) in [
