@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""How long `squall check` takes, and how much memory, for plans that are larger than any: each in its own way, most of them past a
+bound, which it has to name. Fails above 2 s or 512 MiB. Usage: check.py [RUNS]"""
+
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from lib import Table, run, squall
+
+RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+MAX_S, MAX_MIB = 2.0, 512
+GET = "    - get: /\n"
+
+
+def plan(more="", steps=GET):
+    return f"target: http://127.0.0.1:9\n{more}scenarios:\n  a:\n    load: {{users: 1, for: 1s}}\n    steps:\n{steps}"
+
+
+def many(count, line):
+    return "".join(line(n) for n in range(count))
+
+
+# What is in the plan, and what is said of it; none: the plan is good.
+PLANS = {
+    "100,000 steps": (plan(steps=many(100_000, lambda n: f"    - get: /{n}\n")), "more than 50000 steps"),
+    "100,000 anchors": (plan("vars:\n" + many(100_000, lambda n: f"  a{n}: &a{n} [x, y]\n  b{n}: *a{n}\n")), "more than 400000 values"),
+    "50,000 unknown keys": (plan(many(50_000, lambda n: f"key{n}: 1\n")), "100 errors or more"),
+    "19,000 unknown variables": (plan(steps=many(19_000, lambda n: f'    - get: "/${{b{n}}}"\n')), "19000 errors"),
+    "texts that double each other": (plan("vars:\n  a0: xxxxxxxx\n" + many(60, lambda n: f'  a{n + 1}: "${{a{n}}}${{a{n}}}"\n')),
+                                     "come to more than 16 MiB"),
+    "lists that double each other": (plan("vars:\n  a0: xxxxxxxx\n" + many(60, lambda n: f'  a{n + 1}: ["${{a{n}}}", "${{a{n}}}"]\n')),
+                                     "come to more than 16 MiB"),
+    "100,000 variables, 1,000 of them used": (plan("vars:\n" + many(100_000, lambda n: f"  v{n}: {n}\n"),
+                                                   many(1_000, lambda n: f'    - get: "/${{v{n}}}"\n')), None),
+    "49,000 steps": (plan(steps=many(49_000, lambda n: f"    - get: /{n}\n")), None),
+}
+
+
+def main():
+    table = Table("plan", "MiB of text", "seconds", "peak RSS MiB", "says", f"goal: {MAX_S:.0f} s, {MAX_MIB} MiB")
+    with tempfile.TemporaryDirectory() as folder:
+        for what, (text, words) in PLANS.items():
+            path = Path(folder) / "plan.yaml"
+            path.write_text(text)
+            runs = [run([squall(), "check", str(path)]) for _ in range(RUNS)]
+            said = subprocess.run([squall(), "check", str(path)], capture_output=True, text=True).stderr
+            seconds, rss = statistics.median(own["wall"] for own in runs), max(own["rss"] for own in runs)
+            right = all(own["code"] == (2 if words else 0) for own in runs) and (words or "") in said
+            table.row(what, f"{len(text) / 2**20:.1f}", f"{seconds:.2f}", f"{rss:.0f}", words or "plan OK",
+                      table.goal(right and seconds <= MAX_S and rss <= MAX_MIB))
+    table.end()
+
+
+main()
