@@ -3,8 +3,9 @@
 prints into docs/benchmarks/NAME.md, with the version, the machine and the time it took, and its tables into docs/benchmarks.md
 and docs/measurement.md, between the marks `<!-- NAME -->` and `<!-- end -->` (a link alone for `<!-- NAME: link -->`): so that
 all figures are of one version. Prints a line for each. Wants a machine that does nothing else, for some four hours; exit code 1 if a script
-missed a goal or did not end in its time. Usage: all.py [NAME ...] (only these), all.py --list (the names), all.py --page
-(puts what is kept into the pages again)"""
+missed a goal or did not end in its time. Usage: all.py [NAME ...] (only these), all.py --rest (only those whose figures are of
+another version, so that a round can be made in several sittings), all.py --list (the names, and the version that each was measured
+with), all.py --page (puts what is kept into the pages again)"""
 
 import datetime
 import os
@@ -45,6 +46,7 @@ SCRIPTS = {
     "bodies": ("5 1", 10),
     "sha256": ("3", 5),
     "report": ("", 8),
+    "check": ("3", 5),
     "hostile": ("", 10),
     "healthy": ("2 8", 30),
     "situations": ("", 10),
@@ -52,7 +54,7 @@ SCRIPTS = {
     "two_rates": ("3", 15),
     "truth/requests": ("", 20),
     "truth/series": ("", 20),
-    "compare": ("100", 90),
+    "compare": ("40", 60),
     "limit_queues": ("100", 60),
     "truth": ("10 120 8", 60),
     "peers": ("30", 40),
@@ -65,16 +67,24 @@ SCRIPTS = {
 
 
 def version():
-    """The commit, and whether anything but documentation differs from it."""
-    git = ["git", "-C", str(ROOT)]
-    commit = subprocess.run(git + ["rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
-    changed = subprocess.run(git + ["status", "--porcelain", "--", "crates", "bench", "Cargo.lock"], capture_output=True, text=True)
-    return commit + (" with changes" if changed.stdout.strip() else "")
+    """The last commit that changed squall itself, which later ones of documentation, tests and scripts do not; and whether
+    anything differs from it."""
+    def git(*arguments):
+        return subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True).stdout.strip()
+
+    code = ["--", "Cargo.toml", "Cargo.lock", "crates", ":(exclude)crates/*/tests/*", ":(exclude)crates/*/examples/*"]
+    return git("log", "-1", "--format=%h", *code) + (" with changes" if git("status", "--porcelain", *code) else "")
 
 
 def raw(name):
     """Where what a script printed is kept."""
     return RAW / f"{name.replace('/', '-')}.md"
+
+
+def measured_version(name):
+    """The version that what is kept of a script is of; empty: nothing is kept."""
+    found = re.search(r", commit (.*?), ", raw(name).read_text().partition("\n")[0]) if raw(name).exists() else None
+    return found[1] if found else ""
 
 
 def put_into_pages(name):
@@ -129,7 +139,11 @@ def main(names):
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["--list"]:
-        print("\n".join(SCRIPTS))
+        print("\n".join(f"{name}\t{measured_version(name)}" for name in SCRIPTS))
+    elif sys.argv[1:] == ["--rest"]:
+        current = version()
+        rest = [name for name in SCRIPTS if measured_version(name) != current]
+        sys.exit(main(rest) if rest else 0)
     elif sys.argv[1:] == ["--page"]:
         for name in filter(lambda name: raw(name).exists(), SCRIPTS):
             put_into_pages(name)
