@@ -148,6 +148,136 @@ vars: {session: {value: '', secret: true}}";
     assert!(result.contains("found ***") && result.contains("/fails/***"), "{result}");
 }
 
+/// A body that came compressed is cut by what was decompressed of it, not by what was sent.
+#[test]
+fn a_compressed_body_that_is_cut_shows_no_secret() {
+    // 1,000 times `A` and `SeCrEtVaLuE99`; and `hello`; as gzip has them.
+    const LONG: &[u8] =
+        b"\x1f\x8b\x08\0\0\0\0\0\x02\x03st\x1c\x05\xa3`\x14\x0cw\x10\x9c\xea\\\xe4Z\x12\x96\xe8\
+        S\xeaji\t\0\x1c\xdcn\xe4\xf5\x03\0\0";
+    const SHORT: &[u8] =
+        b"\x1f\x8b\x08\0\0\0\0\0\x02\x03\xcbH\xcd\xc9\xc9\x07\0\x86\xa6\x106\x05\0\0\0";
+    let server = Peer::start("127.0.0.1", |mut client| {
+        while let Some(head) = client.request() {
+            let body = if head.starts_with("GET /long") { LONG } else { SHORT };
+            client.send(format!(
+                "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\n\r\n",
+                body.len()
+            ));
+            client.send(body);
+        }
+    });
+    let text = plan(
+        &server.url(),
+        "vars: {a_token: SeCrEtVaLuE99}",
+        "{get: /long, compression: true, check: 'body.contains(\"zzz\")'}, {get: /short, compression: true}",
+    );
+    let folder = folder(&[("plan.yaml", &text)]);
+    for length in [1_001, 1_008, 1_012] {
+        let (name, length) = (format!("log-{length}.jsonl"), length.to_string());
+        let flags = ["run", "plan.yaml", "--log-requests", &name, "--log-bodies", &length];
+        let output = squall(folder.path(), &flags);
+        let mut texts = all_texts(folder.path(), vec![output]);
+        let log = std::fs::read_to_string(folder.path().join(name)).expect("a log");
+        assert!(log.contains("AAA***\""), "{log}");
+        texts.push(log);
+        assert!(texts.iter().all(|text| !text.contains("AAAS")), "{texts:?}");
+    }
+    let tried = squall(folder.path(), &["try", "plan.yaml"]);
+    let tried = String::from_utf8_lossy(&tried.stdout).into_owned();
+    assert!(tried.contains("  | hello\n") && !tried.contains("in total"), "{tried}");
+}
+
+/// With what setup has found the load is compiled once more.
+#[test]
+fn an_error_after_setup_quotes_no_secret() {
+    let server = Peer::start("127.0.0.1", |mut client| {
+        while client.request().is_some() {
+            client.send(response("200 OK", "{\"given\": \"SeCrEtVaLuE99\"}"));
+        }
+    });
+    let setup = "setup: [{get: /, extract: {a_token: {json: $.given}}}]";
+    let text = plan(&server.url(), setup, "{get: 'http://h:${a_token}/x'}");
+    let folder = folder(&[("plan.yaml", &text)]);
+    let texts = all_texts(folder.path(), vec![squall(folder.path(), &["run", "plan.yaml"])]);
+    assert!(texts.iter().any(|text| text.contains("URL `http://h:***/x`")), "{texts:?}");
+    assert!(texts.iter().all(|text| !text.contains("SeCrEt")), "{texts:?}");
+}
+
+#[test]
+fn no_charset_shows_a_secret() {
+    let server = target();
+    let text = plan(
+        &server.url(),
+        "vars: {a_token: 'pass\u{20ac}word1', b_token: 'has\u{142}oMa\u{15b}lane'}",
+        "{post: /echo, charset: windows-1252, form: {a: 'x${a_token}y', b: 'x${b_token}y'}}, \
+         {post: /echo, charset: utf-16le, body: 'x${a_token}${b_token}y'}, \
+         {post: /echo, charset: UTF-16, form: {a: 'x${a_token}y', b: 'x${b_token}y'}}",
+    );
+    let folder = folder(&[("plan.yaml", &text)]);
+    let flags = ["run", "plan.yaml", "--log-requests", "log.jsonl", "--log-bodies", "1KiB"];
+    let tried = squall(folder.path(), &["try", "plan.yaml"]);
+    let mut texts = all_texts(folder.path(), vec![tried, squall(folder.path(), &flags)]);
+    texts.push(std::fs::read_to_string(folder.path().join("log.jsonl")).expect("a log"));
+    assert!(texts.last().is_some_and(|log| log.contains("a=x***y&b=x***y")), "{texts:?}");
+    for text in texts {
+        // What stands between the characters of a text in UTF-16 is left out.
+        let plain = text.replace("%00", "").replace("\\\\u0000", "").replace("\\u0000", "");
+        let plain = plain.replace("\\x00", "").replace('\0', "");
+        for part in ["pass%80", "word1", "oMa", "lane"] {
+            assert!(!plain.contains(part), "{part}: {text}");
+        }
+    }
+}
+
+/// In the scheme and the host of a URL, which are in small letters where they are read.
+#[test]
+fn no_part_of_a_url_shows_a_secret() {
+    let server = target();
+    let text = plan(
+        &server.url(),
+        "vars: {a_token: SeCrEtVaLuE99, other_token: SeCrEt}\non_error: continue",
+        "{set: {a: 'http://${a_token}.test/', b: '${a_token}://x/', c: 'http://${other_token}.test/', \
+         d: '${other_token}://x/'}}, {get: '${a}'}, {get: '${b}'}, {get: '${c}'}, {get: '${d}'}",
+    );
+    let folder = folder(&[("plan.yaml", &text)]);
+    let flags = ["run", "plan.yaml", "--log-requests", "log.jsonl"];
+    let tried = squall(folder.path(), &["try", "plan.yaml"]);
+    let mut texts = all_texts(folder.path(), vec![tried, squall(folder.path(), &flags)]);
+    texts.push(std::fs::read_to_string(folder.path().join("log.jsonl")).expect("a log"));
+    let is_said = |part: &str| texts.iter().any(|text| text.contains(part));
+    assert!(is_said("does not name the host of `http://***.test/`"), "{texts:?}");
+    assert!(is_said("its scheme is `***`"), "{texts:?}");
+    for text in &texts {
+        let text = text.to_lowercase();
+        assert!(!text.contains("secretvalue") && !text.contains("secret.test"), "{text}");
+        assert!(!text.contains("`secret`"), "{text}");
+    }
+    let text = plan(&server.url(), "vars: {a_token: SeCrEtVaLuE99}", "{get: '${a_token}://x/'}");
+    std::fs::write(folder.path().join("plan.yaml"), text).expect("writable");
+    let output = squall(folder.path(), &["check", "plan.yaml"]);
+    let shown = String::from_utf8_lossy(&output.stderr).to_lowercase();
+    assert!(shown.contains("its scheme is `***`") && !shown.contains("secretvalue99`"), "{shown}");
+}
+
+/// A threshold judges the row whose name it has, without the secret that is in both.
+#[test]
+fn a_threshold_shows_no_secret() {
+    let server = target();
+    let text = plan(
+        &server.url(),
+        "vars: {a_token: SeCrEtVaLuE99}\nthresholds: ['count(nm SeCrEtVaLuE99) == 1']",
+        "{get: /, name: 'nm ${a_token}'}",
+    );
+    let folder = folder(&[("plan.yaml", &text)]);
+    let checked = squall(folder.path(), &["check", "plan.yaml"]);
+    let run = squall(folder.path(), &["run", "plan.yaml"]);
+    assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stdout));
+    let texts = all_texts(folder.path(), vec![checked, run]);
+    assert!(texts[0].contains("  threshold  count(nm ***) == 1\n"), "{}", texts[0]);
+    assert!(texts.iter().all(|text| !text.contains("SeCrEt")), "{texts:?}");
+}
+
 #[test]
 fn no_diagnostic_quotes_a_secret() {
     for (plan, flags) in [

@@ -1,14 +1,19 @@
 //! Keeps secrets out of everything that people or programs are shown.
 //!
 //! A secret of [`SHORTEST`] characters or more is masked wherever it stands, in each form that requests give
-//! it: as it is, percent-encoded, in forms, in JSON, in HTML, in a header's line, in base64. A shorter one is
+//! it: as it is, percent-encoded, in forms, in JSON, in HTML, in a header's line, in base64, and in the other
+//! encodings that the plan sends. A shorter one is
 //! found in half of all texts by chance, so it is masked only where it was put: as a whole value in a
 //! request, and in the plan's own lines.
 
 mod forms;
+mod masking;
+mod patterns;
 mod source;
 
+use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde_json::Value as Printed;
 
@@ -18,8 +23,11 @@ use crate::model::{Auth, Json, Plan, Step, StepKind, Var};
 use crate::span::Span;
 use crate::template::Template;
 use crate::value::Value;
-use forms::Pattern;
+use forms::{Alphabet, Pattern};
+use masking::{basic_credentials, is_whole_value, lossy, without};
+use patterns::Patterns;
 
+pub(crate) use masking::replaced;
 use source::credentials_of_proxy;
 pub(crate) use source::{credentials_in_urls, in_source};
 
@@ -29,13 +37,23 @@ pub(crate) const MASK: &str = "***";
 /// Characters from which on a secret is masked wherever it stands.
 pub const SHORTEST: usize = 6;
 
+/// Most secrets that a plan may have, and most bytes of them together: all of them are looked for in all that is shown.
+pub const MAX_SECRETS: usize = 10_000;
+const MAX_SECRET_BYTES: usize = 8 << 20;
+
 /// Texts that no output may show.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Secrets {
     /// Those that are masked wherever they stand.
-    long: Vec<Pattern>,
+    long: Patterns,
     /// Those that are masked where they were put.
-    short: Vec<Pattern>,
+    short: Patterns,
+    /// The long ones as they were added.
+    texts: Vec<Arc<str>>,
+    /// Bytes of all that were added, and how many they are.
+    size: (usize, usize),
+    /// Whether there were more than may be.
+    is_full: bool,
 }
 
 /// A part of a message, as somebody who watches a run is told of it.
@@ -55,15 +73,60 @@ impl Secrets {
         {
             return;
         }
-        if secret.chars().count() < SHORTEST {
-            return self.short.push(pattern);
+        let (bytes, number) = self.size;
+        if number >= MAX_SECRETS || bytes + secret.len() > MAX_SECRET_BYTES {
+            self.is_full = true;
+            return;
         }
-        self.long.push(pattern);
+        self.size = (bytes + secret.len(), number + 1);
+        if is_short(secret) {
+            self.short.add(pattern);
+            return;
+        }
+        self.texts.push(pattern.text().clone());
+        self.long.add(pattern);
         for pattern in Pattern::in_base64(secret) {
-            if !self.long.contains(&pattern) {
-                self.long.push(pattern);
-            }
+            self.long.add(pattern);
         }
+        // URLs have schemes and hosts in small letters. A word of letters alone is left: a name would look like it.
+        let small = secret.to_lowercase();
+        if small != secret && !secret.chars().all(char::is_alphabetic) {
+            self.add_form(&small);
+        }
+    }
+
+    /// Adds another form of a secret, which is masked wherever it stands.
+    pub fn add_form(&mut self, form: &str) {
+        self.long.add(Pattern::of_text(form));
+    }
+
+    /// Adds what the secrets from a number on, which [`Secrets::len`] has said, are in an encoding of this name.
+    pub fn add_encoded(&mut self, from: usize, label: &str, encode: &dyn Fn(&str) -> Vec<u8>) {
+        let texts = self.texts.get(from..).unwrap_or_default();
+        if texts.is_empty() {
+            return;
+        }
+        let alphabet = Arc::new(Alphabet::new(label, encode, texts));
+        for text in texts {
+            self.long.add(Pattern::encoded(text, &alphabet));
+        }
+    }
+
+    /// The secrets that are masked wherever they stand, in the order in which they were added.
+    pub fn texts(&self) -> &[Arc<str>] {
+        &self.texts
+    }
+
+    /// What is wrong if there are more than may be.
+    pub fn too_many(&self) -> Option<Diagnostic> {
+        let most = squall_base::units::count(MAX_SECRETS as u64);
+        let message = format!(
+            "too many secrets: expected at most {most} that come to at most {} MiB",
+            MAX_SECRET_BYTES >> 20
+        );
+        let help = "read credentials of many users from a file with `data`, or write `{value: …, secret: false}` for \
+                    variables that are none";
+        self.is_full.then(|| Diagnostic::error(Span::default(), message).with_help(help))
     }
 
     /// Adds all texts and numbers of a value.
@@ -80,12 +143,10 @@ impl Secrets {
 
     /// Adds what other secrets hold.
     pub fn extend(&mut self, other: &Secrets) {
-        let new = |own: &[Pattern], more: &[Pattern]| -> Vec<Pattern> {
-            more.iter().filter(|pattern| !own.contains(pattern)).cloned().collect()
-        };
-        let (long, short) = (new(&self.long, &other.long), new(&self.short, &other.short));
-        self.long.extend(long);
-        self.short.extend(short);
+        let known: HashSet<Arc<str>> = self.texts.iter().cloned().collect();
+        self.texts.extend(other.texts.iter().filter(|text| !known.contains(*text)).cloned());
+        self.long.extend(&other.long);
+        self.short.extend(&other.short);
     }
 
     /// A text with stars in place of each secret. Of one that ends with an ellipsis, or with the beginning of a
@@ -103,15 +164,12 @@ impl Secrets {
     /// A part of a request, or of what the plan wrote itself, with stars in place of each secret and of the
     /// credentials of Basic authentication.
     pub fn mask_request(&self, excerpt: Excerpt<'_>) -> String {
-        let text = String::from_utf8_lossy(excerpt.bytes);
-        let mut hits = self.hits(&text, excerpt.is_cut);
-        for pattern in &self.short {
-            hits.extend(
-                pattern.hits(&text, excerpt.is_cut).filter(|hit| is_whole_value(&text, hit)),
-            );
-        }
-        hits.extend(basic_credentials(&text));
-        replaced(&text, &hits)
+        let Excerpt { bytes, is_cut } = excerpt;
+        let mut hits = self.long.hits(bytes, is_cut);
+        let short = self.short.hits(bytes, is_cut).into_iter();
+        hits.extend(short.filter(|hit| is_whole_value(bytes, hit)));
+        hits.extend(basic_credentials(bytes));
+        lossy(without(bytes, &hits))
     }
 
     /// A text that the plan itself makes (a line that it logs, what it would do), as [`Secrets::mask_request`].
@@ -121,59 +179,20 @@ impl Secrets {
 
     /// A part of a response with stars in place of each secret and of the credentials of Basic authentication.
     pub fn mask_response(&self, excerpt: Excerpt<'_>) -> String {
-        let text = String::from_utf8_lossy(excerpt.bytes);
-        let mut hits = self.hits(&text, excerpt.is_cut);
-        hits.extend(basic_credentials(&text));
-        replaced(&text, &hits)
+        let Excerpt { bytes, is_cut } = excerpt;
+        let mut hits = self.long.hits(bytes, is_cut);
+        hits.extend(basic_credentials(bytes));
+        lossy(without(bytes, &hits))
     }
 
-    /// Where secrets stand that are masked everywhere.
+    /// Where secrets stand that are masked everywhere: whole characters of a text.
     pub(crate) fn hits(&self, text: &str, is_cut: bool) -> Vec<Range<usize>> {
-        self.long.iter().flat_map(|pattern| pattern.hits(text, is_cut)).collect()
+        let hits = self.long.hits(text.as_bytes(), is_cut).into_iter();
+        let whole = |hit: Range<usize>| {
+            text.floor_char_boundary(hit.start)..text.ceil_char_boundary(hit.end)
+        };
+        hits.map(whole).collect()
     }
-}
-
-/// A text with stars in place of some of its parts, which may overlap.
-pub(crate) fn replaced(text: &str, hits: &[Range<usize>]) -> String {
-    let mut hits = hits.to_vec();
-    hits.sort_unstable_by_key(|hit| hit.start);
-    let (mut out, mut at) = (String::with_capacity(text.len()), 0);
-    for hit in hits.into_iter().filter(|hit| !hit.is_empty()) {
-        if hit.start >= at {
-            out.push_str(&text[at..hit.start]);
-            out.push_str(MASK);
-        }
-        at = at.max(hit.end);
-    }
-    out.push_str(&text[at..]);
-    out
-}
-
-/// Whether a part of a text stands between what separates values from each other.
-fn is_whole_value(text: &str, hit: &Range<usize>) -> bool {
-    let separates =
-        |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && !"-_.%+".contains(c));
-    separates(text[..hit.start].chars().next_back()) && separates(text[hit.end..].chars().next())
-}
-
-/// Where the credentials of Basic authentication stand, which base64 hides: behind the scheme, in lines of
-/// headers.
-fn basic_credentials(text: &str) -> Vec<Range<usize>> {
-    let mut at = 0;
-    let mut found = Vec::new();
-    for line in text.split_inclusive('\n') {
-        let begin = at;
-        at += line.len();
-        let Some((name, value)) = line.split_once(": ") else { continue };
-        let is_named = ["authorization", "proxy-authorization"]
-            .iter()
-            .any(|own| name.eq_ignore_ascii_case(own));
-        if is_named && value.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("basic ")) {
-            found.push(begin + name.len() + 2 + 6..begin + line.trim_end().len());
-        }
-    }
-    found.retain(|hit| hit.start < hit.end);
-    found
 }
 
 /// A text as a URL's query holds it (RFC 3986, section 2.1).
@@ -234,11 +253,7 @@ impl Plan {
     /// Errors about secrets that are only stars: they were masked when the plan was stored, and are to be given again.
     pub(crate) fn masked_secrets(&self) -> Vec<Diagnostic> {
         let mask = Pattern::of_text(MASK);
-        let is_masked = |json: &Json| {
-            let mut secrets = Secrets::default();
-            add_literals(json, &mut secrets);
-            secrets.short.contains(&mask)
-        };
+        let is_masked = |json: &Json| has_literal(json, &|text| text == MASK);
         let own = self.scenarios.iter().flat_map(|scenario| &scenario.vars);
         let all = self.vars.iter().chain(own);
         let masked = all.filter(|var| var.is_secret() && is_masked(&var.value));
@@ -261,11 +276,8 @@ impl Plan {
 
     /// Warnings about secrets that are too short to be masked everywhere.
     pub(crate) fn short_secrets(&self) -> Vec<Diagnostic> {
-        let is_short = |json: &Json| {
-            let mut secrets = Secrets::default();
-            add_literals(json, &mut secrets);
-            !secrets.short.is_empty()
-        };
+        let is_short =
+            |json: &Json| has_literal(json, &|text| !text.trim().is_empty() && is_short(text));
         let own = self.scenarios.iter().flat_map(|scenario| &scenario.vars);
         let all = self.vars.iter().chain(own);
         let short = all.filter(|var| var.is_secret() && is_short(&var.value));
@@ -416,6 +428,18 @@ fn add_credentials(auth: Option<&Auth>, headers: &[(Template, Template)], secret
 
 fn add_literals(json: &Json, secrets: &mut Secrets) {
     each_literal(json, &mut |text| secrets.add(text));
+}
+
+/// Whether any of them is such a one.
+fn has_literal(json: &Json, is_such: &dyn Fn(&str) -> bool) -> bool {
+    let mut found = false;
+    each_literal(json, &mut |text| found |= is_such(text));
+    found
+}
+
+/// Whether a secret is too short to be looked for everywhere.
+fn is_short(secret: &str) -> bool {
+    secret.chars().nth(SHORTEST - 1).is_none()
 }
 
 /// Looks at each text and number that is written out in a value.

@@ -13,11 +13,13 @@ pub(crate) struct Intake<'a> {
     kept: Vec<u8>,
     /// Bytes of the body as sent.
     bytes: u64,
+    /// Bytes of the body, decompressed.
+    length: u64,
 }
 
 impl<'a> Intake<'a> {
     pub(crate) fn new(expect: Expect<'a>) -> Self {
-        Intake { expect, undo: None, kept: Vec::new(), bytes: 0 }
+        Intake { expect, undo: None, kept: Vec::new(), bytes: 0, length: 0 }
     }
 
     /// A body of so many bytes is announced.
@@ -43,20 +45,26 @@ impl<'a> Intake<'a> {
 
     /// Takes the next piece.
     pub(crate) fn take(&mut self, piece: &[u8]) -> Result<(), Error> {
-        let Intake { expect, undo, kept, bytes } = self;
+        let Intake { expect, undo, kept, bytes, length } = self;
         *bytes += piece.len() as u64;
         if *bytes > expect.max_body {
             return Err(Error::body_too_large(expect.max_body));
         }
         match undo {
-            Some(undo) => undo.push(piece, &mut |piece| take_plain(expect, kept, piece)),
-            None => take_plain(expect, kept, piece),
+            Some(undo) => undo.push(piece, &mut |piece| {
+                *length += piece.len() as u64;
+                take_plain(expect, kept, piece)
+            }),
+            None => {
+                *length += piece.len() as u64;
+                take_plain(expect, kept, piece)
+            }
         }
     }
 
     /// Takes a whole body that is not compressed; returns what of it is kept, where it lies.
     pub(crate) fn take_whole<'b>(&mut self, body: &'b [u8]) -> Result<&'b [u8], Error> {
-        self.bytes = body.len() as u64;
+        (self.bytes, self.length) = (body.len() as u64, body.len() as u64);
         if let Some(sink) = &mut self.expect.sink {
             sink.write(body).map_err(|error| Error::sink(&error))?;
         }
@@ -73,6 +81,7 @@ impl<'a> Intake<'a> {
     /// So many bytes were thrown away unseen.
     pub(crate) fn skip(&mut self, bytes: u64) {
         self.bytes += bytes;
+        self.length += bytes;
     }
 
     /// The body is complete.
@@ -83,6 +92,11 @@ impl<'a> Intake<'a> {
     /// Bytes of the body as sent.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// Bytes of the body, decompressed.
+    pub(crate) fn length(&self) -> u64 {
+        self.length
     }
 
     /// What was kept of it, decompressed.
@@ -103,4 +117,48 @@ fn take_plain(expect: &mut Expect<'_>, kept: &mut Vec<u8>, piece: &[u8]) -> Resu
     let room = usize::try_from(expect.keep).unwrap_or(usize::MAX).saturating_sub(kept.len());
     kept.extend_from_slice(&piece[..piece.len().min(room)]);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    fn expect() -> Expect<'static> {
+        Expect {
+            keep: 3,
+            sink: None,
+            max_body: 1 << 20,
+            max_decompression_ratio: 1_000,
+            decompress: true,
+            throttle: None,
+        }
+    }
+
+    #[test]
+    fn the_length_of_a_body_is_known_however_it_comes_and_however_much_is_kept() {
+        let text = [b'a'; 1_000];
+        let mut plain = Intake::new(expect());
+        text[..600].chunks(7).for_each(|piece| plain.take(piece).expect("a piece"));
+        plain.skip(400);
+        assert_eq!((plain.kept(), plain.bytes(), plain.length()), (&b"aaa"[..], 1_000, 1_000));
+        let mut whole = Intake::new(expect());
+        assert_eq!(whole.take_whole(&text).expect("a body"), b"aaa");
+        assert_eq!((whole.bytes(), whole.length()), (1_000, 1_000));
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(&text).expect("memory");
+        let packed = encoder.finish().expect("memory");
+        let mut codings = Codings::default();
+        codings.add(b"gzip");
+        let mut undone = Intake::new(expect());
+        undone.undo(&codings, "gzip").expect("a known coding");
+        packed.chunks(7).for_each(|piece| undone.take(piece).expect("a piece"));
+        undone.finish().expect("all of it");
+        assert_eq!(undone.kept(), b"aaa");
+        assert_eq!((undone.bytes(), undone.length()), (packed.len() as u64, 1_000));
+    }
 }

@@ -60,6 +60,118 @@ fn a_secret_in_latin_1_is_masked() {
 }
 
 #[test]
+fn what_was_cut_within_a_character_shows_no_beginning_of_a_secret() {
+    let secrets = secrets(&["geheim\u{142}aski12345"]);
+    let body = "body geheim\u{142}aski12345".as_bytes();
+    for end in 6..body.len() {
+        let cut = Excerpt { bytes: &body[..end], is_cut: true };
+        assert_eq!(secrets.mask_response(cut), "body ***", "{end}");
+        assert_eq!(secrets.mask_request(cut), "body ***", "{end}");
+    }
+}
+
+/// The first byte of a text in windows-1252 for each character that it has, `?` for the others.
+fn windows_1252(text: &str) -> Vec<u8> {
+    let byte = |c: char| match c {
+        '\u{20ac}' => 0x80,
+        c => u8::try_from(c).unwrap_or(b'?'),
+    };
+    text.chars().map(byte).collect()
+}
+
+fn utf_16(text: &str) -> Vec<u8> {
+    text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+}
+
+#[test]
+fn a_secret_in_another_encoding_is_masked() {
+    for secret in ["pass\u{20ac}word1", "has\u{142}oMa\u{15b}lane", "a \"b\"/\u{20ac}&c"] {
+        let mut secrets = secrets(&["of-before", secret]);
+        secrets.add_encoded(1, "windows-1252", &windows_1252);
+        secrets.add_encoded(1, "utf-16le", &utf_16);
+        for encode in [windows_1252, utf_16] {
+            let escaped = json!(secret).to_string();
+            let raw = encode(secret);
+            let mut in_form = Vec::new();
+            squall_base::form::encode(&raw, &mut in_form);
+            let in_json = encode(&escaped[1..escaped.len() - 1]);
+            let mut in_percent = Vec::new();
+            raw.iter().for_each(|byte| squall_base::form::percent(*byte, &mut in_percent));
+            let echoed = json!(String::from_utf8_lossy(&raw)).to_string();
+            let echoed = echoed.as_bytes()[1..echoed.len() - 1].to_vec();
+            for sent in [raw, in_form, in_json, in_percent, echoed] {
+                let bytes = [b"a: ", &sent[..], b" b"].concat();
+                let shown = secrets.mask_request(Excerpt { bytes: &bytes, is_cut: false });
+                assert_eq!(shown, "a: *** b", "{secret}: {:?}", String::from_utf8_lossy(&bytes));
+                // Cut anywhere, within a character too: another may seem to begin there.
+                for end in 4..3 + sent.len() {
+                    let cut = Excerpt { bytes: &bytes[..end], is_cut: true };
+                    let shown = secrets.mask_response(cut);
+                    // Of the last one the second byte says nothing.
+                    let rest = shown.replace("***", "");
+                    assert_eq!(
+                        rest.trim_end_matches(['%', '\\', 'u', '0', '\0']),
+                        "a: ",
+                        "{secret}: {end}"
+                    );
+                }
+            }
+        }
+        assert_eq!(secrets.mask_own("of-before"), "***");
+    }
+}
+
+#[test]
+fn a_secret_in_small_letters_is_masked_unless_it_may_be_a_name() {
+    let secrets = secrets(&["SeCrEtVaLuE99", "Password"]);
+    assert_eq!(secrets.mask("its host is secretvalue99.invalid:80"), "its host is ***.invalid:80");
+    assert_eq!(secrets.mask("password: Password"), "password: ***");
+}
+
+/// The time to know and to look for secrets grows with their number, and they take up little more than their text.
+#[test]
+fn many_secrets_and_long_ones_are_known_soon() {
+    let mut many = Secrets::default();
+    (0..MAX_SECRETS).for_each(|number| many.add(&format!("secret-{number}")));
+    (0..MAX_SECRETS).for_each(|number| many.add(&format!("secret-{number}")));
+    assert_eq!((many.texts().len(), many.too_many()), (MAX_SECRETS, None));
+    let mut more = Secrets::default();
+    (0..10).for_each(|_| more.extend(&many));
+    assert_eq!(more.texts().len(), MAX_SECRETS);
+    assert_eq!(more.mask("x secret-9999"), "x ***");
+    many.add("one-more");
+    let error = many.too_many().expect("too many");
+    let expected = "too many secrets: expected at most 10,000 that come to at most 8 MiB";
+    assert_eq!(error.message, expected);
+    let mut long = Secrets::default();
+    (0..40).for_each(|number| long.add(&format!("{number}{}", "x".repeat(200_000))));
+    assert_eq!(long.too_many(), None);
+    assert_eq!(long.mask(&format!("7{}", "x".repeat(200_000))), "***");
+    (40..60).for_each(|number| long.add(&format!("{number}{}", "x".repeat(200_000))));
+    assert_eq!(long.too_many().map(|error| error.message).as_deref(), Some(expected));
+}
+
+#[test]
+fn a_plan_with_too_many_secrets_is_told_what_to_do() {
+    let vars: String =
+        (0..50_000).map(|number| format!("  v{number}_password: hunter2-{number}\n")).collect();
+    let text = format!(
+        "target: http://h\nvars:\n{vars}scenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [{{get: /}}]}}}}\n"
+    );
+    let read = crate::yaml::load_str("p", &text, std::path::Path::new(""), &Default::default());
+    let failure = read.expect_err("too many secrets");
+    let errors: Vec<String> =
+        failure.diagnostics.iter().map(|own| failure.sources.render(own)).collect();
+    assert_eq!(
+        errors,
+        [
+            "error: too many secrets: expected at most 10,000 that come to at most 8 MiB\n   hint: read credentials \
+          of many users from a file with `data`, or write `{value: …, secret: false}` for variables that are none\n"
+        ]
+    );
+}
+
+#[test]
 fn base64_hides_no_secret() {
     use base64::Engine as _;
     let secrets = secrets(&["hunter2-hunter2"]);
