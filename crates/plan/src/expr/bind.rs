@@ -1,23 +1,55 @@
 //! A tree of names to a tree of slots, with what is constant evaluated.
 
-use super::eval::{Budget, Context};
+use std::rc::Rc;
+
+use super::budget::Budget;
+use super::eval::Context;
 use super::functions;
 use super::parse::{Node, NodeKind};
 use super::tree::{Macro, Op, Tree};
 use super::{BindError, Binder, Bound, EvalError, FunctionId, Scope, Slot};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
-use crate::value::{Value, ValueRef};
+use crate::value::{AsKey, KeyRef, Value, ValueRef};
 
 pub(super) fn bind(node: &Node, binder: &mut dyn Binder, span: Span) -> Result<Tree, Diagnostic> {
-    Binding { binder, span, parameters: Vec::new() }.node(node)
+    let budget = binder.budget();
+    let mut binding = Binding {
+        binder,
+        budget,
+        span,
+        parameters: Vec::new(),
+        guards: 0,
+        failed: None,
+        may: None,
+    };
+    let tree = binding.node(node)?;
+    let Binding { binder, failed, may, .. } = binding;
+    // What fails where that need not matter does matter where nothing else is left of the expression.
+    let is_left = !matches!(tree, Tree::Constant(_)) && tree.is_pure();
+    if let Some((at, error)) = failed.or(may.filter(|_| is_left)) {
+        let message = format!("this fails whenever it is evaluated: {error}");
+        binder.warn(Diagnostic::warning(span.later(at), message));
+    }
+    Ok(tree)
 }
+
+/// Something of constants that failed: where it stands in the expression, and why.
+type Failed = Option<(usize, EvalError)>;
 
 struct Binding<'b> {
     binder: &'b mut dyn Binder,
+    /// What constants may still cost.
+    budget: Rc<Budget>,
     span: Span,
     /// Parameters of the macros around, outermost first.
     parameters: Vec<String>,
+    /// How many operations are around whose operands may fail, or are not always evaluated.
+    guards: usize,
+    /// What failed first beside these, ...
+    failed: Failed,
+    /// ... and within them.
+    may: Failed,
 }
 
 impl Binding<'_> {
@@ -30,10 +62,11 @@ impl Binding<'_> {
             NodeKind::Call(name, args) => return self.call(name, args, node.at),
             NodeKind::Not(inner) => Tree::Not(self.boxed(inner)?),
             NodeKind::Minus(inner) => Tree::Minus(self.boxed(inner)?),
-            NodeKind::Binary(sign, a, b) => {
-                Tree::Binary(Op::of(sign), self.boxed(a)?, self.boxed(b)?)
-            }
-            NodeKind::If(a, b, c) => Tree::If(self.boxed(a)?, self.boxed(b)?, self.boxed(c)?),
+            NodeKind::Binary(sign, a, b) => match Op::of(sign) {
+                op @ (Op::And | Op::Or) => Tree::Binary(op, self.guarded(a)?, self.guarded(b)?),
+                op => Tree::Binary(op, self.boxed(a)?, self.boxed(b)?),
+            },
+            NodeKind::If(a, b, c) => Tree::If(self.boxed(a)?, self.guarded(b)?, self.guarded(c)?),
             NodeKind::List(items) => Tree::List(self.all(items)?),
             NodeKind::Map(entries) => Tree::Map(
                 entries
@@ -45,16 +78,24 @@ impl Binding<'_> {
             NodeKind::Over(name, list, parameter, body) => {
                 let list = self.boxed(list)?;
                 self.parameters.push(parameter.clone());
-                let body = self.boxed(body);
+                let body = self.guarded(body);
                 self.parameters.pop();
                 Tree::Over(Macro::of(name), list, body?)
             }
         };
-        Ok(fold(tree))
+        Ok(self.fold(tree, node.at))
     }
 
     fn boxed(&mut self, node: &Node) -> Result<Box<Tree>, Diagnostic> {
         self.node(node).map(Box::new)
+    }
+
+    /// The same, where it may fail, or may not be evaluated at all.
+    fn guarded(&mut self, node: &Node) -> Result<Box<Tree>, Diagnostic> {
+        self.guards += 1;
+        let tree = self.boxed(node);
+        self.guards -= 1;
+        tree
     }
 
     fn all(&mut self, nodes: &[Node]) -> Result<Vec<Tree>, Diagnostic> {
@@ -76,14 +117,23 @@ impl Binding<'_> {
             }
         };
         let fields = path.iter().skip(covered);
-        Ok(fold(fields.fold(tree, |tree, name| Tree::Field(Box::new(tree), name.as_str().into()))))
+        Ok(fields.fold(tree, |tree, name| {
+            self.fold(Tree::Field(Box::new(tree), name.as_str().into()), at)
+        }))
     }
 
     /// `has(a.b)`: the last field is looked for, and not read. `has(a)`: whether a variable, or a cell
     /// of a row, has a value.
     fn has(&mut self, node: &Node) -> Result<Tree, Diagnostic> {
+        let (failed, may) = (self.failed.clone(), self.may.clone());
         Ok(match self.node(node)? {
-            Tree::Field(inner, name) => Tree::Has(inner, name),
+            Tree::Field(inner, name) => {
+                // That the last field is not there is no failure.
+                if matches!(*inner, Tree::Constant(_)) {
+                    (self.failed, self.may) = (failed, may);
+                }
+                self.fold(Tree::Has(inner, name), node.at)
+            }
             Tree::Slot(slot, _) => Tree::HasSlot(slot),
             Tree::Constant(Value::Null) if matches!(&node.kind, NodeKind::Path(path) if path.len() == 1) => {
                 Tree::Constant(Value::Bool(false))
@@ -110,7 +160,7 @@ impl Binding<'_> {
                 .transpose()
                 .map_err(|error| error.at(span))?;
             let tree = functions::call(function, pattern, trees);
-            return Ok(if function.pure { fold(tree) } else { tree });
+            return Ok(if function.pure { self.fold(tree, at) } else { tree });
         }
         let constants: Vec<Option<Value>> = trees
             .iter()
@@ -122,16 +172,70 @@ impl Binding<'_> {
         let id = self.binder.function(name, &constants).map_err(|error| error.at(span))?;
         Ok(Tree::Extern(id, trees))
     }
+
+    /// One operation on constants to its value. One that fails is left as it is, and fails when it runs; so is one
+    /// that costs too much, and all that come after it. What holds such a one is not tried again.
+    fn fold(&mut self, tree: Tree, at: usize) -> Tree {
+        let tree = decided(tree);
+        if !tree.is_of_constants() || self.budget.exceeded().is_some() {
+            return tree;
+        }
+        let failed = match &tree {
+            Tree::Field(inner, name) => match field_of(inner, name) {
+                // It is shared, and not made.
+                Some(value) => return Tree::Constant(value),
+                None => {
+                    tree.eval(Context { scope: &Nothing, budget: &self.budget, frame: None }).err()
+                }
+            },
+            _ => match made(&tree, &self.budget) {
+                Ok(value) => return Tree::Constant(value),
+                Err(error) => Some(error),
+            },
+        };
+        if let Some(bound) = self.budget.exceeded() {
+            self.binder.warn(too_much(bound, self.span.later(at)));
+            return tree;
+        }
+        let place = if self.guards > 0 { &mut self.may } else { &mut self.failed };
+        *place = place.take().or(failed.map(|error| (at, error)));
+        tree
+    }
 }
 
-/// A tree of constants to its value. One that fails is left as it is, and fails when it runs.
-fn fold(tree: Tree) -> Tree {
-    if !tree.is_pure() {
-        return tree;
-    }
-    match tree.eval(Context { scope: &Nothing, budget: &Budget::new(), frame: None }) {
-        Ok(value) => Tree::Constant(value.into_value()),
-        Err(_) => tree,
+/// That constants cost more than may be done before a run.
+pub(crate) fn too_much(bound: &str, span: Span) -> Diagnostic {
+    let message = format!("the constants of the plan come to more than {bound}");
+    Diagnostic::warning(span, message).with_help(
+        "those from here on are evaluated whenever they are used: use smaller ones, or fewer",
+    )
+}
+
+/// The value of an operation on constants, which is kept from now on.
+fn made(tree: &Tree, budget: &Budget) -> Result<Value, EvalError> {
+    let value = tree.eval(Context { scope: &Nothing, budget, frame: None })?.into_value();
+    budget.keep(value.weight())?;
+    Ok(value)
+}
+
+/// The field of a constant.
+fn field_of(tree: &Tree, name: &str) -> Option<Value> {
+    let Tree::Constant(Value::Map(map)) = tree else { return None };
+    map.get(&KeyRef::Text(name) as &dyn AsKey).cloned()
+}
+
+/// What is left of a choice that a constant decides: the branch, or the side which decides although the other fails.
+fn decided(tree: Tree) -> Tree {
+    let is = |tree: &Tree, value: bool| matches!(tree, Tree::Constant(Value::Bool(own)) if *own == value);
+    match tree {
+        Tree::If(a, b, c) if is(&a, true) && c.is_pure() => *b,
+        Tree::If(a, b, c) if is(&a, false) && b.is_pure() => *c,
+        Tree::Binary(op @ (Op::And | Op::Or), a, b)
+            if (is(&a, op == Op::Or) && b.is_pure()) || (is(&b, op == Op::Or) && a.is_pure()) =>
+        {
+            Tree::Constant(Value::Bool(op == Op::Or))
+        }
+        tree => tree,
     }
 }
 

@@ -56,20 +56,20 @@ fn field(rest: &mut Chars<'_>) -> Result<Part, String> {
         '%' => Ok(Part::Text('%')),
         '-' => match rest.next().ok_or_else(none)? {
             letter if "mdjHIMS".contains(letter) => Ok(Part::Field(letter, true)),
-            other => Err(format!("`%-{other}` is no part of a date")),
+            other => Err(format!("unknown date field `%-{other}`")),
         },
         ':' => match rest.next().ok_or_else(none)? {
             'z' => Ok(Part::Field(':', false)),
-            other => Err(format!("`%:{other}` is no part of a date")),
+            other => Err(format!("unknown date field `%:{other}`")),
         },
         '1'..='9' => match rest.next().ok_or_else(none)? {
             'N' => Ok(Part::Fraction(first as usize - '0' as usize)),
-            other => Err(format!("`%{first}{other}` is no part of a date")),
+            other => Err(format!("unknown date field `%{first}{other}`")),
         },
         'e' => Ok(Part::Field('d', true)),
         'L' => Ok(Part::Fraction(3)),
         letter if "YymdjHIMSpaAwbBzZs".contains(letter) => Ok(Part::Field(letter, false)),
-        other => Err(format!("`%{other}` is no part of a date")),
+        other => Err(format!("unknown date field `%{other}`")),
     }
 }
 

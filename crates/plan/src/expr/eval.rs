@@ -1,12 +1,12 @@
 //! Evaluates a bound tree. Comparisons of variables with constants copy and allocate nothing.
 //!
-//! Bounded: what one evaluation may do ([`MAX_WORK`]), and how large a value it may make
+//! Bounded: what one evaluation may do ([`Budget`]), and how large a value it may make
 //! ([`Value::fits`]), so that no plan and no response of a server holds up a worker or fills its memory.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::budget::Budget;
 use super::operators::{binary, logic, look_up, overflow, truth};
 use super::tree::{Macro, Op, Tree};
 use super::{EvalError, Scope};
@@ -44,31 +44,6 @@ impl Evaluated<'_> {
             Evaluated::Unset(name) => Err(EvalError::unset(name)),
             value => Ok(value.into_value()),
         }
-    }
-}
-
-/// Most work of one evaluation: elements that macros looked at, and pieces of 64 bytes of texts that
-/// were read or made. About half a second.
-const MAX_WORK: usize = 5_000_000;
-
-/// What is left of [`MAX_WORK`].
-pub(super) struct Budget(Cell<usize>);
-
-impl Budget {
-    pub(super) fn new() -> Budget {
-        Budget(Cell::new(MAX_WORK))
-    }
-
-    /// Takes off the work on so many bytes.
-    pub(super) fn bytes(&self, bytes: usize) -> Result<()> {
-        self.items(bytes / 64)
-    }
-
-    /// Takes off the work on so many elements.
-    pub(super) fn items(&self, items: usize) -> Result<()> {
-        let left = self.0.get().checked_sub(items);
-        self.0.set(left.ok_or_else(|| EvalError::new("the expression takes too long"))?);
-        Ok(())
     }
 }
 

@@ -6,8 +6,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use squall_base::{form, html, random};
 
+use super::budget::Budget;
 use super::digest::{self, Algorithm};
-use super::eval::{Budget, Evaluated, checked, too_large};
+use super::eval::{Evaluated, checked, too_large};
 use super::loose;
 use super::tree::Tree;
 use super::zone::Zone;
@@ -94,7 +95,7 @@ functions! {
     "lower" 1..=1, true, "lower case: lower(\"AB\") is \"ab\"", |a, _| Ok(Value::text(text(&a[0])?.to_lowercase()));
     "upper" 1..=1, true, "upper case: upper(\"ab\") is \"AB\"", |a, _| Ok(Value::text(text(&a[0])?.to_uppercase()));
     "trim" 1..=1, true, "without white space at the ends: trim(\" a \") is \"a\"", |a, _| Ok(Value::text(text(&a[0])?.trim()));
-    "pad" 3..=3, true, "filled up at its beginning to so many characters: pad(7, 3, \"0\") is \"007\"", |a, _| {
+    "pad" 3..=3, true, "padded at the beginning to this many characters: pad(7, 3, \"0\") is \"007\"", |a, _| {
         let (text, fill) = (of_value(&a[0])?, text(&a[2])?);
         let length = usize::try_from(whole(&a[1])?).unwrap_or(0);
         let missing = length.saturating_sub(text.chars().count());
@@ -187,7 +188,7 @@ functions! {
         }
         Ok(Value::Int(random::poisson(mean, || random::uniform(scope.random()))))
     };
-    "random_string" 1..=2, false, "a string of so many random letters and digits, at most 1,048,576: random_string(8); of other characters: random_string(8, \"01\")", |a, scope| {
+    "random_string" 1..=2, false, "a string of this many random letters and digits, at most 1,048,576: random_string(8); of other characters: random_string(8, \"01\")", |a, scope| {
         const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
         let length = whole(&a[0])?;
         if !(0..=MAX_RANDOM_STRING).contains(&length) {

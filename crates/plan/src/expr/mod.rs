@@ -7,6 +7,7 @@
 //! ints and floats compare and calculate with each other.
 
 mod bind;
+mod budget;
 mod date;
 mod digest;
 mod eval;
@@ -20,11 +21,14 @@ mod tree;
 mod zone;
 
 use std::fmt;
+use std::rc::Rc;
 use std::sync::Arc;
 
-use eval::{Budget, Context, Evaluated};
+use eval::{Context, Evaluated};
 use tree::Tree;
 
+pub(crate) use bind::too_much;
+pub use budget::Budget;
 pub use pattern::Pattern;
 
 use crate::diagnostic::{Diagnostic, nearest};
@@ -74,6 +78,13 @@ pub trait Binder {
     fn pattern(&mut self, source: &str) -> Result<Pattern, BindError> {
         Pattern::compile(source).map_err(BindError::new)
     }
+    /// What the constants may cost that are evaluated when something is bound. Who binds many expressions has one
+    /// for all of them.
+    fn budget(&self) -> Rc<Budget> {
+        Rc::new(Budget::of_constants())
+    }
+    /// Takes note of what cannot have been meant.
+    fn warn(&mut self, _: Diagnostic) {}
 }
 
 /// Gives values while an expression is evaluated.
@@ -219,9 +230,14 @@ impl Expr {
         self.span
     }
 
-    /// Where a name is compared with a text, and the text: `status == "200"`.
-    pub(crate) fn compared_with_text(&self, name: &str) -> Option<(String, Span)> {
-        parse::compared_with_text(&self.tree, name).map(|(text, at)| (text, self.span.later(at)))
+    /// Where one of these names is compared with a text, the name and the text: `status == "200"`.
+    pub(crate) fn compared_with_text<'n>(
+        &self,
+        names: &[&'n str],
+    ) -> Option<(&'n str, String, Span)> {
+        let find = |name| parse::compared_with_text(&self.tree, name);
+        let found = names.iter().find_map(|name| Some((*name, find(name)?)));
+        found.map(|(name, (text, at))| (name, text, self.span.later(at)))
     }
 
     /// The dotted names in it that are no parameters of its own macros.
@@ -283,6 +299,14 @@ impl BoundExpr {
         self.evaluated(scope, &Budget::new())?.given()
     }
 
+    /// Its value, before the run.
+    ///
+    /// # Errors
+    /// As [`BoundExpr::eval`]; and the budget is not enough.
+    pub fn eval_within(&self, scope: &dyn Scope, budget: &Budget) -> Result<Value, EvalError> {
+        self.evaluated(scope, budget)?.given()
+    }
+
     /// Whether it is true.
     ///
     /// # Errors
@@ -318,7 +342,20 @@ impl BoundExpr {
     /// # Errors
     /// As [`BoundExpr::eval`], or the value is null.
     pub fn render(&self, scope: &dyn Scope, out: &mut Vec<u8>) -> Result<(), EvalError> {
-        match self.evaluated(scope, &Budget::new())? {
+        self.render_within(scope, &Budget::new(), out)
+    }
+
+    /// The same, before the run.
+    ///
+    /// # Errors
+    /// As [`BoundExpr::render`]; and the budget is not enough.
+    pub fn render_within(
+        &self,
+        scope: &dyn Scope,
+        budget: &Budget,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EvalError> {
+        match self.evaluated(scope, budget)? {
             Evaluated::Unset(name) => Err(EvalError::unset(name)),
             value => match value.as_ref() {
                 ValueRef::Null => Err(EvalError::null(&self.source)),

@@ -58,6 +58,13 @@ pub(super) fn compared_with_text(node: &Node, name: &str) -> Option<(String, usi
             }
             _ => None,
         },
+        NodeKind::Binary("in", a, b) if is_name(a) => {
+            let NodeKind::List(items) = &b.kind else { return None };
+            items.iter().find_map(|item| match &item.kind {
+                NodeKind::Constant(Value::Text(text)) => Some((text.to_string(), item.at)),
+                _ => None,
+            })
+        }
         NodeKind::Binary(_, a, b) => {
             compared_with_text(a, name).or_else(|| compared_with_text(b, name))
         }

@@ -242,7 +242,7 @@ fn digests_have_formats_and_raw_ones_are_keys() {
         ("random_string(3, '')", "characters to choose from"),
         ("random_string(1000000000)", "from 0 to 1048576"),
         ("random_string(-1)", "from 0 to 1048576"),
-        ("date(0, '%q')", "`%q` is no part of a date"),
+        ("date(0, '%q')", "unknown date field `%q`"),
         ("date(0, '%Y', 'Mars')", "`Mars` is not a time zone"),
         ("date_ms('1', '%I')", "read together"),
         ("fill('a', 'b')", "fill() expects a map"),
@@ -445,4 +445,132 @@ proptest! {
     ]), 0..30)) {
         let _ = eval(&words.join(" "));
     }
+}
+
+/// Knows the constants `big`, a text of 8 MiB, and `config`, and keeps one budget and all warnings.
+struct Constants {
+    budget: Rc<Budget>,
+    big: Value,
+    warnings: Vec<String>,
+}
+
+impl Constants {
+    fn new() -> Self {
+        let (budget, big) = (Rc::new(Budget::of_constants()), Value::text("x".repeat(8 << 20)));
+        Constants { budget, big, warnings: Vec::new() }
+    }
+
+    fn bind(&mut self, source: &str) -> BoundExpr {
+        let expr = Expr::parse(source, Span::default()).expect(source);
+        expr.bind(self).expect(source)
+    }
+}
+
+impl Binder for Constants {
+    fn variable(&mut self, path: &[&str]) -> Result<Bound, BindError> {
+        Ok(match path[0] {
+            "big" => Bound::Constant(self.big.clone(), 1),
+            "config" => {
+                let config = serde_json::json!({"name": "n", "big": "x".repeat(1 << 20)});
+                Bound::Constant(Value::from_json(&config), 1)
+            }
+            _ => Bound::Slot(Slot(0), 1),
+        })
+    }
+
+    fn function(&mut self, name: &str, _: &[Option<Value>]) -> Result<FunctionId, BindError> {
+        Err(BindError::unknown_function(name))
+    }
+
+    fn budget(&self) -> Rc<Budget> {
+        self.budget.clone()
+    }
+
+    fn warn(&mut self, warning: Diagnostic) {
+        self.warnings.push(warning.message);
+    }
+}
+
+#[test]
+fn constants_of_all_expressions_have_one_budget() {
+    // What is made: 8 MiB each, of which 64 MiB are kept.
+    let mut world = Constants::new();
+    let made = (0..400).filter(|n| world.bind(&format!("big + '{n}'")).constant().is_some());
+    assert_eq!(made.count(), 7);
+    assert_eq!(world.warnings, ["the constants of the plan come to more than 64 MiB"]);
+    // What is read: 131,072 units of work each.
+    for source in ["sha512(big)", "size(big)", "big == 'a'"] {
+        let mut world = Constants::new();
+        let read = (0..400).filter(|_| world.bind(source).constant().is_some()).count();
+        assert!((15..=20).contains(&read), "{source}: {read}");
+        let bound = "the constants of the plan come to more than 2,500,000 units of work";
+        assert_eq!(world.warnings, [bound]);
+    }
+    // What is left is evaluated in the run.
+    let left = world.bind("size(big + 'a')");
+    assert_eq!(left.eval(&World::default()), Ok(Value::Int((8 << 20) + 1)));
+}
+
+#[test]
+fn what_is_constant_already_costs_nothing() {
+    let mut world = Constants::new();
+    let before = world.budget.work_left();
+    for _ in 0..1_000 {
+        assert!(world.bind("big").constant().is_some());
+        assert!(world.bind("config.big").constant().is_some());
+        assert!(world.bind("true ? big : config.big").constant().is_some());
+    }
+    assert_eq!(world.budget.work_left(), before);
+    assert!(world.warnings.is_empty(), "{:?}", world.warnings);
+}
+
+#[test]
+fn what_failed_is_not_tried_again_with_what_is_around_it() {
+    let mut world = Constants::new();
+    let once = {
+        world.bind("int(big)");
+        Budget::of_constants().work_left() - world.budget.work_left()
+    };
+    assert!(once > 100_000, "{once}");
+    let mut source = "int(big)".to_owned();
+    (0..30).for_each(|_| source = format!("({source} + 1)"));
+    world.budget = Rc::new(Budget::of_constants());
+    world.bind(&source);
+    assert_eq!(Budget::of_constants().work_left() - world.budget.work_left(), once);
+}
+
+#[test]
+fn constants_that_fail_are_warned_of() {
+    for (source, warning) in [
+        ("hmac('sha3', 'k', 't')", "unknown algorithm `sha3`"),
+        ("sha256('a', 'b64')", "unknown format `b64`"),
+        ("sha256('a', 'b64') == status", "unknown format `b64`"),
+        ("{1: 'a', 1.0: 'b'}", "the map has the key `1` twice"),
+        ("1 / 0 == 1 || false", "division by zero"),
+        ("config.nmae", "there is no field `nmae`"),
+        ("[1 / 0]", "division by zero"),
+        // Not those whose failure need not matter, ...
+        ("1 / 0 == 1 || true", ""),
+        ("status == 1 || 1 / 0 == 1", ""),
+        ("status == 1 ? 1 / 0 : 2", ""),
+        ("true ? 1 : 1 / 0", ""),
+        ("has(config.nmae)", ""),
+        ("has(config.nmae) ? config.nmae : 'none'", ""),
+        ("status.all(x, 1 / 0 == x)", ""),
+        // ... and those which fail on purpose.
+        ("fail('no host')", ""),
+    ] {
+        let mut world = Constants::new();
+        world.bind(source);
+        match warning {
+            "" => assert!(world.warnings.is_empty(), "{source}: {:?}", world.warnings),
+            _ => {
+                let [found] = &*world.warnings else { panic!("{source}: {:?}", world.warnings) };
+                assert!(found.starts_with("this fails whenever it is evaluated: "), "{found}");
+                assert!(found.contains(warning), "{source}: {found}");
+            }
+        }
+    }
+    let known = Constants::new().bind("has(config.nmae) ? config.nmae : 'none'");
+    assert_eq!(known.constant(), Some(&Value::text("none")));
 }

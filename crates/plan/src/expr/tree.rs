@@ -112,6 +112,25 @@ impl Tree {
         }
     }
 
+    /// Whether it is made of constants alone: one operation, or one call, over their values.
+    pub(super) fn is_of_constants(&self) -> bool {
+        let is_constant = |tree: &Tree| matches!(tree, Tree::Constant(_));
+        match self {
+            Tree::Constant(_) | Tree::Slot(..) | Tree::HasSlot(_) | Tree::Parameter(_) => false,
+            Tree::Extern(..) | Tree::Over(..) => false,
+            Tree::Field(inner, _) | Tree::Has(inner, _) | Tree::Not(inner) | Tree::Minus(inner) => {
+                is_constant(inner)
+            }
+            Tree::Index(a, b) | Tree::Binary(_, a, b) => is_constant(a) && is_constant(b),
+            Tree::If(a, b, c) => is_constant(a) && is_constant(b) && is_constant(c),
+            Tree::Call(call, args) => call.is_pure() && args.iter().all(is_constant),
+            Tree::List(items) => items.iter().all(is_constant),
+            Tree::Map(entries) => {
+                entries.iter().all(|(key, value)| is_constant(key) && is_constant(value))
+            }
+        }
+    }
+
     /// The name of the first variable in it that is looked for.
     pub(super) fn find_slot(&self, is: &dyn Fn(Slot) -> bool) -> Option<&str> {
         match self {
