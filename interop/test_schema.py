@@ -16,6 +16,10 @@ LOAD = "{users: 1, iterations: 1}"
 
 # (what stands in the place, good or not); `@` is the place.
 PLACES = {
+    "scenarios": (
+        "target: http://127.0.0.1:9\nscenarios: @\n",
+        [("{}", False), ("{a: {load: " + LOAD + ", steps: [{get: /}]}}", True)],
+    ),
     "plan": (
         "@\ntarget: http://127.0.0.1:9\nscenarios: {a: {load: " + LOAD + ", steps: [{get: /}]}}\n",
         [
@@ -47,6 +51,31 @@ PLACES = {
             ("connections: {resolve: {a: [127.0.0.1], b: 127.0.0.2}}", True),
             ("thresholds: error_rate < 1%", True), ("thresholds: [p99 < 1s]", True), ("thresholds: {p99: 1s}", False),
             ("load: {users: 1, for: 1s}", False),
+            ("vars: {h: '127.0.0.1:9'}", True), ("connections: {proxy: x}", False), ("connections: {proxy: 'http://x:1'}", True),
+            ("connections: {proxy: 'http://ada:p%40s@x:1/'}", True), ("connections: {proxy: 'http://x:1/path'}", False),
+            ("connections: {proxy: 'https://x'}", False), ("vars: {h: x}\nconnections: {proxy: 'http://${h}'}", True),
+            ("connections: {proxy: 'http://x', no_proxy: ['a:80', '*.b', '*']}", True),
+            ("connections: {proxy: 'http://x', no_proxy: 'http://a'}", False), ("allow_hosts: 'http://x'", False),
+            ("allow_hosts: a*", False), ("allow_hosts: '*.x.example'", True), ("allow_hosts: ['[::1]:80', 'a:81', '::2']", True),
+            ("bandwidth: 0Mbit/s", False), ("bandwidth: {down: 0B/s}", False), ("bandwidth: 0.5Mbit/s", True),
+            ("thresholds: any text", False), ("thresholds: 5", False), ("thresholds: ''", False), ("thresholds: p99 <", False),
+            ("thresholds: ['p99(GET /) <= 300ms', 'error_rate == 0%', {threshold: 'count > 5'}]", True),
+            ("thresholds: p99 = 5ms", False), ("samples: {file: x.csv, form: csv}", True),
+            ("samples: {file: x.csv, form: csv, append: true}", False), ("samples: {file: x.csv, form: csv, append: false}", True),
+            ("samples: {file: x.jtl, form: jtl, append: true}", True), ("feeds: {graphite: x}", False),
+            ("feeds: {graphite: 'x:2003'}", True), ("feeds: {influxdb: x}", False),
+            ("feeds: {influxdb: 'http://x:8086/write?db=a'}", True), ("feeds: {prometheus: 99999}", False),
+            ("feeds: {prometheus: 9464}", True), ("feeds: {prometheus: '127.0.0.1:9464'}", True), ("feeds: {otlp: x}", False),
+            ("defaults: {headers: {'a b': c}}", False), ("defaults: {proxy: none}", True), ("defaults: {proxy: x}", False),
+            ("defaults: {tags: {a: }}", False), ("defaults: {headers: {a: }}", False),
+        ],
+    ),
+    "target": (
+        "vars: {h: '127.0.0.1:9'}\n@\nscenarios: {a: {load: " + LOAD + ", steps: [{get: /}]}}\n",
+        [
+            ("target: http://127.0.0.1:9", True), ("target: builtin", True), ("target: 'http://${h}/a'", True), ("target: 5", False),
+            ("target: true", False), ("target: 'ftp://a/'", False), ("target: example.com", False), ("target: ''", False),
+            ("target: 'HTTPS://a.example'", True),
         ],
     ),
     "load": (
@@ -68,6 +97,9 @@ PLACES = {
             ("load: {stages: [{users: 5, over: 1}]}", False), ("load: {users: 1, ramp: 0, for: 1s}", True),
             ("load: {users: 1, for: 1s}, weight: 1", False), ("start_after: 1s", False), ("load: 5", False),
             ("vars: {n: 1}, load: {users: '${n}', for: '${n}s'}", True), ("vars: [n], load: {users: 1, for: 1s}", False),
+            ("load: {users: 0, for: 1s}", False), ("load: {users: 0, stages: [{users: 5, over: 1s}]}", True),
+            ("vars: {n: 1}, load: {users: 'a${n}', for: 1s}", False), ("load: {stages: [{users: 1.5, over: 1s}]}", False),
+            ("vars: {n: 1}, load: {users: '1${n}', for: '1m${n}s'}", True), ("load: {stages: [{users: '5', over: 1s}]}", True),
             ("load: {users: 1, for: 1s}, start_after: 1s", True), ("load: {users: 1, for: 1s}, weihgt: 1", False),
         ],
     ),
@@ -114,6 +146,23 @@ PLACES = {
             ("{log: x}", True), ("{log: {a: b}}", False), ("{stop: user}", True), ("{stop: all}", False),
             ("{metric: {name: m, kind: counter}}", True), ("{metric: {name: m, kind: gauge}}", False),
             ("{metric: {name: m, kind: gauge, value: 1}}", True), ("{metric: {name: m, kind: sum, value: 1}}", False),
+            ("{get: ''}", False), ("{get: x}", False), ("{get: //x/}", False), ("{get: 'ftp://x/'}", False), ("{get: 5}", False),
+            ("{get: true}", False), ("{get: 'http://127.0.0.1:9/a'}", True), ("{set: {u: 'http://127.0.0.1:9/'}}", True),
+            ("{get: '${user}'}", True), ("{get: '/${user}'}", True), ("{get: 'http://127.0.0.${user}:9/'}", True),
+            ("{request: {method: PURGE, url: x}}", False), ("{get: , post: /}", True), ("{get: }", False),
+            ("{get: /, headers: {'': a}}", False), ("{get: /, headers: {'a b': c}}", False), ("{get: /, headers: {X-A: b}}", True),
+            ("{get: /, query: {'a b': c}}", True), ("{get: /, headers: {a: }}", False), ("{post: /, form: {a: }}", False),
+            ("{get: /, query: {a: ''}}", True), ("{get: /, tags: {a: }}", False), ("{post: /, body: }", True),
+            ("{post: /, body: , json: {a: 1}}", True), ("{post: /, charset: ''}", False), ("{post: /, charset: gbk}", True),
+            ("{get: /, proxy: ''}", True), ("{get: /, proxy: none}", True), ("{get: /, proxy: 'http://x'}", True),
+            ("{get: /, proxy: x}", False), ("{get: /, check: ''}", False), ("{while: '', steps: [{get: /}]}", False),
+            ("{for_each: {a: '[1]', b: '[2]'}, steps: [{get: /}]}", False), ("{clear_cookies: 'false'}", True),
+            ("{clear_cookies: jar}", True), ("{pace: {rate: 5}}", True), ("{pace: {rate: 5, exact_over: 1s}}", False),
+            ("{pace: {rate: 5, exact_over: 0s, batch: 1}}", True), ("{pace: {rate: 5, batch: 2}}", False),
+            ("{pace: {rate: 5, by: run_in_line, exact_over: 1s, batch: 2}}", True), ("{tcp: h}", False),
+            ("{tcp: 'h:7000', send: a}", True), ("{tcp: 'h:99999'}", False), ("{tcp: '127.0.0.1:700${user}'}", True),
+            ("{tcp: 'h:1', form: hex, send: zz}", False), ("{tcp: 'h:1', form: hex, send: '000'}", False),
+            ("{tcp: 'h:1', form: hex, send: 0d0A}", True), ("{tcp: 'h:1', send: zz}", True),
             ("{metric: {kind: counter}}", False), ("{sleep: 1s}", False), ("{include: [a]}", False),
         ],
     ),
@@ -163,7 +212,7 @@ class Schema(unittest.TestCase):
                     wrong.append(f"{place}: {change}: check says {accepted}\n{output}")
                 if accepted != valid:
                     differ.append(f"{place}: {change}: check {accepted}, schema {valid}")
-        self.assertGreaterEqual(cases, 124)
+        self.assertGreaterEqual(cases, 300)
         self.assertEqual(wrong, [])
         # That a load of the plan needs scenarios with a weight, and the reverse, is beyond the schema.
         self.assertLessEqual(len(differ), 4, "\n".join(differ))

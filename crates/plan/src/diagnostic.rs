@@ -53,7 +53,7 @@ impl Diagnostic {
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
     files: Vec<Source>,
-    secrets: Secrets,
+    secrets: Box<Secrets>,
 }
 
 #[derive(Debug, Clone)]
@@ -82,6 +82,11 @@ impl Sources {
     /// Keeps secrets out of all diagnostics.
     pub fn hide(&mut self, secrets: &Secrets) {
         self.secrets.extend(secrets);
+    }
+
+    /// The line of a place.
+    pub(crate) fn line(&self, place: Span) -> Option<&str> {
+        self.files.get(usize::from(place.file))?.line(place.line)
     }
 
     /// The name of the plan's own file, as it was asked for; those that it includes come after it.

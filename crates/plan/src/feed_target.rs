@@ -114,7 +114,7 @@ impl FeedTarget {
                     .then_some("expected the URL that takes metrics: http://HOST:4318/v1/metrics")
             }),
             FeedKind::OtlpGrpc => problem_of_url(to).or_else(|| {
-                (!is_server_alone(to)).then_some("expected a server alone: http://HOST:4317")
+                (!is_server_alone(to)).then_some("expected only a server: http://HOST:4317")
             }),
         }
     }

@@ -1,6 +1,6 @@
 //! Files that a plan names: only regular ones, and texts only up to a size.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 
@@ -31,7 +31,34 @@ pub fn text(path: &Path) -> Result<String, String> {
     if size > MAX_TEXT {
         return Err(format!("it has {size} bytes: expected at most {MAX_TEXT}"));
     }
-    std::fs::read_to_string(path).map_err(|error| error.to_string())
+    let file = without_wait(path)?;
+    let mut text = String::new();
+    let read = file.take(MAX_TEXT + 1).read_to_string(&mut text);
+    read.map_err(|error| error.to_string())?;
+    if text.len() as u64 > MAX_TEXT {
+        return Err(format!("it has more than {MAX_TEXT} bytes, which is the most"));
+    }
+    made_up(size, &text)?;
+    Ok(text)
+}
+
+/// Opens a regular file so that to read it does not wait: some of those that the system makes up wait for what is to come.
+fn without_wait(path: &Path) -> Result<File, String> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+    options.open(path).map_err(|error| error.to_string())
+}
+
+/// Refuses what the system makes up when it is read, such as what is in /proc: it need not end.
+fn made_up(size: u64, text: &str) -> Result<(), String> {
+    match size == 0 && !text.is_empty() {
+        true => {
+            Err("its size is 0, but there is something in it: expected a file on a disk".to_owned())
+        }
+        false => Ok(()),
+    }
 }
 
 /// The first line of a file, without its end and without a mark of the byte order.
@@ -39,11 +66,13 @@ pub fn text(path: &Path) -> Result<String, String> {
 /// # Errors
 /// It is no regular file, the line is longer than 64 KiB or not UTF-8, or it cannot be read; in a few words.
 pub fn first_line(path: &Path) -> Result<String, String> {
-    regular(path)?;
-    let file = File::open(path).map_err(|error| error.to_string())?;
+    let size = regular(path)?.len();
+    let file = without_wait(path)?;
     let mut line = String::new();
     let read = BufReader::new(file.take(MAX_LINE)).read_line(&mut line);
-    match read.map_err(|error| error.to_string())? as u64 {
+    let read = read.map_err(|error| error.to_string())? as u64;
+    made_up(size, &line)?;
+    match read {
         MAX_LINE => Err("its first line is longer than 64 KiB".to_owned()),
         _ => Ok(line.trim_start_matches('\u{feff}').trim_end_matches(['\r', '\n']).to_owned()),
     }
@@ -59,6 +88,28 @@ mod tests {
         assert!(text(&folder).is_err_and(|error| error.contains("a folder")));
         assert!(text(Path::new("/dev/zero")).is_err_and(|error| error.contains("a device")));
         assert!(text(Path::new("/nowhere/at/all")).is_err());
+    }
+
+    /// They are regular by name, have no size, and some of them have no end.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_the_system_makes_up_is_no_file() {
+        let path = Path::new("/proc/self/status");
+        for read in [text(path), first_line(path)] {
+            assert!(read.as_ref().is_err_and(|error| error.contains("its size is 0")), "{read:?}");
+        }
+        // Who may open this one would wait for the next message of the kernel.
+        assert!(text(Path::new("/proc/kmsg")).is_err());
+    }
+
+    #[test]
+    fn an_empty_file_and_a_large_one() {
+        let path = std::env::temp_dir().join(format!("squall-text-{}", std::process::id()));
+        std::fs::write(&path, "").expect("a temporary file");
+        assert_eq!(text(&path).as_deref(), Ok(""));
+        std::fs::write(&path, "x".repeat((16 << 20) + 1)).expect("a temporary file");
+        assert!(text(&path).is_err_and(|error| error.contains("expected at most 16777216")));
+        let _ = std::fs::remove_file(&path);
     }
 
     #[test]

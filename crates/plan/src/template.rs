@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
-use crate::expr::{Binder, BoundExpr, EvalError, Expr, Scope};
+use crate::expr::{Binder, BoundExpr, Budget, EvalError, Expr, Scope, too_much};
 use crate::span::Span;
 use crate::value::Value;
 
@@ -95,6 +95,16 @@ impl Template {
         self
     }
 
+    /// The program that it is: the path of one where it has a `/`, relative to a folder as [`Template::within`] has it,
+    /// otherwise a name that is sought on the PATH. One that begins with an expression stays as it is.
+    #[must_use]
+    pub fn program_within(self, folder: &Path) -> Template {
+        let has_folder =
+            |part: &TemplatePart| matches!(part, TemplatePart::Text(text) if text.contains('/'));
+        let begins = matches!(self.parts.first(), Some(TemplatePart::Text(_)));
+        if begins && self.parts.iter().any(has_folder) { self.within(folder) } else { self }
+    }
+
     /// What is left of it without its first parts.
     #[must_use]
     pub fn behind(&self, parts: usize) -> Template {
@@ -131,34 +141,49 @@ impl Template {
     /// # Errors
     /// A name or function is not known.
     pub fn bind(&self, binder: &mut dyn Binder) -> Result<BoundTemplate, Diagnostic> {
+        let budget = binder.budget();
         let mut parts: Vec<BoundPart> = Vec::new();
+        let mut text = String::new();
         for part in &self.parts {
-            let part = match part {
-                TemplatePart::Text(text) => BoundPart::Text(text.as_str().into()),
-                TemplatePart::Expr(expr) => {
-                    let program = expr.bind(binder)?;
-                    match program.constant() {
-                        // Null has no text: rendering it is an error, of who renders it. Bytes are no
-                        // text that could be joined with others.
-                        Some(value)
-                            if self.parts.len() > 1
-                                && !matches!(value, Value::Null | Value::Bytes(_)) =>
-                        {
-                            BoundPart::Text(value.to_string().into())
-                        }
-                        _ => BoundPart::Expr(program, label(expr.source())),
-                    }
+            let expr = match part {
+                TemplatePart::Text(own) => {
+                    text.push_str(own);
+                    continue;
                 }
+                TemplatePart::Expr(expr) => expr,
             };
-            match (parts.last_mut(), part) {
-                (Some(BoundPart::Text(last)), BoundPart::Text(text)) => {
-                    *last = format!("{last}{text}").into()
+            let program = expr.bind(binder)?;
+            let joined = program.constant().filter(|value| self.parts.len() > 1 && is_text(value));
+            let joined = joined.filter(|value| {
+                let is_known = budget.exceeded().is_some();
+                let kept = !is_known && budget.keep(value.weight()).is_ok();
+                if let (false, Some(bound)) = (is_known, budget.exceeded()) {
+                    binder.warn(too_much(bound, expr.span()));
                 }
-                (_, part) => parts.push(part),
+                kept
+            });
+            match joined {
+                Some(Value::Text(own)) => text.push_str(own),
+                Some(value) => text.push_str(&value.to_string()),
+                None => {
+                    if !text.is_empty() {
+                        parts.push(BoundPart::Text(std::mem::take(&mut text).into()));
+                    }
+                    parts.push(BoundPart::Expr(program, label(expr.source())));
+                }
             }
+        }
+        if !text.is_empty() {
+            parts.push(BoundPart::Text(text.into()));
         }
         Ok(BoundTemplate { parts: parts.into() })
     }
+}
+
+/// Whether a constant can be joined with others to a text. Null has no text: rendering it is an error, of who
+/// renders it. Bytes are no text that could be joined with others.
+fn is_text(value: &Value) -> bool {
+    !matches!(value, Value::Null | Value::Bytes(_))
 }
 
 /// The last name of a dotted one, for names of requests: `people.name` is `name`.
@@ -235,6 +260,17 @@ impl BoundTemplate {
         }
     }
 
+    /// Whether its text does not depend on anything.
+    pub fn is_constant(&self) -> bool {
+        match &*self.parts {
+            [] | [BoundPart::Text(_)] => true,
+            [BoundPart::Expr(program, _)] => {
+                program.constant().is_some_and(|value| *value != Value::Null)
+            }
+            _ => false,
+        }
+    }
+
     /// The value, if it does not depend on anything. A single `${...}` keeps the type of its value.
     pub fn constant_value(&self) -> Option<Value> {
         match &*self.parts {
@@ -308,6 +344,38 @@ impl BoundTemplate {
         self.render(scope, &mut text)?;
         Ok(Value::text(String::from_utf8_lossy(&text)))
     }
+
+    /// The same, before the run.
+    ///
+    /// # Errors
+    /// As [`BoundTemplate::value`]; and the budget is not enough.
+    pub fn value_within(&self, scope: &dyn Scope, budget: &Budget) -> Result<Value, EvalError> {
+        if let [BoundPart::Expr(program, _)] = &*self.parts {
+            return program.eval_within(scope, budget);
+        }
+        let mut text = Vec::new();
+        self.render_within(scope, budget, &mut text)?;
+        Ok(Value::text(String::from_utf8_lossy(&text)))
+    }
+
+    /// Appends the text, before the run.
+    ///
+    /// # Errors
+    /// As [`BoundTemplate::render`]; and the budget is not enough.
+    pub fn render_within(
+        &self,
+        scope: &dyn Scope,
+        budget: &Budget,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EvalError> {
+        for part in &*self.parts {
+            match part {
+                BoundPart::Text(text) => out.extend_from_slice(text.as_bytes()),
+                BoundPart::Expr(program, _) => program.render_within(scope, budget, out)?,
+            }
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -352,6 +420,25 @@ mod tests {
     }
 
     #[test]
+    fn a_program_with_a_folder_is_relative_to_that_of_the_plan() {
+        for (source, expected) in [
+            ("./prog.sh", "/plans/./prog.sh"),
+            ("bin/${x}", "/plans/bin/${x}"),
+            ("v${n}/prog", "/plans/v${n}/prog"),
+            ("prog.sh", "prog.sh"),
+            ("prog-${x}", "prog-${x}"),
+            ("${x}/prog", "${x}/prog"),
+            ("/bin/${x}", "/bin/${x}"),
+        ] {
+            let program = Template::parse(source, Span::default()).expect(source);
+            let program = program.program_within(Path::new("/plans"));
+            assert_eq!(program.source(), expected);
+            let again = Template::parse(program.source(), Span::default()).expect("a template");
+            assert_eq!(again.program_within(Path::new("/elsewhere")).source(), expected);
+        }
+    }
+
+    #[test]
     fn an_error_has_its_place() {
         let span = Span { file: 0, line: 3, column: 5 };
         let error = Template::parse("ab${1 +}", span).expect_err("no expression");
@@ -359,6 +446,43 @@ mod tests {
         assert!(
             Template::parse("a${b", span).expect_err("no end").message.contains("unclosed `${`")
         );
+    }
+
+    /// Knows `big` alone, a text of 8 MiB.
+    struct Big(std::rc::Rc<Budget>, usize);
+
+    impl Binder for Big {
+        fn variable(&mut self, _: &[&str]) -> Result<crate::expr::Bound, crate::expr::BindError> {
+            Ok(crate::expr::Bound::Constant(Value::text("x".repeat(8 << 20)), 1))
+        }
+
+        fn function(
+            &mut self,
+            name: &str,
+            _: &[Option<Value>],
+        ) -> Result<crate::expr::FunctionId, crate::expr::BindError> {
+            Err(crate::expr::BindError::unknown_function(name))
+        }
+
+        fn budget(&self) -> std::rc::Rc<Budget> {
+            self.0.clone()
+        }
+
+        fn warn(&mut self, _: Diagnostic) {
+            self.1 += 1;
+        }
+    }
+
+    #[test]
+    fn constants_are_joined_up_to_a_bound() {
+        let template = Template::parse("a${big}b", Span::default()).expect("a template");
+        let mut world = Big(std::rc::Rc::new(Budget::of_constants()), 0);
+        let bound: Vec<BoundTemplate> =
+            (0..12).map(|_| template.bind(&mut world).expect("known")).collect();
+        assert_eq!(bound.iter().filter(|own| own.is_constant()).count(), 7);
+        assert_eq!(world.1, 1, "it is said once");
+        assert!(bound.iter().all(|own| own.is_constant() == own.constant().is_some()));
+        assert_eq!(bound[11].parts().len(), 3, "they are joined in the run");
     }
 
     proptest! {

@@ -104,6 +104,11 @@ impl Value {
         self.weigh(bytes, MAX_DEPTH)
     }
 
+    /// The bytes of its texts, and [`NODE_WEIGHT`] for each value in it; at most [`MAX_WEIGHT`].
+    pub(crate) fn weight(&self) -> usize {
+        MAX_WEIGHT - self.left_of(MAX_WEIGHT).unwrap_or(0)
+    }
+
     /// What is left of a weight when it is taken off; `None`: it is heavier, or deeper than `depth`.
     pub(crate) fn weigh(&self, left: usize, depth: usize) -> Option<usize> {
         let left = left.checked_sub(NODE_WEIGHT)?;

@@ -48,6 +48,7 @@ impl LoadOptions {
                 }
                 let help = match nearest(name, known.iter().map(String::as_str)) {
                     Some(near) => format!("did you mean `{near}`?"),
+                    None if known.is_empty() => "the plan has no variables: add `vars:`".to_owned(),
                     None => format!("its variables are {}", known.join(", ")),
                 };
                 let message = format!("--set {name}: the plan has no such variable");
@@ -107,6 +108,20 @@ pub fn parse_env_file(name: &str, text: &str) -> Result<Vec<(String, String)>, S
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_hint_for_an_unknown_variable() {
+        let options = LoadOptions {
+            set: vec![("host".to_owned(), "a".to_owned())],
+            ..LoadOptions::default()
+        };
+        let help =
+            |mut vars: Vec<Var>| options.apply(vars.iter_mut())[0].help.clone().unwrap_or_default();
+        assert!(help(Vec::new()).contains("the plan has no variables"), "{}", help(Vec::new()));
+        let mut var = Var::default();
+        var.name.value = "colour".to_owned();
+        assert!(help(vec![var]).contains("its variables are colour"));
+    }
 
     #[test]
     fn env_files() {

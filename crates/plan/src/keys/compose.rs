@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use serde_json::{Map, Value, json};
 
-use super::{Form, Plain, Record, Shape, Table, Union};
+use super::{Form, HEADER_NAME, Naming, Plain, Record, Shape, Table, Union};
 use crate::span::Spanned;
 use crate::template::Template;
 use crate::yaml::{Node, Reader};
@@ -93,7 +93,7 @@ pub(crate) struct Names<F, const VARIABLES: bool>(PhantomData<F>);
 impl<F: Form, const VARIABLES: bool> Form for Names<F, VARIABLES> {
     type Value = Vec<(Spanned<String>, F::Value)>;
     fn shape() -> Shape {
-        Shape::Names(Box::new(F::shape()), VARIABLES, 0)
+        Shape::Names(Box::new(F::shape()), Naming::from(0, VARIABLES))
     }
     fn read(reader: &mut Reader, node: &Node) -> Option<Self::Value> {
         let mut values = Vec::new();
@@ -125,8 +125,7 @@ pub(crate) struct Pairs;
 impl Form for Pairs {
     type Value = Vec<(Template, Template)>;
     fn shape() -> Shape {
-        let text = || Box::new(Shape::Text);
-        Shape::Names(Box::new(Shape::List(text(), 0, usize::MAX)), false, 0)
+        named_texts(Naming::ANY)
     }
     fn read(reader: &mut Reader, node: &Node) -> Option<Self::Value> {
         let mut pairs = Vec::new();
@@ -148,6 +147,30 @@ impl Form for Pairs {
     }
     fn is_given(value: &Self::Value) -> bool {
         !value.is_empty()
+    }
+}
+
+/// Names, each with a text or several.
+fn named_texts(naming: Naming) -> Shape {
+    Shape::Names(Box::new(Shape::List(Box::new(Shape::Text), 0, usize::MAX)), naming)
+}
+
+/// The same of headers.
+pub(crate) struct Headers;
+
+impl Form for Headers {
+    type Value = Vec<(Template, Template)>;
+    fn shape() -> Shape {
+        named_texts(Naming { pattern: Some(HEADER_NAME), ..Naming::ANY })
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Self::Value> {
+        Pairs::read(reader, node)
+    }
+    fn print(value: &Self::Value) -> Value {
+        Pairs::print(value)
+    }
+    fn is_given(value: &Self::Value) -> bool {
+        Pairs::is_given(value)
     }
 }
 
@@ -256,7 +279,7 @@ where
 {
     type Value = Vec<F::Value>;
     fn shape() -> Shape {
-        Shape::Names(Box::new(F::shape()), F::Value::VARIABLES, LEAST)
+        Shape::Names(Box::new(F::shape()), Naming::from(LEAST, F::Value::VARIABLES))
     }
     fn read(reader: &mut Reader, node: &Node) -> Option<Vec<F::Value>> {
         let mut values: Vec<F::Value> = Vec::new();
@@ -272,6 +295,9 @@ where
                 None if F::Value::VARIABLES => reader.lost(&name),
                 None => {}
             }
+        }
+        if node.is_map() && node.values().len() < LEAST {
+            reader.error(node.span, "this mapping is empty: expected at least one name", "");
         }
         Some(values)
     }

@@ -7,20 +7,28 @@
 
 mod compose;
 mod forms;
+mod looks;
 mod macros;
 mod shape;
 mod texts;
 
 pub(crate) use compose::{
-    At, ByName, Choice, Chosen, InTurn, Listed, Maybe, Named, Names, Of, Pairs, Short, ShortOr,
-    repeat,
+    At, ByName, Choice, Chosen, Headers, InTurn, Listed, Maybe, Named, Names, Of, Pairs, Short,
+    ShortOr, repeat,
 };
 pub(crate) use forms::{
     Bandwidth, Bool, Int, IntFrom, Positive, Rate, Share, Size, Small, Time, Word, Words,
 };
+pub(crate) use looks::{
+    Endpoint, HEADER_NAME, HEX, HostPattern, Like, Looks, NotEmpty, OwnName, OwnProxy, Place,
+    ProxyUrl, ReceiverUrl, RequestUrl, Requirement, TargetUrl,
+};
 pub(crate) use macros::{record, words};
-pub(crate) use shape::{Entry, KeyShape, Quantity, Rule, Shape, Table};
-pub(crate) use texts::{Any, Expression, Identifier, Known, Path, Templated, TemplatedPath, Text};
+pub(crate) use shape::{Entry, KeyShape, Naming, Quantity, Rule, Shape, Table};
+pub(crate) use texts::{
+    Any, CommandLine, Expression, Identifier, Known, Path, Templated, TemplatedPath, Text,
+    as_variable,
+};
 
 use serde_json::{Map, Value};
 

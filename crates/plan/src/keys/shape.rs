@@ -1,14 +1,14 @@
 //! What a plan looks like, as data: the JSON Schema and the reference are made from it.
 
-use super::Key;
+use super::{Key, Looks};
 
 /// What may stand behind a key.
 #[derive(Clone)]
 pub(crate) enum Shape {
     /// A text, which may hold `${...}` where it says so.
     Text,
-    /// A text that a pattern of JSON Schema describes, and what people call it.
-    Pattern(&'static str, &'static str),
+    /// A text that looks like something.
+    Pattern(Looks),
     /// An expression.
     Expression,
     /// The name of a variable.
@@ -31,14 +31,35 @@ pub(crate) enum Shape {
     Record(fn() -> Table),
     /// A list with so many elements at least and at most, or a single element alone.
     List(Box<Shape>, usize, usize),
-    /// Names of the user's choice, identifiers or not.
-    Names(Box<Shape>, bool, usize),
+    /// Names of the user's choice.
+    Names(Box<Shape>, Naming),
     /// One of several.
     Either(Vec<Shape>),
     /// The first if it is a mapping with this key, otherwise the second.
     IfKey(&'static str, Box<(Shape, Shape)>),
     /// A list of steps, with at least so many.
     Steps(usize),
+}
+
+/// What names of the user's choice look like, and how many there are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Naming {
+    /// Whether they are those of variables.
+    pub variables: bool,
+    /// Another pattern that they have.
+    pub pattern: Option<&'static str>,
+    pub least: usize,
+    pub most: usize,
+}
+
+impl Naming {
+    /// Any number of any names.
+    pub const ANY: Naming = Naming { variables: false, pattern: None, least: 0, most: usize::MAX };
+
+    /// Of variables or of anything, and at least so many.
+    pub fn from(least: usize, variables: bool) -> Naming {
+        Naming { least, variables, ..Naming::ANY }
+    }
 }
 
 /// What a number with a unit measures.
@@ -123,6 +144,18 @@ pub(crate) enum Rule {
     AnyOf(&'static [&'static str], &'static str, &'static str),
     /// `key` if, and only if, `other` is `word`.
     OnlyWith { key: &'static str, other: &'static str, word: &'static str, help: &'static str },
+    /// `key` only where `other` is one of the words, unless its value is one of a JSON list, which says as much as no
+    /// key. Whoever uses it says what is wrong.
+    OnlyWithOneOf {
+        key: &'static str,
+        other: &'static str,
+        words: &'static [&'static str],
+        unless: &'static str,
+    },
+    /// The text of `key` has a pattern where `other` is `word`. Whoever uses it says what is wrong.
+    LooksWith { key: &'static str, pattern: &'static str, other: &'static str, word: &'static str },
+    /// `key` is above 0 where `other` is missing. Whoever uses it says what is wrong.
+    Above0Without { key: &'static str, other: &'static str },
     /// `key` has to be there unless `other` is `word`.
     NeededUnless { key: &'static str, other: &'static str, word: &'static str },
 }
@@ -144,6 +177,15 @@ impl Table {
             }
         }
         all
+    }
+
+    /// The keys of which one is chosen.
+    pub fn choices(&self) -> Vec<&'static str> {
+        let ways = self.entries.iter().flat_map(|entry| match entry {
+            Entry::Key(_) => &[],
+            Entry::OneOf { tables, .. } => tables.as_slice(),
+        });
+        ways.flat_map(Table::deciding).collect()
     }
 
     /// The keys that decide that it is this one of several ways.

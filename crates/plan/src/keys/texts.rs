@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
-use super::{Form, Plain, Shape};
+use super::{Form, Listed, Plain, Shape};
 use crate::expr::Expr;
 use crate::model::Json;
 use crate::span::Spanned;
@@ -52,8 +52,14 @@ fn in_double_braces(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once("{{")?;
     let (name, _) = rest.split_once("}}")?;
     let name = name.trim();
-    let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
     (!name.is_empty() && name.chars().all(is_name)).then_some(name)
+}
+
+/// Such a name as expressions have it: without the dot that it begins with, and with `_` in place of `-`.
+pub(crate) fn as_variable(name: &str) -> String {
+    let name = name.trim_matches(|c| matches!(c, '.' | '-')).replace('-', "_");
+    if name.is_empty() { "name".to_owned() } else { name }
 }
 
 /// A text with `${...}` in it.
@@ -67,8 +73,11 @@ impl Form for Templated {
     fn read(reader: &mut Reader, node: &Node) -> Option<Template> {
         let text = reader.text(node)?;
         if let Some(name) = in_double_braces(&text.value) {
-            let message = format!("`{{{{{name}}}}}` is sent as it stands");
-            let help = format!("a variable is written \"${{{name}}}\"");
+            let message = format!("`{{{{{name}}}}}` is not a variable: it stays as it is");
+            let mut help = format!("a variable is written \"${{{}}}\"", as_variable(name));
+            if name.contains('-') {
+                help.push_str(", and its name has letters, digits and `_`");
+            }
             reader.warning(text.span, message, &help);
         }
         reader.good(Template::parse(&text.value, text.span))
@@ -163,6 +172,29 @@ impl Form for TemplatedPath {
     }
     fn print(value: &Template) -> Value {
         json!(value.source())
+    }
+}
+
+/// A program and its arguments. A program that is named by a path is joined to the folder of the plan.
+pub(crate) struct CommandLine;
+
+impl Form for CommandLine {
+    type Value = Vec<Template>;
+    fn shape() -> Shape {
+        Listed::<Templated, 1>::shape()
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Vec<Template>> {
+        let mut command = Listed::<Templated, 1>::read(reader, node)?;
+        if let Some(program) = command.first_mut() {
+            *program = std::mem::take(program).program_within(reader.folder());
+        }
+        Some(command)
+    }
+    fn print(value: &Vec<Template>) -> Value {
+        Listed::<Templated, 1>::print(value)
+    }
+    fn is_given(value: &Vec<Template>) -> bool {
+        Listed::<Templated, 1>::is_given(value)
     }
 }
 

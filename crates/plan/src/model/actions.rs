@@ -5,7 +5,7 @@ use super::tags::{Tagged, Tags};
 use super::user_time::UserTime;
 use super::{Check, Extract};
 use crate::expr::Expr;
-use crate::keys::{At, Identifier, Listed, Pairs, Rule, Templated, record, words};
+use crate::keys::{At, CommandLine, Identifier, Pairs, Rule, record, words};
 use crate::span::{Span, Spanned};
 use crate::template::Template;
 
@@ -21,13 +21,13 @@ record! {
         pub value: Template,
         /// The page whose response would have set it.
         pub url: Option<Template>,
-        /// The host that it goes to, with those below it.
-        #[key(default "the target's host alone")]
+        /// The host that it is sent to, including subdomains.
+        #[key(default "the target's host only")]
         pub domain: Option<Template>,
-        /// The path that it goes to, with those below it.
+        /// The path that it is sent to, including paths below it.
         #[key(default "/")]
         pub path: Option<Template>,
-        /// Whether it goes over TLS alone.
+        /// Whether it is sent over TLS only.
         pub secure: bool,
         /// Name of the user's jar that it is put into.
         #[key(default "the jar without a name")]
@@ -106,36 +106,37 @@ record! {
     /// A program run as a step.
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct Exec as "an exec step" {
-        /// Program and arguments, no shell.
-        #[key(required "exec" [Listed<Templated, 1>])]
+        /// Program and arguments, no shell. A program with a `/` in it is relative to the folder of the plan; one without is
+        /// sought on the PATH.
+        #[key(required "exec" [CommandLine])]
         pub command: Vec<Template>,
         /// Name under which it is counted.
         #[key(default "the program's file name")]
         pub name: Option<Template>,
-        /// Limit of time.
+        /// Timeout.
         #[key(default "60s")]
         pub timeout: Option<UserTime>,
-        /// What `status` is where it took too long: then that is no error by itself, and what was printed is nothing.
+        /// What `status` is after a timeout, which is then not an error by itself; what was printed is discarded.
         #[key(default "an error, and nothing looks at it")]
         pub timeout_status: Option<u32>,
         /// What `reason` is; `status` is known in it.
         pub reason: Option<Template>,
         /// What `sent_body` is, as if that had been sent.
         pub sent: Option<Template>,
-        /// Variables of its environment, besides those that squall has itself.
+        /// Environment variables, in addition to squall's own.
         #[key([Pairs])]
         pub env: Vec<(Template, Template)>,
-        /// The folder that it runs in.
+        /// Its working directory.
         #[key(default "where squall was started")]
         pub directory: Option<Template>,
         /// File that is its standard input.
         #[key(default "empty")]
         pub stdin: Option<Template>,
-        /// File that its standard output is written to, made anew each time: nothing can then be taken from it.
+        /// File that its standard output is written to, overwritten each time; nothing can then be extracted from it.
         pub stdout: Option<Template>,
-        /// File that its standard error is written to, made anew each time.
+        /// File that its standard error is written to, overwritten each time.
         pub stderr: Option<Template>,
-        /// Whether it counts; one that does not is in no row and no total, whatever it comes to.
+        /// Whether it counts; one that does not is left out of all rows and totals, whatever its outcome.
         #[key(default "true")]
         pub counted: Option<bool>,
         /// Values taken from its standard output (`status` is the exit code).
@@ -187,7 +188,7 @@ record! {
         /// The text.
         #[key(required)]
         pub text: Template,
-        /// Whether it is added to what is there; otherwise the file is made anew.
+        /// Whether to append to the file; otherwise it is overwritten.
         pub append: bool,
     }
 }

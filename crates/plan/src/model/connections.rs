@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::keys::{
-    ByName, Form, Key, Keys, Listed, Maybe, Named, Of, Plain, Rule, Shape, Small, Word, record,
-    words,
+    At, ByName, Form, HostPattern, Key, Keys, Like, Listed, Maybe, Named, Naming, Of, Plain,
+    ProxyUrl, Rule, Shape, Small, Templated, Text, Word, record, words,
 };
 use crate::span::Spanned;
 use crate::template::Template;
@@ -21,22 +21,24 @@ record! {
         /// Who uses one again, and for how long.
         #[key(flat)]
         pub reuse: ConnectionReuse,
-        /// The version of HTTP that they speak.
+        /// The HTTP version that they use.
         pub http: HttpVersion,
         /// `host` or `host:port` to the addresses used in place of DNS, as curl's `--resolve`; or to the names of other
         /// hosts, whose addresses are then used.
         #[key([Resolve])]
         pub resolve: BTreeMap<String, Vec<Spanned<String>>>,
-        /// How names are looked up.
+        /// How host names are resolved.
         pub dns: Dns,
-        /// IP addresses of this machine that connections are made from, each with the next one of its target's family.
+        /// Local IP addresses that connections are made from, each with the next one of its target's family.
         pub source_addresses: Vec<Spanned<String>>,
         /// Unix socket that takes the place of TCP to the target.
         pub unix: Option<PathBuf>,
-        /// HTTP proxy, `http://[user:password@]host:port`: CONNECT for https, absolute form for http. The environment's
-        /// (`HTTP_PROXY`) is not looked at.
+        /// HTTP proxy, `http://[user:password@]host:port`: CONNECT for https, absolute form for http. The environment
+        /// (`HTTP_PROXY`) is ignored.
+        #[key([Maybe<Like<Templated, ProxyUrl>>])]
         pub proxy: Option<Template>,
         /// Hosts to which requests go without that proxy: `host`, `host:port`, `*.suffix`, or `*`.
+        #[key([Listed<At<Like<Text, HostPattern>>>])]
         pub no_proxy: Vec<Spanned<String>>,
         /// TLS settings.
         pub tls: Tls,
@@ -49,10 +51,10 @@ record! {
 }
 
 record! {
-    /// How names are looked up.
+    /// How host names are resolved.
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct Dns as "dns" {
-        /// How long what was looked up holds, from its first use; a connection that is made later looks its name up again.
+        /// How long a resolved name is valid, from its first use; a connection that is made later resolves it again.
         #[key(default "the whole run")]
         pub ttl: Option<Duration>,
         /// Which of several addresses a connection tries first; the others follow if it refuses.
@@ -80,7 +82,7 @@ type Addresses = Listed<<Spanned<String> as Plain>::Form>;
 impl Form for Resolve {
     type Value = BTreeMap<String, Vec<Spanned<String>>>;
     fn shape() -> Shape {
-        Shape::Names(Box::new(Addresses::shape()), false, 0)
+        Shape::Names(Box::new(Addresses::shape()), Naming::ANY)
     }
     fn read(reader: &mut Reader, node: &Node) -> Option<Self::Value> {
         let hosts = reader.names(node).into_iter();
@@ -148,7 +150,7 @@ impl ConnectionReuse {
         };
         let about = "Who uses a connection again, and for how long.";
         keys.key::<Word<Reuse>>(&mut reuse, Key::new("reuse", about));
-        let about = "Most connections of the pool, over all workers.";
+        let about = "Maximum number of connections in the pool, over all workers.";
         keys.key::<Maybe<Small<1, { u32::MAX }>>>(&mut size, Key::new("pool_size", about));
         keys.rule(Rule::OnlyWith {
             key: "pool_size",
@@ -168,13 +170,13 @@ record! {
     /// TLS settings.
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct Tls as "tls" {
-        /// PEM file of certificates trusted beside the system's.
-        pub ca: Option<PathBuf>,
+        /// PEM file of certificates trusted in addition to the system's.
+        pub ca: Option<Spanned<PathBuf>>,
         /// PEM file of the client's certificate chain.
-        pub cert: Option<PathBuf>,
+        pub cert: Option<Spanned<PathBuf>>,
         /// PEM file of the client's private key.
-        pub key: Option<PathBuf>,
-        /// Name sent and verified in place of the host.
+        pub key: Option<Spanned<PathBuf>>,
+        /// Name sent and verified instead of the host.
         pub server_name: Option<String>,
         /// Accept any certificate.
         pub insecure: bool,

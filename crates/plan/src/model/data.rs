@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::keys::{
-    self, At, Bool, Form, Key, Keys, Listed, Maybe, Named, Of, Shape, Text, Union, record, words,
+    self, At, Bool, Form, Key, Keys, Like, Listed, Looks, Maybe, Named, NotEmpty, Of, Shape, Text,
+    Union, record, words,
 };
 use crate::span::Spanned;
 use crate::yaml::{Node, Reader};
@@ -92,10 +93,10 @@ record! {
     pub struct Numbers as "numbers" {
         /// The first.
         pub from: u64,
-        /// None is above it.
+        /// The upper bound.
         #[key([Maybe<keys::Int>] default "9223372036854775807")]
         pub to: Option<u64>,
-        /// The step from one to the next, at least 1.
+        /// The increment from one to the next, at least 1.
         #[key([keys::Positive])]
         pub step: u64,
     }
@@ -149,7 +150,7 @@ impl Union for Rows {
                 csv.keys(keys);
             }
             DataFormat::JsonLines => {
-                let about = "A file of JSON objects, one a line.";
+                let about = "A file of JSON objects, one per line.";
                 keys.key::<At<keys::Path>>(&mut self.file, Key::required("jsonl", about));
             }
             DataFormat::Numbers(numbers) => {
@@ -163,7 +164,7 @@ impl Union for Rows {
 impl Csv {
     /// The keys beside the file.
     fn keys(&mut self, keys: &mut Keys<'_>) {
-        let about = "What is between fields, a single ASCII character.";
+        let about = "The field separator, a single ASCII character.";
         keys.key::<Delimiter>(&mut self.delimiter, Key::new("delimiter", about));
         let about = "Names of the columns, where the file has no header line.";
         let key = Key { default: Some("the first line"), ..Key::new("header", about) };
@@ -172,13 +173,12 @@ impl Csv {
         keys.key::<Bool>(&mut self.skip_header, Key::new("skip_header", about));
         let about = "Whether fields may be in quotes; otherwise a line is a row, quotes and all.";
         keys.key::<Bool>(&mut self.quotes, Key::new("quotes", about));
-        let about = "Whether rows may have more fields than there are columns, which are left out, or fewer, of which \
-                     the others are null; an empty line is then an end of the file.";
+        let about = "Whether rows may have more fields than there are columns, which are left out, or fewer, in which case the others are null; an empty line is then the end of the file.";
         keys.key::<Bool>(&mut self.ragged, Key::new("ragged", about));
         let about = "The encoding of the file, such as `gbk` or `iso-8859-1` (a label of the WHATWG Encoding Standard); \
                      with one it has at most 8 MiB.";
         let key = Key { default: Some("utf-8"), ..Key::new("charset", about) };
-        keys.key::<Maybe<Text>>(&mut self.charset, key);
+        keys.key::<Maybe<Like<Text, NotEmpty>>>(&mut self.charset, key);
     }
 }
 
@@ -188,7 +188,11 @@ struct Delimiter;
 impl Form for Delimiter {
     type Value = u8;
     fn shape() -> Shape {
-        Shape::Pattern("a character", r"^([\x00-\x7f]|\\t)$")
+        Shape::Pattern(Looks {
+            name: "a character",
+            pattern: r"^([\x00-\x7f]|\\t)$",
+            numbers: Some((0, 9)),
+        })
     }
     fn read(reader: &mut Reader, node: &Node) -> Option<u8> {
         let text = reader.text(node)?;

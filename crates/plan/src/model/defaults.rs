@@ -1,4 +1,4 @@
-//! What every request gets unless it says otherwise.
+//! What applies to every request that does not say otherwise.
 
 use serde_json::{Value, json};
 
@@ -6,24 +6,24 @@ use super::tags::{Tagged, Tags};
 use super::user_time::{TimeOfUser, UserTime};
 use super::{DEFAULT_PARALLEL, MAX_PARALLEL};
 use crate::keys::{
-    self, Bool, Chosen, Key, Keys, Maybe, Of, Pairs, Positive, Short, ShortOr, Size, Small,
-    Templated, Union, record, words,
+    self, Bool, Chosen, Headers, Key, Keys, Like, Maybe, Of, OwnProxy, Positive, Short, ShortOr,
+    Size, Small, Templated, Union, record, words,
 };
 use crate::span::Spanned;
 use crate::template::Template;
 use crate::yaml::{Node, Reader};
 
 record! {
-    /// What every request gets unless it says otherwise. A scenario may have its own.
+    /// What applies to every request that does not say otherwise. A scenario may have its own.
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct Defaults as "defaults" {
         /// Headers added unless the request has one of that name.
-        #[key([Pairs])]
+        #[key([Headers])]
         pub headers: Vec<(Template, Template)>,
-        /// Limits of time: of the whole request, or of each of its phases.
+        /// Timeouts: of the whole request, or of each of its phases.
         #[key([ShortOr<Timeouts>])]
         pub timeout: Timeouts,
-        /// Most redirects followed in one request.
+        /// Maximum number of redirects followed in one request.
         #[key(default "0: a step is one request")]
         pub redirects: Option<u32>,
         /// Headers that follow a redirect to another origin, though they are credentials or Host;
@@ -50,15 +50,15 @@ record! {
         pub client_cert: Option<Template>,
         /// HTTP proxy, as in `connections`, whatever `no_proxy` says there; `none`: requests go without; empty: as if it were
         /// not given.
-        #[key(default "`proxy` of `connections`")]
+        #[key([Maybe<Like<Templated, OwnProxy>>] default "`proxy` of `connections`")]
         pub proxy: Option<Template>,
-        /// IP address of this machine that connections are made from; empty: as if it were not given.
+        /// Local IP address that connections are made from; empty: as if it were not given.
         #[key(default "`source_addresses` of `connections` in turn")]
         pub source_address: Option<Template>,
-        /// Most bytes of a body that may arrive before the request fails as `body_too_large`.
+        /// Maximum number of bytes of a body; beyond it the request fails as `body_too_large`.
         #[key([Maybe<Size>] default "any")]
         pub max_body: Option<u64>,
-        /// Most decompressed bytes for each byte of a compressed body; the first MiB is free.
+        /// Maximum number of decompressed bytes for each byte of a compressed body; the first MiB is free.
         #[key([Maybe<Positive>] default "200")]
         pub max_decompression_ratio: Option<u64>,
         /// Whether a status of 400 and above is an error where no check of the request looks at
@@ -73,10 +73,10 @@ record! {
         /// system knows them.
         #[key(default "false")]
         pub trace_context: Option<bool>,
-        /// What pages load besides: images, styles, scripts, frames and icons.
+        /// What pages load as well: images, styles, scripts, frames and icons.
         #[key([Maybe<ShortOr<Resources>>] default "false")]
         pub resources: Option<Resources>,
-        /// Tags of every row, known before the run; one of a scenario, a group or a request goes first.
+        /// Tags of every row, known before the run; those of a scenario, a group or a request take precedence.
         #[key([Tagged])]
         pub tags: Tags,
     }
@@ -89,18 +89,18 @@ record! {
         /// Whether they are loaded: a request may do without what the defaults ask for.
         #[key(no)]
         pub load: bool,
-        /// Most requests at the same time.
+        /// Maximum number of requests at the same time.
         #[key([Small<1, MAX_PARALLEL>])]
         pub limit: u32,
         /// A regular expression that the URL of each must match.
         pub include: Option<Spanned<String>>,
         /// A regular expression that it must not match.
         pub exclude: Option<Spanned<String>>,
-        /// From where they are loaded.
+        /// Which hosts they are loaded from.
         pub hosts: ResourceHosts,
         /// Whether users have a cache for them.
         pub cache: CacheUse,
-        /// Whether they are asked for with the headers of the page, beside those of `defaults`.
+        /// Whether they are requested with the headers of the page, in addition to those of `defaults`.
         pub headers: bool,
     }
 }
@@ -138,7 +138,7 @@ pub enum CacheUse {
     Off,
     /// What is fresh is not asked for again, what is stale is asked for with conditions (RFC 9111).
     Full,
-    /// All that came before is asked for with conditions, fresh or not.
+    /// Everything cached is requested conditionally, fresh or not.
     Revalidate,
 }
 
@@ -148,7 +148,7 @@ pub(crate) struct UseOfCache;
 impl keys::Form for UseOfCache {
     type Value = CacheUse;
     fn shape() -> keys::Shape {
-        let about = "All that came before is asked for with conditions, fresh or not.";
+        let about = "Everything cached is requested conditionally, fresh or not.";
         keys::Shape::Either(vec![Bool::shape(), keys::Shape::Words(vec![("revalidate", about)])])
     }
     fn read(reader: &mut Reader, node: &Node) -> Option<CacheUse> {
@@ -187,10 +187,10 @@ record! {
     /// Limits of time of a request; `None`: inherited, and in the end the engine's defaults.
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct Timeouts as "a timeout" {
-        /// Waiting for one of the plan's own pool of connections.
+        /// Waiting for a connection of the plan's own pool.
         #[key(default "60s")]
         pub pool: Option<UserTime>,
-        /// Name look-up, connect and TLS handshake.
+        /// Name lookup, connect and TLS handshake.
         #[key(default "10s")]
         pub connect: Option<UserTime>,
         /// From the send to the first byte of the response.

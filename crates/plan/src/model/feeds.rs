@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use crate::feed_target::{FeedKind, FeedTarget};
-use crate::keys::{At, Key, Keys, Known, Maybe, Names, Of, Union, record};
+use crate::keys::{
+    At, Endpoint, Key, Keys, Known, Like, Maybe, Names, Of, Place, ReceiverUrl, Union, record,
+};
 use crate::span::Spanned;
 
 record! {
@@ -16,7 +18,7 @@ record! {
         /// What its points are called.
         #[key(no)]
         pub layout: FeedLayout,
-        /// Tags of all its points, beside those of `--tag`, which hold where both have one name.
+        /// Tags of all its points, in addition to those of `--tag`, which take precedence.
         #[key([Names<Known, false>])]
         pub tags: Vec<(Spanned<String>, String)>,
     }
@@ -46,7 +48,7 @@ record! {
         /// Of which samples, and how often.
         #[key(flat)]
         pub samples: JmeterSamples,
-        /// Time from one point of a series to the next, from 1s.
+        /// Time from one point of a series to the next, at least 1s.
         #[key(default "5s")]
         pub every: Option<Spanned<Duration>>,
         /// The tag `application`.
@@ -71,7 +73,7 @@ record! {
         /// Of which samples, and how often.
         #[key(flat)]
         pub samples: JmeterSamples,
-        /// Time from one point of a series to the next, from 1s.
+        /// Time from one point of a series to the next, at least 1s.
         #[key(default "1s")]
         pub every: Option<Spanned<Duration>>,
         /// What each path begins with.
@@ -84,8 +86,7 @@ record! {
     /// Which samples JMeter's points are of.
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct JmeterSamples as "which samples" {
-        /// Samples that have points of their own beside those of all together: those in whose name this regular expression
-        /// is found.
+        /// Samples that also get points of their own: those whose name matches this regular expression.
         #[key([Maybe<At<Known>>] default "none")]
         pub names: Option<Spanned<String>>,
         /// Percentiles, above 0 and up to 100.
@@ -136,11 +137,19 @@ impl Union for Receiver {
             FeedKind::OtlpGrpc => "The server that takes OpenTelemetry's metrics over gRPC.",
         };
         let mut written = Spanned::new(std::mem::take(to), target.span);
-        keys.key::<At<Known>>(&mut written, Key::required(kind.label(), about));
+        let key = Key::required(kind.label(), about);
+        match kind {
+            FeedKind::JsonLines => keys.key::<At<Known>>(&mut written, key),
+            FeedKind::Graphite | FeedKind::Statsd => {
+                keys.key::<At<Like<Known, Place>>>(&mut written, key);
+            }
+            FeedKind::Prometheus => keys.key::<At<Like<Known, Endpoint>>>(&mut written, key),
+            _ => keys.key::<At<Like<Known, ReceiverUrl>>>(&mut written, key),
+        }
         (*to, target.span) = (written.value, written.span);
         if kind.takes_token() {
             let about =
-                "The token that authorizes, in place of a user of the URL; masked in every output.";
+                "The authorization token, instead of a user in the URL; masked in every output.";
             let default = Some("that of the environment");
             keys.key::<Maybe<Known>>(token, Key { default, ..Key::new("token", about) });
         }
@@ -157,7 +166,7 @@ impl FeedLayout {
                     FeedLayout::JmeterInfluxdb(own) => Some(own.clone()),
                     _ => None,
                 };
-                let about = "Points as JMeter's Backend Listener names them, in place of squall's.";
+                let about = "Points as JMeter's Backend Listener names them, instead of squall's.";
                 keys.key::<Maybe<Of<JmeterInfluxdb>>>(&mut own, Key::new("jmeter_points", about));
                 *self = own.map_or(FeedLayout::Squall, FeedLayout::JmeterInfluxdb);
             }
@@ -166,7 +175,7 @@ impl FeedLayout {
                     FeedLayout::JmeterGraphite(own) => Some(own.clone()),
                     _ => None,
                 };
-                let about = "Paths as JMeter's Backend Listener names them, in place of squall's.";
+                let about = "Paths as JMeter's Backend Listener names them, instead of squall's.";
                 keys.key::<Maybe<Of<JmeterGraphite>>>(&mut own, Key::new("jmeter_paths", about));
                 *self = own.map_or(FeedLayout::Squall, FeedLayout::JmeterGraphite);
             }

@@ -41,7 +41,7 @@ record! {
         /// Users over time; from 0 (or `users`) to each stage's number in turn.
         #[key([Listed<StageOfUsers, 1>])]
         pub stages: Vec<Stage>,
-        /// Distance between the starts of a user's iterations.
+        /// Time between the starts of a user's iterations.
         pub pacing: Option<Duration>,
         /// End: time since the load's start, ramp included.
         #[key("for")]
@@ -52,13 +52,14 @@ record! {
         pub total_iterations: Option<u64>,
         /// Who ends when the first user has made its iterations.
         pub end: End,
-        /// Whether it goes on until it is stopped, where nothing else ends it.
+        /// Whether it continues until it is stopped, if nothing else ends it.
         #[key([OnlyTrue] default "it ends")]
         pub endless: bool,
     }
     rules(_this, keys) {
         keys.rule(Rule::AnyOf(&["users", "stages"], "a load needs `users`, `rate` or `stages`", ""));
         keys.rule(Rule::Excludes("ramp", "stages", "make the ramp the first stage"));
+        keys.rule(Rule::Above0Without { key: "users", other: "stages" });
         keys.rule(Rule::Needs("end", "iterations", "add `iterations`, or leave out `end`"));
         keys.rule(Rule::AnyOf(
             &["for", "iterations", "total_iterations", "stages", "endless"],
@@ -99,7 +100,7 @@ record! {
     /// A rate of arrivals, each starting an iteration of a free user.
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct Open as "an open workload" {
-        /// Arrivals a second at the end of `ramp`, or before the first of `stages`.
+        /// Arrivals per second at the end of `ramp`, or before the first of `stages`.
         #[key([Maybe<keys::Rate>])]
         pub rate: Option<f64>,
         /// Time over which the rate rises from 0.
@@ -107,9 +108,9 @@ record! {
         /// Rate over time; from 0 (or `rate`) to each stage's rate in turn.
         #[key([Listed<StageOfArrivals, 1>])]
         pub stages: Vec<Stage>,
-        /// Even or random distances.
+        /// Whether arrivals are evenly spaced or random.
         pub arrivals: Arrivals,
-        /// Most users at a time; an arrival that finds none free is dropped, and counted.
+        /// Maximum number of users at a time; an arrival that finds none free is dropped, and counted.
         #[key([Positive] default "10 seconds' worth of arrivals, at least 100")]
         pub max_users: u64,
         /// End: time since the load's start, ramp included.
@@ -168,8 +169,8 @@ record! {
     pub struct UsersOver as "a stage of users" {
         /// Users at its end.
         #[key(required)]
-        pub users: f64,
-        /// Its length; 0 is a jump.
+        pub users: u64,
+        /// Its length; 0 means a jump.
         pub over: Duration,
     }
 }
@@ -178,10 +179,10 @@ record! {
     /// The rate at the end of a stage.
     #[derive(Debug, Clone, Copy, PartialEq, Default)]
     pub struct RateOver as "a stage of arrivals" {
-        /// Arrivals a second at its end.
+        /// Arrivals per second at its end.
         #[key(required [keys::Rate])]
         pub rate: f64,
-        /// Its length; 0 is a jump.
+        /// Its length; 0 means a jump.
         pub over: Duration,
     }
 }
@@ -198,10 +199,10 @@ impl Form for StageOfUsers {
     }
     fn read(reader: &mut Reader, node: &Node) -> Option<Stage> {
         Of::<UsersOver>::read(reader, node)
-            .map(|UsersOver { users, over }| Stage { level: users, over })
+            .map(|UsersOver { users, over }| Stage { level: users as f64, over })
     }
     fn print(value: &Stage) -> Value {
-        Of::<UsersOver>::print(&UsersOver { users: value.level, over: value.over })
+        Of::<UsersOver>::print(&UsersOver { users: value.level as u64, over: value.over })
     }
 }
 

@@ -13,8 +13,8 @@ record! {
     /// missed is not made up for.
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct Pace as "a pace" {
-        /// Passes a second: a number, or an expression that each user evaluates when it comes there, and again while it
-        /// waits in line. 0 or less: no wait; in line an expression is waited for until it is more.
+        /// Passes per second: a number, or an expression that each user evaluates when it arrives, and again while it
+        /// waits in line. 0 or less means no wait; a user in line waits until the expression is above 0.
         #[key(required)]
         pub rate: Expr,
         /// Who keeps it.
@@ -26,12 +26,18 @@ record! {
         /// random moments. The time counts from the first pass, and what was missed is made up for.
         #[key(default "the passes follow each other at even distances")]
         pub exact_over: Option<Duration>,
-        /// So many passes are due at each of these moments.
+        /// How many passes are due at each of these moments.
         #[key([Small<1, { u32::MAX }>])]
         pub batch: u32,
     }
     first(this, _keys) {
         this.batch = this.batch.max(1);
+    }
+    rules(_this, keys) {
+        let words = &["scenario_in_line", "run_in_line"];
+        let unless = r#"[0, "0", "0s"]"#;
+        keys.rule(Rule::OnlyWithOneOf { key: "exact_over", other: "by", words, unless });
+        keys.rule(Rule::OnlyWithOneOf { key: "batch", other: "by", words, unless: r#"[1, "1"]"# });
     }
 }
 
@@ -57,14 +63,14 @@ record! {
     /// A wait until so many users are there; then all of them go on at once.
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct Rendezvous as "a rendezvous" {
-        /// How many users, over all scenarios that come there. Where one user is alone (`squall try`, setup, teardown) it
-        /// waits for nobody.
+        /// How many users, over all scenarios that arrive there. A single user (`squall try`, setup, teardown) does
+        /// not wait.
         #[key(required [Small<1, { u32::MAX }>])]
         pub users: u32,
-        /// How long the first of them waits at most; then those who are there go on.
+        /// How long the first of them waits at most; then those who have arrived continue.
         #[key(default "until the run ends")]
         pub timeout: Option<Duration>,
-        /// Steps with the same name are the same place, in all scenarios.
+        /// Steps with the same name are one meeting point, across all scenarios.
         #[key([Maybe<Identifier>] default "a place of its own")]
         pub name: Option<String>,
     }
@@ -74,9 +80,9 @@ record! {
     /// In which passes steps are done.
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct Passes as "passes" {
-        /// In so many at first: a number or an expression.
+        /// In the first so many passes: a number or an expression.
         pub first: Option<Expr>,
-        /// In so many of a hundred, evenly: a number or an expression.
+        /// In this percentage of the passes, evenly spread: a number or an expression.
         pub percent: Option<Expr>,
         /// Who counts.
         pub of: CountedBy,

@@ -26,7 +26,7 @@ record! {
         /// Name of the test, used in reports.
         #[key(default "the file's name")]
         pub name: String,
-        /// Base URL of relative URLs, or `builtin`: the built-in target, started for the run.
+        /// Base URL of relative URLs, or `builtin` for the built-in target, which is started for the run.
         pub target: Option<Target>,
         /// Variables known to every user at its start, in the order of the file.
         #[key([ByName<Variable>])]
@@ -34,12 +34,13 @@ record! {
         /// Data files: each row is known to a user under the name of its source, as `${people.name}`.
         #[key([ByName<Of<DataSource>>])]
         pub data: Vec<DataSource>,
-        /// What every request gets unless it says otherwise.
+        /// What applies to every request that does not say otherwise.
         pub defaults: Defaults,
         /// How connections are made and kept.
         pub connections: Connections,
-        /// Hosts (`host` or `host:port`, or `*.suffix`) that requests may go to beside those that the
-        /// plan names literally.
+        /// Hosts (`host`, `host:port` or `*.suffix`) that requests may go to besides those that the plan names
+        /// literally.
+        #[key([keys::Listed<keys::At<keys::Like<keys::Text, keys::HostPattern>>>])]
         pub allow_hosts: Vec<Spanned<String>>,
         /// One load shared by all scenarios that have a `weight`.
         pub load: Option<Spanned<Load>>,
@@ -54,25 +55,25 @@ record! {
         pub teardown: Vec<Step>,
         /// What a failed request does to its user, unless the scenario says otherwise.
         pub on_error: OnError,
-        /// How long what is in flight at the end may take to finish.
+        /// How long requests in flight at the end may take to finish.
         #[key(default "30s")]
         pub graceful_stop: Option<Duration>,
-        /// What is cut off the beginning of the run for its steady part: by a rule (`auto`), nothing
+        /// What is cut off the beginning of the run to get its steady part: found by a rule (`auto`), nothing
         /// (`none`), or a time.
         pub warmup: Warmup,
         /// Requirements that judge the whole run.
         #[key([keys::Listed<threshold::Written>])]
         pub thresholds: Vec<Threshold>,
-        /// Files of samples that a run writes beside those that its user asks for.
+        /// Sample files that a run writes in addition to those given on the command line.
         #[key([keys::Listed<Of<SampleFile>>])]
         pub samples: Vec<SampleFile>,
-        /// Where the seconds of a run go while it goes on, beside where its user sends them.
+        /// Where the figures of each second are sent during the run, in addition to those given on the command line.
         #[key([keys::Listed<Of<PlanFeed>>])]
         pub feeds: Vec<PlanFeed>,
         /// Seed of everything random.
         #[key(default "another each time")]
         pub seed: Option<u64>,
-        /// Limits of a user's bytes a second, unless the scenario has its own.
+        /// Limits of a user's bytes per second, unless the scenario has its own.
         #[key([ShortOr<Bandwidth>])]
         pub bandwidth: Bandwidth,
         /// How long a session lasts, unless the scenario says otherwise: cookies, variables and the
@@ -117,10 +118,10 @@ record! {
     /// Limits of the bytes a second of one user, to be a phone.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub struct Bandwidth as "a bandwidth" {
-        /// Bytes a second of responses, above 0.
+        /// Bytes per second of responses, above 0.
         #[key([keys::Maybe<keys::Bandwidth>] default "any")]
         pub down: Option<u64>,
-        /// Bytes a second of requests, above 0.
+        /// Bytes per second of requests, above 0.
         #[key([keys::Maybe<keys::Bandwidth>] default "any")]
         pub up: Option<u64>,
     }
@@ -152,7 +153,7 @@ pub(crate) struct Url;
 impl Form for Url {
     type Value = Target;
     fn shape() -> Shape {
-        Shape::Text
+        keys::Like::<keys::Templated, keys::TargetUrl>::shape()
     }
     fn read(reader: &mut Reader, node: &Node) -> Option<Target> {
         let url = keys::Templated::read(reader, node)?;
@@ -298,17 +299,17 @@ record! {
         /// Its number, from 1, in the names of its users' threads in files of samples (`.jtl`).
         #[key([keys::Maybe<Positive>] default "that of its place in the plan")]
         pub number: Option<u64>,
-        /// Variables of its users, in place of the plan's of the same name.
+        /// Variables of its users, which replace the plan's of the same name.
         #[key(no)]
         pub vars: Vec<Var>,
         /// Its own load.
         pub load: Option<Spanned<Load>>,
-        /// Its part of the plan's shared load.
+        /// Its share of the plan's shared load.
         #[key([keys::Maybe<keys::At<keys::Share>>])]
         pub weight: Option<Spanned<f64>>,
         /// When its load starts, counted from the start of the run, or from the end of those that it comes after.
         pub start_after: Duration,
-        /// Scenarios that have to have ended before its load starts; each has a load of its own, as this one.
+        /// Scenarios that must have ended before its load starts; each must have its own load, as must this one.
         pub after: Vec<Spanned<String>>,
         /// Whether its connections end with each iteration.
         #[key([keys::Maybe<keys::Bool>] default "as `connections.reuse` says")]
@@ -321,7 +322,7 @@ record! {
         /// What a failed request does.
         #[key(default "as the plan says")]
         pub on_error: Option<OnError>,
-        /// Limits of a user's bytes a second.
+        /// Limits of a user's bytes per second.
         #[key([keys::Maybe<ShortOr<Bandwidth>>] default "the plan's")]
         pub bandwidth: Option<Bandwidth>,
         /// How long a session lasts.
@@ -335,7 +336,7 @@ record! {
         pub span: Span,
     }
     first(this, keys) {
-        let about = "Variables of its users, in place of the plan's of the same name.";
+        let about = "Variables of its users, which replace the plan's of the same name.";
         keys.key::<ByName<Variable>>(&mut this.vars, keys::Key::new("vars", about));
         keys.enter(&this.vars);
     }

@@ -6,8 +6,9 @@ use super::response::{Checks, Extracts};
 use super::tags::{Tagged, Tags};
 use super::{Auth, CacheUse, Check, Extract, Json, Resources, Timeouts};
 use crate::keys::{
-    self, Any, Choice, Chosen, Form, Key, Keys, Maybe, Of, Pairs, Plain, Positive, Record, Shape,
-    Short, ShortOr, Size, Templated, Text, Union, Word, record, words,
+    self, Any, At, Choice, Chosen, Form, Headers, Key, Keys, Like, Looks, Maybe, Naming, NotEmpty,
+    Of, OwnProxy, Pairs, Plain, Positive, Record, RequestUrl, Shape, Short, ShortOr, Size,
+    Templated, Text, Union, Word, record, words,
 };
 use crate::span::Spanned;
 use crate::template::Template;
@@ -33,34 +34,34 @@ record! {
         #[key([Pairs])]
         pub query: Vec<(Template, Template)>,
         /// Headers; a list repeats the header.
-        #[key([Pairs])]
+        #[key([Headers])]
         pub headers: Vec<(Template, Template)>,
         /// Body.
         #[key(no)]
         pub body: Body,
         /// The encoding of a text body, the texts of a form and `query`, such as `windows-1251`, `utf-16le`, `gbk`: a label of the
         /// WHATWG Encoding Standard. What it does not have is sent as `?`.
-        #[key(default "utf-8")]
+        #[key([Maybe<At<Like<Text, NotEmpty>>>] default "utf-8")]
         pub charset: Option<Spanned<String>>,
         /// Credentials.
         #[key(default "those of `defaults`")]
         pub auth: Option<Auth>,
         /// Name of the client certificate that connections over TLS are made with, of `tls` in `connections`. Connections
-        /// are used again for the same one alone.
+        /// are reused only with the same one.
         #[key(default "as `defaults` says, otherwise `cert` of `tls`")]
         pub client_cert: Option<Template>,
         /// HTTP proxy of its own, as in `connections`, whatever `no_proxy` says there; `none`: it goes without; empty: as if it
-        /// were not given. Connections are used again for the same one alone.
-        #[key(default "as `defaults` says, otherwise `proxy` of `connections`")]
+        /// were not given. Connections are reused only with the same one.
+        #[key([Maybe<Like<Templated, OwnProxy>>] default "as `defaults` says, otherwise `proxy` of `connections`")]
         pub proxy: Option<Template>,
-        /// IP address of this machine that its connections are made from; empty: as if it were not given. Connections are used
-        /// again for the same one alone.
+        /// Local IP address that its connections are made from; empty: as if it were not given. Connections are
+        /// reused only with the same one.
         #[key(default "as `defaults` says, otherwise `source_addresses` of `connections` in turn")]
         pub source_address: Option<Template>,
-        /// Limits of time: of the whole request, or of each of its phases.
+        /// Timeouts: of the whole request, or of each of its phases.
         #[key([ShortOr<Timeouts>])]
         pub timeout: Timeouts,
-        /// Most redirects followed.
+        /// Maximum number of redirects followed.
         #[key(default "as `defaults` says, otherwise 0")]
         pub redirects: Option<u32>,
         /// Whether any redirect of a method other than HEAD is followed by a GET without a body, and a 307 only of GET and HEAD;
@@ -95,10 +96,10 @@ record! {
         /// Ask for compressed responses.
         #[key(default "as `defaults` says, otherwise false")]
         pub compression: Option<bool>,
-        /// Most bytes of the body, as received and as decompressed.
+        /// Maximum number of bytes of the body, as received and as decompressed.
         #[key([Maybe<Size>] default "as `defaults` says")]
         pub max_body: Option<u64>,
-        /// Most decompressed bytes for each byte of a compressed body.
+        /// Maximum number of decompressed bytes for each byte of a compressed body.
         #[key([Maybe<Positive>] default "as `defaults` says, otherwise 200")]
         pub max_decompression_ratio: Option<u64>,
         /// What becomes of the response's body.
@@ -111,13 +112,13 @@ record! {
         #[key(default "as `defaults` says, otherwise true")]
         pub retry_stale: Option<bool>,
         /// Whether it carries a trace ID of its own (`traceparent`), unless `headers` has that. Requests that redirects
-        /// take belong to its trace, with a span each; what a page loads besides has traces of its own.
+        /// take belong to its trace, with a span each; what a page loads as well has traces of its own.
         #[key(default "as `defaults` says, otherwise false")]
         pub trace_context: Option<bool>,
-        /// Whether it counts; one that does not is in no row and no total, whatever it comes to.
+        /// Whether it counts; one that does not is left out of all rows and totals, whatever its outcome.
         #[key(default "true")]
         pub counted: Option<bool>,
-        /// What the page loads besides.
+        /// What the page loads as well.
         #[key([Maybe<ShortOr<Resources>>] default "as `defaults` says, otherwise false")]
         pub resources: Option<Resources>,
         /// Values taken from the response, in order.
@@ -154,7 +155,7 @@ record! {
         #[key(required [Method])]
         pub method: String,
         /// URL.
-        #[key(required)]
+        #[key(required [Like<Templated, RequestUrl>])]
         pub url: Template,
     }
 }
@@ -168,7 +169,7 @@ impl Union for Line {
     fn keys(&mut self, keys: &mut Keys<'_>) {
         match METHODS.iter().find(|(_, method, _)| *method == self.method) {
             Some((name, _, about)) => {
-                keys.key::<Templated>(&mut self.url, Key::required(name, about))
+                keys.key::<Like<Templated, RequestUrl>>(&mut self.url, Key::required(name, about))
             }
             None => keys.key::<Of<Line>>(self, Key::required("request", "Any method.")),
         }
@@ -181,7 +182,11 @@ struct Method;
 impl Form for Method {
     type Value = String;
     fn shape() -> Shape {
-        Shape::Pattern("a method", "^[A-Za-z0-9-]+$")
+        Shape::Pattern(Looks {
+            name: "a method",
+            pattern: "^[A-Za-z0-9-]+$",
+            numbers: Some((0, u64::MAX)),
+        })
     }
     fn read(reader: &mut Reader, node: &Node) -> Option<String> {
         let method = reader.text(node)?;
@@ -237,8 +242,7 @@ impl Union for ResponseBody {
                 keys.key::<Word<HashAlgorithm>>(algorithm, Key::required("digest", about));
             }
             ResponseBody::Keep(bytes) => {
-                let about =
-                    "So much of the body's beginning is kept as `body`, the rest discarded.";
+                let about = "How much of the beginning of the body is kept as `body`; the rest is discarded.";
                 keys.key::<Size>(bytes, Key::required("keep", about));
             }
             ResponseBody::File(path) => {
@@ -504,7 +508,7 @@ impl Form for Parts {
     type Value = Vec<FormPart>;
     fn shape() -> Shape {
         let part = Box::new(ShortOr::<FormPart>::shape());
-        Shape::Names(Box::new(Shape::List(part, 0, usize::MAX)), false, 0)
+        Shape::Names(Box::new(Shape::List(part, 0, usize::MAX)), Naming::ANY)
     }
     fn read(reader: &mut Reader, node: &Node) -> Option<Vec<FormPart>> {
         let mut parts = Vec::new();

@@ -1,6 +1,7 @@
 //! What is taken from a response, and what is asserted about it.
 
 use serde_json::{Value, json};
+use squall_base::units;
 
 use super::Json;
 use crate::expr::Expr;
@@ -28,7 +29,7 @@ record! {
         /// The value if nothing matches.
         #[key(default "none: the request then fails as `extract`")]
         pub default: Option<Json>,
-        /// A text that is looked at in the place of the body; what was extracted before is known in it.
+        /// A text to examine instead of the body; it may use values extracted before.
         #[key(default "the body")]
         pub of: Option<Template>,
         /// Whether it is also looked for in the responses that redirect: where the last one has nothing, the first
@@ -194,7 +195,7 @@ impl Union for Extractor {
                 let default = Some("1, or 0 without groups");
                 let key = Key { default, ..Key::new("group", about) };
                 keys.key::<Maybe<Small<0, { u32::MAX }>>>(group, key);
-                let about = "In what the regular expression is looked for.";
+                let about = "Where to look for the regular expression.";
                 keys.key::<Word<Within>>(within, Key::new("in", about));
             }
             Extractor::Between { left, right } => {
@@ -338,21 +339,41 @@ record! {
         /// Must be true.
         #[key(required [Assertion])]
         pub expr: Expr,
-        /// What it is called in reports.
+        /// Its name in reports.
         #[key(default "its text")]
         pub name: Option<String>,
         /// What is said of a request that fails it, with the response's facts and the user's variables; empty: nothing.
         #[key(default "its name and its text")]
         pub message: Option<Template>,
-        /// Only counted, not an error of the request.
+        /// Only count failures; they are not errors of the request.
         pub warn: bool,
-        /// A text that is looked at in the place of the body, by `body`, `body_bytes`, `json()` and `xpath()`.
+        /// A text to examine instead of the body, by `body`, `body_bytes`, `json()` and `xpath()`.
         #[key(default "the body")]
         pub of: Option<Template>,
         /// Whether the responses that redirect must pass it, too.
         pub redirects: bool,
         /// Whether what the page loads must pass it, too.
         pub resources: bool,
+    }
+}
+
+/// Facts about a response that are numbers.
+const NUMBERS: [&str; 3] = ["status", "body_bytes", "duration"];
+
+/// What to write in place of a text that a number is compared with.
+fn number_instead(name: &str, text: &str) -> String {
+    let is_number = text.parse::<f64>().is_ok();
+    let class = text.strip_suffix("xx").or_else(|| text.strip_suffix("XX"));
+    match (name, class.and_then(|digit| digit.parse::<u8>().ok())) {
+        ("status", Some(digit @ 1..=5)) => {
+            format!("write status >= {digit}00 && status < {}00", digit + 1)
+        }
+        ("duration", _) if units::parse_duration(text).is_ok() => {
+            format!("write it without quotes, as in duration < {text}")
+        }
+        ("duration", _) => "compare it with a time, as in duration < 300ms".to_owned(),
+        _ if is_number => format!("write it without quotes, as in {name} == {text}"),
+        _ => format!("compare it with a number, as in {name} == 200"),
     }
 }
 
@@ -366,10 +387,10 @@ impl Form for Assertion {
     }
     fn read(reader: &mut Reader, node: &Node) -> Option<Expr> {
         let expr = Expression::read(reader, node)?;
-        if let Some((text, span)) = expr.compared_with_text("status") {
-            let message = format!("`status` is a number, and never equal to the text \"{text}\"");
-            let help = format!("write it without quotes, as in status == {text}");
-            reader.warning(span, message, &help);
+        if let Some((name, text, span)) = expr.compared_with_text(&NUMBERS) {
+            let message =
+                format!("`{name}` is a number, and is compared here with the text \"{text}\"");
+            reader.warning(span, message, &number_instead(name, &text));
         }
         Some(expr)
     }

@@ -1,25 +1,29 @@
 //! Files of samples that a plan itself asks for.
 
-use crate::keys::{record, words};
+use crate::keys::{Rule, record, words};
 use crate::span::Spanned;
 
 record! {
     /// A file with a row for each sample, which a run writes beside those that its user asks for.
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct SampleFile as "a file of samples" {
-        /// The file, relative to the working directory. Folders that are missing are made.
+        /// The file, relative to the working directory. Missing folders are created.
         #[key(required)]
         pub file: Spanned<String>,
         /// Its form.
         #[key(required)]
         pub form: SampleForm,
-        /// Which samples it has.
+        /// Which samples it contains.
         pub only: WhichSamples,
-        /// The scenarios whose samples it has.
+        /// The scenarios whose samples it contains.
         #[key(default "all, and setup and teardown")]
         pub scenarios: Vec<Spanned<String>>,
-        /// Whether it goes on behind what is in it; otherwise it is made anew. Only the forms of JMeter go on.
+        /// Whether to append to what is in it; otherwise it is overwritten. Only JMeter's forms can be appended to.
         pub append: bool,
+    }
+    rules(_this, keys) {
+        let words = &["jtl", "jtl_xml"];
+        keys.rule(Rule::OnlyWithOneOf { key: "append", other: "form", words, unless: "[false]" });
     }
 }
 

@@ -58,7 +58,7 @@ pub enum StepKind {
     },
     /// Steps while a condition holds.
     While {
-        /// The condition, looked at before each pass.
+        /// The condition, checked before each pass.
         condition: Expr,
         /// Its steps.
         steps: Vec<Step>,
@@ -253,7 +253,7 @@ impl Union for StepKind {
             StepKind::Look(look) => {
                 keys.title(
                     Look::TITLE,
-                    "Looks at a text as at a response; sends nothing, and counts in its checks alone.",
+                    "Examines a text as if it were a response; sends nothing, and counts only in its checks.",
                 );
                 look.keys(keys);
             }
@@ -299,7 +299,7 @@ impl StepKind {
                 keys.title("a while step", "Steps while a condition holds.");
                 keys.key::<Expression>(
                     condition,
-                    Key::required("while", "The condition, looked at before each pass."),
+                    Key::required("while", "The condition, checked before each pass."),
                 );
                 keys.key::<Steps<1>>(steps, STEPS);
             }
@@ -360,7 +360,7 @@ impl StepKind {
                     "Steps at the same time; the user goes on when all have ended.",
                 );
                 let mut both = Branches { limit: *limit, steps: std::mem::take(steps) };
-                let about = "The steps, each a flow of its own.";
+                let about = "The steps, each a separate flow.";
                 keys.key::<ShortOr<Branches>>(&mut both, Key::required("parallel", about));
                 (*limit, *steps) = (both.limit, both.steps);
             }

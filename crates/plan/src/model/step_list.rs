@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::{Step, StepKind};
 use crate::expr::Expr;
 use crate::keys::{
-    self, Bool, Expression, Form, Of, Record, Shape, Short, Small, Table, Text, Union, record,
+    self, Bool, Expression, Form, Like, Naming, Of, OwnName, Record, Shape, Short, Small, Table,
+    Text, Union, record,
 };
 use crate::span::Spanned;
 use crate::yaml::{Node, Reader};
@@ -123,7 +124,7 @@ pub(crate) struct ItemOf;
 impl Form for ItemOf {
     type Value = (String, Expr);
     fn shape() -> Shape {
-        Shape::Names(Box::new(Shape::Expression), true, 1)
+        Shape::Names(Box::new(Shape::Expression), Naming { most: 1, ..Naming::from(1, true) })
     }
     fn read(reader: &mut Reader, node: &Node) -> Option<(String, Expr)> {
         let names = reader.names(node);
@@ -192,10 +193,10 @@ record! {
     /// Steps at the same time, and how many of them.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Branches as "parallel" {
-        /// Most steps at the same time.
+        /// Maximum number of steps at the same time.
         #[key([Small<1, MAX_PARALLEL>])]
         pub limit: u32,
-        /// Its steps, each a flow of its own.
+        /// Its steps, each a separate flow.
         #[key(required [Steps<1>])]
         pub steps: Vec<Step>,
     }
@@ -247,7 +248,7 @@ pub(crate) struct AllOrNamed;
 impl Form for AllOrNamed {
     type Value = Option<String>;
     fn shape() -> Shape {
-        Shape::Either(vec![Shape::Words(vec![("true", "")]), Text::shape()])
+        Shape::Either(vec![Shape::Words(vec![("true", "")]), Like::<Text, OwnName>::shape()])
     }
     fn read(reader: &mut Reader, node: &Node) -> Option<Option<String>> {
         match node.core_bool() {

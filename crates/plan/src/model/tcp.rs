@@ -6,8 +6,8 @@ use super::response::{Checks, Extracts};
 use super::tags::{Tagged, Tags};
 use super::{Check, Extract, Timeouts};
 use crate::keys::{
-    Choice, Chosen, Form, Int, IntFrom, Key, Keys, Maybe, Plain, Shape, ShortOr, Size, Union,
-    record, words,
+    Choice, Chosen, Form, HEX, Int, IntFrom, Key, Keys, Like, Maybe, Place, Plain, Rule, Shape,
+    ShortOr, Size, Templated, Union, record, words,
 };
 use crate::template::Template;
 use crate::yaml::{Node, Reader};
@@ -18,7 +18,7 @@ record! {
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct Tcp as "a tcp step" {
         /// Where to: `host:port`. It goes there directly, whatever the plan's proxy is.
-        #[key(required "tcp")]
+        #[key(required "tcp" [Like<Templated, Place>])]
         pub to: Template,
         /// What is sent.
         #[key(default "nothing")]
@@ -29,17 +29,17 @@ record! {
         /// Where what comes back ends.
         #[key([Until] default "close")]
         pub until: TcpEnd,
-        /// Whether it also ends, in order, where the server closes before that; otherwise the step fails as `closed_early`.
+        /// Whether it may also end where the server closes the connection before that; otherwise the step fails as `closed_early`.
         pub or_close: bool,
         /// What becomes of the connection. Users keep theirs as `connections` says.
         #[key(default "keep")]
         pub connection: KeepOpen,
-        /// Whether closing it is a reset, which throws away what is not delivered yet.
+        /// Whether to close it with a reset, which discards what is not yet delivered.
         pub reset: bool,
-        /// Limits of time: of the whole, or of each of its phases.
+        /// Timeouts: of the whole exchange, or of each of its phases.
         #[key([ShortOr<Timeouts>])]
         pub timeout: Timeouts,
-        /// Most bytes that may come; more is an error.
+        /// Maximum number of bytes received; more is an error.
         #[key([Maybe<Size>] default "as `defaults` says, otherwise 64MiB where something reads them")]
         pub max_body: Option<u64>,
         /// Name under which it is counted.
@@ -48,15 +48,18 @@ record! {
         /// Tags of its row, known before the run, with those of the groups and the scenario around it.
         #[key([Tagged])]
         pub tags: Tags,
-        /// Whether it counts; one that does not is in no row and no total, whatever it comes to.
+        /// Whether it counts; one that does not is left out of all rows and totals, whatever its outcome.
         #[key(default "true")]
         pub counted: Option<bool>,
-        /// Values taken from what came, in order.
+        /// Values extracted from what was received, in order.
         #[key([Extracts])]
         pub extract: Vec<Extract>,
-        /// Assertions about what came, in order, after the extracts.
+        /// Assertions about what was received, in order, after the extracts.
         #[key([Checks])]
         pub check: Vec<Check>,
+    }
+    rules(_this, keys) {
+        keys.rule(Rule::LooksWith { key: "send", pattern: HEX, other: "form", word: "hex" });
     }
 }
 
@@ -108,16 +111,14 @@ impl Union for TcpEnd {
     fn keys(&mut self, keys: &mut Keys<'_>) {
         match self {
             TcpEnd::Byte(byte) => {
-                let about =
-                    "The value of a byte: it ends where all that has come so far ends with it.";
+                let about = "The value of a byte: the response ends when the last byte received so far is this one.";
                 keys.key::<IntFrom<0, 255>>(byte, Key::required("byte", about));
             }
             TcpEnd::Length(length) => {
-                keys.key::<Int>(length, Key::required("length", "It ends behind so many bytes."));
+                keys.key::<Int>(length, Key::required("length", "Ends after this many bytes."));
             }
             TcpEnd::LengthPrefix(bytes) => {
-                let about = "A number of so many bytes, the most significant one first, is before what comes and says how many \
-                             bytes that has; what is sent gets one too.";
+                let about = "Bytes of the length, most significant first, that precedes the response; what is sent gets one too.";
                 keys.key::<IntFrom<1, 8>>(bytes, Key::required("length_prefix", about));
             }
             // That is written as a word: see `Until`.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::keys::{Form, Plain, Rule, Short, ShortOr, record};
+use crate::keys::{At, Form, Like, Requirement, Rule, Short, ShortOr, Text, record};
 use crate::span::Spanned;
 
 record! {
@@ -10,12 +10,12 @@ record! {
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct Threshold as "a threshold" {
         /// The requirement, such as `p99(login) < 300ms`.
-        #[key(required "threshold")]
+        #[key(required "threshold" [At<Like<Text, Requirement>>])]
         pub text: Spanned<String>,
-        /// Whether the load ends, in order, as soon as it is violated by what was recorded so far, which is
-        /// looked at each second.
+        /// Whether the load stops gracefully as soon as what was recorded so far violates it, which is checked each
+        /// second.
         pub abort_on_fail: bool,
-        /// From when on that is looked at, counted from the start of the load.
+        /// When checking begins, counted from the start of the load.
         pub after: Duration,
     }
     rules(this, keys) {
@@ -29,7 +29,7 @@ record! {
 
 /// The requirement alone.
 impl Short for Threshold {
-    type Form = <Spanned<String> as Plain>::Form;
+    type Form = At<Like<Text, Requirement>>;
     fn from_short(text: <Self::Form as Form>::Value) -> Threshold {
         Threshold { text, ..Threshold::default() }
     }

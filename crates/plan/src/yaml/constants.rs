@@ -1,21 +1,30 @@
 //! Variables in quantities (`users: "${n}"`): what they come to is known before the run.
 
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, nearest};
-use crate::expr::{BindError, Binder, Bound, FunctionId};
+use crate::expr::{BindError, Binder, Bound, Budget, FunctionId};
 use crate::model::{Json, Var};
 use crate::template::Template;
 use crate::value::{MAX_VARIABLES, Value};
 
 /// The variables of the plan, and over them those of the scenario at hand. `None`: one that is not known
 /// before the run, or not the same each time.
-#[derive(Default)]
 pub(super) struct Constants {
     layers: Vec<HashMap<String, Option<Value>>>,
+    /// What is left for their evaluation.
+    budget: Rc<Budget>,
     /// Those that quantities have used.
     pub used: BTreeSet<String>,
+}
+
+impl Default for Constants {
+    fn default() -> Self {
+        let budget = Rc::new(Budget::of_constants());
+        Constants { layers: Vec::new(), budget, used: BTreeSet::new() }
+    }
 }
 
 impl Constants {
@@ -119,5 +128,9 @@ impl Binder for Known<'_> {
 
     fn function(&mut self, name: &str, _: &[Option<Value>]) -> Result<FunctionId, BindError> {
         Err(BindError::unknown_function(name))
+    }
+
+    fn budget(&self) -> Rc<Budget> {
+        self.constants.budget.clone()
     }
 }

@@ -10,6 +10,7 @@ mod scalar;
 mod schema;
 mod suggest;
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use crate::diagnostic::{Diagnostic, Severity, Sources};
@@ -41,10 +42,14 @@ pub struct Loaded {
 pub struct PlanErrors {
     /// The errors, in the order of the file.
     pub diagnostics: Vec<Diagnostic>,
+    /// What may not mean what was meant, beside the errors.
+    pub warnings: Vec<Diagnostic>,
     /// The files that they stand in.
     pub sources: Sources,
     /// What could be read, so that more can be found: what is wrong is as if it were not there.
     pub plan: Box<Plan>,
+    /// Whether all of it could be read: what is wrong is what stands there.
+    pub is_whole: bool,
 }
 
 /// Reads a plan from a file.
@@ -62,8 +67,13 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, PlanErrors> {
         }
         Err(error) => {
             let diagnostic = Diagnostic::error(Span::default(), format!("{name}: {error}"));
-            let (diagnostics, sources) = (vec![diagnostic], Sources::default());
-            Err(PlanErrors { diagnostics, sources, plan: Box::default() })
+            Err(PlanErrors {
+                diagnostics: vec![diagnostic],
+                warnings: Vec::new(),
+                sources: Sources::default(),
+                plan: Box::default(),
+                is_whole: false,
+            })
         }
     }
 }
@@ -82,6 +92,7 @@ pub fn load_str(
     let plan = reader.plan(name, text);
     let (mut found, mut sources) = reader.finish();
     sources.hide(&options.secrets());
+    let is_whole = plan.is_some() && found.iter().all(|own| own.severity == Severity::Warning);
     let mut plan = plan.unwrap_or_default();
     if plan.name.is_empty() {
         let stem = Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
@@ -91,7 +102,9 @@ pub fn load_str(
     sources.hide(&plan.secrets());
     let own = plan.scenarios.iter_mut().flat_map(|scenario| &mut scenario.vars);
     found.extend(options.apply(plan.vars.iter_mut().chain(own)));
-    sources.hide(&plan.secrets());
+    let secrets = plan.secrets();
+    sources.hide(&secrets);
+    found.extend(secrets.too_many());
     let masked = plan.masked_secrets();
     found.extend(if masked.is_empty() { plan.short_secrets() } else { masked });
     found.extend(validate::validate(&plan));
@@ -101,17 +114,18 @@ pub fn load_str(
     if errors.is_empty() {
         return Ok(Loaded { plan, sources, warnings });
     }
-    Err(PlanErrors { diagnostics: errors, sources, plan: Box::new(plan) })
+    Err(PlanErrors { diagnostics: errors, warnings, sources, plan: Box::new(plan), is_whole })
+}
+
+fn place(found: &Diagnostic) -> (u16, u32, u32) {
+    (found.span.file, found.span.line, found.span.column)
 }
 
 /// Sorts by place, and leaves out what is said twice.
 pub fn sort(found: &mut Vec<Diagnostic>) {
-    found.sort_by_key(|found| (found.span.file, found.span.line, found.span.column));
-    found.dedup_by(|a, b| {
-        let same_place =
-            (a.span.file, a.span.line, a.span.column) == (b.span.file, b.span.line, b.span.column);
-        same_place && a.message == b.message
-    });
+    let mut seen = HashSet::new();
+    found.retain(|found| seen.insert((place(found), found.message.clone())));
+    found.sort_by_key(place);
 }
 
 #[cfg(test)]

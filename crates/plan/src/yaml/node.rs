@@ -157,6 +157,11 @@ impl Builder<'_> {
         // What is not closed is noticed on the next line.
         let lines = self.text.lines().skip((at.line as usize).saturating_sub(2)).take(2);
         let help = lines.map(quoting::help).filter(|help| !help.is_empty()).last();
+        // A bracket that is not closed may be noticed at the end of the file.
+        let help = help.or_else(|| {
+            let before = self.text.lines().take(at.line as usize);
+            before.filter(|line| quoting::is_open(line)).last().map(quoting::help)
+        });
         Diagnostic::error(at, format!("invalid YAML: {}", error.info()))
             .with_help(help.unwrap_or_default())
     }

@@ -2,7 +2,17 @@
 
 /// What to do about a line that YAML does not read; empty if nothing is known.
 pub(super) fn help(line: &str) -> &'static str {
-    let (line, goes_on) = unquoted(line);
+    let Unquoted { text: line, goes_on, open } = unquoted(line);
+    match open {
+        Some('"' | '\'') => return "a text that begins with a quote ends with the same quote",
+        Some(_) => {
+            return "close the bracket, or put quotes around a text that begins with `[` or `{`";
+        }
+        None => {}
+    }
+    if line.contains(": - ") {
+        return "put quotes around a text that begins with `- `; a list begins on a line of its own";
+    }
     if goes_on {
         return "a text that begins with a quote ends at the next one: put quotes around all of it, as in '\"a\" == b'";
     }
@@ -31,9 +41,23 @@ pub(super) fn help(line: &str) -> &'static str {
     ""
 }
 
-/// A line without texts in quotes and without its comment, and whether a text goes on behind its quotes. A quote
-/// within a text that does not begin with one is a part of it.
-fn unquoted(line: &str) -> (String, bool) {
+/// Whether a line begins with a quote or a bracket what it does not end.
+pub(super) fn is_open(line: &str) -> bool {
+    unquoted(line).open.is_some()
+}
+
+/// A line without texts in quotes and without its comment.
+struct Unquoted {
+    text: String,
+    /// Whether a text goes on behind its quotes.
+    goes_on: bool,
+    /// The quote or the bracket that is not closed. A list or a mapping over several lines has a comma at the end, or
+    /// nothing yet.
+    open: Option<char>,
+}
+
+/// What is without quotes. A quote within a text that does not begin with one is a part of it.
+fn unquoted(line: &str) -> Unquoted {
     let (mut out, mut depth) = (String::new(), 0_u32);
     let (mut quote, mut has_ended, mut goes_on, mut before) = (None, false, false, ' ');
     for c in line.chars() {
@@ -61,7 +85,9 @@ fn unquoted(line: &str) -> (String, bool) {
         }
         before = c;
     }
-    (out, goes_on)
+    let goes_further = out.trim_end().ends_with([',', '[', '{']);
+    let open = quote.or((depth > 0 && !goes_further).then_some('['));
+    Unquoted { text: out, goes_on, open }
 }
 
 /// Whether what comes behind a part of a line, within so many brackets of YAML's, begins a text.
@@ -92,6 +118,12 @@ mod tests {
             ("check: \"status\" == 200", "begins with a quote"),
             ("  - 'a' + b", "begins with a quote"),
             ("- {check: 'a: b'}", ""),
+            ("- get: \"a", "the same quote"),
+            ("- get: 'a", "the same quote"),
+            ("- get: [a", "close the bracket"),
+            ("- {get: /, json: {a: 1}", "close the bracket"),
+            ("steps: [/, [", ""),
+            ("- get: - x", "`- `"),
             ("name: 'it''s: this' # and that: too", ""),
             ("name: \"a \\\" b: c\"", ""),
             ("\"a\": [\"b: c\", 'd: e']", ""),

@@ -7,10 +7,10 @@ use std::rc::Rc;
 
 use super::constants::Constants;
 use super::node::{self, Kind, Node};
-use super::suggest::{home, suggest};
+use super::suggest::{as_expression, home, suggest};
 use crate::diagnostic::{Diagnostic, Severity, Sources};
 use crate::files;
-use crate::keys::{ByName, Form, Of, Table, Union, Way};
+use crate::keys::{ByName, Form, Of, Table, Union, Way, as_variable};
 use crate::model::{Plan, Resolved, Step, Var, Variable};
 use crate::span::{Span, Spanned};
 use crate::template::Template;
@@ -144,7 +144,7 @@ impl Reader {
     pub fn unknown_keys(&mut self, node: &Node, title: &str, known: &[&'static str]) -> bool {
         let Kind::Map(entries) = &node.kind else { return false };
         let (mut seen, mut any) = (HashSet::new(), false);
-        for (key, _) in entries {
+        for (key, value) in entries {
             let Kind::Scalar(name, _) = &key.kind else {
                 self.wrong(key, "a name");
                 continue;
@@ -158,9 +158,9 @@ impl Reader {
                 }
                 let help = match suggest(name, known.iter().copied()) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None => {
-                        home(name).unwrap_or_else(|| format!("{title} has {}", known.join(", ")))
-                    }
+                    None => as_expression(title, name, value)
+                        .or_else(|| home(name))
+                        .unwrap_or_else(|| format!("{title} has {}", listed(known))),
                 };
                 self.error(key.span, format!("unknown key `{name}` in {title}"), &help);
             }
@@ -170,7 +170,16 @@ impl Reader {
 
     /// Notes that keys are missing.
     pub fn missing(&mut self, node: &Node, message: String, missing: &[&str]) {
+        let empty = missing.iter().find_map(|name| node.key_span(name));
+        let begins = |span: Span| {
+            let line =
+                self.sources.line(span)?.chars().skip(span.column.saturating_sub(1) as usize);
+            line.skip_while(|c| *c != ':').skip(1).find(|c| !c.is_whitespace())
+        };
         let help = match missing {
+            _ if empty.and_then(begins).is_some_and(|c| matches!(c, '&' | '#')) => {
+                "put quotes around a text that begins with `&` or `#`"
+            }
             ["steps" | "then", ..] => {
                 "a list of steps belongs to the step before it if it is indented further"
             }
@@ -257,10 +266,17 @@ impl Reader {
     /// A text; a quoted one begins behind its quote.
     pub fn text(&mut self, node: &Node) -> Option<Spanned<String>> {
         match &node.kind {
+            _ if node.is_null() => {
+                let help = "write \"\" for an empty one";
+                self.error(node.span, "expected a text, found nothing", help);
+                None
+            }
             Kind::Scalar(text, _) => Some(Spanned::new(text.clone(), node.text_span())),
             _ => {
                 let help = match node.braced_name() {
-                    Some(name) => format!("a variable is written \"${{{name}}}\", in quotes"),
+                    Some(name) => {
+                        format!("a variable is written \"${{{}}}\", in quotes", as_variable(name))
+                    }
                     None => String::new(),
                 };
                 let message = format!("expected a string, found {}", node.describe());
@@ -365,4 +381,11 @@ impl Reader {
         self.including.pop();
         steps.unwrap_or_default()
     }
+}
+
+/// Names in their order, each once: a key that decides what a mapping is stands with its further keys, too.
+fn listed(names: &[&'static str]) -> String {
+    let mut seen = HashSet::new();
+    let once: Vec<&str> = names.iter().copied().filter(|name| seen.insert(*name)).collect();
+    once.join(", ")
 }

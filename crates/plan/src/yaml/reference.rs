@@ -88,7 +88,7 @@ fn link(table: &Table) -> String {
 fn value(shape: &Shape) -> String {
     match shape {
         Shape::Text => "text".to_owned(),
-        Shape::Pattern(name, _) => (*name).to_owned(),
+        Shape::Pattern(looks) => looks.name.to_owned(),
         Shape::Expression => "expression".to_owned(),
         Shape::Identifier => "name of a variable".to_owned(),
         Shape::Path => "file".to_owned(),
@@ -146,6 +146,15 @@ fn notes(table: &Table) -> Vec<String> {
         Rule::AnyOf(keys, ..) => format!("At least one of {}.", quoted(keys)),
         Rule::OnlyWith { key, other, word, .. } => {
             format!("`{key}` with `{other}: {word}`, and only then.")
+        }
+        Rule::OnlyWithOneOf { key, other, words, .. } => {
+            format!("`{key}` only with `{other}: {}`.", words.join("` or `"))
+        }
+        Rule::LooksWith { key, other, word, .. } => {
+            format!("With `{other}: {word}`, `{key}` is two hexadecimal digits for each byte.")
+        }
+        Rule::Above0Without { key, other } => {
+            format!("Without `{other}`, `{key}` is above 0.")
         }
         Rule::NeededUnless { key, other, word } => {
             format!("`{key}` is needed unless `{other}` is `{word}`.")

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::keys::{Entry, Form, KeyShape, Of, Quantity, Rule, Shape, Table};
+use crate::keys::{Entry, Form, KeyShape, Looks, Of, Quantity, Rule, Shape, Table};
 use crate::model::{Plan, step_tables};
 use squall_base::units;
 
@@ -43,8 +43,11 @@ impl Definitions {
 
     fn table(&mut self, table: &Table) -> Value {
         let mut properties = Map::new();
+        let choices = table.choices();
         for key in table.all_keys() {
-            properties.insert(key.key.name.to_owned(), self.key(key));
+            // A key that may be left out may also have nothing behind it, and so may one of several.
+            let may_be_empty = !key.key.required || choices.contains(&key.key.name);
+            properties.insert(key.key.name.to_owned(), self.key(key, may_be_empty));
         }
         let mut schema =
             json!({"type": "object", "properties": properties, "additionalProperties": false});
@@ -70,24 +73,22 @@ impl Definitions {
         schema
     }
 
-    fn key(&mut self, key: &KeyShape) -> Value {
+    fn key(&mut self, key: &KeyShape, may_be_empty: bool) -> Value {
         let mut about = key.key.about.trim().to_owned();
         if let Some(default) = &key.default {
             about.push_str(&format!(" Default: {default}."));
         }
         let mut schema = self.value(&key.shape);
-        // A key that may be left out may also have nothing behind it.
-        let may_be_empty = !key.key.required && !matches!(key.shape, Shape::Steps(1) | Shape::Any);
-        if may_be_empty {
+        if may_be_empty && !matches!(key.shape, Shape::Steps(1) | Shape::Any) {
             schema = json!({"anyOf": [schema, {"type": "null"}]});
         }
         schema["description"] = json!(about);
         schema
     }
 
-    /// A text with a variable in it, known before the run.
+    /// A number with a variable in it, known before the run; it may begin with digits.
     fn variable(&mut self) -> Value {
-        let text = || json!({"type": "string", "pattern": r"\$\{"});
+        let text = || json!({"type": "string", "pattern": r"^\s*([-+.0-9][^$]*)?\$\{"});
         self.0.entry("variable_known_before".to_owned()).or_insert_with(text);
         json!({"$ref": "#/$defs/variable_known_before"})
     }
@@ -95,10 +96,10 @@ impl Definitions {
     fn value(&mut self, shape: &Shape) -> Value {
         match shape {
             Shape::Text | Shape::Path => scalar(),
-            Shape::Expression => scalar(),
-            Shape::Pattern(_, pattern) => {
-                json!({"type": ["string", "integer"], "pattern": pattern})
+            Shape::Expression => {
+                json!({"type": ["string", "number", "boolean"], "pattern": r"\S"})
             }
+            Shape::Pattern(looks) => pattern(looks),
             Shape::Identifier => json!({"type": "string", "pattern": IDENTIFIER}),
             Shape::Bool => json!({"type": "boolean"}),
             Shape::Int(least, most) => {
@@ -133,12 +134,15 @@ impl Definitions {
                 }
                 if *least > 1 { list } else { json!({"anyOf": [list, item]}) }
             }
-            Shape::Names(item, variables, least) => {
-                let item = self.value(item);
-                let mut names =
-                    json!({"type": "object", "additionalProperties": item, "minProperties": least});
-                if *variables {
-                    names["propertyNames"] = json!({"pattern": IDENTIFIER});
+            Shape::Names(item, naming) => {
+                let mut names = json!({"type": "object", "additionalProperties": self.value(item)});
+                names["minProperties"] = json!(naming.least);
+                if naming.most < usize::MAX {
+                    names["maxProperties"] = json!(naming.most);
+                }
+                let pattern = naming.pattern.or(naming.variables.then_some(IDENTIFIER));
+                if let Some(pattern) = pattern {
+                    names["propertyNames"] = json!({"pattern": pattern});
                 }
                 names
             }
@@ -160,6 +164,17 @@ impl Definitions {
     }
 }
 
+/// A text that looks like something.
+fn pattern(looks: &Looks) -> Value {
+    let text = json!({"type": "string", "pattern": looks.pattern});
+    let Some((least, most)) = looks.numbers else { return text };
+    let mut number = json!({"type": "integer", "minimum": least});
+    if most < u64::MAX {
+        number["maximum"] = json!(most);
+    }
+    json!({"anyOf": [text, number]})
+}
+
 /// What may stand as a text.
 fn scalar() -> Value {
     json!({"type": ["string", "number", "boolean"]})
@@ -174,7 +189,10 @@ fn quantity(what: Quantity, variable: Value) -> Value {
             (units::pattern_of_sizes(), Some(json!({"type": "number", "minimum": 0})))
         }
         Quantity::Rate => (units::pattern_of_rates(), None),
-        Quantity::Bandwidth => (units::pattern_of_bandwidths(), None),
+        // Units have no digits in them.
+        Quantity::Bandwidth => {
+            (units::pattern_of_bandwidths().replacen('^', "^(?=.*[1-9])", 1), None)
+        }
     };
     let text = json!({"type": "string", "pattern": pattern, "examples": what.examples()});
     let forms: Vec<Value> = [text].into_iter().chain(bare).chain([variable]).collect();
@@ -230,6 +248,20 @@ fn rule(rule: &Rule) -> Value {
         Rule::OnlyWith { key, other, word, .. } => {
             let is_word = json!({"required": [other], "properties": {(*other): {"const": word}}});
             json!({"if": given(key), "then": is_word, "else": {"not": is_word}})
+        }
+        Rule::OnlyWithOneOf { key, other, words, unless } => {
+            let unless: Value = serde_json::from_str(unless).unwrap_or_default();
+            let is_word = json!({"required": [other], "properties": {(*other): {"enum": words}}});
+            let says_nothing = json!({"properties": {(*key): {"enum": unless}}});
+            json!({"if": given(key), "then": {"anyOf": [is_word, says_nothing]}})
+        }
+        Rule::LooksWith { key, pattern, other, word } => {
+            let is_word = json!({"required": [other], "properties": {(*other): {"const": word}}});
+            json!({"if": is_word, "then": {"properties": {(*key): {"pattern": pattern}}}})
+        }
+        Rule::Above0Without { key, other } => {
+            let above_0 = json!({"properties": {(*key): {"not": {"enum": [0, "0"]}}}});
+            json!({"anyOf": [given(other), above_0]})
         }
         Rule::NeededUnless { key, other, word } => {
             let is_word = json!({"required": [other], "properties": {(*other): {"const": word}}});

@@ -1,6 +1,7 @@
 //! Words that people bring along: other spellings of a plan's words, and those of other tools, each
 //! with the plan's own word for it. They are not accepted, but an error names the right one.
 
+use super::node::{Kind, Node};
 use crate::diagnostic::nearest;
 
 /// Words of others, small letters without `_` and `-`, and the plan's words for them: the first one
@@ -139,7 +140,11 @@ const HOMES: &[(&[&str], &str)] = &[
         "a request, as in `- get: /` with `check:` below `get`",
     ),
     (&["steps"], "a scenario, or a step such as `group`"),
-    (&["scenarios", "thresholds", "vars", "data"], "the plan itself, not further in"),
+    (
+        &["scenarios", "thresholds", "vars", "data", "connections", "graceful_stop"],
+        "the plan itself, not further in",
+    ),
+    (&["decompress"], "a body that is a file, as in `body: {file: a.gz, decompress: true}`"),
     (
         &["pool_size", "reuse", "source_addresses", "no_proxy", "resolve", "tls"],
         "`connections`, as in `connections: {tls: {insecure: true}}`",
@@ -160,6 +165,18 @@ pub(super) fn home(word: &str) -> Option<String> {
     Some(format!("`{ours}` belongs to {place}"))
 }
 
+/// A check as an expression, where a fact of the response was written as a key of it.
+pub(super) fn as_expression(title: &str, name: &str, value: &Node) -> Option<String> {
+    if title != "a check" || !matches!(name, "status" | "body_bytes") {
+        return None;
+    }
+    let number = match &value.kind {
+        Kind::Scalar(text, _) if text.parse::<u64>().is_ok() => text,
+        _ => "200",
+    };
+    Some(format!("a check is an expression, such as `check: {name} == {number}`"))
+}
+
 fn plain(word: &str) -> String {
     word.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
 }
@@ -177,6 +194,7 @@ mod tests {
             ("VUs", Some("users")),
             ("duration", Some("for")),
             ("usrs", Some("users")),
+            ("unpack", None),
             ("sleep", None),
             ("zebra", None),
         ] {
@@ -186,9 +204,13 @@ mod tests {
 
     #[test]
     fn words_in_the_wrong_place_are_sent_home() {
-        for (word, place) in
-            [("vus", "`users` belongs to a load"), ("assert", "`check` belongs to a request")]
-        {
+        for (word, place) in [
+            ("vus", "`users` belongs to a load"),
+            ("assert", "`check` belongs to a request"),
+            ("grace", "`graceful_stop` belongs to the plan itself"),
+            ("unpack", "`decompress` belongs to a body that is a file"),
+            ("connection", "`connections` belongs to the plan itself"),
+        ] {
             assert!(home(word).is_some_and(|home| home.starts_with(place)), "{word}");
         }
         assert_eq!(home("zebra"), None);

@@ -178,6 +178,25 @@ fn plans_are_read_printed_and_read_again_as_the_same() {
 }
 
 #[test]
+fn a_stored_plan_names_its_program_wherever_it_lies() {
+    let text = "scenarios:\n  a:\n    load: {users: 1, for: 1s}\n    \
+                steps: [{exec: [./prog.sh, ./out]}, {exec: prog.sh}]\n";
+    let load = |text: &str, folder: &str| {
+        load_str("p", text, Path::new(folder), &LoadOptions::default()).expect("a good plan").plan
+    };
+    let stored = print(&load(text, "/plans"), false);
+    assert!(stored.contains("/plans/./prog.sh"), "{stored}");
+    let again = load(&stored, "/runs/1");
+    let commands = again.scenarios[0].steps.iter().map(|step| match &step.kind {
+        crate::model::StepKind::Exec(exec) => {
+            exec.command.iter().map(|part| part.source()).collect::<Vec<_>>().join(" ")
+        }
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(commands.collect::<Vec<_>>(), ["/plans/./prog.sh ./out", "prog.sh"]);
+}
+
+#[test]
 fn secrets_are_masked() {
     let printed = print(&read(SHOP).expect("a good plan"), true);
     assert!(printed.contains("***") && !printed.contains("abc"), "{printed}");
@@ -227,6 +246,7 @@ fn what_is_wrong_is_shown() {
             "did you mean `users`",
         ),
         ("name: x\n".to_owned(), "1:1", "a plan needs `scenarios`"),
+        ("scenarios: {}\n".to_owned(), "1:12", "expected at least one name"),
         ("scenarios: {a: {load: {users: 1}, steps: [{get: /}]}}".to_owned(), "1:23", "never ends"),
         (
             "scenarios: {a: {load: {users: 1, for: }, steps: [{get: /}]}}".to_owned(),

@@ -48,8 +48,8 @@ fn value(shape: &Shape, dice: &mut Dice, depth: usize) -> Value {
             let count = (least + dice.below(3)).min(*most);
             Value::Array((0..count).map(|_| value(item, dice, depth)).collect())
         }
-        Shape::Names(item, _, least) => {
-            let count = if *least == 1 { 1 } else { dice.below(3) };
+        Shape::Names(item, naming) => {
+            let count = if naming.least == 1 { 1 } else { dice.below(3) };
             let names = (0..count).map(|n| (format!("n{n}"), value(item, dice, depth)));
             Value::Object(names.collect())
         }

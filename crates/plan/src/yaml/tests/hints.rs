@@ -68,7 +68,33 @@ fn words_of_other_tools_get_a_hint() {
         (load("rate: 5/s, iterations: 5, for: 1s"), "replace `rate` by `users`"),
         (format!("vus: 5\n{}", load("users: 1, for: 1s")), "`users` belongs to a load"),
         (format!("iterations: 5\n{}", load("users: 1, for: 1s")), "`iterations` belongs to a load"),
+        (
+            steps("      - get: /\n        check: {status: 204}"),
+            "a check is an expression, such as `check: status == 204`",
+        ),
+        (steps("      - get: /\n        unpack: true"), "`decompress` belongs to a body"),
+        (steps("      - get: /\n        grace: 1s"), "`graceful_stop` belongs to the plan itself"),
+        (
+            steps("      - get: /\n        connection: {size: 1}"),
+            "`connections` belongs to the plan itself",
+        ),
+        (
+            steps("      - get: /\n        zebra: 1"),
+            "a request has get, post, put, patch, delete, head, options, request, body,",
+        ),
         (steps("      - get: {{path}}"), "a variable is written \"${path}\""),
+        (steps("      - get: {{a-b}}"), "a variable is written \"${a_b}\""),
+        (steps("      - get: &x"), "put quotes around a text that begins with `&` or `#`"),
+        (steps("      - get: #x"), "put quotes around a text that begins with `&` or `#`"),
+        (steps("      - {get: &x , check: 'true'}"), "begins with `&` or `#`"),
+        (steps("      - get: \"a"), "ends with the same quote"),
+        (steps("      - get: [a"), "put quotes around a text that begins with `[` or `{`"),
+        (steps("      - get: {a"), "put quotes around a text that begins with `[` or `{`"),
+        (steps("      - get: {a\n      - get: /\n      - get: /"), "that begins with `[` or `{`"),
+        (steps("      - get: - x"), "put quotes around a text that begins with `- `"),
+        (steps("      - {get: /, headers: {a: }}"), "write \"\" for an empty one"),
+        (steps("      - {post: /, form: {a: ~}}"), "write \"\" for an empty one"),
+        (steps("      - {get: /, tags: {a: null}}"), "write \"\" for an empty one"),
     ] {
         let errors = read(&text).expect_err(&text);
         assert!(errors.contains(hint), "{text}\n{errors}");
@@ -82,7 +108,20 @@ fn what_may_not_be_meant_is_a_warning() {
         (load("users: 5, ramp: 2m, for: 1m"), "the ramp (2m) is longer than the load"),
         (load("rate: 5/s, ramp: 2m, for: 1m"), "`for` includes the ramp"),
         (steps("      - get: /\n        check: status == \"200\""), "in status == 200"),
-        (steps("      - get: /\n        check: '!(\"200\" == status)'"), "never equal"),
+        (
+            steps("      - get: /\n        check: '!(\"200\" == status)'"),
+            "compared here with the text",
+        ),
+        (
+            steps("      - get: /\n        check: status == \"2xx\""),
+            "write status >= 200 && status < 300",
+        ),
+        (steps("      - get: /\n        check: status in [\"200\"]"), "as in status == 200"),
+        (steps("      - get: /\n        check: body_bytes == \"5\""), "as in body_bytes == 5"),
+        (steps("      - get: /\n        check: duration < \"300ms\""), "as in duration < 300ms"),
+        (steps("      - get: \"/{{ .id }}\""), "a variable is written \"${id}\""),
+        (steps("      - get: \"/{{a-b}}\""), "a variable is written \"${a_b}\""),
+        (steps("      - get: /\n        tags: {a: \"{{x}}\"}"), "it stays as it is"),
         (steps("      - get: \"/{{id}}\""), "a variable is written \"${id}\""),
         (steps("      - {post: /, json: {a: \"{{id}}\"}}"), "a variable is written \"${id}\""),
     ] {
