@@ -53,7 +53,7 @@ def compare(before, after):
 def changed(pair):
     """The measures of each row that changed: of requests by name, of other rows by kind."""
     rows = {row["name"] if row["kind"] == "request" else row["kind"] or "all":
-            [own["measure"] for own in row["values"] if own["verdict"] == "changed"] for row in pair["rows"]}
+            [own["measure"] for own in row["values"] if own["result"] == "changed"] for row in pair["rows"]}
     return {name: measures for name, measures in rows.items() if measures}
 
 

@@ -93,6 +93,13 @@ def timeouts(share):
         return run(server.url() + f"/?id=a&delay=2000&fail=never&share={share}", "-c", 20, "-d", "3s", "-t", "200ms")
 
 
+@situation("the end of the load cuts off one request of each user", "cut_off", NOTE)
+def cut_off(_):
+    with Truth() as server:
+        steps = "[{get: '/?id=a&delay=200000'}]"
+        return run(plan=plan(server.url(), "users: 20, for: 3s, graceful_stop: 0s", steps))
+
+
 @situation("the target closes connections that it has said to keep", "retries", DOUBTED)
 def stale(_):
     with Truth() as server:

@@ -9,7 +9,7 @@ mod measure;
 mod sketch;
 mod trend;
 
-pub use difference::{Comparison, Difference, RowComparison, Verdict, compare};
+pub use difference::{Comparison, Difference, DifferenceResult, RowComparison, compare};
 pub use estimate::{Estimate, Measured, RowValues};
 pub use gate::{Gate, GateResult, GatedRow, judge};
 pub use measure::{GRID, MEASURES, Measure, MeasureOf, Scale};

@@ -25,7 +25,7 @@ pub const DEFINITIONS: &[Definition] = &[
     },
     Definition {
         key: "pool",
-        text: "waiting for one of the connections that the plan lets users share; no part of the latency, but of the corrected one",
+        text: "waiting for one of the connections that the plan lets users share; included in corrected latency, but not in latency",
     },
     Definition {
         key: "dns",
@@ -41,6 +41,10 @@ pub const DEFINITIONS: &[Definition] = &[
     Definition {
         key: "group",
         text: "from the start of a group of steps to its end, waits between steps included",
+    },
+    Definition {
+        key: "iteration",
+        text: "one pass of a virtual user through its scenario's steps, waits between steps included",
     },
     Definition {
         key: "receive_delay",
@@ -60,11 +64,11 @@ pub const DEFINITIONS: &[Definition] = &[
     },
     Definition {
         key: "connect_delay",
-        text: "how late squall saw that a new connection was there; the time is no part of latencies",
+        text: "how long it took squall to notice a new connection; this time is not included in latencies",
     },
     Definition {
         key: "cut_off",
-        text: "groups that the end of their load interrupted: they count neither as ended nor as errors; the time that they had taken counts as that of a request that was given up",
+        text: "groups and iterations that the end of their load interrupted: they count neither as ended nor as errors; the time that they had taken counts as that of a request that was given up",
     },
     Definition {
         key: "time_accounting",
@@ -72,7 +76,7 @@ pub const DEFINITIONS: &[Definition] = &[
     },
     Definition {
         key: "measured",
-        text: "throughput: requests of closed workloads divided by the elapsed time",
+        text: "requests of closed workloads divided by the elapsed time: the throughput that was measured",
     },
     Definition {
         key: "littles_law",

@@ -9,7 +9,7 @@
 
 use std::time::Duration;
 
-use squall_base::units::{count, percent, print_duration};
+use squall_base::units::{count, counted, percent, print_duration};
 use squall_metrics::{CheckCounts, ErrorKind, RequestStats};
 
 use crate::threshold::ThresholdResult;
@@ -35,6 +35,8 @@ pub struct Evidence<'a> {
     pub aborted: Option<&'a Abort>,
     /// Whether the plan stopped the run.
     pub stopped_by_plan: bool,
+    /// Whether the load started: setup may have been interrupted before.
+    pub load_started: bool,
     /// What could not be done or written, a sentence each: a worker that broke off, a teardown that failed.
     pub incomplete: &'a [String],
 }
@@ -71,7 +73,7 @@ pub enum FailureKind {
     Errors,
     /// Every request failed.
     EveryRequest,
-    /// No request was sent and no program run, and nothing else says why.
+    /// No request was sent and no program run, or none was finished, and nothing else says why.
     NothingMeasured,
     /// Expressions could not be evaluated.
     Expressions,
@@ -145,15 +147,15 @@ pub fn outcome(evidence: &Evidence<'_>) -> Outcome {
         fail(FailureKind::Incomplete, None, None, text.clone());
     }
     if evidence.all.count == 0 && evidence.incomplete.is_empty() && !evidence.stopped_by_plan {
-        let text = "nothing was measured: no request was sent and no program run";
+        let text = match evidence.load_started {
+            true => "nothing was measured: no request was sent and no program run",
+            false => "nothing was measured: the load had not started",
+        };
         fail(FailureKind::NothingMeasured, None, None, text.to_owned());
     }
-    if let Some(every) = all_failed(evidence) {
-        let text = match every {
-            1 => "the only request failed".to_owned(),
-            _ => format!("every request failed, {} of them", count(every)),
-        };
-        fail(FailureKind::EveryRequest, None, Some(every), text);
+    if let Some(all) = all_failed(evidence) {
+        let (kind, number, text) = nothing_succeeded(all);
+        fail(kind, None, Some(number), text);
     }
     if let Some(abort) = evidence.aborted {
         fail(FailureKind::Aborted, Some(&abort.threshold), None, abort.text());
@@ -167,7 +169,7 @@ pub fn outcome(evidence: &Evidence<'_>) -> Outcome {
     }
     if evidence.expressions_failed > 0 {
         let failed = evidence.expressions_failed;
-        let text = format!("{} could not be evaluated", times(failed, "expression"));
+        let text = format!("{} could not be evaluated", counted(failed, "expression"));
         fail(FailureKind::Expressions, None, Some(failed), text);
     }
     if evidence.thresholds.is_empty() {
@@ -179,10 +181,39 @@ pub fn outcome(evidence: &Evidence<'_>) -> Outcome {
     Outcome(failures)
 }
 
-/// How many requests there were, if each of them failed; a program that did its work is no request.
-fn all_failed(evidence: &Evidence<'_>) -> Option<u64> {
+/// The requests, if each of them was an error; a program that did its work is no request.
+fn all_failed<'a>(evidence: &Evidence<'a>) -> Option<&'a RequestStats> {
     let all_failed = |own: &&RequestStats| own.count > 0 && own.errors >= own.count;
-    [evidence.requests, evidence.all].into_iter().find(all_failed).map(|own| own.count)
+    [evidence.requests, evidence.all].into_iter().find(all_failed)
+}
+
+/// Why a run fails whose every request was an error, and how many there were. What the end of the load cut off says
+/// nothing about the target.
+fn nothing_succeeded(all: &RequestStats) -> (FailureKind, u64, String) {
+    let cut_off = cut_off(all);
+    let failed = all.count.saturating_sub(cut_off);
+    let (kind, number) = match failed {
+        0 => (FailureKind::NothingMeasured, cut_off),
+        _ => (FailureKind::EveryRequest, failed),
+    };
+    let text = match (failed, cut_off) {
+        (0, 1) => "no request was finished: the end of the load cut off the only one".to_owned(),
+        (0, _) => {
+            format!("no request was finished: the end of the load cut off all {}", count(cut_off))
+        }
+        (1, 0) => "the only request failed".to_owned(),
+        (_, 0) => format!("every request failed, {} of them", count(failed)),
+        (1, _) => format!(
+            "the only request that was finished failed; the end of the load cut off {} more",
+            count(cut_off)
+        ),
+        _ => format!(
+            "every request that was finished failed, {} of them; the end of the load cut off {} more",
+            count(failed),
+            count(cut_off)
+        ),
+    };
+    (kind, number, text)
 }
 
 /// Failed checks and errors.
@@ -194,14 +225,14 @@ fn judge_without_thresholds(
     for (name, counts) in failed().take(MAX_CHECKS_NAMED) {
         let text = format!(
             "check {name} failed {} of {}",
-            times(counts.failed, "time"),
+            counted(counts.failed, "time"),
             count(counts.count())
         );
         fail(FailureKind::Check, Some(name), Some(counts.failed), text);
     }
     let more = failed().count().saturating_sub(MAX_CHECKS_NAMED) as u64;
     if more > 0 {
-        let text = format!("{} failed as well", times(more, "further check"));
+        let text = format!("{} failed as well", counted(more, "further check"));
         fail(FailureKind::Check, None, Some(more), text);
     }
     let requests = evidence.all.count;
@@ -224,11 +255,6 @@ fn cut_off(all: &RequestStats) -> u64 {
     kinds.map(|(_, count)| count).sum::<u64>().min(all.errors)
 }
 
-/// A number of things.
-fn times(number: u64, what: &str) -> String {
-    format!("{} {what}{}", count(number), if number == 1 { "" } else { "s" })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -242,6 +268,7 @@ mod tests {
             expressions_failed: 0,
             aborted: None,
             stopped_by_plan: false,
+            load_started: true,
             incomplete: &[],
         }
     }
@@ -283,6 +310,10 @@ mod tests {
         let with = Evidence { thresholds: &passed, ..evidence(&all, &[]) };
         assert_eq!(kinds(&with), [FailureKind::NothingMeasured]);
         assert_eq!(outcome(&with).exit_code(false, false, Validity::Valid), 1);
+        let text = |with: &Evidence<'_>| outcome(with).0[0].text.clone();
+        assert_eq!(text(&with), "nothing was measured: no request was sent and no program run");
+        let in_setup = Evidence { load_started: false, ..with };
+        assert_eq!(text(&in_setup), "nothing was measured: the load had not started");
         let stopped = Evidence { stopped_by_plan: true, ..with };
         assert_eq!(kinds(&stopped), [FailureKind::StoppedByPlan]);
         let incomplete = ["the setup failed".to_owned()];
@@ -303,7 +334,21 @@ mod tests {
         };
         assert!(cut(100, 4, 4).is_empty());
         assert_eq!(cut(100, 5, 4), ["1 of 100 requests were errors (1%)"]);
-        assert_eq!(cut(4, 4, 4), ["every request failed, 4 of them"]);
+        assert_eq!(cut(4, 4, 4), ["no request was finished: the end of the load cut off all 4"]);
+        assert_eq!(
+            cut(1, 1, 1),
+            ["no request was finished: the end of the load cut off the only one"]
+        );
+        assert_eq!(
+            cut(5, 5, 3),
+            [
+                "every request that was finished failed, 2 of them; the end of the load cut off 3 more"
+            ]
+        );
+        assert_eq!(cut(4, 4, 0), ["every request failed, 4 of them"]);
+        let error_kinds = vec![(ErrorKind::Interrupted, 2)];
+        let all = RequestStats { error_kinds, ..requests(2, 2) };
+        assert_eq!(kinds(&evidence(&all, &[])), [FailureKind::NothingMeasured]);
     }
 
     #[test]

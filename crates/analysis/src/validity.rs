@@ -108,7 +108,7 @@ pub struct Facts<'a> {
 
 /// What the numbers of a run may suffer from, the most severe first; none above a note: they are valid.
 pub fn assess(facts: &Facts<'_>) -> Vec<Reason> {
-    const RULES: [fn(&Facts<'_>) -> Option<Reason>; 21] = [
+    const RULES: [fn(&Facts<'_>) -> Option<Reason>; 22] = [
         generator::cpu_bound,
         generator::starved,
         generator::stalled,
@@ -128,6 +128,7 @@ pub fn assess(facts: &Facts<'_>) -> Vec<Reason> {
         target::name_lookups,
         target::pool_waits,
         target::timeouts,
+        target::cut_off,
         target::hidden_stall,
         target::unsteady,
     ];

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use squall_analysis::Totals;
 use squall_base::random::Random;
 use squall_metrics::{
-    ErrorKind, HostMetrics, HostSample, NameId, Phases, RowKey, RowKind, Sample, Slice, Verdict,
+    CheckResult, ErrorKind, HostMetrics, HostSample, NameId, Phases, RowKey, RowKind, Sample, Slice,
 };
 use squall_report::{Generator, Meta, Recording, Run, RunFolder, ScenarioMeta, document};
 
@@ -96,7 +96,10 @@ fn slice(worker: u32, second: u32, seconds: u32, names: u32, random: &mut Random
             let us = (mean * random.normal(0.0, 0.5).exp()) as u64;
             let failed = n == 7 && at > 0.5 && random.uniform() < 0.3;
             slice.record(NameId(n), &sample(us, failed));
-            slice.record_check(check, if failed { Verdict::Failed } else { Verdict::Passed });
+            slice.record_check(
+                check,
+                if failed { CheckResult::Failed } else { CheckResult::Passed },
+            );
         }
     }
     slice.record_span(group, 80_000_000, false);

@@ -26,7 +26,7 @@ document! {
         elapsed_s: f64,
         /// Setup, load and teardown, as far as the plan has them and they were to run.
         run_phases: Vec<RunPhase>,
-        /// Whether it ended in an orderly way; otherwise the generator was killed, or is still at work.
+        /// Whether it ended in an orderly way; otherwise squall was killed, or is still running.
         finished: bool,
         /// Whether the tester interrupted it.
         interrupted: bool,

@@ -22,6 +22,8 @@ impl Run {
     /// part, thresholds, and the validity of its numbers. Thresholds that cannot be parsed are ignored: they were
     /// reported when the plan was read.
     ///
+    /// Where the recording is damaged, the run is `incomplete`, which says so.
+    ///
     /// # Errors
     /// The recording cannot be read. Everything that needs no series is there nevertheless.
     pub fn evaluate(&mut self, recording: &mut Recording) -> io::Result<()> {
@@ -123,7 +125,7 @@ impl Run {
         }
         let read = read.map(|reason| {
             let left_out = |reason| format!("slices.bin: {reason}; what follows it is left out");
-            self.warnings.extend(reason.map(left_out));
+            self.incomplete.extend(reason.map(left_out));
         });
         self.judge(&also.latencies);
         read

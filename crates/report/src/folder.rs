@@ -7,6 +7,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use squall_analysis::{Abort, Totals};
@@ -16,6 +17,8 @@ use squall_metrics::{HostMetrics, HostSample, Slice};
 use crate::document::{AbortDocument, RunDocument, SCHEMA};
 use crate::html::{Details, html};
 use crate::json::{document, write_json};
+use crate::lines::each_line;
+use crate::output::replace_file;
 use crate::recording::Recording;
 use crate::run::{Generator, Meta, Run};
 use crate::totals_file;
@@ -40,6 +43,16 @@ impl RunFolder {
     /// The folder cannot be created or written.
     pub fn create(base: &Path, meta: &Meta, plan: &str) -> io::Result<RunFolder> {
         let path = new_folder(base, meta.started_unix as u64, &meta.plan)?;
+        let folder = RunFolder::begin(&path, meta, plan);
+        if folder.is_err() {
+            // A part of one would be taken for a run that was killed.
+            let _ = fs::remove_dir_all(&path);
+        }
+        folder
+    }
+
+    /// Writes what is known before the run into a folder that is empty.
+    fn begin(path: &Path, meta: &Meta, plan: &str) -> io::Result<RunFolder> {
         fs::write(path.join("plan.yaml"), plan)?;
         let open = |name: &str| OpenOptions::new().create(true).append(true).open(path.join(name));
         let recording = Recording::create(&path.join("slices.bin"))?;
@@ -49,7 +62,7 @@ impl RunFolder {
             host: open("host.jsonl")?,
             failed: 0,
             error: None,
-            path,
+            path: path.to_owned(),
         };
         folder.write_result(&document(&Run { meta: meta.clone(), ..Run::default() }))?;
         Ok(folder)
@@ -128,16 +141,23 @@ impl RunFolder {
     }
 }
 
-/// Writes a file in the place of one that is there: whoever reads it meanwhile sees this one or the one before,
-/// and so does whoever reads it after a generator that was killed.
+/// Writes the result into the folder of a run once more, as something was lost after it had been written. Where there is no room,
+/// the page and the totals make some: both can be made again, and a result that does not say what is lost is worse than none.
 ///
 /// # Errors
-/// It cannot be written; what was there before is still there.
-pub fn replace_file(path: &Path, write: impl FnOnce(File) -> io::Result<()>) -> io::Result<()> {
-    let mut next = path.as_os_str().to_owned();
-    next.push(".new");
-    write(File::create(&next)?)?;
-    fs::rename(next, path)
+/// It cannot be written; the one before is still there.
+pub fn amend_result(folder: &Path, run: &RunDocument) -> io::Result<()> {
+    let write = || replace_file(&folder.join("run.json"), |file| write_json(run, file));
+    write().or_else(|error| match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            for name in ["report.html", "totals.bin"] {
+                // One that is not there takes no room.
+                let _ = fs::remove_file(folder.join(name));
+            }
+            write()
+        }
+        _ => Err(error),
+    })
 }
 
 /// Creates a new folder within `base`, named after a time (seconds since 1970) and a plan, with a number
@@ -234,6 +254,7 @@ fn read_folder(
     }
     let known = load_json(&folder.join("run.json"))?;
     let incomplete = known.outcome.reasons.iter().filter(|own| own.kind == "incomplete");
+    let counted = known.totals.count;
     let mut run = Run {
         // That it has no end is seen again, if it still has none.
         incomplete: match known.finished {
@@ -266,10 +287,10 @@ fn read_folder(
     let broken = |error: io::Error| wrong("slices.bin", &error);
     let mut recording = Recording::open(&folder.join("slices.bin")).map_err(broken)?;
     // A generator that was killed at once may not have written it.
-    let samples = fs::read_to_string(folder.join("host.jsonl")).unwrap_or_default();
-    run.host = host_metrics(&samples);
+    run.host = File::open(folder.join("host.jsonl")).map(host_metrics).unwrap_or_default();
     let totals = totals_file::read(folder, recording.length());
     read(&mut run, &mut recording, totals).map_err(broken)?;
+    run.incomplete.extend(missing_requests(&run, counted));
     run.warn();
     // What does not follow from what was recorded: a setup that was interrupted, what feeds lost.
     let others = known.warnings.into_iter().filter(|text| !run.warnings.contains(text));
@@ -278,18 +299,33 @@ fn read_folder(
     Ok((run, recording))
 }
 
-/// Samples of the host, one per line; an incomplete line is ignored.
-fn host_metrics(lines: &str) -> HostMetrics {
+/// What is said of a finished run whose result counted more requests than are recorded; of one that was broken off, nothing
+/// was counted before. `None`: nothing is missing, or it was said already.
+fn missing_requests(run: &Run, counted: u64) -> Option<String> {
+    let recorded = run.totals.all().count;
+    let is_known = run.incomplete.iter().any(|text| text.starts_with("slices.bin: "));
+    (run.finished && recorded < counted && !is_known).then(|| {
+        let [recorded, counted] = [recorded, counted].map(squall_base::units::count);
+        format!("slices.bin: it holds {recorded} of the {counted} requests that the run counted; the others are missing")
+    })
+}
+
+/// Samples of the host, one per line, of which little is held; an incomplete line is ignored.
+fn host_metrics(file: File) -> HostMetrics {
     let mut host = HostMetrics::default();
-    for line in lines.lines() {
-        let Ok(serde_json::Value::Object(values)) = serde_json::from_str(line) else { continue };
+    // What can be read is of use, as far as it goes.
+    let _ = each_line(file, |line| {
+        let Ok(serde_json::Value::Object(values)) = serde_json::from_slice(line) else {
+            return ControlFlow::Continue(());
+        };
         let mut sample = HostSample::default();
         for (name, value) in &values {
             sample.set(name, value.as_u64().unwrap_or(0));
         }
         let second = values.get("second").and_then(serde_json::Value::as_f64).unwrap_or(0.0);
         host.add(second, sample);
-    }
+        ControlFlow::Continue(())
+    });
     host
 }
 
@@ -334,6 +370,10 @@ mod tests {
         // What the folder's own result says is the same.
         let stored = load(&path.join("run.json")).expect("a run").outcome;
         assert_eq!(stored, document(&run).outcome);
+        let show = crate::Show { columns: 100, color: false, explain: false };
+        let shown = crate::text(&load(&path.join("run.json")).expect("a run"), &show);
+        assert!(shown.contains("no result was written yet: the run did not finish"), "{shown}");
+        assert!(!shown.contains("no load ran"), "{shown}");
         assert_eq!(run.totals.all(), totals.all());
 
         // Cut anywhere within the last record, the run is what was there before it.

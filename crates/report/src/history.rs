@@ -9,14 +9,14 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use squall_analysis::{FailureKind, Measure, MeasureOf, TrendStep, steps};
-use squall_base::units::{count, percent, rate, time};
+use squall_base::units::{counted, percent, rate, time};
 
 use crate::compare::{key, run_name};
 use crate::document::{NONE, OutcomeDocument, Row, SCHEMA};
 use crate::folder::{LoadError, stamp};
 use crate::run::Meta;
 use crate::schema::document;
-use crate::text::{Show, paragraph, shorten};
+use crate::text::{Show, begin, pad, paragraph, shorten, text_width};
 
 document! {
     /// The runs of a folder, the oldest first.
@@ -256,7 +256,7 @@ pub fn history_text(document: &HistoryDocument, show: &Show) -> String {
     let width = show.width();
     let names: Vec<String> =
         document.runs.iter().map(|run| run_name(Path::new(&run.folder))).collect();
-    let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(3).max(3);
+    let longest = names.iter().map(|name| text_width(name)).max().unwrap_or(3).max(3);
     let name = longest.min((width - 1).saturating_sub(NUMBERS).max(10));
     let mut out = format!(
         "\n {:name$} {:>8} {:>8} {:>8} {:>8} {:>8} {:>10}  labels\n",
@@ -269,15 +269,15 @@ pub fn history_text(document: &HistoryDocument, show: &Show) -> String {
             (label, _) => label,
         };
         // The beginning of a name says when it was, and tells it from others of its plan.
-        let mut line = format!(" {:name$}", begin(&own, name));
+        let mut line = format!(" {}", pad(&begin(&own, name), name));
         for number in numbers(run) {
             let _ = write!(line, " {number:>8}");
         }
         let _ = write!(line, " {outcome:>10}");
-        let (labels, used) = (labels(&run.meta.labels), line.chars().count() + 2);
+        let (labels, used) = (labels(&run.meta.labels), text_width(&line) + 2);
         match width.saturating_sub(used) {
             _ if labels.is_empty() => {}
-            room if room >= LABELS || room >= labels.chars().count() => {
+            room if room >= LABELS || room >= text_width(&labels) => {
                 let _ = write!(line, "  {}", begin(&labels, room));
             }
             _ => {
@@ -288,7 +288,7 @@ pub fn history_text(document: &HistoryDocument, show: &Show) -> String {
         out.push('\n');
     }
     let runs = document.runs.len();
-    let _ = writeln!(out, " {} run{}", count(runs as u64), if runs == 1 { "" } else { "s" });
+    let _ = writeln!(out, " {}", counted(runs as u64, "run"));
     for reason in &document.unread {
         let _ = writeln!(out, " not read: {reason}");
     }
@@ -316,15 +316,6 @@ fn labels(labels: &BTreeMap<String, String>) -> String {
     let others = labels.iter().filter(|(name, _)| *name != "commit");
     let others = others.map(|(name, value)| format!("{name}={value}"));
     commit.into_iter().chain(others).collect::<Vec<_>>().join(" ")
-}
-
-/// As much of a text from its beginning as has room: what is left out in the middle would make one label of two.
-fn begin(text: &str, room: usize) -> String {
-    let text = shorten(text, usize::MAX);
-    match text.chars().count() > room {
-        true => text.chars().take(room - 1).chain(['…']).collect(),
-        false => text,
-    }
 }
 
 /// A measure over many runs, and where it stepped.
@@ -383,7 +374,7 @@ fn in_runs(counts: BTreeMap<&str, u64>) -> String {
     let more = counts.len().saturating_sub(MAX_NAMED);
     let named = counts.iter().take(MAX_NAMED).map(|(value, number)| {
         let value = if value.is_empty() { "none" } else { value };
-        format!("{value} in {number} run{}", if *number == 1 { "" } else { "s" })
+        format!("{value} in {}", counted(*number, "run"))
     });
     let mut parts: Vec<String> = named.collect();
     parts.extend((more > 0).then(|| format!("and {more} more")));
@@ -424,19 +415,22 @@ pub fn trend_text(trend: &TrendDocument, show: &Show) -> String {
     };
     let width = show.width();
     let number = trend.runs.len();
-    let plural = if number == 1 { "" } else { "s" };
-    let mut out = format!("\n {} over {number} run{plural}\n", trend.measure);
+    let mut out = format!("\n {} over {}\n", trend.measure, counted(number as u64, "run"));
     let most = trend.runs.iter().map(|run| run.value).fold(0.0, f64::max);
     let names: Vec<String> = trend.runs.iter().map(named).collect();
-    let name = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(width / 2);
+    let name = names.iter().map(|name| text_width(name)).max().unwrap_or(0).min(width / 2);
     let room = width.saturating_sub(name + 14).max(8);
     for (run, own) in trend.runs.iter().zip(&names) {
         if let Some(step) = run.step {
             let _ = writeln!(out, " {} step of {:+.1}% here", "─".repeat(8), step * 100.0);
         }
         let bar = if most > 0.0 { (run.value / most * room as f64).round() as usize } else { 0 };
-        let line =
-            format!(" {:name$} {:>9} {}", shorten(own, name), shown(run.value), "▬".repeat(bar));
+        let line = format!(
+            " {} {:>9} {}",
+            pad(&shorten(own, name), name),
+            shown(run.value),
+            "▬".repeat(bar)
+        );
         let _ = writeln!(out, "{}", line.trim_end());
     }
     let stepped = trend.runs.iter().zip(&names).filter_map(|(run, own)| Some((run.step?, own)));
@@ -444,7 +438,7 @@ pub fn trend_text(trend: &TrendDocument, show: &Show) -> String {
         stepped.map(|(step, own)| format!("{:+.1}% at {own}", step * 100.0)).collect();
     let result = match (trend.runs.len(), found.is_empty()) {
         (0, _) => "no run has this measure".to_owned(),
-        (1..8, true) => "fewer than 8 runs show no step".to_owned(),
+        (1..8, true) => "at least 8 runs are needed to detect a step".to_owned(),
         (_, true) => "no step found".to_owned(),
         _ => format!("stepped by {}", found.join(", by ")),
     };

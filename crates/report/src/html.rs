@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use squall_analysis::DEFINITIONS;
+use squall_base::escape_json;
 use squall_metrics::{ErrorKind, PHASES};
 
 use crate::document::RunDocument;
@@ -104,14 +105,14 @@ fn words() -> Value {
     })
 }
 
-/// JSON that ends no script and begins none, whatever is in it.
+/// JSON that ends no script and begins none, and in which a terminal or an editor obeys nothing, whatever is in it.
 pub fn data(value: &impl Serialize) -> String {
     // All keys are texts, and nothing in it fails.
     let text = serde_json::to_string(value).unwrap_or_default();
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in escape_json(&text).chars() {
         match c {
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+            '<' | '>' | '&' => {
                 out.push_str(&format!("\\u{:04x}", u32::from(c)));
             }
             _ => out.push(c),
@@ -136,9 +137,10 @@ mod tests {
 
     #[test]
     fn data_is_neither_markup_nor_the_end_of_a_script() {
-        let hostile = "</script><script>alert(1)</script><!-- & \u{2028}\u{2029} \" ' {{RUN}}";
+        let hostile =
+            "</script><script>alert(1)</script><!-- & \u{2028}\u{2029}\u{202e}\u{9b} \" ' {{RUN}}";
         let written = data(&hostile);
-        for part in ["<", ">", "&", "\u{2028}", "\u{2029}"] {
+        for part in ["<", ">", "&", "\u{2028}", "\u{2029}", "\u{202e}", "\u{9b}"] {
             assert!(!written.contains(part), "{part}: {written}");
         }
         assert_eq!(serde_json::from_str::<String>(&written).expect("JSON"), hostile);

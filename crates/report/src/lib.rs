@@ -17,10 +17,12 @@ pub mod html;
 mod json;
 mod junit;
 mod limit;
+mod lines;
 mod live;
 mod markdown;
 mod markup;
 mod openmetrics;
+mod output;
 mod parquet;
 mod recording;
 mod run;
@@ -39,7 +41,7 @@ pub use document::*;
 pub use export::{Format, export};
 pub use files::{FileKind, Finished, file};
 pub use folder::{
-    LoadError, RunFolder, load, load_folder, load_folder_to_draw, new_folder, replace_file,
+    LoadError, RunFolder, amend_result, load, load_folder, load_folder_to_draw, new_folder,
 };
 pub use history::{
     Extent, Filter, HistoryDocument, HistoryRun, OUTCOMES, TrendDocument, TrendRun, VALIDITIES,
@@ -47,8 +49,9 @@ pub use history::{
 };
 pub use html::{Details, RunCurves, html};
 pub use json::{document, request_rows, write_json};
-pub use limit::{LIMIT_SCHEMA, level_text, limit_json, limit_text};
+pub use limit::{Around, LIMIT_SCHEMA, level_text, limit_json, limit_text};
 pub use live::{Live, live_line};
+pub use output::{replace_file, rewrite_file};
 pub use recording::Recording;
 pub use run::{FeedReport, Generator, Mark, Meta, PlannedLoad, Run, RunPhase, ScenarioMeta};
 pub use samples::{

@@ -7,14 +7,24 @@ use squall_limit::{LevelKind, Limit, LoadStep, Recovery, SearchEnd, StepOutcome}
 
 use squall_base::units::{count, percent, rate, time};
 
-use crate::run::Meta;
-use crate::text::{paragraph, shorten};
+use crate::run::{Meta, RunPhase};
+use crate::text::{paragraph, phase_text, shorten};
 
 /// Version of the JSON form of a search.
 pub const LIMIT_SCHEMA: &str = "squall-limit/1";
 
+/// What goes with a search: what became of its setup and teardown, as far as the plan has them and they are over, and
+/// why it broke off, or what is incomplete, a sentence each.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Around<'a> {
+    /// Setup and teardown.
+    pub phases: &'a [RunPhase],
+    /// What failed.
+    pub failures: &'a [String],
+}
+
 /// The search as JSON; its keys are described in `docs/limit.md`.
-pub fn limit_json(limit: &Limit, meta: &Meta) -> Value {
+pub fn limit_json(limit: &Limit, meta: &Meta, around: Around<'_>) -> Value {
     let steps = limit.steps.iter().map(|step| {
         let requirements = step.requirements.iter().map(|result| {
             value!({"text": result.text, "met": result.met, "certain": result.certain,
@@ -25,6 +35,7 @@ pub fn limit_json(limit: &Limit, meta: &Meta) -> Value {
             "throughput": step.throughput, "requests": step.requests, "concurrency": step.concurrency,
             "mean_us": step.mean_us, "p50_us": step.p50_us, "p99_us": step.p99_us,
             "error_rate": step.error_rate, "keeps_up": step.keeps_up,
+            "arrivals_due": step.arrivals.due, "arrivals_dropped": step.arrivals.dropped,
             "requirements": requirements.collect::<Vec<_>>(), "generator": step.generator,
         })
     });
@@ -33,7 +44,7 @@ pub fn limit_json(limit: &Limit, meta: &Meta) -> Value {
     });
     value!({
         "schema": LIMIT_SCHEMA, "meta": meta, "plan": limit.plan, "by": limit.by.label(), "mode": limit.mode,
-        "end": limit.end.label(),
+        "end": limit.end.label(), "run_phases": around.phases, "failures": around.failures,
         "sustained_maximum": limit.sustained_max.map(|maximum| value!({
             "level": maximum.level, "low": maximum.low, "high": maximum.high, "fitted": maximum.fitted,
         })),
@@ -48,21 +59,21 @@ pub fn limit_json(limit: &Limit, meta: &Meta) -> Value {
 }
 
 /// The search as a person reads it, at most 100 columns wide.
-pub fn limit_text(limit: &Limit, meta: &Meta) -> String {
-    let title = if limit.mode == "search" { "sustained maximum" } else { limit.mode };
-    let plan = shorten(&limit.plan, 60);
-    let mut out = format!("\n{plan}: {title}, by {}\n", limit.by.label());
-    let target = meta.target.as_deref().unwrap_or("the hosts that the plan names");
-    let about = format!("at {target}, seed {}, squall {}", meta.seed, meta.squall);
-    paragraph(&mut out, "", &about, 99);
+pub fn limit_text(limit: &Limit, meta: &Meta, around: Around<'_>) -> String {
+    let mut out = head(limit, meta, around);
     out.push('\n');
-    table(&mut out, limit);
+    if !limit.steps.is_empty() {
+        table(&mut out, limit);
+    }
     if limit.steps.len() > 1 && limit.mode != "soak" {
         let p99 = Curve { name: "p99", of: |step| step.p99_us, show: time, logarithmic: true };
         chart(&mut out, limit, &p99);
         let done =
             Curve { name: "requests", of: |step| step.requests, show: rate, logarithmic: false };
         chart(&mut out, limit, &done);
+    }
+    for failure in around.failures {
+        paragraph(&mut out, " failed         ", failure, 99);
     }
     paragraph(&mut out, " result         ", &result(limit), 99);
     if let Some(last) = limit.steps.last().filter(|_| limit.confirmed) {
@@ -96,6 +107,26 @@ pub fn limit_text(limit: &Limit, meta: &Meta) -> String {
         let why = format!("at {}: {}", level_text(limit.by, step.level), step.generator.join("; "));
         paragraph(&mut out, " squall         ", &why, 99);
     }
+    recovery(&mut out, limit);
+    out
+}
+
+/// What was tested, and what became of setup and teardown.
+fn head(limit: &Limit, meta: &Meta, around: Around<'_>) -> String {
+    let title = if limit.mode == "search" { "sustained maximum" } else { limit.mode };
+    let plan = shorten(&limit.plan, 60);
+    let mut out = format!("\n{plan}: {title}, by {}\n", limit.by.label());
+    let target = meta.target.as_deref().unwrap_or("the hosts that the plan names");
+    let about = format!("at {target}, seed {}, squall {}", meta.seed, meta.squall);
+    paragraph(&mut out, "", &about, 99);
+    for phase in around.phases {
+        paragraph(&mut out, &format!(" {:<15}", phase.phase), &phase_text(phase), 99);
+    }
+    out
+}
+
+/// The longest recovery.
+fn recovery(out: &mut String, limit: &Limit) {
     let took = |one: &Recovery| one.seconds.unwrap_or(f64::INFINITY);
     let longest = limit.recoveries.iter().max_by(|a, b| took(a).total_cmp(&took(b)));
     if let Some(one) = longest {
@@ -110,9 +141,8 @@ pub fn limit_text(limit: &Limit, meta: &Meta) -> String {
                 one.watched_s
             ),
         };
-        paragraph(&mut out, " recovery       ", &words, 99);
+        paragraph(out, " recovery       ", &words, 99);
     }
-    out
 }
 
 /// A load level in words, such as `50/s`, `200` or `1.50x`.
@@ -209,6 +239,7 @@ fn result(limit: &Limit) -> String {
                 level_text(limit.by, highest)
             )
         }
+        (SearchEnd::SetupFailed, _) => "the setup failed: no step was run".to_owned(),
         (SearchEnd::Interrupted, _) => so_far(limit),
         (SearchEnd::Found | SearchEnd::OutOfSteps, None) => {
             let met = limit.steps.iter().all(LoadStep::met);

@@ -1,7 +1,7 @@
 //! The progress line of a run.
 
 use squall_analysis::{Recent, Totals};
-use squall_base::units::{count, rate, time};
+use squall_base::units::{counted, rate, time};
 
 /// Most columns: a line as wide as a terminal of 80 columns would wrap where a character follows.
 const MAX_COLUMNS: usize = 79;
@@ -47,13 +47,15 @@ pub fn live_line(live: &Live<'_>) -> String {
 /// that there is. Of the first second alone there are none yet.
 fn numbers(live: &Live<'_>) -> String {
     let Some(row) = live.recent.rows().rev().nth(1) else { return String::new() };
+    // Without a complete response there is no latency.
+    let latency = |us: u64| if us == 0 { "-".to_owned() } else { time(us as f64) };
     format!(
-        "  {} users  {}  p50 {}  p99 {}  {} errors",
-        count(row.users),
+        "  {}  {}  p50 {}  p99 {}  {}",
+        counted(row.users, "user"),
         rate(row.requests as f64 / f64::from(row.seconds.max(1))),
-        time(row.p50_us as f64),
-        time(row.p99_us as f64),
-        count(live.totals.errors()),
+        latency(row.p50_us),
+        latency(row.p99_us),
+        counted(live.totals.errors(), "error"),
     )
 }
 
@@ -96,6 +98,19 @@ mod tests {
             line(2.0, None, &recorded(5, 1_000, 2)),
             "  2s  10 users  2.00/s  p50 1.00 ms  p99 1.00 ms  0 errors"
         );
+    }
+
+    #[test]
+    fn what_has_no_latency_shows_none() {
+        let (mut totals, mut recent) = (Totals::new(), Recent::default());
+        for second in 0..2 {
+            let mut slice = Slice::new(0, second);
+            slice.counters.users_active = 1;
+            assert!(totals.add(&slice));
+            recent.add(&slice);
+        }
+        let wanted = "  2s  1 user  0.00/s  p50 -  p99 -  0 errors";
+        assert_eq!(line(2.0, None, &(totals, recent)), wanted);
     }
 
     #[test]

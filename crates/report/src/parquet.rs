@@ -183,6 +183,40 @@ fn schema(columns: &[(&'static str, Type)]) -> Result<Schema, ParquetError> {
     Schema::group_type_builder("squall").with_fields(fields?).build()
 }
 
+/// The error as one of writing: what the writer itself has met is told as it is.
 fn other(error: ParquetError) -> io::Error {
-    io::Error::other(error)
+    match error {
+        ParquetError::External(error) => match error.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(error) => io::Error::other(error),
+        },
+        error => io::Error::other(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes so many bytes.
+    struct Disk(usize);
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::StorageFull)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_told_as_it_is() {
+        let mut table = Table::new(Disk(4), &[("a", Type::Count)]).expect("room for its beginning");
+        table.add([Cell::Count(1)]).expect("nothing is written yet");
+        let error = table.finish().expect_err("there is no room");
+        assert_eq!(error.to_string(), io::Error::from(io::ErrorKind::StorageFull).to_string());
+    }
 }

@@ -15,8 +15,8 @@ use crate::schema::document;
 
 /// What is said of a run that the tester interrupted.
 pub(crate) const INTERRUPTED: &str = "the run was interrupted: these are the results up to then";
-/// Why a run failed that has no end.
-const NO_END: &str = "the run has no end: its generator was killed, or is still at work";
+/// Why a run failed that did not finish.
+const NO_END: &str = "the run did not finish: squall was killed, or is still running";
 
 document! {
     /// What is known about a run before it starts.
@@ -191,7 +191,7 @@ pub struct Run {
     pub meta: Meta,
     /// Length, in seconds.
     pub elapsed_s: f64,
-    /// Whether it ended in an orderly way; otherwise the generator was killed, or is still at work.
+    /// Whether it ended in an orderly way; otherwise squall was killed, or is still running.
     pub finished: bool,
     /// Whether the tester interrupted it.
     pub interrupted: bool,
@@ -303,6 +303,7 @@ impl Run {
             expressions_failed: self.totals.counters().expressions_failed,
             aborted: self.aborted.as_ref(),
             stopped_by_plan: self.stopped_by_plan,
+            load_started: self.has_numbers(),
             incomplete: &incomplete,
         })
     }

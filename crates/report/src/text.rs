@@ -1,18 +1,21 @@
 //! A run as text for a terminal of 80 to 200 columns: what was tested, requests, groups and checks, what is
 //! behind the numbers, thresholds, how far they can be trusted, and whether the run passed, which is last.
 
+mod columns;
 mod table;
+mod width;
 
 use std::fmt::Write as _;
 
 use squall_analysis::definition;
 use squall_base::escape_control;
-use squall_base::units::{bytes, count, percent, rate, time};
+use squall_base::units::{bytes, count, counted, percent, rate, time};
 use squall_metrics::ErrorKind;
 
 use crate::document::{Known, MetricRow, NONE, PhaseTimes, RunDocument};
 use crate::run::RunPhase;
 pub(crate) use table::path;
+pub(crate) use width::{begin, pad, shorten, text_width};
 
 /// Most metrics of the plan's own that are shown.
 const MAX_METRICS_SHOWN: usize = 30;
@@ -72,7 +75,7 @@ fn load(out: &mut String, run: &RunDocument, show: &Show) {
     table::requests(out, run, show);
     table::checks(out, run, show);
     outcomes(out, run, width);
-    errors(out, run, width);
+    errors(out, run, show);
     time_accounting(out, run, width);
     metrics(out, run, width);
     steady(out, run, width);
@@ -99,11 +102,6 @@ fn more(out: &mut String, number: usize, what: &str) {
     }
 }
 
-/// The ending of a word after a number.
-fn plural(number: u64) -> &'static str {
-    if number == 1 { "" } else { "s" }
-}
-
 fn head(out: &mut String, run: &RunDocument, width: usize) {
     let meta = &run.meta;
     let users = run.counters.get("users_active").copied().unwrap_or(0);
@@ -111,13 +109,13 @@ fn head(out: &mut String, run: &RunDocument, width: usize) {
     let end = if run.interrupted { ", interrupted" } else { end };
     let plan = shorten(&meta.plan, 60);
     let first = match run.validity == NONE {
+        true if !run.finished => format!("{plan}: no result was written yet{end}"),
         true => format!("{plan}: no load ran{end}"),
         false => format!(
-            "{plan}: {}{end}, {workers} worker{}, at most {} virtual user{}",
+            "{plan}: {}{end}, {}, at most {}",
             time(run.elapsed_s * 1e6),
-            plural(workers),
-            count(users),
-            plural(users)
+            counted(workers, "worker"),
+            counted(users, "virtual user")
         ),
     };
     paragraph(out, "", &first, width);
@@ -143,11 +141,11 @@ fn head(out: &mut String, run: &RunDocument, width: usize) {
 }
 
 /// What became of the setup or the teardown.
-fn phase_text(phase: &RunPhase) -> String {
+pub(crate) fn phase_text(phase: &RunPhase) -> String {
     let (requests, errors) = (phase.requests, phase.errors);
-    let mut text = format!("{} request{}", count(requests), plural(requests));
+    let mut text = counted(requests, "request");
     if errors > 0 {
-        let _ = write!(text, ", {} error{}", count(errors), plural(errors));
+        let _ = write!(text, ", {}", counted(errors, "error"));
     }
     let _ = match phase.end.as_str() {
         "done" => write!(text, ", {}", time(phase.elapsed_s * 1e6)),
@@ -184,22 +182,28 @@ fn retries(out: &mut String, run: &RunDocument, width: usize) {
     let mut parts = Vec::new();
     let (stale, unsolicited) = (of("stale_retries"), of("unsolicited_responses"));
     if stale > 0 {
-        let text = "sent again on a new connection, as the target had closed the old one";
-        parts.push(format!("{} request{} {text}", count(stale), plural(stale)));
+        let text = "sent again on a new connection because the target had closed the old one";
+        parts.push(format!("{} {text}", counted(stale, "request")));
     }
     if unsolicited > 0 {
         let text = "without a request: connection closed";
-        parts.push(format!("{} response{} {text}", count(unsolicited), plural(unsolicited)));
+        parts.push(format!("{} {text}", counted(unsolicited, "response")));
     }
     if !parts.is_empty() {
         paragraph(out, " retries     ", &parts.join("; "), width);
     }
 }
 
-fn errors(out: &mut String, run: &RunDocument, width: usize) {
+/// Errors by kind, each with what to look at; what a kind means beyond that is for those who want it explained.
+fn errors(out: &mut String, run: &RunDocument, show: &Show) {
+    let width = show.width();
     for (label, number) in &run.totals.error_kinds {
-        let meaning = ErrorKind::from_label(label).map_or("", ErrorKind::explain);
-        let text = format!("{} {label}: {meaning}", count(*number));
+        let kind = ErrorKind::from_label(label);
+        let shown = kind.filter(|kind| show.explain || kind.has_hint());
+        let text = match shown {
+            Some(kind) => format!("{} {label}: {}", count(*number), kind.explain()),
+            None => format!("{} {label}", count(*number)),
+        };
         paragraph(out, " errors      ", &text, width);
     }
     for line in run.log.iter().take(MAX_LOG_SHOWN) {
@@ -316,15 +320,21 @@ fn known(name: &str, own: &Known, show: fn(f64) -> String) -> String {
     }
 }
 
+/// The generator's own delays, each with the key of its definition.
+fn generator_delays(run: &RunDocument) -> [(&'static str, &'static str, &PhaseTimes); 3] {
+    let own = &run.generator;
+    [
+        ("receive delay", "receive_delay", &own.receive_delay_us),
+        ("send delay", "send_delay", &own.send_delay_us),
+        ("event loop", "loop_iteration", &own.loop_iteration_us),
+    ]
+}
+
 /// The generator's own delays and the resources that it used.
 fn generator(out: &mut String, run: &RunDocument, width: usize) {
     let own = &run.generator;
-    let named: [(&str, &PhaseTimes); 3] = [
-        ("receive delay", &own.receive_delay_us),
-        ("send delay", &own.send_delay_us),
-        ("event loop", &own.loop_iteration_us),
-    ];
-    let delays = named.into_iter().filter(|(_, times)| times.count > 0).map(|(name, times)| {
+    let named = generator_delays(run).into_iter().filter(|(.., times)| times.count > 0);
+    let delays = named.map(|(name, _, times)| {
         format!("{name} {} (p99 {}, max {})", time(times.mean), time(times.p99), time(times.max))
     });
     let io = (!run.meta.io.is_empty()).then(|| format!("I/O backend {}", run.meta.io));
@@ -338,26 +348,42 @@ fn generator(out: &mut String, run: &RunDocument, width: usize) {
     }
 }
 
-/// What the numbers mean.
+/// What the words mean that the report shows, in the order in which it shows them.
 fn definitions(out: &mut String, run: &RunDocument, width: usize) {
     let all = &run.totals;
     let rows = || run.requests.iter().chain(&run.groups).chain(&run.iterations);
-    let wanted = [
-        (" latency     ", "latency", true),
-        (
-            " ≥           ",
-            "latency_with_timeouts",
-            rows().any(|row| row.latency_with_timeouts_us.is_some()),
-        ),
-        (" corrected   ", "corrected_latency", all.corrected_latency_us.is_some()),
-    ];
-    for (word, name, _) in wanted.into_iter().filter(|(.., is_shown)| *is_shown) {
-        paragraph(out, word, definition(name).unwrap_or_default(), width);
-    }
+    let bounded = rows().any(|row| row.latency_with_timeouts_us.is_some());
+    let mut define = |word: &str, key: &str, is_shown: bool| {
+        if let (true, Some(text)) = (is_shown, definition(key)) {
+            paragraph(out, &format!(" {word:<12}"), text, width);
+        }
+    };
+    define("rate", "rate", true);
+    define("errors", "error_rate", true);
+    define("latency", "latency", true);
+    define("p50, p99", "percentile", true);
+    define("≥", "latency_with_timeouts", bounded);
+    define("corrected", "corrected_latency", all.corrected_latency_us.is_some());
+    define("group", "group", !run.groups.is_empty());
+    define("iterations", "iteration", !run.iterations.is_empty());
+    define("cut off", "cut_off", rows().any(|row| row.cut_off > 0));
+    let mut detail = |word: &str, key: &str| {
+        let text = format!("{}: {}", key.replace('_', " "), definition(key).unwrap_or_default());
+        paragraph(out, word, &text, width);
+    };
     for phase in squall_metrics::PHASES.iter().filter(|phase| all.phases.contains_key(**phase)) {
-        let text =
-            format!("{}: {}", phase.replace('_', " "), definition(phase).unwrap_or_default());
-        paragraph(out, " phase       ", &text, width);
+        detail(" phase       ", phase);
+    }
+    if run.throughput_gap.is_some() {
+        let of = |key| definition(key).unwrap_or_default();
+        paragraph(out, " time spent  ", of("time_accounting"), width);
+        for key in ["measured", "littles_law"] {
+            paragraph(out, " throughput  ", of(key), width);
+        }
+    }
+    for (name, key, _) in generator_delays(run).into_iter().filter(|(.., own)| own.count > 0) {
+        let text = format!("{name}: {}", definition(key).unwrap_or_default());
+        paragraph(out, " generator   ", &text, width);
     }
 }
 
@@ -366,9 +392,9 @@ fn thresholds(out: &mut String, run: &RunDocument, show: &Show) {
         let word = if own.passed { show.word("passed", "32") } else { show.word("FAILED", "31;1") };
         let room = show.width() - 23;
         // What one does not need is the other's.
-        let rest = room.saturating_sub(own.shown.chars().count() + 1);
+        let rest = room.saturating_sub(text_width(&own.shown) + 1);
         let text = shorten(&own.text, rest.max(room / 2));
-        let shown = shorten(&own.shown, room - 1 - text.chars().count());
+        let shown = shorten(&own.shown, room - 1 - text_width(&text));
         let _ = writeln!(out, " threshold   {word} {text} ({shown})");
     }
 }
@@ -384,7 +410,10 @@ fn validity(out: &mut String, run: &RunDocument, show: &Show) {
             show.word("QUESTIONABLE", "33;1"),
             "some of these numbers partly describe the generator",
         ),
-        NONE => (NONE.to_owned(), "no load ran, so that there are no numbers"),
+        NONE if !run.finished => {
+            (NONE.to_owned(), "no result was written yet: the run did not finish")
+        }
+        NONE => (NONE.to_owned(), "no load ran, so there are no numbers"),
         _ => (show.word("valid", "32"), "squall found no reason to doubt these numbers"),
     };
     let _ = writeln!(out, " validity    {word}: {meaning}");
@@ -421,14 +450,14 @@ fn outcome(out: &mut String, run: &RunDocument, show: &Show) {
 
 /// A text after a label, wrapped, with later lines indented. What came from elsewhere stays data: control characters
 /// are escaped.
-pub(crate) fn paragraph(out: &mut String, word: &str, text: &str, width: usize) {
+pub(crate) fn paragraph(out: &mut String, word: &str, text: &str, columns: usize) {
     let word = escape_control(word);
-    let indent = word.chars().count();
+    let indent = text_width(&word);
     out.push_str(&word);
     let mut column = indent;
     for (at, part) in text.split_whitespace().map(escape_control).enumerate() {
-        let length = part.chars().count();
-        if at > 0 && column + 1 + length > width {
+        let length = text_width(&part);
+        if at > 0 && column + 1 + length > columns {
             out.push('\n');
             out.push_str(&" ".repeat(indent));
             column = indent;
@@ -440,17 +469,6 @@ pub(crate) fn paragraph(out: &mut String, word: &str, text: &str, width: usize) 
         column += length;
     }
     out.push('\n');
-}
-
-/// A text in at most `width` characters, shortened in its middle, with control characters escaped.
-pub(crate) fn shorten(text: &str, width: usize) -> String {
-    let chars: Vec<char> = escape_control(text).replace('\t', " ").chars().collect();
-    if chars.len() <= width {
-        return chars.into_iter().collect();
-    }
-    let left = (width - 1) / 2;
-    let right = width - 1 - left;
-    chars[..left].iter().chain(&['…']).chain(&chars[chars.len() - right..]).collect()
 }
 
 #[cfg(test)]
@@ -470,11 +488,5 @@ mod tests {
         );
         let none = Known { value: 5.0, why, ..Known::default() };
         assert_eq!(known("", &none, rate), "5.00/s (no interval: too short)");
-    }
-
-    #[test]
-    fn long_names_are_shortened_in_their_middle() {
-        assert_eq!(shorten("abcdefgh", 5), "ab…gh");
-        assert_eq!(shorten("abcde", 5), "abcde");
     }
 }

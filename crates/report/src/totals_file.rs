@@ -10,7 +10,7 @@ use squall_analysis::{Summary, Totals};
 use squall_metrics::Slice;
 use zstd::bulk::{Compressor, Decompressor};
 
-use crate::folder::replace_file;
+use crate::output::replace_file;
 
 /// The file's name.
 const NAME: &str = "totals.bin";

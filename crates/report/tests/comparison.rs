@@ -223,14 +223,14 @@ fn a_baseline_says_what_the_run_said() {
     let other = side("b", 200, 60, 2, login_slower, 0.01);
     let whole = compare_runs(&[own, other.clone()], &[]);
     let of_baseline = compare_runs(&[kept, other], &[]);
-    let verdicts = |document: &ComparisonDocument| -> Vec<String> {
+    let results = |document: &ComparisonDocument| -> Vec<String> {
         let rows = document.pairs[0].rows.iter().flat_map(|row| &row.values);
         rows.map(|own| {
-            format!("{} {:?}", own.verdict, own.change.map(|change| (change * 1e4).round()))
+            format!("{} {:?}", own.result, own.change.map(|change| (change * 1e4).round()))
         })
         .collect()
     };
-    assert_eq!(verdicts(&of_baseline), verdicts(&whole));
+    assert_eq!(results(&of_baseline), results(&whole));
     assert_eq!(of_baseline.differs, whole.differs);
 }
 
@@ -248,7 +248,7 @@ fn what_is_no_baseline_is_refused() {
         encoder.finish().expect("memory")
     };
     for (text, word) in [
-        ("[]", "no baseline"),
+        ("[]", "not a baseline"),
         ("{}", "no version"),
         ("{\"squall_baseline\": 2}", "later version"),
         ("{\"squall_baseline\": 1, \"seconds\": [0]}", "out of range"),

@@ -7,9 +7,9 @@ use common::golden;
 use serde_json::Value;
 use squall_analysis::{Recent, Totals};
 use squall_metrics::{
-    ErrorKind, HostMetrics, HostSample, Level, Load, MetricId, MetricKey, MetricKind, NameId,
-    Phases, RowKey, RowKind, Sample, ScenarioLoad, Slice, TimeAccount, TimeRecorder, UserState,
-    Verdict,
+    CheckResult, ErrorKind, HostMetrics, HostSample, Level, Load, MetricId, MetricKey, MetricKind,
+    NameId, Phases, RowKey, RowKind, Sample, ScenarioLoad, Slice, TimeAccount, TimeRecorder,
+    UserState,
 };
 use squall_report::{
     FileKind, Finished, Generator, Live, Mark, Meta, OutcomeDocument, PlannedLoad, Recording, Row,
@@ -87,13 +87,13 @@ fn slice(second: u32) -> Slice {
     slice.record_span(CHECKOUT, 350_000_000, true);
     slice.record_span(ITERATION, 900_000_000, true);
     slice.record_cut_off_span(ITERATION, 100_000_000);
-    for (check, passed, verdict) in [
-        (CHECKS[0], 60, Verdict::Failed),
-        (CHECKS[1], 38, Verdict::Failed),
-        (CHECKS[2], 0, Verdict::Warned),
+    for (check, passed, result) in [
+        (CHECKS[0], 60, CheckResult::Failed),
+        (CHECKS[1], 38, CheckResult::Failed),
+        (CHECKS[2], 0, CheckResult::Warned),
     ] {
-        (0..passed).for_each(|_| slice.record_check(check, Verdict::Passed));
-        slice.record_check(check, verdict);
+        (0..passed).for_each(|_| slice.record_check(check, CheckResult::Passed));
+        slice.record_check(check, result);
     }
     slice.time_account = account(u64::from(second) * SECOND);
     for delay in 1..=100 {
@@ -313,6 +313,76 @@ fn failed_setup() -> Run {
     }
 }
 
+/// A run of two scenarios with rows and checks of such names, with large numbers.
+fn large(names: [&str; 2]) -> RunDocument {
+    let mut document = document(&run());
+    let scenarios: Vec<String> =
+        document.meta.scenarios.iter().map(|own| own.name.clone()).collect();
+    for (row, name) in document.requests.iter_mut().zip(names.into_iter().cycle()) {
+        (row.count, row.rate, row.name) = (123_456_789, 1_234_567.8, name.to_owned());
+    }
+    for (number, check) in document.checks.iter_mut().enumerate() {
+        check.scenario = scenarios[number % 2].clone();
+        check.name = names[number / 2].to_owned();
+        check.passed = 123_456_789_012;
+    }
+    document
+}
+
+/// The columns that a line takes, if no characters but those of China and Japan take two.
+fn columns(line: &str) -> usize {
+    line.chars().count() + line.chars().filter(|c| ('\u{3000}'..='\u{9fff}').contains(c)).count()
+}
+
+#[test]
+fn large_numbers_and_wide_names_stay_under_their_heads() {
+    let names = ["GET /a/path/that/is/long", "GET /価格一覧/商品/詳細/在庫確認"];
+    for columns_of_terminal in [80, 100, 140] {
+        let show = Show { columns: columns_of_terminal, ..PLAIN };
+        let shown = text(&large(names), &show);
+        let fits = |line: &str| columns(line) < columns_of_terminal;
+        assert!(shown.lines().all(fits), "{shown}");
+        for title in ["request", "check"] {
+            let mut lines =
+                shown.lines().skip_while(|line| !line.starts_with(&format!(" {title} ")));
+            let head = columns(lines.next().expect("a head"));
+            let rows = lines.take_while(|line| !line.is_empty());
+            for row in rows.filter(|line| line.contains("123,456,789")) {
+                assert_eq!(columns(row), head, "{shown}");
+            }
+        }
+    }
+    golden("report-large-80.txt", &text(&large(names), &Show { columns: 80, ..PLAIN }));
+}
+
+/// A check that fails in one scenario alone is not added up with the others.
+#[test]
+fn checks_of_one_name_stay_apart_by_scenario() {
+    let mut run = document(&run());
+    let first = run.checks[0].clone();
+    let of = |scenario: &str, passed, failed| {
+        let mut check = first.clone();
+        (check.scenario, check.passed, check.failed) = (scenario.to_owned(), passed, failed);
+        check
+    };
+    run.checks = vec![of("buyer", 3, 0), of("guest", 0, 3)];
+    let shown = text(&run, &PLAIN);
+    let lines: Vec<Vec<&str>> = shown
+        .lines()
+        .skip_while(|line| !line.starts_with(" check "))
+        .take_while(|line| !line.is_empty())
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    let wanted = [
+        vec!["check", "passed", "failed", "warned"],
+        vec!["buyer"],
+        vec!["status", "==", "200", "3", "0", "0"],
+        vec!["guest"],
+        vec!["status", "==", "200", "0", "3", "0"],
+    ];
+    assert_eq!(lines, wanted);
+}
+
 /// What others sent stays data, wherever in the result it stands.
 #[test]
 fn the_text_commands_no_terminal() {
@@ -368,8 +438,8 @@ fn the_text_of_many_names() {
     }
     for n in 200..280 {
         slice.announce(NameId(n), RowKey::new(RowKind::Check, "user", &format!("check {n}")));
-        let verdict = if n % 40 == 0 { Verdict::Failed } else { Verdict::Passed };
-        slice.record_check(NameId(n), verdict);
+        let result = if n % 40 == 0 { CheckResult::Failed } else { CheckResult::Passed };
+        slice.record_check(NameId(n), result);
     }
     let mut totals = Totals::new();
     assert!(totals.add(&slice));
@@ -431,7 +501,7 @@ fn a_run_that_broke_off_says_so_in_every_file() {
     };
     let killed = document(&Run { finished: false, ..run() });
     let kinds = [FileKind::Markdown, FileKind::Junit, FileKind::Github, FileKind::Gitlab];
-    for (run, word) in [(interrupted, "interrupted"), (killed, "the run has no end")] {
+    for (run, word) in [(interrupted, "interrupted"), (killed, "the run did not finish")] {
         let of = Finished { document: &run, run: None, folder: None };
         for kind in kinds {
             let text = String::from_utf8(file(kind, of).expect("a file")).expect("text");

@@ -4,9 +4,9 @@ mod common;
 
 use common::golden;
 use squall_limit::{
-    LevelKind, Limit, LoadStep, Recovery, RequirementResult, SearchEnd, SustainedMax,
+    Arrivals, LevelKind, Limit, LoadStep, Recovery, RequirementResult, SearchEnd, SustainedMax,
 };
-use squall_report::{Meta, limit_json, limit_text};
+use squall_report::{Around, Meta, RunPhase, limit_json, limit_text};
 
 /// A queue with a capacity of 100 a second, that takes 10 ms for one.
 fn step(level: f64) -> LoadStep {
@@ -33,6 +33,7 @@ fn step(level: f64) -> LoadStep {
         error_rate: if level < 99.0 { 0.0 } else { 0.125 },
         requirements: vec![requirement],
         keeps_up: done >= 0.95 * level,
+        arrivals: Arrivals { rate: Some(level), due: (24.0 * level) as u64, dropped: 0 },
         generator: Vec::new(),
     }
 }
@@ -59,7 +60,7 @@ fn meta() -> Meta {
 
 #[test]
 fn the_text() {
-    let text = limit_text(&limit(), &meta());
+    let text = limit_text(&limit(), &meta(), Around::default());
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     golden("limit.txt", &text);
     let ends = [
@@ -67,12 +68,13 @@ fn the_text() {
         SearchEnd::NeverViolated,
         SearchEnd::Generator,
         SearchEnd::NotRecovered,
+        SearchEnd::SetupFailed,
         SearchEnd::Interrupted,
     ];
     let short = |end| {
         let limit =
             Limit::new("shop".to_owned(), LevelKind::Users, "search", vec![step(10.0)], end);
-        limit_text(&limit, &meta())
+        limit_text(&limit, &meta(), Around::default())
     };
     golden("limit-ends.txt", &ends.map(short).concat());
 }
@@ -82,7 +84,11 @@ fn a_level_that_was_met_by_chance_says_so() {
     let text = |low: f64| {
         let maximum = SustainedMax { level: low, low, high: 80.0, fitted: false };
         // In one line.
-        let text = limit_text(&Limit { sustained_max: Some(maximum), ..limit() }, &meta());
+        let text = limit_text(
+            &Limit { sustained_max: Some(maximum), ..limit() },
+            &meta(),
+            Around::default(),
+        );
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let certain = text(65.0);
@@ -94,14 +100,64 @@ fn a_level_that_was_met_by_chance_says_so() {
     );
     let steps = [160.0, 76.0, 76.0].map(step).to_vec();
     let limit = Limit::new("shop".to_owned(), LevelKind::Rate, "search", steps, SearchEnd::Found);
-    let text = limit_text(&limit, &meta()).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = limit_text(&limit, &meta(), Around::default())
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
     assert!(
         text.contains("76.0/s met the requirements once more at the end, by so little"),
         "{text}"
     );
 }
 
+/// A teardown that failed is in both, and so is a setup that did.
+#[test]
+fn setup_and_teardown_are_told() {
+    let phase = |phase: &str, end: &str, errors| RunPhase {
+        phase: phase.to_owned(),
+        end: end.to_owned(),
+        requests: 1_200,
+        errors,
+        elapsed_s: 0.25,
+        rows: Vec::new(),
+        log: Vec::new(),
+    };
+    let phases = [phase("setup", "done", 0), phase("teardown", "failed", 1)];
+    let failures = ["teardown failed: logout: status 500".to_owned()];
+    let around = Around { phases: &phases, failures: &failures };
+    let text = limit_text(&limit(), &meta(), around);
+    for line in [
+        " setup          1,200 requests, 250 ms\n",
+        " teardown       1,200 requests, 1 error, failed\n",
+        " failed         teardown failed: logout: status 500\n",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
+    let json = limit_json(&limit(), &meta(), around);
+    assert_eq!(
+        (&json["run_phases"][1]["end"], &json["run_phases"][1]["errors"]),
+        (&"failed".into(), &1.into())
+    );
+    assert_eq!(json["failures"][0], failures[0]);
+    let none = limit_text(
+        &Limit::new(
+            "shop".to_owned(),
+            LevelKind::Users,
+            "search",
+            Vec::new(),
+            SearchEnd::SetupFailed,
+        ),
+        &meta(),
+        around,
+    );
+    assert!(none.contains("result         the setup failed: no step was run"), "{none}");
+    assert!(!none.contains("outcome"), "a table of nothing: {none}");
+}
+
 #[test]
 fn the_json() {
-    golden("limit.json", &(format!("{:#}", limit_json(&limit(), &meta())) + "\n"));
+    golden(
+        "limit.json",
+        &(format!("{:#}", limit_json(&limit(), &meta(), Around::default())) + "\n"),
+    );
 }

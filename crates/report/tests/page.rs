@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use squall_analysis::Totals;
-use squall_metrics::{ErrorKind, NameId, RowKey, RowKind, Sample, Slice, Verdict};
+use squall_metrics::{CheckResult, ErrorKind, NameId, RowKey, RowKind, Sample, Slice};
 use squall_report::{
     Details, Mark, Meta, Recording, Run, RunFolder, document, html, load_folder_to_draw,
 };
@@ -26,7 +26,7 @@ fn slice(worker: u32, second: u32) -> Slice {
     }
     slice.record_span(NameId(2), 30_000_000, false);
     slice.record_span(NameId(3), 50_000_000, false);
-    slice.record_check(NameId(4), Verdict::Failed);
+    slice.record_check(NameId(4), CheckResult::Failed);
     slice.counters.users_active = 3;
     slice
 }

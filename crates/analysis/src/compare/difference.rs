@@ -25,7 +25,7 @@ const Z_ALL_BANDS: f64 = 2.88;
 
 /// What is said of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum DifferenceResult {
     /// It is more than chance, with all others that were looked at.
     Changed,
     /// Whatever there is of a change is below 5%, or half a percentage point of errors.
@@ -36,14 +36,14 @@ pub enum Verdict {
     Unknown,
 }
 
-impl Verdict {
+impl DifferenceResult {
     /// In a word.
     pub fn word(self) -> &'static str {
         match self {
-            Verdict::Changed => "changed",
-            Verdict::Same => "same",
-            Verdict::Unclear => "unclear",
-            Verdict::Unknown => "unknown",
+            DifferenceResult::Changed => "changed",
+            DifferenceResult::Same => "same",
+            DifferenceResult::Unclear => "unclear",
+            DifferenceResult::Unknown => "unknown",
         }
     }
 }
@@ -66,7 +66,7 @@ pub struct Difference {
     /// The probability of so large a change, or a larger one, between two equal runs; `None`: it is not known.
     pub p: Option<f64>,
     /// What is said of it.
-    pub verdict: Verdict,
+    pub result: DifferenceResult,
 }
 
 /// How a row differs between two runs.
@@ -100,7 +100,7 @@ pub struct Comparison {
 impl RowComparison {
     /// Its differences that are more than chance.
     pub fn changed(&self) -> impl Iterator<Item = &Difference> {
-        self.differences.iter().filter(|own| own.verdict == Verdict::Changed)
+        self.differences.iter().filter(|own| own.result == DifferenceResult::Changed)
     }
 
     /// The difference of a measure.
@@ -176,7 +176,7 @@ fn shift(before: (&Measured, usize), after: (&Measured, usize)) -> Vec<Differenc
         match narrow.change {
             Some(change) => {
                 let (low, high) = (wider(change, narrow.low), wider(change, narrow.high));
-                Difference { low, high, verdict: of_band(measure, low, high), ..narrow }
+                Difference { low, high, result: of_band(measure, low, high), ..narrow }
             }
             None => narrow,
         }
@@ -185,13 +185,13 @@ fn shift(before: (&Measured, usize), after: (&Measured, usize)) -> Vec<Differenc
 }
 
 /// What a band says: it holds with all others, so that one beside 0 is a change.
-fn of_band(measure: Measure, low: Option<f64>, high: Option<f64>) -> Verdict {
+fn of_band(measure: Measure, low: Option<f64>, high: Option<f64>) -> DifferenceResult {
     let is_beside = low.is_some_and(|low| low > 0.0) || high.is_some_and(|high| high < 0.0);
     match (low, high) {
-        _ if is_beside => Verdict::Changed,
-        (Some(low), Some(high)) if is_same(measure, low, high) => Verdict::Same,
-        (None, None) => Verdict::Unknown,
-        _ => Verdict::Unclear,
+        _ if is_beside => DifferenceResult::Changed,
+        (Some(low), Some(high)) if is_same(measure, low, high) => DifferenceResult::Same,
+        (None, None) => DifferenceResult::Unknown,
+        _ => DifferenceResult::Unclear,
     }
 }
 
@@ -227,7 +227,7 @@ pub(super) fn difference(
         low: None,
         high: None,
         p: None,
-        verdict: Verdict::Unknown,
+        result: DifferenceResult::Unknown,
     };
     let (Some(own), Some(other)) = (before, after) else { return none };
     let scaled = |value: f64| match measure.scale() {
@@ -378,11 +378,11 @@ pub(super) fn decide(differences: &mut [&mut Difference]) -> usize {
     let real: Vec<usize> =
         tested.iter().enumerate().take_while(holds).map(|(_, own)| own.0).collect();
     for (at, own) in differences.iter_mut().enumerate() {
-        own.verdict = match (own.p, own.low, own.high) {
-            _ if real.contains(&at) => Verdict::Changed,
-            (_, Some(low), Some(high)) if is_same(own.measure, low, high) => Verdict::Same,
-            (None, None, None) => Verdict::Unknown,
-            _ => Verdict::Unclear,
+        own.result = match (own.p, own.low, own.high) {
+            _ if real.contains(&at) => DifferenceResult::Changed,
+            (_, Some(low), Some(high)) if is_same(own.measure, low, high) => DifferenceResult::Same,
+            (None, None, None) => DifferenceResult::Unknown,
+            _ => DifferenceResult::Unclear,
         };
     }
     count
@@ -426,12 +426,12 @@ mod tests {
         };
         let mut all = [of(0.02), of(0.001), of(0.6), of(0.015)];
         let count = decide(&mut all.iter_mut().collect::<Vec<_>>());
-        let verdicts = all.map(|own| own.verdict);
-        use Verdict::{Changed, Unclear};
+        let results = all.map(|own| own.result);
+        use DifferenceResult::{Changed, Unclear};
         // 0.001 × 4 and 0.015 × 3 are below 5%, 0.02 × 2 too; 0.6 is not.
-        assert_eq!((count, verdicts), (4, [Changed, Changed, Unclear, Changed]));
+        assert_eq!((count, results), (4, [Changed, Changed, Unclear, Changed]));
         let mut one_of_many = [of(0.02), of(0.6), of(0.7)];
         decide(&mut one_of_many.iter_mut().collect::<Vec<_>>());
-        assert_eq!(one_of_many[0].verdict, Unclear, "0.02 × 3 is not below 5%");
+        assert_eq!(one_of_many[0].result, Unclear, "0.02 × 3 is not below 5%");
     }
 }

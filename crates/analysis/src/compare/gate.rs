@@ -2,7 +2,7 @@
 
 use squall_metrics::RowKey;
 
-use super::difference::{Difference, Verdict, decide, difference};
+use super::difference::{Difference, DifferenceResult, decide, difference};
 use super::estimate::Measured;
 use super::measure::{Measure, MeasureOf, error};
 use crate::threshold::SyntaxError;
@@ -86,10 +86,12 @@ impl Gate {
     fn result(&self, row: GatedRow, own: Option<Difference>) -> GateResult {
         let beyond = own.and_then(|own| own.change).is_some_and(|change| self.is_beyond(change));
         let (passed, why) = match own {
-            Some(Difference { change: Some(_), verdict, .. }) => match (beyond, verdict) {
+            Some(Difference { change: Some(_), result, .. }) => match (beyond, result) {
                 (false, _) => (true, "within the limit"),
-                (true, Verdict::Changed) => (false, "beyond the limit, and more than chance"),
-                (true, Verdict::Unknown) => {
+                (true, DifferenceResult::Changed) => {
+                    (false, "beyond the limit, and more than chance")
+                }
+                (true, DifferenceResult::Unknown) => {
                     (false, "beyond the limit; how far it may be chance is not known")
                 }
                 (true, _) => {

@@ -132,12 +132,12 @@ fn errors_are_compared_in_points() {
     };
     let comparison = compare(&with(0.0, 1), &with(0.02, 2));
     let errors = comparison.rows[0].of(Measure::ErrorRate).expect("it is always there");
-    assert_eq!(errors.verdict, Verdict::Changed);
+    assert_eq!(errors.result, DifferenceResult::Changed);
     let change = errors.change.expect("known");
     assert!(errors.low.expect("known") > 0.0 && (0.01..0.03).contains(&change), "{errors:?}");
     let none = compare(&with(0.0, 1), &with(0.0, 2));
     let errors = none.rows[0].of(Measure::ErrorRate).expect("it is always there");
-    assert_eq!((errors.change, errors.verdict), (Some(0.0), Verdict::Same));
+    assert_eq!((errors.change, errors.result), (Some(0.0), DifferenceResult::Same));
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn values_alone_have_a_change_and_no_more() {
     };
     let comparison = compare(&values(1_000.0), &values(2_000.0));
     let mean = comparison.rows[0].of(Measure::Mean).expect("a mean");
-    assert_eq!((mean.change, mean.p, mean.verdict), (Some(1.0), None, Verdict::Unknown));
+    assert_eq!((mean.change, mean.p, mean.result), (Some(1.0), None, DifferenceResult::Unknown));
     assert_eq!(comparison.rows[0].of(Measure::Rate).expect("a rate").change, None);
 }
 

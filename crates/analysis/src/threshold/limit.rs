@@ -26,7 +26,10 @@ impl Unit {
                 time.filter(|_| text != "0").map(|time| time.as_secs_f64() * 1e6)
             }
         };
-        value.ok_or_else(|| format!("expected a {}, found `{text}`", self.expected()))
+        value.ok_or_else(|| match text {
+            "" => format!("expected a {}, found the end", self.expected()),
+            _ => format!("expected a {}, found `{text}`", self.expected()),
+        })
     }
 
     fn expected(self) -> &'static str {

@@ -169,6 +169,7 @@ fn errors_say_what_is_wrong() {
         ("", "unknown metric"),
         ("p99() < 1s", "empty"),
         ("p99 < 5", "time"),
+        ("p99 < ", "such as 300ms or 1.5s, found the end"),
         ("last < 5", "gauge"),
         ("corrected_p99(login) < 5", "time"),
         ("p99(login, kind: query) < 1s", "kind"),

@@ -1,7 +1,7 @@
 //! Tests of totals.
 
 use super::*;
-use squall_metrics::{MetricKind, Sample, Verdict};
+use squall_metrics::{CheckResult, MetricKind, Sample};
 
 fn request(name: &str) -> RowKey {
     RowKey::new(RowKind::Request, "s", name)
@@ -29,8 +29,10 @@ fn a_row_is_more_than_its_name() {
         (0..times).for_each(|_| slice.record(NameId(id), &Sample::ok(10)));
     }
     slice.record_span(NameId(3), 10_000, false);
-    for verdict in [Verdict::Passed, Verdict::Passed, Verdict::Failed, Verdict::Warned] {
-        slice.record_check(NameId(4), verdict);
+    for result in
+        [CheckResult::Passed, CheckResult::Passed, CheckResult::Failed, CheckResult::Warned]
+    {
+        slice.record_check(NameId(4), result);
     }
     let mut totals = Totals::new();
     assert!(totals.add(&slice));
@@ -209,7 +211,7 @@ fn a_summary_says_what_the_totals_say() {
         slice.record(b, &Sample { status: 500, ..Sample::ok(7) });
         slice.record_span(group, 9_000, second == 3);
         slice.record_cut_off_span(group, 1_000);
-        slice.record_check(check, Verdict::Warned);
+        slice.record_check(check, CheckResult::Warned);
         slice.record_metric(metric, MetricKind::Counter, 2.0, 5).expect("a count");
         slice.counters.users_active = u64::from(10 - second.min(9));
         slice.counters.redirects = 3;

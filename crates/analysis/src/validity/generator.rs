@@ -67,7 +67,7 @@ pub(super) fn generator_time(facts: &Facts<'_>) -> Option<Reason> {
         rule: "generator_time",
         effect: Some(Effect::on_rate(share)),
         observed: format!(
-            "users of closed loads waited for squall in {} of their time, beyond 50 µs a request (limit {})",
+            "users of closed workloads spent {} of their time waiting for squall, beyond 50 µs a request (limit {})",
             percent(share),
             percent(MAX_OWN_SHARE)
         ),
@@ -146,7 +146,7 @@ pub(super) fn stalled(facts: &Facts<'_>) -> Option<Reason> {
         rule: "stalled",
         effect: Some(Effect::on_rate(lost).or(lateness(facts))),
         observed: format!(
-            "squall stood still for up to {} (limit {}) {}",
+            "squall stalled for up to {} (limit {}) {}",
             time(worst as f64),
             time(MAX_STALL_US as f64),
             when(&seconds, rows.len())
@@ -174,7 +174,7 @@ pub(super) fn send_delay(facts: &Facts<'_>) -> Option<Reason> {
             time(delays.percentile(99.0) as f64),
             when(&seconds, facts.series.rows().len())
         ),
-        advice: "the load was not the plan's: use more workers or machines, a lower rate, or a longer ramp".to_owned(),
+        advice: "this was not the load that the plan asks for: use more workers or machines, a lower rate, or a longer ramp".to_owned(),
     })
 }
 
@@ -189,20 +189,22 @@ pub(super) fn receive_delay(facts: &Facts<'_>) -> Option<Reason> {
         rule: "receive_delay",
         effect: Some(Effect::on_rate(own_share(facts))),
         observed,
-        advice: "use more workers or machines, or fewer users; the latencies end at the arrival, as the kernel timestamped it, but virtual users continued late".to_owned(),
+        advice: "use more workers or machines, or fewer users; latencies end at the arrival that the kernel timestamped, but virtual users continued late".to_owned(),
     })
 }
 
 pub(super) fn connect_delay(facts: &Facts<'_>) -> Option<Reason> {
     let delays = &facts.totals.self_metrics().connect_delay;
     let observed = too_long(facts, delays, |delay| {
-        format!("half of the new connections were there for more than {delay} before squall saw it")
+        format!(
+            "half of the new connections had been open for more than {delay} before squall noticed"
+        )
     })?;
     Some(Reason {
         rule: "connect_delay",
         effect: Some(Effect::on_rate(own_share(facts))),
         observed,
-        advice: "many connections are opened at the same moment: use a ramp, more workers, or reuse connections; the time is no part of latencies, but virtual users continued late".to_owned(),
+        advice: "many connections are opened at the same moment: use a ramp, more workers, or reuse connections; this time is not included in latencies, but virtual users continued late".to_owned(),
     })
 }
 
@@ -247,6 +249,6 @@ pub(super) fn arrivals_dropped(facts: &Facts<'_>) -> Option<Reason> {
             percent(MAX_DROPPED),
             when(&seconds, facts.series.rows().len())
         ),
-        advice: "the load was not the plan's: raise max_users, unless the target is too slow for this rate".to_owned(),
+        advice: "this was not the load that the plan asks for: raise `max_users`, unless the target is too slow for this rate".to_owned(),
     })
 }

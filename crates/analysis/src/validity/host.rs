@@ -153,7 +153,7 @@ pub(super) fn clock_step(facts: &Facts<'_>) -> Option<Reason> {
         rule: "clock_step",
         effect: None,
         observed: format!(
-            "the system's clock was set by {} during the run (limit {}): the kernel's timestamps of arrivals, which latencies end with, jumped with it",
+            "the system's clock was stepped by {} during the run (limit {}): the kernel's timestamps of arrivals, which latencies end with, jumped with it",
             time(step as f64),
             time(MAX_CLOCK_STEP_US as f64)
         ),

@@ -3,9 +3,8 @@
 
 use super::{Effect, Facts, Reason};
 use crate::steady::Unsteady;
-use squall_base::units::{count, percent, time};
-use squall_metrics::Histogram;
-use squall_metrics::RequestStats;
+use squall_base::units::{count, counted, percent, time};
+use squall_metrics::{ErrorKind, Histogram, RequestStats};
 
 /// The share of requests with a retransmission.
 const MAX_RETRANSMITS: f64 = 0.001;
@@ -28,7 +27,7 @@ pub(super) fn retransmits(facts: &Facts<'_>) -> Option<Reason> {
             p99: if share > 0.01 { added.min(1.0) } else { 0.0 },
         }),
         observed: format!(
-            "squall's connections sent {} segments again, {} a request (limit {})",
+            "squall's connections retransmitted {} segments, {} of the number of requests (limit {})",
             count(repeated),
             percent(share),
             percent(MAX_RETRANSMITS)
@@ -47,7 +46,7 @@ pub(super) fn retries(facts: &Facts<'_>) -> Option<Reason> {
         rule: "retries",
         effect: Some(Effect { p99: share.min(1.0), ..Effect::NONE }),
         observed: format!(
-            "{} requests ({}, limit {}) were sent again on a new connection, because the target had closed the old one; their latency holds both attempts",
+            "{} requests ({}, limit {}) were sent again on a new connection, because the target had closed the old one; their latency includes both attempts",
             count(retries),
             percent(share),
             percent(MAX_RETRIES)
@@ -79,7 +78,7 @@ pub(super) fn name_lookups(facts: &Facts<'_>) -> Option<Reason> {
             p99: if is_common { slow.min(1.0) } else { 0.0 },
         }),
         observed: format!(
-            "{} requests looked up the name of their host, for {} each on average: {} of the time of all requests (limit {}) is the name server's",
+            "{} requests looked up the name of their host, which took {} each on average: {} of the time of all requests (limit {}) was spent waiting for the name server",
             count(lookups.count()),
             time(lookups.mean()),
             percent(share),
@@ -101,7 +100,7 @@ pub(super) fn pool_waits(facts: &Facts<'_>) -> Option<Reason> {
         rule: "pool_waits",
         effect: Some(Effect::NONE),
         observed: format!(
-            "{} requests waited for one of the connections that the plan lets users share, for {} on average, which is {} of their time (limit {}) and no part of the latency: the rate is what the pool lets through",
+            "{} requests waited for one of the connections that the plan lets users share, for {} on average, which is {} of their time (limit {}) and not included in latency: the pool limits the rate",
             count(waits.count()),
             time(waits.mean()),
             percent(share),
@@ -111,23 +110,72 @@ pub(super) fn pool_waits(facts: &Facts<'_>) -> Option<Reason> {
     })
 }
 
-/// The share of requests without a response from which on p99 is no time any more.
+/// The share of requests without a response from which on p99 is no longer a time.
 const MAX_GIVEN_UP: f64 = 0.01;
 
+/// Requests that were given up, those of them that the end of the load cut off, and their share of all; `None`: they are
+/// few.
+fn given_up(facts: &Facts<'_>) -> Option<(u64, u64, f64)> {
+    let RequestStats { waited, latency, error_kinds, .. } = facts.all;
+    let given_up = waited.count();
+    let share = given_up as f64 / (given_up + latency.count()).max(1) as f64;
+    let cut_off = error_kinds.iter().filter(|(kind, _)| *kind == ErrorKind::Interrupted);
+    let cut_off = cut_off.map(|(_, number)| number).sum::<u64>().min(given_up);
+    (share > MAX_GIVEN_UP).then_some((given_up, cut_off, share))
+}
+
 pub(super) fn timeouts(facts: &Facts<'_>) -> Option<Reason> {
-    let RequestStats { waited, latency, .. } = facts.all;
-    let share = waited.count() as f64 / (waited.count() + latency.count()).max(1) as f64;
-    (share > MAX_GIVEN_UP).then(|| Reason {
+    let (given_up, cut_off, share) = given_up(facts)?;
+    let number = counted(given_up, "request");
+    let (what, advice) = match cut_off {
+        // The target had no more time to respond.
+        _ if cut_off == given_up => return None,
+        0 => (
+            format!("{number} timed out ({})", percent(share)),
+            "find out why the target does not respond, or allow more time (`timeout`)",
+        ),
+        _ => (
+            format!(
+                "{number} timed out or were cut off by the end of the load ({}; {} cut off)",
+                percent(share),
+                count(cut_off)
+            ),
+            "find out why the target does not respond, or allow more time (`timeout`, and `graceful_stop` for those cut off)",
+        ),
+    };
+    Some(Reason {
         rule: "timeouts",
         effect: Some(Effect::NONE),
-        observed: format!(
-            "{} requests ({}) were given up: percentiles above p{} are not known, only that they are at least the time that these had waited",
-            count(waited.count()),
-            percent(share),
-            ((1.0 - share) * 1e4).floor() / 100.0
-        ),
-        advice: "find out why the target does not respond, or allow more time (`timeout`)".to_owned(),
+        observed: format!("{what}: {}", unknown_percentiles(share)),
+        advice: advice.to_owned(),
     })
+}
+
+pub(super) fn cut_off(facts: &Facts<'_>) -> Option<Reason> {
+    let (given_up, cut_off, share) = given_up(facts)?;
+    (cut_off == given_up).then(|| Reason {
+        rule: "cut_off",
+        effect: Some(Effect::NONE),
+        observed: format!(
+            "the end of the load cut off {} ({}): {}",
+            counted(cut_off, "request"),
+            percent(share),
+            unknown_percentiles(share)
+        ),
+        advice: "let requests finish (`graceful_stop`), or run longer".to_owned(),
+    })
+}
+
+/// What is not known where this share of the requests has no response.
+fn unknown_percentiles(share: f64) -> String {
+    if share >= 1.0 {
+        return "no percentile is known, only that each is at least the time that these had waited"
+            .to_owned();
+    }
+    format!(
+        "percentiles above p{} are not known, only that they are at least the time that these had waited",
+        ((1.0 - share) * 1e4).floor() / 100.0
+    )
 }
 
 /// Requests this many times slower than p99 are a stall, ...
@@ -151,9 +199,8 @@ pub(super) fn hidden_stall(facts: &Facts<'_>) -> Option<Reason> {
         rule: "hidden_stall",
         effect: Some(Effect::NONE),
         observed: format!(
-            "{} request{} took {} or more and {} of the time of all requests, which p99 ({}) does not show: while users wait for a target that stands still they send nothing",
-            count(number),
-            if number == 1 { "" } else { "s" },
+            "{} took {} or more and {} of the time of all requests, which p99 ({}) does not show: users who wait for a stalled target send nothing",
+            counted(number, "request"),
             time(from as f64),
             percent(share),
             time(latency.percentile(99.0) as f64)
@@ -178,7 +225,7 @@ pub(super) fn unsteady(facts: &Facts<'_>) -> Option<Reason> {
             steady.from, steady.to
         ),
         Unsteady::Step { of, at, change } => format!(
-            "the {of} {} by {} at second {at} and stayed so until second {} (limit {})",
+            "the {of} {} by {} at second {at} and stayed there until second {} (limit {})",
             if change > 0.0 { "rose" } else { "fell" },
             percent(change.abs()),
             steady.to,

@@ -190,7 +190,26 @@ fn timeouts_and_stalls_that_percentiles_hide_are_notes() {
         (0..5).for_each(|_| slice.record(NameId(0), &given_up));
     });
     assert_eq!(told(&found), one("timeouts", Validity::Valid, "none"));
+    assert!(found[0].observed.starts_with("50 requests timed out"), "{}", found[0].observed);
     assert!(found[0].observed.contains("percentiles above p95.2"), "{}", found[0].observed);
+    // What the end of the load cut off is no timeout of the target.
+    let cut_off = |_: u32, slice: &mut Slice| {
+        let error = Some(ErrorKind::Interrupted);
+        let cut_off = Sample { complete: false, error, ..Sample::ok(1_000_000) };
+        (0..5).for_each(|_| slice.record(NameId(0), &cut_off));
+    };
+    let found = reasons(cut_off);
+    assert_eq!(told(&found), one("cut_off", Validity::Valid, "none"));
+    let told_of = &found[0].observed;
+    assert!(told_of.starts_with("the end of the load cut off 50 requests"), "{told_of}");
+    assert!(!found[0].advice.contains("target"), "{}", found[0].advice);
+    let found = reasons(|second, slice| {
+        cut_off(second, slice);
+        let error = Some(ErrorKind::TimeoutFirstByte);
+        slice.record(NameId(0), &Sample { complete: false, error, ..Sample::ok(1_000_000) });
+    });
+    assert_eq!(told(&found), one("timeouts", Validity::Valid, "none"));
+    assert!(found[0].observed.contains("; 50 cut off"), "{}", found[0].observed);
     let stall = |second: u32, slice: &mut Slice| {
         if second == 5 {
             slice.record(NameId(0), &Sample::ok(2_000_000));

@@ -10,4 +10,4 @@ pub use pattern::{
 pub use read::{
     UnitError, parse_bandwidth, parse_duration, parse_rate, parse_share, parse_size, print_duration,
 };
-pub use show::{bytes, count, percent, rate, time};
+pub use show::{bytes, count, counted, percent, rate, time};

@@ -26,6 +26,11 @@ pub fn count(number: u64) -> String {
     out
 }
 
+/// A number of things, whose plural ends in `s`: `1 request`, `28,232 requests`.
+pub fn counted(number: u64, what: &str) -> String {
+    format!("{} {what}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
 /// A rate per second: `7.75/s`, `77.0/s`, `1,967/s`.
 pub fn rate(per_second: f64) -> String {
     match per_second {
@@ -70,6 +75,10 @@ mod tests {
             ["212 µs", "4.12 ms", "41.2 ms", "412 ms", "1.25 s", "75.0 s"]
         );
         assert_eq!([5, 999, 1_000, 1_234_567].map(count), ["5", "999", "1,000", "1,234,567"]);
+        assert_eq!(
+            [0, 1, 1_000].map(|number| counted(number, "check")),
+            ["0 checks", "1 check", "1,000 checks"]
+        );
         assert_eq!(
             [0.0, 7.749, 9.996, 77.0, 99.96, 1_967.4].map(rate),
             ["0.00/s", "7.75/s", "10.0/s", "77.0/s", "100/s", "1,967/s"]

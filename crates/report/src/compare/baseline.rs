@@ -118,7 +118,7 @@ pub fn decode_baseline(bytes: &[u8]) -> io::Result<(RunAbout, Sketch)> {
 }
 
 fn wrong(reason: &str) -> io::Error {
-    io::Error::other(format!("this is no baseline: {reason}"))
+    io::Error::other(format!("not a baseline: {reason}"))
 }
 
 /// Reads the JSON of a baseline.

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use squall_analysis::{Difference, Gate, GatedRow, RowComparison, Scale, Verdict, compare, judge};
+use squall_analysis::{
+    Difference, DifferenceResult, Gate, GatedRow, RowComparison, Scale, compare, judge,
+};
 use squall_metrics::RowKey;
 
 use super::differs::differing;
@@ -109,7 +111,7 @@ document! {
         p: Option<f64>,
         /// `changed`: more than chance among all that are looked at; `same`: what there may be of a change is below
         /// 5%, or half a percentage point of errors; `unclear`; or `unknown`.
-        verdict: String,
+        result: String,
         /// Whether a change in this direction is worse for those who wait.
         worse: bool,
         /// Why nothing is known of how far the change may be chance.
@@ -230,8 +232,8 @@ fn value(own: &Difference) -> ComparedValue {
         low: own.low,
         high: own.high,
         p: own.p,
-        verdict: own.verdict.word().to_owned(),
+        result: own.result.word().to_owned(),
         worse: rises == own.measure.more_is_worse(),
-        why: whys.filter(|_| own.verdict != Verdict::Changed).map(str::to_owned),
+        why: whys.filter(|_| own.result != DifferenceResult::Changed).map(str::to_owned),
     }
 }

@@ -92,7 +92,7 @@ fn one(out: &mut String, document: &ComparisonDocument, pair: &Pair) {
         "<h2>{} against {}</h2>\n<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Numbers\"><table>\n\
          <thead><tr><th scope=\"col\">row</th><th scope=\"col\">measure</th><th scope=\"col\">{}</th>\
          <th scope=\"col\">{}</th><th scope=\"col\">change</th><th scope=\"col\">95% interval</th>\
-         <th scope=\"col\">verdict</th></tr></thead>",
+         <th scope=\"col\">result</th></tr></thead>",
         escaped(after),
         escaped(before),
         escaped(before),

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::document::{ComparedRow, ComparedValue, ComparisonDocument, Pair};
 use super::plot::{Axis, curves, reach};
 use super::words::more_rows;
-use crate::text::{Show, paragraph, shorten};
+use crate::text::{Show, pad, paragraph, shorten, text_width};
 
 /// Most rows that are shown with all their numbers, and most that are shown in a line.
 const MAX_FULL: usize = 20;
@@ -27,10 +27,10 @@ const CELL: usize = 9;
 pub fn compare_text(document: &ComparisonDocument, show: &Show) -> String {
     let mut out = String::from("\n");
     let width = show.width();
-    let widest = document.runs.iter().map(|run| run.name.chars().count()).max().unwrap_or(0);
+    let widest = document.runs.iter().map(|run| text_width(&run.name)).max().unwrap_or(0);
     let name = widest.clamp(4, 40);
     for run in &document.runs {
-        let label = format!(" {:name$}  ", shorten(&run.name, name));
+        let label = format!(" {}  ", pad(&shorten(&run.name, name), name));
         paragraph(&mut out, &label, &run.described(), width);
     }
     let cautions = document.cautions();
@@ -101,8 +101,12 @@ fn left_out(out: &mut String, all: usize, shown: usize) {
 
 /// The head of the table: the names of the runs above their columns.
 fn head(out: &mut String, before: &str, after: &str) {
-    let (before, after) = (shorten(before, 11), shorten(after, 11));
-    let _ = writeln!(out, "\n {:<14} {before:>11} {after:>11} {:>9}  95% interval", "", "change");
+    let right = |name: &str| {
+        let name = shorten(name, 11);
+        format!("{}{name}", " ".repeat(11 - text_width(&name)))
+    };
+    let (before, after) = (right(before), right(after));
+    let _ = writeln!(out, "\n {:<14} {before} {after} {:>9}  95% interval", "", "change");
 }
 
 /// All numbers of a row.
@@ -158,11 +162,11 @@ fn lines(out: &mut String, rows: &[&ComparedRow], named: bool, width: usize) {
     }
     out.push('\n');
     for row in rows.iter().take(MAX_LINES) {
-        let _ = write!(out, " {:name$}", shorten(&row.label(named), name));
+        let _ = write!(out, " {}", pad(&shorten(&row.label(named), name), name));
         for measure in IN_LINE {
             let cell = row.value(measure).map_or("-".to_owned(), |own| {
                 let is_open =
-                    own.verdict == "unclear" || own.verdict == "unknown" && own.change.is_some();
+                    own.result == "unclear" || own.result == "unknown" && own.change.is_some();
                 let doubt = if is_open { "?" } else { "" };
                 format!("{}{doubt}", own.its_change().replace(" pp", "pp"))
             });
@@ -171,7 +175,7 @@ fn lines(out: &mut String, rows: &[&ComparedRow], named: bool, width: usize) {
         out.push('\n');
     }
     left_out(out, rows.len(), MAX_LINES);
-    let unclear = |row: &&&ComparedRow| row.values.iter().any(|own| own.verdict == "unclear");
+    let unclear = |row: &&&ComparedRow| row.values.iter().any(|own| own.result == "unclear");
     if rows.iter().any(|row| unclear(&row)) {
         let text = "the runs are too short, or vary too much, to rule a change of 5% out \
                     (of errors, half a percentage point, pp)";
@@ -205,11 +209,11 @@ fn shift(out: &mut String, row: &ComparedRow, named: bool, names: (&str, &str), 
     }
     let (before, after) = (&row.curves.0, &row.curves.1);
     if before.len() > 1 && after.len() > 1 {
-        let name = names.0.chars().count().max(names.1.chars().count()).min(24);
+        let name = text_width(names.0).max(text_width(names.1)).min(24);
         let drawn = curves(&[before, after], (width - name - 16).min(60));
         for (at, (own, curve)) in [names.0, names.1].into_iter().zip(drawn).enumerate() {
             let what = if at == 0 { "mean in time" } else { "" };
-            let _ = writeln!(out, "   {what:<12} {:name$} {curve}", shorten(own, name));
+            let _ = writeln!(out, "   {what:<12} {} {curve}", pad(&shorten(own, name), name));
         }
     }
 }

@@ -10,7 +10,7 @@ const MAX_NAMED: usize = 4;
 impl ComparedValue {
     /// Whether it changed by more than chance.
     pub(super) fn is_changed(&self) -> bool {
-        self.verdict == "changed"
+        self.result == "changed"
     }
 
     /// A value of its unit; `-`: there is none.
@@ -67,7 +67,7 @@ impl ComparedValue {
 
     /// What is said of it, in a word.
     pub(super) fn word(&self) -> &'static str {
-        match (self.verdict.as_str(), self.worse, self.unit.as_str()) {
+        match (self.result.as_str(), self.worse, self.unit.as_str()) {
             ("changed", true, "us") => "SLOWER",
             ("changed", false, "us") => "FASTER",
             ("changed", true, "per_second") => "LOWER",
@@ -159,7 +159,7 @@ impl Pair {
     pub(super) fn whys(&self) -> Vec<String> {
         let mut whys: Vec<(&str, Vec<&str>)> = Vec::new();
         let unknown =
-            self.rows.iter().flat_map(|row| &row.values).filter(|own| own.verdict == "unknown");
+            self.rows.iter().flat_map(|row| &row.values).filter(|own| own.result == "unknown");
         for own in unknown {
             let Some(why) = own.why.as_deref() else { continue };
             let at = whys.iter().position(|(known, _)| *known == why).unwrap_or_else(|| {

@@ -1,7 +1,7 @@
 //! Tests of exports.
 
 use serde_json::json;
-use squall_metrics::{HostMetrics, Level, Load, Sample, ScenarioLoad, Verdict};
+use squall_metrics::{CheckResult, HostMetrics, Level, Load, Sample, ScenarioLoad};
 
 use super::*;
 use crate::run::{Meta, PlannedLoad, ScenarioMeta};
@@ -18,7 +18,7 @@ fn recording() -> Recording {
             slice.announce(NameId(2), RowKey::new(RowKind::Iteration, "buyer", "iteration"));
         }
         slice.record(NameId(0), &Sample::ok(100));
-        slice.record_check(NameId(1), Verdict::Failed);
+        slice.record_check(NameId(1), CheckResult::Failed);
         slice.counters.users_active = 3;
         let in_flight = Level { most: 2, at_end: 1 };
         let load = ScenarioLoad { users: 3, in_flight, iterations_started: 5, arrivals_dropped: 0 };

@@ -295,7 +295,7 @@ impl RowsBuilder {
 mod tests {
     use super::*;
     use squall_analysis::Totals;
-    use squall_metrics::{NameId, RowKind, Sample, Verdict};
+    use squall_metrics::{CheckResult, NameId, RowKind, Sample};
 
     fn slice(worker: u32, second: u32) -> Slice {
         let mut slice = Slice::new(worker, second);
@@ -306,7 +306,7 @@ mod tests {
         for n in 1..=100 {
             slice.record(NameId(worker), &Sample::ok(n * 1_000));
         }
-        slice.record_check(NameId(7), Verdict::Failed);
+        slice.record_check(NameId(7), CheckResult::Failed);
         slice
     }
 

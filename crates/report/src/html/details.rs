@@ -1,6 +1,8 @@
 //! What the page shows besides the result: what was evaluated with it, and what is in the run's folder.
 
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -8,6 +10,7 @@ use squall_metrics::{RequestStats, RowKey, RowKind};
 
 use super::curves::{Curves, Line};
 use super::distribution::Distribution;
+use crate::lines::each_line;
 use crate::run::Run;
 
 /// Most examples of errors on the page.
@@ -70,15 +73,11 @@ pub struct Example {
 impl Details {
     /// Of a run that was evaluated, and of its folder, if it has one. What cannot be read there is in `missing`.
     pub fn of(run: &Run, folder: Option<&Path>) -> Details {
-        let mut missing = Vec::new();
-        let mut text = |name: &str| {
-            let text = folder.map_or(Ok(String::new()), |own| fs::read_to_string(own.join(name)));
-            text.unwrap_or_else(|error| {
-                missing.push(format!("{name}: {error}"));
-                String::new()
-            })
-        };
-        let (plan, log) = (text("plan.yaml"), text("log.jsonl"));
+        let open = |name: &str| folder.map(|own| File::open(own.join(name))).transpose();
+        let plan = open("plan.yaml").and_then(|file| file.map_or(Ok(String::new()), beginning));
+        let log = open("log.jsonl").and_then(|file| file.map_or(Ok(Vec::new()), examples));
+        let plan_error = plan.as_ref().err().map(|error| format!("plan.yaml: {error}"));
+        let log_error = log.as_ref().err().map(|error| format!("log.jsonl: {error}"));
         let line = |key: &RowKey| run.curves.as_ref()?.rows.get(key).cloned();
         let rows = keys(run).map(|(key, stats)| RowDetails {
             line: line(key),
@@ -92,9 +91,9 @@ impl Details {
             corrected: Distribution::of(&all.corrected_latency),
             rows: rows.collect(),
             checks: run.totals.checks().map(|(key, _)| line(key)).collect(),
-            plan: shorten(&plan, MAX_PLAN),
-            examples: examples(&log),
-            missing,
+            plan: plan.unwrap_or_default(),
+            examples: log.unwrap_or_default(),
+            missing: plan_error.into_iter().chain(log_error).collect(),
         }
     }
 }
@@ -106,11 +105,27 @@ fn keys(run: &Run) -> impl Iterator<Item = (&RowKey, &RequestStats)> {
     requests.chain(groups).chain(run.totals.of_kind(RowKind::Iteration))
 }
 
-/// The first lines of a run's log.
-fn examples(log: &str) -> Vec<Example> {
-    let examples = log.lines().filter_map(|line| serde_json::from_str::<Example>(line).ok());
-    let short = |own: Example| Example { text: shorten(&own.text, MAX_EXAMPLE), ..own };
-    examples.take(MAX_EXAMPLES).map(short).collect()
+/// The beginning of a plan, of which no more is read.
+fn beginning(file: File) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    // So much more that a character that is cut lies behind what is shown.
+    file.take(MAX_PLAN as u64 + 4).read_to_end(&mut bytes)?;
+    Ok(shorten(&String::from_utf8_lossy(&bytes), MAX_PLAN))
+}
+
+/// The first lines of a run's log, of which no more is read.
+fn examples(log: File) -> io::Result<Vec<Example>> {
+    let mut examples = Vec::new();
+    each_line(log, |line| {
+        let example = serde_json::from_slice::<Example>(line).ok();
+        let short = |own: Example| Example { text: shorten(&own.text, MAX_EXAMPLE), ..own };
+        examples.extend(example.map(short));
+        match examples.len() < MAX_EXAMPLES {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
+    })?;
+    Ok(examples)
 }
 
 /// At most so many bytes of a text, with a mark where it is cut.
@@ -124,6 +139,8 @@ fn shorten(text: &str, most: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Seek as _, Write as _};
+
     use super::*;
 
     #[test]
@@ -134,10 +151,29 @@ mod tests {
         );
     }
 
+    fn file(bytes: &[u8]) -> File {
+        let mut file = tempfile::tempfile().expect("a file");
+        file.write_all(bytes).and_then(|()| file.rewind()).expect("writable");
+        file
+    }
+
     #[test]
     fn lines_that_are_none_are_left_out() {
-        let log = "{\"second\":1,\"text\":\"x\",\"error\":\"status\"}\nnonsense\n{\"text\":\"y\"}\n{\"sec";
-        let texts: Vec<String> = examples(log).into_iter().map(|own| own.text).collect();
-        assert_eq!(texts, ["x", "y"]);
+        let log = "{\"second\":1,\"text\":\"x\",\"error\":\"status\"}\nnonsense\n{\"text\":\"y\"}\n{\"text\":\"";
+        // A generator that was killed may leave a part of a character.
+        for cut in [&b""[..], &"ä".as_bytes()[..1]] {
+            let examples = examples(file(&[log.as_bytes(), cut].concat())).expect("readable");
+            let texts: Vec<String> = examples.into_iter().map(|own| own.text).collect();
+            assert_eq!(texts, ["x", "y"]);
+        }
+    }
+
+    #[test]
+    fn a_long_plan_is_cut_between_characters() {
+        for text in ["aä", "ä"].map(|text| text.repeat(MAX_PLAN)) {
+            let own = beginning(file(text.as_bytes())).expect("readable");
+            assert_eq!(own, shorten(&text, MAX_PLAN));
+        }
+        assert_eq!(beginning(file(b"name: x\n")).expect("readable"), "name: x\n");
     }
 }

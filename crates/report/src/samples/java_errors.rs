@@ -36,7 +36,7 @@ pub(super) fn exception<'s>(
         K::ConnectFailed if detail.contains("Network is unreachable") => {
             (SOCKET, "Network is unreachable".into())
         }
-        K::ConnectFailed if detail.contains("no address of this machine") => {
+        K::ConnectFailed if detail.contains("not an address of this machine") => {
             ("java.net.BindException", "Cannot assign requested address".into())
         }
         K::ConnectFailed => ("java.net.NoRouteToHostException", "No route to host".into()),
@@ -180,7 +180,7 @@ mod tests {
             ),
             (
                 K::ConnectFailed,
-                "127.0.0.1:80: 10.0.0.9 is no address of this machine",
+                "127.0.0.1:80: 10.0.0.9 is not an address of this machine",
                 "http://shop.test/",
                 "java.net.BindException",
                 "Cannot assign requested address",
@@ -201,7 +201,7 @@ mod tests {
             ),
             (
                 K::BadRedirect,
-                "URL `myapp://x`: its scheme is `myapp`, and requests go to http and https alone",
+                "URL `myapp://x`: its scheme is `myapp`, not http or https",
                 "http://shop.test/",
                 "java.net.MalformedURLException",
                 "unknown protocol: myapp",
