@@ -1,6 +1,11 @@
 //! `squall limit`: finds the highest load at which a plan's target meets its requirements, and prints it.
 
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+
+use squall_base::units::counted;
 use squall_limit::{LevelKind, LoadStep, SearchEnd};
+use squall_report::Around;
 use squall_runner::{Handle, LimitNotice, LimitOptions, LimitOutcome, PhaseEnd, PhaseReport};
 
 use crate::args::{self, Mode, Raised};
@@ -37,8 +42,35 @@ pub fn command(args: &args::Limit) -> CommandResult {
         }
         LimitNotice::Step { .. } => {}
     };
+    let json = args.json.as_deref().filter(|path| *path != "-").map(Json::open).transpose()?;
     let outcome = squall_runner::limit(&loaded, &options, &asked, &handle, &mut tell)?;
-    conclude(args, outcome)
+    conclude(args, outcome, json)
+}
+
+/// A file for the result.
+struct Json<'a> {
+    path: &'a str,
+    file: File,
+}
+
+impl<'a> Json<'a> {
+    /// It is better to know before the search that there will be no result. What the file holds stays until there is one.
+    fn open(path: &'a str) -> Result<Json<'a>, CommandError> {
+        let opened = OpenOptions::new().create(true).write(true).truncate(false).open(path);
+        let file =
+            opened.map_err(|error| CommandError::bad_input(format!("--json {path}: {error}")))?;
+        Ok(Json { path, file })
+    }
+
+    fn write(mut self, text: &str) -> Result<(), String> {
+        let written = self.empty().and_then(|()| self.file.write_all(text.as_bytes()));
+        written.map_err(|error| format!("{}: {error}", self.path))
+    }
+
+    /// A pipe or a device has no length.
+    fn empty(&self) -> io::Result<()> {
+        if self.file.metadata()?.is_file() { self.file.set_len(0) } else { Ok(()) }
+    }
 }
 
 /// A level as it was typed.
@@ -66,29 +98,30 @@ fn line(step: &LoadStep, by: LevelKind, number: usize, of: usize) -> String {
         .iter()
         .map(|result| format!("{} ({})", result.text, result.shown))
         .collect();
-    let (outcome, level) = (step.outcome().label(), squall_report::level_text(by, step.level));
-    let unit = if by == LevelKind::Users { " users" } else { "" };
-    format!(" step {number} of at most {of}: {level}{unit}, {}: {outcome}\n", results.join(", "))
+    let level = match by {
+        LevelKind::Users => counted(step.level.round() as u64, "user"),
+        LevelKind::Rate | LevelKind::Factor => squall_report::level_text(by, step.level),
+    };
+    let results: Vec<String> = results.into_iter().chain(step.behind()).collect();
+    let outcome = step.outcome().label();
+    format!(" step {number} of at most {of}: {level}, {}: {outcome}\n", results.join(", "))
 }
 
 /// Prints the result and returns the exit code.
-fn conclude(args: &args::Limit, outcome: LimitOutcome) -> CommandResult {
+fn conclude(args: &args::Limit, outcome: LimitOutcome, file: Option<Json<'_>>) -> CommandResult {
+    let run_phases = outcome.run_phases();
     let LimitOutcome { meta, limit, mut failures, phases, folder } = outcome;
-    let json = format!("{:#}\n", squall_report::limit_json(&limit, &meta));
-    match args.json.as_deref() {
-        Some("-") => out::print(&json),
-        Some(path) => {
-            let written = std::fs::write(path, &json);
-            failures.extend(written.err().map(|error| format!("{path}: {error}")));
-        }
-        None => {}
-    }
-    if args.json.as_deref() != Some("-") {
-        out::print(&squall_report::limit_text(&limit, &meta));
+    let around = Around { phases: &run_phases, failures: &failures };
+    let json = format!("{:#}\n", squall_report::limit_json(&limit, &meta, around));
+    if args.json.as_deref() == Some("-") {
+        out::print(&json);
+    } else {
+        out::print(&squall_report::limit_text(&limit, &meta, around));
         if let Some(folder) = folder {
             out::print(&format!(" folder         {}\n", folder.display()));
         }
     }
+    failures.extend(file.and_then(|file| file.write(&json).err()));
     let interrupted = phases.iter().filter(|report| report.failure().is_none());
     let told: Vec<String> = interrupted.filter_map(PhaseReport::trouble).collect();
     told.iter().for_each(|trouble| out::message(&format!("squall: {trouble}\n")));
@@ -100,7 +133,7 @@ fn conclude(args: &args::Limit, outcome: LimitOutcome) -> CommandResult {
     }
     Ok(match limit.end {
         SearchEnd::Interrupted => Exit::Interrupted,
-        SearchEnd::Generator => Exit::Incomplete,
+        SearchEnd::Generator | SearchEnd::SetupFailed => Exit::Incomplete,
         SearchEnd::NeverMet | SearchEnd::NotRecovered => Exit::Failed,
         _ if args.mode != Mode::Search => {
             let met = limit.steps.iter().all(LoadStep::met);
@@ -108,4 +141,47 @@ fn conclude(args: &args::Limit, outcome: LimitOutcome) -> CommandResult {
         }
         _ => Exit::Ok,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use squall_limit::Arrivals;
+
+    use super::*;
+
+    fn step(level: f64) -> LoadStep {
+        LoadStep {
+            level,
+            seconds: 1.0,
+            throughput: 1.0,
+            requests: 1.0,
+            concurrency: 1.0,
+            mean_us: 1.0,
+            p50_us: 1.0,
+            p99_us: 1.0,
+            error_rate: 0.0,
+            requirements: Vec::new(),
+            keeps_up: true,
+            arrivals: Arrivals::default(),
+            generator: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn one_user_is_no_plural() {
+        let shown = |level, by| line(&step(level), by, 1, 50);
+        assert!(shown(1.0, LevelKind::Users).starts_with(" step 1 of at most 50: 1 user, "));
+        assert!(shown(2_000.0, LevelKind::Users).contains(": 2,000 users, "));
+        assert!(shown(1.0, LevelKind::Rate).contains(": 1.00/s, "));
+    }
+
+    /// A step that meets all requirements and is violated says why.
+    #[test]
+    fn a_step_that_fell_behind_says_so() {
+        let arrivals = Arrivals { rate: None, due: 400, dropped: 100 };
+        let step = LoadStep { keeps_up: false, arrivals, ..step(2.0) };
+        let shown = line(&step, LevelKind::Factor, 1, 50);
+        let expected = " step 1 of at most 50: 2.00x, 100 of 400 arrivals were dropped: violated\n";
+        assert_eq!(shown, expected);
+    }
 }

@@ -27,6 +27,19 @@ fn missing_flags_are_reported() {
         ),
         (&["limit", "plan.yaml", "--require", "p99 < 1s", "--mode", "soak"], "--to"),
         (&["limit", "plan.yaml", "--require", "p99 < 1s", "--step", "1s"], "--step"),
+        (
+            &["limit", "plan.yaml", "--require", "p99 < 1s", "--from", "10", "--to", "5"],
+            "invalid --from `10`: expected at most the level of --to, `5`",
+        ),
+        (
+            &["limit", "plan.yaml", "--require", "p99(nosuch) < 1s"],
+            "--require 'p99(nosuch) < 1s': no request",
+        ),
+        // Before the first step, not after the last one.
+        (
+            &["limit", "plan.yaml", "--require", "p99 < 1s", "--json", "/nonexistent/x.json"],
+            "--json /nonexistent/x.json: ",
+        ),
     ] {
         let output = squall(folder.path(), arguments);
         let err = String::from_utf8_lossy(&output.stderr);

@@ -10,12 +10,11 @@ mod scaling;
 mod search;
 mod sustained_max;
 
-pub use load_step::{LevelKind, LoadStep, Recovery, RequirementResult, StepOutcome};
+pub use load_step::{Arrivals, LevelKind, LoadStep, Recovery, RequirementResult, StepOutcome};
 pub use measured::Records;
 pub use recovery::RecoveryDetector;
 pub use scaling::Scaling;
 pub use search::{Next, Search, SearchEnd};
-use squall_base::units::rate;
 use sustained_max::Bracket;
 pub use sustained_max::SustainedMax;
 
@@ -72,6 +71,7 @@ impl Limit {
             | SearchEnd::NotRecovered
             | SearchEnd::NeverViolated
             | SearchEnd::Generator
+            | SearchEnd::SetupFailed
             | SearchEnd::Interrupted => None,
         };
         Limit {
@@ -111,13 +111,7 @@ impl Limit {
             .filter(|result| !result.met)
             .map(|result| format!("{} ({})", result.text, result.shown))
             .collect();
-        if !first.keeps_up {
-            words.push(format!(
-                "throughput fell behind: {} of {}",
-                rate(first.throughput),
-                rate(first.level)
-            ));
-        }
+        words.extend(first.behind());
         Some(words.join(", "))
     }
 }
@@ -127,4 +121,30 @@ fn is_confirmed(steps: &[LoadStep]) -> bool {
     let Some((last, before)) = steps.split_last() else { return false };
     let met_before = before.iter().any(|step| step.level == last.level && step.met());
     last.met() && met_before && before.iter().any(|step| !step.met())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load_step::tests::step;
+
+    /// Whatever the level counts, what is behind is said in what the load is made of.
+    #[test]
+    fn what_fell_behind_is_said_in_arrivals() {
+        let first = |by, level, arrivals, throughput| {
+            let behind = LoadStep { keeps_up: false, arrivals, throughput, ..step(level, 0.5) };
+            let steps = vec![step(level / 2.0, 0.5), behind];
+            Limit::new("a".to_owned(), by, "stress", steps, SearchEnd::OutOfSteps)
+                .violated_first()
+                .unwrap_or_default()
+        };
+        let mixed = Arrivals { rate: None, due: 4_000, dropped: 1_200 };
+        let words = "1,200 of 4,000 arrivals were dropped";
+        assert_eq!(first(LevelKind::Factor, 2.0, mixed, 20.0), words);
+        assert_eq!(first(LevelKind::Users, 60.0, mixed, 20.0), words);
+        let open = Arrivals { rate: Some(80.0), due: 800, dropped: 0 };
+        let words = "throughput fell behind: 20.0/s of 80.0/s";
+        assert_eq!(first(LevelKind::Factor, 2.0, open, 20.0), words);
+        assert_eq!(first(LevelKind::Rate, 80.0, open, 20.0), words);
+    }
 }

@@ -1,5 +1,10 @@
 //! One load level that was tried, and what was measured at it.
 
+use squall_base::units::{count, rate};
+
+/// Most arrivals that may be dropped, as a share, before throughput no longer keeps up.
+const MAX_DROPPED: f64 = 0.05;
+
 /// What a load level counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LevelKind {
@@ -65,6 +70,30 @@ impl StepOutcome {
     }
 }
 
+/// The arrivals of a step's open workloads.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Arrivals {
+    /// Iterations to be started per second, if all the load is arrivals, so that throughput can be held against it.
+    pub rate: Option<f64>,
+    /// How many were due.
+    pub due: u64,
+    /// Those of them that were dropped, because no virtual user was free.
+    pub dropped: u64,
+}
+
+impl Arrivals {
+    /// Whether so many of them were dropped that throughput does not keep up.
+    fn too_many_dropped(&self) -> bool {
+        self.dropped as f64 > MAX_DROPPED * self.due as f64
+    }
+
+    /// Whether this throughput, in iterations per second over so many seconds, keeps up with them.
+    pub fn keep_up(&self, throughput: f64, seconds: f64) -> bool {
+        let reaches = |rate| LoadStep::keeps_up(throughput, rate, seconds);
+        !self.too_many_dropped() && self.rate.is_none_or(reaches)
+    }
+}
+
 /// A load level and what was measured at it, without its beginning.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadStep {
@@ -88,8 +117,10 @@ pub struct LoadStep {
     pub error_rate: f64,
     /// Results of the requirements.
     pub requirements: Vec<RequirementResult>,
-    /// Whether throughput keeps up with the arrival rate; always true for users.
+    /// Whether throughput keeps up with the arrivals; always true where there are only users.
     pub keeps_up: bool,
+    /// The arrivals of its open workloads.
+    pub arrivals: Arrivals,
     /// Why the generator, and not the target, may have been the bottleneck.
     pub generator: Vec<String>,
 }
@@ -121,6 +152,22 @@ impl LoadStep {
         let used = |result: &&RequirementResult| result.used.is_some();
         let all = self.requirements.iter().filter(used);
         all.max_by(|a, b| a.used.unwrap_or(0.0).total_cmp(&b.used.unwrap_or(0.0)))
+    }
+
+    /// How throughput fell behind the arrivals, in words; nothing: it keeps up.
+    pub fn behind(&self) -> Vec<String> {
+        let Arrivals { rate: wanted, due, dropped } = self.arrivals;
+        let mut words = Vec::new();
+        if let Some(wanted) = wanted
+            && !LoadStep::keeps_up(self.throughput, wanted, self.seconds)
+        {
+            let done = rate(self.throughput);
+            words.push(format!("throughput fell behind: {done} of {}", rate(wanted)));
+        }
+        if self.arrivals.too_many_dropped() {
+            words.push(format!("{} of {} arrivals were dropped", count(dropped), count(due)));
+        }
+        words
     }
 
     /// Whether a throughput keeps up with an arrival rate: it may fall behind by 5%, and by what chance
@@ -170,6 +217,7 @@ pub(crate) mod tests {
             error_rate: 0.0,
             requirements: vec![requirement],
             keeps_up: true,
+            arrivals: Arrivals::default(),
             generator: Vec::new(),
         }
     }

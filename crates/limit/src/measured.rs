@@ -4,7 +4,7 @@ use squall_analysis::{Threshold, Totals, samples_needed, student};
 use squall_metrics::Slice;
 
 use crate::failures;
-use crate::load_step::{LoadStep, RequirementResult};
+use crate::load_step::{Arrivals, LoadStep, RequirementResult};
 
 /// Most groups of seconds of a step.
 const MAX_GROUPS: u32 = 8;
@@ -20,8 +20,6 @@ const CERTAIN: f64 = 1.5;
 /// Standard error that a step cannot see in itself (of the logarithm of the used share): a long queue that happens to
 /// come, or not to come, within it.
 const UNSEEN: f64 = 0.06;
-/// Most arrivals that may be dropped, as a share, before throughput no longer keeps up.
-const MAX_DROPPED: f64 = 0.05;
 /// Standard error of a percentile of too few responses: it says nothing (logarithm of the used share).
 pub(crate) const TOO_FEW: f64 = 1.0;
 /// Used shares are taken to be within this factor of the limit: beyond it they say no more.
@@ -89,6 +87,8 @@ impl Records {
         let (all, counters) = (self.all.all(), self.all.counters());
         let throughput = counters.iterations_done as f64 / seconds;
         let requests = all.count as f64 / seconds;
+        let (due, dropped) = (counters.arrivals_due, counters.arrivals_dropped);
+        let arrivals = Arrivals { rate: arrivals, due, dropped };
         LoadStep {
             level,
             seconds,
@@ -100,8 +100,8 @@ impl Records {
             p99_us: all.latency.percentile(99.0) as f64,
             error_rate: all.errors as f64 / all.count.max(1) as f64,
             requirements: requirements.iter().map(|one| self.judge(one)).collect(),
-            keeps_up: arrivals.is_none_or(|rate| LoadStep::keeps_up(throughput, rate, seconds))
-                && counters.arrivals_dropped as f64 <= MAX_DROPPED * counters.arrivals_due as f64,
+            keeps_up: arrivals.keep_up(throughput, seconds),
+            arrivals,
             generator: Vec::new(),
         }
     }

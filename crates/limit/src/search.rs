@@ -42,6 +42,8 @@ pub enum SearchEnd {
     Generator,
     /// A level that had met the requirements no longer did: the target got worse and did not recover.
     NotRecovered,
+    /// The setup failed: no step was run.
+    SetupFailed,
     /// The tester interrupted it.
     Interrupted,
 }
@@ -56,6 +58,7 @@ impl SearchEnd {
             SearchEnd::NeverViolated => "never violated",
             SearchEnd::Generator => "generator was the bottleneck",
             SearchEnd::NotRecovered => "did not recover",
+            SearchEnd::SetupFailed => "setup failed",
             SearchEnd::Interrupted => "interrupted",
         }
     }

@@ -38,7 +38,7 @@ pub(super) fn first(by: LevelKind) -> f64 {
 }
 
 /// The plan at this level, for this long: all its loads are multiplied by the same factor, and stay at their peak
-/// from the first moment on. A level in users, or in arrivals, is that of all loads of its kind together. In a plan
+/// from the first moment on, those that come `after` others too. A level in users, or in arrivals, is that of all loads of its kind together. In a plan
 /// without a load of that kind, all are turned into it, one part each. Each load has at least one user.
 pub(super) fn at(plan: &Plan, by: LevelKind, level: f64, length: Duration) -> Plan {
     let mut plan = plan.clone();
@@ -58,6 +58,7 @@ pub(super) fn at(plan: &Plan, by: LevelKind, level: f64, length: Duration) -> Pl
     }
     for scenario in &mut plan.scenarios {
         scenario.start_after = Duration::ZERO;
+        scenario.after.clear();
     }
     plan
 }
@@ -161,6 +162,17 @@ mod tests {
         let expected =
             Closed { users: Some(50), duration: Some(Duration::from_secs(9)), ..Closed::default() };
         assert_eq!(load.value, Load::Closed(expected));
+    }
+
+    /// Its load counts in the level, so it has to be there.
+    #[test]
+    fn a_scenario_that_comes_after_others_is_there_from_the_first_moment_on() {
+        let text = "target: builtin\nscenarios:\n  a: {load: {users: 2, for: 1m}, steps: [{get: /}]}\n  b: {after: [a], load: {users: 2, for: 1m}, steps: [{get: /}]}\n";
+        let plan = crate::load_str("p", text).expect("a plan").plan;
+        assert_eq!(plan.scenarios[1].after.len(), 1);
+        let level = at(&plan, LevelKind::Users, 4.0, Duration::from_secs(9));
+        assert!(level.scenarios.iter().all(|own| own.after.is_empty()));
+        assert_eq!(sizes(&plan, LevelKind::Users, 4.0), [(LevelKind::Users, 2.0); 2]);
     }
 
     #[test]

@@ -10,17 +10,20 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use squall_analysis::Threshold;
-use squall_engine::Section;
-use squall_limit::{LevelKind, Limit, LoadStep};
+use squall_engine::{Judged, Section, Subjects};
+use squall_limit::{LevelKind, Limit, LoadStep, SearchEnd};
 use squall_plan::model::Plan;
+use squall_plan::secrets::Secrets;
+use squall_plan::span::Span;
 use squall_plan::yaml::Loaded;
-use squall_report::Meta;
+use squall_report::{Meta, RunPhase, level_text};
 
 use crate::capacity;
 use crate::describe;
 use crate::error::Error;
 use crate::handle::Handle;
 use crate::host_sampler::cores;
+use crate::mask;
 use crate::options::Options;
 use crate::plans;
 use crate::prepared::Prepared;
@@ -109,6 +112,17 @@ pub struct LimitOutcome {
     pub phases: Vec<PhaseReport>,
 }
 
+impl LimitOutcome {
+    /// What became of setup and teardown, as it stands in the result.
+    pub fn run_phases(&self) -> Vec<RunPhase> {
+        in_result(&self.phases)
+    }
+}
+
+fn in_result(phases: &[PhaseReport]) -> Vec<RunPhase> {
+    phases.iter().map(PhaseReport::in_result).collect()
+}
+
 /// Finds the sustained maximum of a plan, or runs the other modes; `handle` stops it, `tell` is told what
 /// happens meanwhile.
 ///
@@ -124,15 +138,10 @@ pub fn limit(
     let plan = &loaded.plan;
     let requirements = requirements(&asked.requirements, plan)?;
     let by = asked.by.unwrap_or_else(|| level::kind(plan));
-    if asked.step < Duration::from_secs(2) {
-        return Err(Error::input(
-            "--step: expected at least 2s, because only whole seconds are measured",
-        ));
-    }
-    if asked.mode != Mode::Search && asked.to.is_none() {
-        return Err(Error::input("--mode stress, spike and soak need --to, the highest level"));
-    }
+    let from = first_level(asked, by)?;
     let mut prepared = Prepared::new(loaded, options)?;
+    misjudged(&asked.requirements, &requirements, &prepared)?;
+    let requirements = masked(requirements, &prepared.load.secrets);
     prepared.warnings.iter().for_each(|warning| tell(LimitNotice::Warning(warning)));
     if handle.is_stopped() {
         return Err(Error::interrupted("interrupted before anything was sent"));
@@ -147,15 +156,60 @@ pub fn limit(
         prepared.compile.setup = setup.variables;
         phases.push(setup.report);
     }
-    let is_ready = phases.iter().all(|setup| setup.end == PhaseEnd::Done);
-    let from = asked.from.unwrap_or(level::first(by));
-    let mut steps =
-        Steps { prepared: &prepared, asked, meta, by, from, requirements, handle, folder, tell };
-    let mut outcome = steps.run(is_ready);
+    let end = end_by_setup(&phases);
+    let mut steps = Steps {
+        prepared: &prepared,
+        asked,
+        meta,
+        by,
+        from,
+        requirements,
+        handle,
+        folder,
+        phases: in_result(&phases),
+        tell,
+    };
+    let mut outcome = steps.run(end);
     phases
         .extend(sections::run(&prepared, Section::Teardown, handle, &sinks).map(|ran| ran.report));
     outcome.failures.extend(phases.iter().filter_map(PhaseReport::failure));
+    steps.phases = in_result(&phases);
+    outcome.failures.extend(steps.save(&outcome.limit, &outcome.failures).err());
     Ok(LimitOutcome { phases, ..outcome })
+}
+
+/// The first level, if the options make sense.
+fn first_level(asked: &LimitOptions, by: LevelKind) -> Result<f64, Error> {
+    if asked.step < Duration::from_secs(2) {
+        return Err(Error::input(
+            "--step: expected at least 2s, because only whole seconds are measured",
+        ));
+    }
+    let Some(to) = asked.to else {
+        return match asked.mode {
+            Mode::Search => Ok(asked.from.unwrap_or(level::first(by))),
+            _ => Err(Error::input("--mode stress, spike and soak need --to, the highest level")),
+        };
+    };
+    match asked.from {
+        Some(from) if from > to => Err(Error::input(format!(
+            "invalid --from `{}`: expected at most the level of --to, `{}`",
+            level_text(by, from),
+            level_text(by, to)
+        ))),
+        from => Ok(from.unwrap_or(level::first(by).min(to))),
+    }
+}
+
+/// How a search ends that its setup does not let begin.
+fn end_by_setup(phases: &[PhaseReport]) -> Option<SearchEnd> {
+    match &phases.first()?.end {
+        PhaseEnd::Done => None,
+        PhaseEnd::Failed(_) => Some(SearchEnd::SetupFailed),
+        PhaseEnd::Interrupted | PhaseEnd::Aborted(_) | PhaseEnd::NotRun => {
+            Some(SearchEnd::Interrupted)
+        }
+    }
 }
 
 /// Creates the folder of a search, with its plan.
@@ -181,15 +235,43 @@ fn requirements(required: &[String], plan: &Plan) -> Result<Vec<Threshold>, Erro
         ));
     }
     let parse = |text: &&str| {
-        let bad = |message: &str, help: &str| {
-            Error::input(format!("--require '{text}': {message}; {help}"))
-        };
         let threshold = Threshold::parse(text)
-            .map_err(|error| bad(&error.message, &error.help.unwrap_or_default()))?;
+            .map_err(|error| wrong(text, &error.message, &error.help.unwrap_or_default()))?;
         match plans::refused(&threshold, plan) {
             None => Ok(threshold),
-            Some((message, help)) => Err(bad(&message, help)),
+            Some((message, help)) => Err(wrong(text, &message, help)),
         }
     };
     texts.iter().map(parse).collect()
+}
+
+/// Requirements with the names that rows have where they are shown.
+fn masked(requirements: Vec<Threshold>, secrets: &Secrets) -> Vec<Threshold> {
+    let masked =
+        |own: Threshold| Threshold::parse(&mask::threshold(own.text(), secrets)).unwrap_or(own);
+    requirements.into_iter().map(masked).collect()
+}
+
+/// Refuses requirements about what the plan does not have, which no level could meet. Those of the plan itself were
+/// looked at when it was compiled.
+fn misjudged(
+    required: &[String],
+    requirements: &[Threshold],
+    prepared: &Prepared<'_>,
+) -> Result<(), Error> {
+    let sections = [Section::Setup, Section::Load, Section::Teardown];
+    let subjects = sections.map(|section| Ok(prepared.program(section)?.subjects()));
+    let subjects: Vec<Subjects> = subjects.into_iter().collect::<Result<_, Error>>()?;
+    let subjects: Vec<&Subjects> = subjects.iter().collect();
+    for (text, own) in required.iter().zip(requirements) {
+        let judged = Judged { selector: own.selector(), phase: own.phase(), span: Span::default() };
+        if let Some(found) = squall_engine::misjudged(&subjects, &[judged]).first() {
+            return Err(wrong(text, &found.message, found.help.as_deref().unwrap_or_default()));
+        }
+    }
+    Ok(())
+}
+
+fn wrong(requirement: &str, message: &str, help: &str) -> Error {
+    Error::input(format!("--require '{requirement}': {message}; {help}"))
 }

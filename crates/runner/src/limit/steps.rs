@@ -11,7 +11,7 @@ use squall_limit::{
     LevelKind, Limit, LoadStep, Next, Recovery, RecoveryDetector, Search, SearchEnd, StepOutcome,
 };
 use squall_metrics::{HostMetrics, Slice};
-use squall_report::{Meta, limit_json, limit_text};
+use squall_report::{Around, Meta, RunPhase, limit_json, limit_text};
 
 use super::windows::Windows;
 use super::{LimitNotice, LimitOptions, LimitOutcome, Mode, level};
@@ -41,6 +41,8 @@ pub(super) struct Steps<'a> {
     /// Where the steps that are done are written after each of them: a search that is killed loses only the
     /// step that it was at.
     pub folder: Option<PathBuf>,
+    /// What became of setup and teardown, as far as they are over.
+    pub phases: Vec<RunPhase>,
     pub tell: &'a mut dyn FnMut(LimitNotice<'_>),
 }
 
@@ -55,16 +57,18 @@ struct Done {
 type Ending = Result<SearchEnd, Error>;
 
 impl Steps<'_> {
-    /// Runs all steps, if the setup has made that possible, and says what follows from them.
-    pub(super) fn run(&mut self, is_ready: bool) -> LimitOutcome {
+    /// Runs all steps, unless the setup was the `end`, and says what follows from them.
+    pub(super) fn run(&mut self, end: Option<SearchEnd>) -> LimitOutcome {
         let (by, from, to) = (self.by, self.from, self.asked.to);
         let search = Search { by, from, to, max_steps: self.asked.max_steps as usize };
         let mut done = Done::default();
-        let end = match (self.asked.mode, to) {
-            _ if !is_ready => Ok(SearchEnd::Interrupted),
-            (Mode::Soak, Some(to)) => self.soak(to, &mut done),
-            (Mode::Spike, Some(to)) => self.through(&[from, to], &mut done),
-            (Mode::Stress, Some(to)) => self.through(&even(from, to, search.max_steps), &mut done),
+        let end = match (end, self.asked.mode, to) {
+            (Some(end), ..) => Ok(end),
+            (_, Mode::Soak, Some(to)) => self.soak(to, &mut done),
+            (_, Mode::Spike, Some(to)) => self.through(&[from, to], &mut done),
+            (_, Mode::Stress, Some(to)) => {
+                self.through(&even(from, to, search.max_steps), &mut done)
+            }
             _ => self.search(search, &mut done),
         };
         self.conclude(done, end)
@@ -246,14 +250,15 @@ impl Steps<'_> {
     /// Writes what is done so far. If that fails, so will the result, which says so.
     fn save_done(&self, done: &Done) {
         let limit = self.limit(done.clone(), SearchEnd::Interrupted);
-        let _ = self.save(&limit);
+        let _ = self.save(&limit, &[]);
     }
 
-    /// Writes a result into the folder.
-    fn save(&self, limit: &Limit) -> Result<(), String> {
+    /// Writes a result into the folder, with what has failed.
+    pub(super) fn save(&self, limit: &Limit, failures: &[String]) -> Result<(), String> {
         let Some(folder) = &self.folder else { return Ok(()) };
-        let text = limit_text(limit, &self.meta);
-        let json = format!("{:#}\n", limit_json(limit, &self.meta));
+        let around = Around { phases: &self.phases, failures };
+        let text = limit_text(limit, &self.meta, around);
+        let json = format!("{:#}\n", limit_json(limit, &self.meta, around));
         for (name, content) in [("limit.txt", text), ("limit.json", json)] {
             let path = folder.join(name);
             squall_report::replace_file(&path, |mut file| file.write_all(content.as_bytes()))
@@ -269,8 +274,9 @@ impl Steps<'_> {
             Err(failure) => (SearchEnd::Interrupted, Some(failure.text)),
         };
         let limit = self.limit(done, end);
-        let saved = self.save(&limit);
-        let failures = broken.into_iter().chain(saved.err()).collect();
+        let failures: Vec<String> = broken.into_iter().collect();
+        // The teardown may take long. What cannot be written now may be after it, which says so if it cannot.
+        let _ = self.save(&limit, &failures);
         let (meta, folder) = (self.meta.clone(), self.folder.clone());
         LimitOutcome { meta, limit, failures, folder, phases: Vec::new() }
     }
