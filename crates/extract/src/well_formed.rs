@@ -112,7 +112,8 @@ impl Document {
                 return Err("`<` in an attribute".to_owned());
             }
             for behind in value.split('&').skip(1) {
-                let (reference, _) = behind.split_once(';').ok_or("a `&` that is no reference")?;
+                let (reference, _) =
+                    behind.split_once(';').ok_or("a `&` that does not begin a reference")?;
                 self.refer(reference)?;
             }
         }

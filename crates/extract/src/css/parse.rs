@@ -19,11 +19,19 @@ pub(super) fn skip_space(cursor: &mut Cursor<'_>) -> bool {
     let mut space = false;
     loop {
         space |= cursor.skip_space();
-        match cursor.rest().strip_prefix("/*").and_then(|rest| rest.find("*/")) {
-            Some(length) => cursor.rewind(cursor.offset() + length + 4),
-            None => return space,
+        if !skip_comment(cursor) {
+            return space;
         }
     }
+}
+
+/// Skips a comment, and says whether there was one.
+fn skip_comment(cursor: &mut Cursor<'_>) -> bool {
+    let length = cursor.rest().strip_prefix("/*").and_then(|rest| rest.find("*/"));
+    if let Some(length) = length {
+        cursor.rewind(cursor.offset() + length + 4);
+    }
+    length.is_some()
 }
 
 /// What a list of selectors may hold.
@@ -90,6 +98,8 @@ fn compound(cursor: &mut Cursor<'_>) -> Result<Vec<Test>, CompileError> {
     let start = cursor.clone();
     let mut tests: Vec<Test> = name(cursor)?.into_iter().collect();
     loop {
+        // A comment is no white space: it separates nothing.
+        while skip_comment(cursor) {}
         match cursor.peek() {
             Some('#') => {
                 cursor.next();

@@ -138,6 +138,8 @@ fn pseudo_classes() {
             ("li:nth-last-child(1 of :not(.new))", "l3 s1"),
             ("#ul > li:nth-child(ODD)", "l1 l3"),
             ("ul /* the first */ > li:first-child/**/", "l1 s1"),
+            ("li/*c*/.new/**//**/:not(/**/.last)", "l2"),
+            ("input/*c*/[disabled]/**/ , ul/**/ /**/.last", "l4 i2"),
             ("input[type=HIDDEN s]", ""),
             ("input[type=HIDDEN]", "i1"),
             ("form > :optional", "i1 i2"),

@@ -22,6 +22,11 @@ pub(crate) const BODY_LIMIT: usize = 1 << 20;
 /// 503. What is made of a body (an echo escapes it) is some times as long.
 pub(crate) const BODIES_LIMIT: u64 = 64 << 20;
 
+/// A body of which nothing comes for so long is answered with 408, so that bodies that idle do not hold
+/// connections for ever. One that keeps coming may be as slow as it likes.
+const BODY_IDLE_TIME: Duration =
+    if cfg!(test) { Duration::from_secs(1) } else { Duration::from_secs(10) };
+
 /// Small writes are gathered up to this many bytes.
 const GATHER: usize = 16 * 1024;
 
@@ -155,6 +160,8 @@ impl Exchange<'_> {
         &mut self,
         mut sink: impl FnMut(&[u8]) -> Result<(), Refusal>,
     ) -> Result<(), Fault> {
+        const IDLE: Refusal = Refusal::new(408, "the body of the request stopped coming");
+        let worker = self.conn.shared_worker();
         let carry = self.conn.take_carry();
         let used = feed(&mut self.body, &carry, &mut sink)?;
         self.conn.store_carry(&carry[used..]);
@@ -171,7 +178,8 @@ impl Exchange<'_> {
                 conn.store_carry(&input[used..]);
                 Ok(())
             };
-            poll_fn(|cx| self.conn.poll_look(cx, &mut look)).await??;
+            let read = poll_fn(|cx| self.conn.poll_look(cx, &mut look));
+            worker.timers.within(BODY_IDLE_TIME, read).await.ok_or(IDLE)???;
         }
         Ok(())
     }
@@ -315,3 +323,6 @@ fn feed(
     }
     Ok(used)
 }
+
+#[cfg(test)]
+mod tests;
