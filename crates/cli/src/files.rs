@@ -1,7 +1,11 @@
 //! `--out KIND=TARGET`: the result of a run in files of other kinds, and feeds while it goes on.
 
 use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use squall_feeds::{FeedKind, FeedTarget};
 use squall_report::{FileKind, Finished, SampleFormat};
@@ -28,6 +32,9 @@ pub struct ResultFile {
     pub kind: FileKind,
     pub path: String,
 }
+
+/// How long a pipe is waited for whose reader is slow or does not come.
+const PIPE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// The kind of files that have a row for each request.
 const SAMPLES: &str = "jtl";
@@ -82,10 +89,49 @@ pub fn prepare(files: &[ResultFile], has_folder: bool) -> Result<(), String> {
             "an interval log (hlog) is made of the run's folder: add `--out DIR`".to_owned()
         );
     }
-    let paths = files.iter().map(|own| &own.path).filter(|path| *path != "-");
+    let paths = files.iter().map(|own| &own.path);
+    // Who reads a pipe would take that it is closed for the end.
+    let paths = paths.filter(|path| *path != "-" && !is_pipe(Path::new(path)));
     paths
         .map(|path| File::create(path).map_err(|error| format!("{path}: {error}")))
         .try_for_each(|made| made.map(drop))
+}
+
+/// Whether a path is that of a pipe.
+pub fn is_pipe(path: &Path) -> bool {
+    path.metadata().is_ok_and(|own| own.file_type().is_fifo())
+}
+
+/// Refuses outputs that would be written over each other, each a flag with its file.
+///
+/// # Errors
+/// Two have the same file, in a sentence with both.
+pub fn refuse_shared(outputs: &[(String, PathBuf)]) -> Result<(), String> {
+    // Any number may go to a device or a pipe.
+    let is_file = |path: &Path| path.metadata().is_ok_and(|own| own.is_file()) || !path.exists();
+    let files = outputs.iter().filter(|(_, path)| is_file(path));
+    let files: Vec<_> = files.map(|(flag, path)| (flag, path, place(path))).collect();
+    for (number, (flag, path, own)) in files.iter().enumerate() {
+        if let Some((before, ..)) = files[..number].iter().find(|(.., other)| other == own) {
+            let path = path.display();
+            return Err(format!(
+                "{before} and {flag} would both write `{path}`: give each a file of its own"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Where a file is, or would be, without links on the way.
+fn place(path: &Path) -> PathBuf {
+    if let Ok(place) = path.canonicalize() {
+        return place;
+    }
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    match (whole.parent().map(Path::canonicalize), whole.file_name()) {
+        (Some(Ok(folder)), Some(name)) => folder.join(name),
+        _ => whole,
+    }
 }
 
 /// Writes the files of a run that is over.
@@ -99,29 +145,101 @@ pub fn write(files: &[ResultFile], of: Finished<'_>) -> Result<(), String> {
 }
 
 fn write_one(ResultFile { kind, path }: &ResultFile, of: Finished<'_>) -> Result<(), String> {
-    let wrong = |error: std::io::Error| format!("{path}: {error}");
+    let wrong = |error: io::Error| format!("{path}: {error}");
     let bytes = squall_report::file(*kind, of).map_err(wrong)?;
     match path.as_str() {
         "-" => out::print_bytes(&bytes),
-        path => std::fs::write(path, &bytes).map_err(wrong)?,
+        path if is_pipe(Path::new(path)) => write_pipe(path, bytes).map_err(wrong)?,
+        path => write_file(Path::new(path), &bytes).map_err(wrong)?,
     }
     Ok(())
 }
 
-/// Writes what a run's folder says of its outcome once more, as something was lost after it was written.
+fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let written = std::fs::write(path, bytes);
+    if written.is_err() && path.is_file() {
+        // A part of it is of no use, and takes the room of what still has to be written.
+        let _ = std::fs::remove_file(path);
+    }
+    written
+}
+
+/// Writes to a pipe on a thread of its own, which is left behind if nobody reads it.
+fn write_pipe(path: &str, bytes: Vec<u8>) -> io::Result<()> {
+    let (say, said) = mpsc::channel();
+    let to = path.to_owned();
+    let write = move || {
+        // Who gave up does not listen.
+        let _ = say.send(std::fs::write(to, bytes));
+    };
+    std::thread::Builder::new().name("pipe".to_owned()).spawn(write)?;
+    let late = |_| Err(io::Error::other("nobody read this pipe to its end within 10s"));
+    said.recv_timeout(PIPE_PATIENCE).unwrap_or_else(late)
+}
+
+/// Writes what is known of a run's outcome once more, as something was lost after it was written: in its `folder`, if it has
+/// one, and in the file of JSON. What cannot be written stays as it was.
 ///
 /// # Errors
 /// A file cannot be written, with its name.
-pub fn amend(folder: &Path, of: Finished<'_>) -> Result<(), String> {
-    let path = |name: &str| folder.join(name).display().to_string();
-    let files = [(FileKind::Json, "run.json"), (FileKind::Html, "report.html")];
-    let files = files.map(|(kind, name)| ResultFile { kind, path: path(name) });
-    write(&files, of)
+pub fn amend(folder: Option<&Path>, json: Option<&Path>, of: Finished<'_>) -> Result<(), String> {
+    let mut failed = Vec::new();
+    let mut note = |path: &Path, written: io::Result<()>| {
+        failed.extend(written.err().map(|error| format!("{}: {error}", path.display())));
+    };
+    if let Some(folder) = folder {
+        note(&folder.join("run.json"), squall_report::amend_result(folder, of.document));
+    }
+    let page = folder.map(|folder| (FileKind::Html, folder.join("report.html")));
+    let json = json.map(|path| (FileKind::Json, path.to_owned()));
+    // A page that was not written was missed already, and a device has the result.
+    for (kind, path) in page.into_iter().chain(json).filter(|(_, path)| path.is_file()) {
+        let written = squall_report::file(kind, of).and_then(|bytes| {
+            squall_report::rewrite_file(&path, |mut file| file.write_all(&bytes))
+        });
+        note(&path, written);
+    }
+    if failed.is_empty() { Ok(()) } else { Err(failed.join("; ")) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What says that the run passed may not be there any more where what says more cannot be written.
+    #[test]
+    fn a_result_is_amended_whole_or_not_at_all() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("run.json"), "before").expect("writable");
+        std::fs::write(path("r.json"), "before").expect("writable");
+        let document = squall_report::document(&squall_report::Run::default());
+        let of = Finished { document: &document, run: None, folder: None };
+        std::fs::create_dir(path("run.json.new")).expect("writable");
+        let error = amend(Some(folder.path()), Some(&path("r.json")), of).expect_err("no room");
+        assert!(error.contains("/run.json: ") && !error.contains("/r.json"), "{error}");
+        let read = |name: &str| std::fs::read_to_string(path(name)).expect("it is there");
+        assert_eq!(read("run.json"), "before");
+        assert!(read("r.json").contains("\"schema\"") && !path("report.html").exists());
+    }
+
+    #[test]
+    fn two_outputs_have_two_files() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let own = |flag: &str, name: &str| (flag.to_owned(), folder.path().join(name));
+        std::fs::write(folder.path().join("there"), "").expect("writable");
+        std::os::unix::fs::symlink("there", folder.path().join("link")).expect("a link");
+        for [one, other] in [["same.csv", "same.csv"], ["./same", "same"], ["there", "link"]] {
+            let error = refuse_shared(&[own("--samples", one), own("--json", other)]);
+            let error = error.expect_err("they are the same");
+            assert!(error.starts_with("--samples and --json would both write `"), "{error}");
+        }
+        assert_eq!(refuse_shared(&[own("--samples", "a"), own("--json", "b")]), Ok(()));
+        assert_eq!(
+            refuse_shared(&["a", "b"].map(|flag| (flag.to_owned(), "/dev/null".into()))),
+            Ok(())
+        );
+    }
 
     #[test]
     fn folders_and_files() {

@@ -1,13 +1,13 @@
 //! `squall run`: runs a plan, shows its progress, and prints its result.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use squall_feeds::Feed;
 use squall_live::{Follow, LiveView};
 use squall_plan::yaml::Loaded;
-use squall_report::{Finished, RunDocument};
+use squall_report::{Finished, Run, RunDocument};
 use squall_runner::{
     Folder, Handle, Json, Options, Outcome, Phase, PhaseReport, Progress, ProgressStyle,
     RequestLog, Samples, Sink,
@@ -48,7 +48,8 @@ pub fn run(
     let options = Options { command, strict: output.strict, ..output.runtime.options(options) };
     let handle = Handle::default();
     signals::watch(&handle).map_err(CommandError::incomplete)?;
-    let files = output.files();
+    let (files, paths) = (output.files(), output.paths());
+    files::refuse_shared(&paths).map_err(CommandError::bad_input)?;
     files::prepare(&files, folder.is_some()).map_err(CommandError::bad_input)?;
     let mut follow = Follow::default();
     let page = output
@@ -56,10 +57,14 @@ pub fn run(
         .as_ref()
         .map(|address| ui::serve_run(address, &mut follow, &handle, folder.as_deref()));
     let page = page.transpose()?;
-    let mut sinks = sinks(output, folder, &handle, follow);
-    let asked: Vec<PathBuf> = output.samples().map(|samples| samples.path.clone()).collect();
+    let mut sinks = sinks(output, &handle, follow);
+    let asked: Vec<PathBuf> = paths.into_iter().map(|(_, path)| path).collect();
     sinks.extend(plan_samples::of_plan(&loaded.plan, &asked));
     sinks.extend(plan_feeds::of_plan(&loaded.plan, &output.tag, output.feeds()));
+    if let Some(base) = folder {
+        // The last: where another cannot begin, no folder is left that looks like that of a run which was killed.
+        sinks.push((base.display().to_string(), Box::new(Folder::new(base))));
+    }
     let outcome = squall_runner::run(loaded, &options, sinks, &handle);
     // Whatever came of it is said on the terminal as it was.
     squall_live::restore();
@@ -72,12 +77,7 @@ pub fn run(
 }
 
 /// Where the run goes while it is in progress. In a terminal that can show it there is a live view.
-fn sinks(
-    output: &Output,
-    folder: Option<PathBuf>,
-    handle: &Handle,
-    follow: Follow,
-) -> Vec<(String, Box<dyn Sink>)> {
+fn sinks(output: &Output, handle: &Handle, follow: Follow) -> Vec<(String, Box<dyn Sink>)> {
     let shared = follow.shared();
     let is_shown = !output.quiet && squall_live::is_able();
     let progress: Box<dyn Sink> = match output.quiet {
@@ -92,9 +92,6 @@ fn sinks(
     // What views show is known to all of them.
     if is_shown || output.ui.is_some() {
         sinks.insert(0, ("live".to_owned(), Box::new(follow)));
-    }
-    if let Some(base) = folder {
-        sinks.push((base.display().to_string(), Box::new(Folder::new(base))));
     }
     for target in output.feeds() {
         sinks.push((target.shown(), Box::new(Feed::new(target, &output.tag))));
@@ -119,14 +116,18 @@ fn conclude(output: &Output, outcome: &mut Outcome, files: &[ResultFile]) -> Com
     let folder = outcome.folder.as_deref();
     let written =
         files::write(files, Finished { document: &document, run: Some(&outcome.run), folder });
-    if let Err(lost) = &written {
+    if let Err(lost) = written {
+        let lose = |run: &mut Arc<Run>, lost: String| {
+            Arc::make_mut(run).incomplete.push(lost);
+            squall_report::document(run)
+        };
         // The result says so too, wherever it is read.
-        Arc::make_mut(&mut outcome.run).incomplete.push(lost.clone());
-        document = squall_report::document(&outcome.run);
+        document = lose(&mut outcome.run, lost);
         let finished = Finished { document: &document, run: Some(&outcome.run), folder };
-        folder
-            .map_or(Ok(()), |folder| files::amend(folder, finished))
-            .map_err(CommandError::incomplete)?;
+        let json = output.json.as_deref().filter(|path| *path != "-").map(Path::new);
+        if let Err(lost) = files::amend(folder, json, finished) {
+            document = lose(&mut outcome.run, lost);
+        }
     }
     if output.json.as_deref() == Some("-") {
         write_json(&document, "-").map_err(CommandError::incomplete)?;

@@ -11,8 +11,10 @@ use squall_plan::model::{ConnectionReuse, Load, Plan, Stage};
 use crate::error::Error;
 use crate::{host_sampler, source_addresses};
 
+mod headroom;
 mod peak;
 
+pub(crate) use headroom::Headroom;
 use peak::Peak;
 pub use peak::requests;
 
@@ -212,7 +214,7 @@ impl Demand {
     /// The resources of which there is not nearly enough: to run the plan makes no sense, as users of closed
     /// workloads all exist, and all hold their connections.
     pub fn hopeless(&self, has: &Available, asked: Option<u32>) -> Vec<Need> {
-        let closed = Demand { users: self.closed_workload_users, ..*self };
+        let closed = self.closed();
         let crowded = has.tables
             && asked.is_none()
             && !self.builtin
@@ -221,6 +223,16 @@ impl Demand {
         let files = if crowded { self.files(has, asked) } else { None };
         let memory = closed.memory(has).filter(|need| !need.help.is_empty());
         files.into_iter().chain(memory).collect()
+    }
+
+    /// That of the closed workloads alone, whose users all exist and all hold their connections.
+    fn closed(&self) -> Demand {
+        Demand {
+            users: self.closed_workload_users,
+            connections: self.closed_workload_connections,
+            files: self.closed_workload_files,
+            ..*self
+        }
     }
 
     /// Open files if all workers share one table.

@@ -83,7 +83,7 @@ impl Collector {
             began: Instant::now(),
             latest: 0,
             stages: StageStarts::of(&start.plan),
-            guards: Guards::of(&start.plan),
+            guards: Guards::of(&start.plan, &start.program.secrets),
             errors: HashSet::new(),
         })
     }

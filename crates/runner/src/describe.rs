@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
 use squall_base::hex::hex;
-use squall_base::units;
+use squall_base::units::{self, counted};
 use squall_engine::Program;
 use squall_plan::model::{Closed, End, Load, Open, Plan, Scenario, Target, Warmup};
 use squall_plan::span::Span;
@@ -15,6 +15,7 @@ use squall_plan::template::Template;
 use squall_report::{Meta, PlannedLoad, ScenarioMeta};
 
 use crate::host_sampler::cores;
+use crate::mask;
 use crate::prepared::Prepared;
 
 /// What is known before the run of a plan as it will run, by at most so many `workers`.
@@ -50,8 +51,14 @@ pub(crate) fn meta(prepared: &Prepared<'_>, plan: &Plan, workers: u32) -> Meta {
             Warmup::Fixed(time) => time.as_secs_f64().to_string(),
         },
         constant_s: program.constant_s(),
-        thresholds: plan.thresholds.iter().map(|own| own.text.value.clone()).collect(),
+        thresholds: thresholds(plan, program),
     }
+}
+
+/// The plan's thresholds.
+fn thresholds(plan: &Plan, program: &Program) -> Vec<String> {
+    let shown = |text: &str| mask::threshold(text, &program.secrets);
+    plan.thresholds.iter().map(|own| shown(&own.text.value)).collect()
 }
 
 /// The plan's own target, as it was written.
@@ -153,10 +160,11 @@ pub fn describe_load(load: &Load) -> String {
 fn say_closed(closed: &Closed) -> String {
     let mut words = Vec::new();
     if let Some(users) = closed.users {
-        words.push(number(users, "virtual user"));
+        words.push(counted(users, "virtual user"));
     }
     for stage in &closed.stages {
-        words.push(format!("to {} users over {}", stage.level, say(stage.over)));
+        let users = counted(stage.level as u64, "user");
+        words.push(format!("to {users} over {}", say(stage.over)));
     }
     let start = closed.start_time();
     if closed.stages.is_empty() && !start.is_zero() {
@@ -167,10 +175,10 @@ fn say_closed(closed: &Closed) -> String {
     }
     if let Some(iterations) = closed.iterations {
         let end = if closed.end == End::Together { ", all end with the first" } else { "" };
-        words.push(format!("{} each{end}", number(iterations, "iteration")));
+        words.push(format!("{} each{end}", counted(iterations, "iteration")));
     }
     if let Some(iterations) = closed.total_iterations {
-        words.push(format!("{} in total", number(iterations, "iteration")));
+        words.push(format!("{} in total", counted(iterations, "iteration")));
     }
     words.extend(closed.duration.map(|length| format!("for {}", say(length))));
     words.join(", ")
@@ -187,19 +195,40 @@ fn say_open(open: &Open) -> String {
     if !open.ramp.is_zero() {
         words.push(format!("reached over {}", say(open.ramp)));
     }
-    words.push(format!("at most {}", number(open.max_users, "virtual user")));
+    words.push(format!("at most {}", counted(open.max_users, "virtual user")));
     if let Some(iterations) = open.total_iterations {
-        words.push(format!("{} in total", number(iterations, "arrival")));
+        words.push(format!("{} in total", counted(iterations, "arrival")));
     }
     words.extend(open.duration.map(|length| format!("for {}", say(length))));
     words.join(", ")
 }
 
-/// So many of something.
-fn number(number: u64, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+fn say(time: Duration) -> String {
+    units::print_duration(time)
 }
 
-fn say(time: Duration) -> String {
-    squall_base::units::print_duration(time)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loads_in_words_have_separators_and_plurals() {
+        let said = |load: &str| {
+            let text = format!(
+                "target: builtin\nscenarios: {{a: {{load: {load}, steps: [{{get: /}}]}}}}\n"
+            );
+            let plan = crate::load_str("plan", &text).expect("a plan").plan;
+            describe_load(&plan.scenarios[0].load.as_ref().expect("a load").value)
+        };
+        assert_eq!(said("{users: 2000, for: 1m}"), "2,000 virtual users, for 1m");
+        assert_eq!(said("{users: 1, iterations: 1}"), "1 virtual user, 1 iteration each");
+        assert_eq!(
+            said("{stages: [{users: 1, over: 1s}, {users: 1500, over: 1s}]}"),
+            "to 1 user over 1s, to 1,500 users over 1s"
+        );
+        assert_eq!(
+            said("{rate: 5000/s, max_users: 3000, for: 1m}"),
+            "5,000/s arrivals, at most 3,000 virtual users, for 1m"
+        );
+    }
 }

@@ -2,6 +2,9 @@
 
 use squall_analysis::{Abort, Threshold, Totals};
 use squall_plan::model::Plan;
+use squall_plan::secrets::Secrets;
+
+use crate::mask;
 
 /// The thresholds of a plan with `abort_on_fail`, looked at each second.
 #[derive(Debug, Default)]
@@ -13,11 +16,12 @@ pub(crate) struct Guards {
 }
 
 impl Guards {
-    /// Those of a plan, whose thresholds are good.
-    pub(crate) fn of(plan: &Plan) -> Guards {
+    /// Those of a plan, whose thresholds are good, without its secrets.
+    pub(crate) fn of(plan: &Plan, secrets: &Secrets) -> Guards {
         let aborting = plan.thresholds.iter().filter(|own| own.abort_on_fail);
         let thresholds = aborting.filter_map(|own| {
-            Some((Threshold::parse(&own.text.value).ok()?, own.after.as_secs_f64()))
+            let text = mask::threshold(&own.text.value, secrets);
+            Some((Threshold::parse(&text).ok()?, own.after.as_secs_f64()))
         });
         Guards { thresholds: thresholds.collect(), ..Guards::default() }
     }
@@ -60,7 +64,8 @@ mod tests {
         let text = format!(
             "target: builtin\nthresholds: {thresholds}\nscenarios: {{a: {{load: {{users: 1, for: 1s}}, steps: [{{get: /}}]}}}}"
         );
-        Guards::of(&crate::load_str("plan", &text).expect("a plan").plan)
+        let plan = crate::load_str("plan", &text).expect("a plan").plan;
+        Guards::of(&plan, &plan.secrets())
     }
 
     /// `errors` of 10 requests.

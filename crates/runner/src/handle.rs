@@ -8,6 +8,8 @@ use squall_base::units;
 use squall_engine::Control;
 use squall_plan::model::{Closed, Load, Open, Plan, Stage};
 
+use crate::capacity::Headroom;
+use crate::plans;
 use crate::sink::{EventKind, Sinks};
 
 /// A change of a load takes effect so much later: by then all workers know of it.
@@ -57,6 +59,8 @@ struct State {
     sinks: Option<Arc<Sinks>>,
     /// The plan's loads, in the order of their numbers.
     loads: Vec<PlannedLoad>,
+    /// The plan with the loads that it has now, and what there is for them.
+    room: Option<(Plan, Headroom)>,
     paused: Option<Instant>,
     /// How long the load has stood still, without the pause that is.
     stood_still: Duration,
@@ -72,6 +76,7 @@ impl Default for State {
             graceful_stop: Duration::ZERO,
             sinks: None,
             loads: Vec::new(),
+            room: None,
             paused: None,
             stood_still: Duration::ZERO,
         }
@@ -141,9 +146,9 @@ impl Handle {
     /// is empty, the one that scenarios share by weight.
     ///
     /// # Errors
-    /// There is no such workload now, or it does not end by time.
+    /// There is no such workload now, it does not end by time, or the machine cannot run so many users.
     pub fn set_users(&self, scenario: &str, users: u64) -> Result<(), String> {
-        let to = format!("{users} users");
+        let to = units::counted(users, "user");
         self.change(scenario, to, users as f64, |load, left| match load {
             Load::Closed(closed) => Some(Load::Closed(Closed {
                 users: Some(users),
@@ -160,7 +165,7 @@ impl Handle {
     /// [`Handle::set_users`] does.
     ///
     /// # Errors
-    /// There is no such workload now, or it does not end by time.
+    /// There is no such workload now, it does not end by time, or this machine cannot reach that rate.
     pub fn set_rate(&self, scenario: &str, rate: f64) -> Result<(), String> {
         self.change(scenario, units::rate(rate), rate, |load, left| match load {
             Load::Open(open) => Some(Load::Open(Open {
@@ -181,7 +186,7 @@ impl Handle {
         level: f64,
         changed: impl FnOnce(&Load, Duration) -> Option<Load>,
     ) -> Result<(), String> {
-        let state = self.loading()?;
+        let mut state = self.loading()?;
         if state.paused.is_some() {
             return Err("the load is paused: resume it first".to_owned());
         }
@@ -207,7 +212,9 @@ impl Handle {
         let Some(load) = changed(&own.load, left) else {
             return Err(format!("the load of `{scenario}` is of the other kind"));
         };
+        let changed = state.room_for(number, &load)?;
         state.control.reshape(number, &load, at)?;
+        state.change_plan(changed);
         state.tell(EventKind::Scaled { scenario: scenario.to_owned(), to, level });
         Ok(())
     }
@@ -235,10 +242,11 @@ impl Handle {
     }
 
     /// Begins to control a run of this plan.
-    pub(crate) fn attach(&self, sinks: &Arc<Sinks>, plan: &Plan) {
+    pub(crate) fn attach(&self, sinks: &Arc<Sinks>, plan: &Plan, headroom: Headroom) {
         let mut state = self.state();
         state.sinks = Some(sinks.clone());
         state.loads = planned(plan);
+        state.room = Some((plan.clone(), headroom));
     }
 
     /// The run is over.
@@ -276,6 +284,24 @@ impl Handle {
 impl State {
     fn tell(&self, kind: EventKind) {
         self.sinks.iter().for_each(|sinks| sinks.event(kind.clone()));
+    }
+
+    /// The plan with another load in the place of one of its own, if the machine can run it; `None`: nobody knows what
+    /// the machine can run.
+    fn room_for(&self, number: u16, load: &Load) -> Result<Option<Plan>, String> {
+        let Some((now, headroom)) = &self.room else { return Ok(None) };
+        let mut plan = now.clone();
+        if let Some(own) = plans::loads(&mut plan).into_iter().nth(usize::from(number)) {
+            *own = load.clone();
+        }
+        headroom.refuses(now, &plan).map_or(Ok(Some(plan)), Err)
+    }
+
+    /// The plan has these loads from now on.
+    fn change_plan(&mut self, changed: Option<Plan>) {
+        if let (Some((plan, _)), Some(changed)) = (&mut self.room, changed) {
+            *plan = changed;
+        }
     }
 
     /// A load and its number.

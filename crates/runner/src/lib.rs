@@ -67,6 +67,7 @@ mod sections;
 mod sink;
 mod source_addresses;
 mod stages;
+mod tls_files;
 mod trial;
 
 pub use calibration::{Calibration, calibrate};
@@ -78,7 +79,8 @@ pub use handle::{Handle, Phase};
 pub use host_sampler::available;
 pub use limit::{LimitNotice, LimitOptions, LimitOutcome, Mode, level_kind, limit};
 pub use mask::{
-    body as masked_body, head as masked_head, request as masked_request, url as masked_url,
+    body as masked_body, head as masked_head, request as masked_request,
+    threshold as masked_threshold, url as masked_url,
 };
 pub use options::Options;
 pub use overrides::LoadOverrides;

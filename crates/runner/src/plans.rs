@@ -1,11 +1,11 @@
 //! Reads plans, compiles them, and makes what their connections need.
 
 use std::net::{IpAddr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use squall_analysis::Threshold;
-use squall_engine::{CompileOptions, Judged, Program, Section};
+use squall_engine::{CompileOptions, Judged, Program, Section, Subjects};
 use squall_plan::diagnostic::{Diagnostic, Sources};
 use squall_plan::model::{self, AddressSelect, Load, Plan};
 use squall_plan::span::{Span, Spanned};
@@ -14,15 +14,21 @@ use squall_plan::yaml::{self, Loaded, PlanErrors};
 use squall_wire::{ClientCert, Destination, Dns, Io, Settings, Shared, Substitute, TlsSettings};
 
 use crate::error::Error;
-use crate::{host_sampler, source_addresses};
+use crate::{host_sampler, source_addresses, tls_files};
 
 /// Reads a plan from its file.
 ///
 /// # Errors
 /// It is no good plan, with the places.
 pub fn load(path: &Path, values: &LoadOptions) -> Result<Loaded, Error> {
-    yaml::load(path, values)
-        .map_err(|failure| Error::plan(render(&all_errors(&failure), &failure.sources)))
+    yaml::load(path, values).map_err(|failure| told(&failure))
+}
+
+/// What is said of a plan that could not be read as a whole.
+fn told(failure: &PlanErrors) -> Error {
+    let warnings = failure.warnings.iter().take(MOST_SHOWN);
+    let warnings: String = warnings.map(|warning| failure.sources.render(warning)).collect();
+    Error::plan(warnings + &render(&all_errors(failure), &failure.sources))
 }
 
 /// What is wrong with a plan that could not be read as a whole, and with what could be read of it.
@@ -31,8 +37,14 @@ fn all_errors(failure: &PlanErrors) -> Vec<Diagnostic> {
     // What flags would say is not known here, and not what is wrong with the file.
     let target = failure.plan.target.is_none().then(|| "http://127.0.0.1".to_owned());
     let options = CompileOptions { allow_exec: true, target, ..CompileOptions::default() };
-    let (_, mut more) = thresholds(&failure.plan);
-    more.extend(sections(&failure.plan, &options).1);
+    let (thresholds, mut more) = thresholds(&failure.plan);
+    let Sections { programs, errors, subjects } = sections(&failure.plan, &options);
+    more.extend(errors);
+    // Of what could not be read the names are not known.
+    let subjects = subjects.filter(|_| failure.is_whole);
+    more.extend(subjects.iter().flat_map(|own| misjudged(own, &judged(&thresholds))));
+    let programs = programs.iter().map(Arc::as_ref);
+    more.extend(tls_files::problems(&failure.plan, programs, failure.is_whole));
     // What follows from an error stands where that error stands, or nowhere.
     let same = |a: Span, b: Span| (a.file, a.line, a.column) == (b.file, b.line, b.column);
     more.retain(|more| more.span.line > 0 && !found.iter().any(|own| same(own.span, more.span)));
@@ -47,7 +59,7 @@ fn all_errors(failure: &PlanErrors) -> Vec<Diagnostic> {
 /// It is no good plan, with the places.
 pub fn load_str(name: &str, text: &str) -> Result<Loaded, Error> {
     yaml::load_str(name, text, Path::new(""), &LoadOptions::default())
-        .map_err(|failure| Error::plan(render(&all_errors(&failure), &failure.sources)))
+        .map_err(|failure| told(&failure))
 }
 
 /// The programs of a plan's setup, load and teardown.
@@ -91,39 +103,67 @@ fn compile_sections(
     options: &CompileOptions,
 ) -> Result<(Vec<Arc<Program>>, Vec<Diagnostic>), Error> {
     let (thresholds, mut errors) = thresholds(plan);
-    let (programs, more) = sections(plan, options);
+    let Sections { programs, errors: more, subjects } = sections(plan, options);
     errors.extend(more);
+    let judged = judged(&thresholds);
+    errors.extend(subjects.iter().flat_map(|own| misjudged(own, &judged)));
+    errors.extend(tls_files::problems(plan, programs.iter().map(Arc::as_ref), true));
     if !errors.is_empty() {
         yaml::sort(&mut errors);
         return Err(Error::plan(render(&errors, sources)));
     }
     let all: Vec<&Program> = programs.iter().map(Arc::as_ref).collect();
+    let advice = squall_engine::advise(plan, &all, &judged);
+    Ok((programs, advice))
+}
+
+/// What the sections of a plan have come to.
+#[derive(Default)]
+struct Sections {
+    programs: Vec<Arc<Program>>,
+    /// What is wrong with any of them.
+    errors: Vec<Diagnostic>,
+    /// What thresholds can be about; `None`: that is not known, as something has an error.
+    subjects: Option<Vec<Subjects>>,
+}
+
+/// Compiles setup, load and teardown.
+fn sections(plan: &Plan, options: &CompileOptions) -> Sections {
+    let mut sections = Sections { subjects: Some(Vec::new()), ..Sections::default() };
+    for section in [Section::Setup, Section::Load, Section::Teardown] {
+        let options = CompileOptions { section, ..options.clone() };
+        let subjects = match squall_engine::compile_or_refuse(plan, &options) {
+            Ok(program) => {
+                let subjects = program.subjects();
+                sections.programs.push(Arc::new(program));
+                Some(subjects)
+            }
+            Err(refused) => {
+                sections.errors.extend(refused.errors);
+                refused.subjects.map(|own| *own)
+            }
+        };
+        match (&mut sections.subjects, subjects) {
+            (Some(all), Some(subjects)) => all.push(subjects),
+            (all, _) => *all = None,
+        }
+    }
+    sections
+}
+
+/// What thresholds are about.
+fn judged(thresholds: &[(Threshold, Span)]) -> Vec<Judged<'_>> {
     let judged = thresholds.iter().map(|(own, span)| Judged {
         selector: own.selector(),
         phase: own.phase(),
         span: *span,
     });
-    let judged: Vec<Judged<'_>> = judged.collect();
-    let mut errors = squall_engine::misjudged(&all, &judged);
-    if !errors.is_empty() {
-        yaml::sort(&mut errors);
-        return Err(Error::plan(render(&errors, sources)));
-    }
-    let advice = squall_engine::advise(plan, &all, &judged);
-    Ok((programs, advice))
+    judged.collect()
 }
 
-/// The programs of a plan's sections, and what is wrong with any of them.
-fn sections(plan: &Plan, options: &CompileOptions) -> (Vec<Arc<Program>>, Vec<Diagnostic>) {
-    let (mut programs, mut errors) = (Vec::new(), Vec::new());
-    for section in [Section::Setup, Section::Load, Section::Teardown] {
-        let options = CompileOptions { section, ..options.clone() };
-        match squall_engine::compile(plan, &options) {
-            Ok(program) => programs.push(Arc::new(program)),
-            Err(found) => errors.extend(found),
-        }
-    }
-    (programs, errors)
+/// What is wrong with what thresholds are about.
+fn misjudged(subjects: &[Subjects], judged: &[Judged<'_>]) -> Vec<Diagnostic> {
+    squall_engine::misjudged(&subjects.iter().collect::<Vec<_>>(), judged)
 }
 
 /// The plan's thresholds with their places, and what is wrong with the others.
@@ -205,10 +245,11 @@ pub fn network(
     settings.source_addresses =
         all_of(&connections.source_addresses, &mut errors, expected, |text| text.parse().ok());
     errors.extend(source_addresses::foreign(plan, programs));
+    let path = |file: &Option<Spanned<PathBuf>>| file.as_ref().map(|file| file.value.clone());
     settings.tls = TlsSettings {
-        ca: connections.tls.ca.iter().cloned().collect(),
-        cert: connections.tls.cert.clone(),
-        key: connections.tls.key.clone(),
+        ca: path(&connections.tls.ca).into_iter().collect(),
+        cert: path(&connections.tls.cert),
+        key: path(&connections.tls.key),
         server_name: connections.tls.server_name.clone(),
         insecure: connections.tls.insecure,
         resume: connections.tls.resume.unwrap_or(true),
@@ -288,10 +329,17 @@ pub fn compile(
     section: Section,
     options: &CompileOptions,
 ) -> Result<Arc<Program>, Error> {
+    compiled(plan, section, options).map_err(|errors| Error::plan(render(&errors, sources)))
+}
+
+/// As [`compile`], but with the errors themselves.
+pub fn compiled(
+    plan: &Plan,
+    section: Section,
+    options: &CompileOptions,
+) -> Result<Arc<Program>, Vec<Diagnostic>> {
     let options = CompileOptions { section, ..options.clone() };
-    squall_engine::compile(plan, &options)
-        .map(Arc::new)
-        .map_err(|errors| Error::plan(render(&errors, sources)))
+    squall_engine::compile(plan, &options).map(Arc::new)
 }
 
 /// Most errors, and most warnings, that are shown.
@@ -311,6 +359,16 @@ pub fn render(diagnostics: &[Diagnostic], sources: &Sources) -> String {
     };
     text.push_str(&count);
     text
+}
+
+/// The first of some errors in one line, as the outcome of a run has it, with its place and without its line of the file.
+pub fn in_one_line(diagnostics: &[Diagnostic], sources: &Sources) -> String {
+    let rendered = diagnostics.first().map(|first| sources.render(first)).unwrap_or_default();
+    let line = rendered.lines().next().unwrap_or_default();
+    match diagnostics.len() {
+        ..2 => line.to_owned(),
+        errors => format!("{line}; and {} more", errors - 1),
+    }
 }
 
 /// The seed of everything random, in the load and in the built-in target: what is

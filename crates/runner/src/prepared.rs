@@ -10,6 +10,7 @@ use squall_plan::yaml::Loaded;
 use squall_wire::Shared;
 
 use crate::builtin::Destination;
+use crate::capacity::Headroom;
 use crate::error::Error;
 use crate::options::Options;
 use crate::{builtin, capacity, plans};
@@ -68,6 +69,12 @@ impl<'a> Prepared<'a> {
         plans::compile(self.plan(), &self.loaded.sources, section, &self.compile)
     }
 
+    /// The same in the midst of a run, whose outcome says in one line what is wrong with the plan.
+    pub(crate) fn program_in_run(&self, section: Section) -> Result<Arc<Program>, Error> {
+        plans::compiled(self.plan(), section, &self.compile)
+            .map_err(|errors| Error::plan(plans::in_one_line(&errors, &self.loaded.sources)))
+    }
+
     /// The workers for a plan's load: its own, or that of a step of a search.
     ///
     /// # Errors
@@ -75,6 +82,15 @@ impl<'a> Prepared<'a> {
     pub(crate) fn workers(&self, plan: &Plan) -> Result<RunOptions, Error> {
         let builtin = builtin::is_asked_for(plan, self.options);
         capacity::workers(plan, self.hosts, builtin, self.options.workers)
+    }
+
+    /// What there is for changes of the load while these workers run it.
+    pub(crate) fn headroom(&self, workers: &RunOptions) -> Headroom {
+        let workers = RunOptions {
+            workers: workers.workers.min(self.load.most_workers()),
+            ..workers.clone()
+        };
+        Headroom::new(&workers, self.hosts, builtin::is_asked_for(self.plan(), self.options))
     }
 
     /// How long requests in flight may take at the end.

@@ -68,8 +68,8 @@ pub fn run(
     let plan = describe::as_run(&loaded.plan, options.target.as_deref());
     let most = workers.workers.min(prepared.load.most_workers());
     let meta = describe::meta(&prepared, &plan, most);
-    let start = Start { meta, plan, program: prepared.load.clone() };
-    let sinks = Arc::new(Sinks::start(sinks, &start)?);
+    let start = Arc::new(Start { meta, plan, program: prepared.load.clone() });
+    let sinks = Arc::new(Sinks::start(sinks, &start, handle)?);
     let collector = Collector::new(&start, &prepared, workers.workers, &sinks)?;
     let outcome =
         Session { prepared, workers, sinks: &sinks, handle, phases: Vec::new() }.run(collector);
@@ -88,7 +88,8 @@ struct Session<'a> {
 
 impl Session<'_> {
     fn run(mut self, mut collector: Collector) -> Outcome {
-        self.handle.attach(self.sinks, self.prepared.plan());
+        let headroom = self.prepared.headroom(&self.workers);
+        self.handle.attach(self.sinks, self.prepared.plan(), headroom);
         let warnings = std::mem::take(&mut self.prepared.warnings);
         warnings.into_iter().for_each(|text| self.sinks.event(EventKind::Warning(text)));
         if let Some(setup) = self.section(Section::Setup) {
@@ -102,6 +103,7 @@ impl Session<'_> {
         };
         let mut lost: Vec<String> = self.phases.iter().filter_map(PhaseReport::failure).collect();
         let mut run = collector.evaluate(ended.as_ref(), self.handle.is_stopped(), &mut lost);
+        lost.append(&mut run.incomplete);
         for text in &lost {
             self.sinks.event(EventKind::Error(text.clone()));
         }
@@ -117,9 +119,16 @@ impl Session<'_> {
         run.generator.count_logged(self.sinks.exchanges());
         self.conclude(&mut run, &own, &lost);
         let mut run = Arc::new(run);
-        let sinks = self.sinks.finish(&run);
+        let mut sinks = self.sinks.finish(&run);
+        let known = run.incomplete.clone();
         // What was lost when the result was written.
         self.conclude(Arc::make_mut(&mut run), &own, &lost);
+        if run.incomplete != known {
+            self.sinks.amend(&run);
+            self.conclude(Arc::make_mut(&mut run), &own, &lost);
+            sinks = self.sinks.reports();
+        }
+        self.sinks.end();
         let (folder, has_load) = (self.sinks.folder().map(ToOwned::to_owned), ended.is_some());
         Outcome { run, has_load, phases: self.phases, sinks, folder }
     }
@@ -154,7 +163,7 @@ impl Session<'_> {
             return None;
         };
         self.sinks.event(EventKind::PhaseBegan(Phase::Load));
-        let ended = self.prepared.program(Section::Load).and_then(|program| {
+        let ended = self.prepared.program_in_run(Section::Load).and_then(|program| {
             let trace = self.sinks.trace(Phase::Load);
             let shared = self.prepared.shared.clone();
             collector.begin();

@@ -133,7 +133,7 @@ pub(crate) fn run(
     };
     sinks.event(EventKind::PhaseBegan(phase));
     let (mut totals, mut log, mut reasons) = (Totals::new(), Vec::new(), Vec::new());
-    let ended = prepared.program(section).and_then(|program| {
+    let ended = prepared.program_in_run(section).and_then(|program| {
         let trace = sinks.trace(phase);
         let (shared, options) = (prepared.shared.clone(), RunOptions::default());
         squall_engine::run(program, shared, &options, &control, trace, |event| match event {

@@ -59,7 +59,7 @@ pub fn foreign(plan: &Plan, programs: &[Arc<Program>]) -> Vec<Diagnostic> {
 }
 
 fn not_own(address: IpAddr, span: Span) -> Diagnostic {
-    let message = format!("{address} is no address of this machine");
+    let message = format!("{address} is not an address of this machine");
     let bits = if address.is_ipv4() { 24 } else { 64 };
     let help = format!(
         "`ip address` shows those that it has, and `ip address add {address}/{bits} dev eth0` gives one to an interface"
@@ -114,7 +114,7 @@ mod tests {
         let plan = plan("source_addresses: [127.0.0.2, 203.0.113.9]", "", "");
         let found = foreign(&plan, &[]);
         let [one] = &found[..] else { panic!("{found:?}") };
-        assert_eq!(one.message, "203.0.113.9 is no address of this machine");
+        assert_eq!(one.message, "203.0.113.9 is not an address of this machine");
         let help = one.help.as_deref().unwrap_or_default();
         assert!(one.span.line == 2 && help.contains("203.0.113.9/24"), "{one:?}");
     }

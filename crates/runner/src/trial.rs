@@ -1,7 +1,7 @@
 //! Tries a plan: one iteration of one user, with a copy of every request and response. It is how a plan is
 //! written and debugged.
 
-use squall_engine::{Control, Exchange, RunOptions, Section, Trace, Which};
+use squall_engine::{Control, Event, Exchange, RunOptions, Section, Trace, Which};
 use squall_plan::yaml::Loaded;
 
 use crate::error::Error;
@@ -21,7 +21,8 @@ pub enum Tried<'a> {
 }
 
 /// Runs setup, one iteration, and teardown; shows everything when it happens, with at most `bytes` of each
-/// message. After a setup that failed only the teardown is run.
+/// message. After a setup that failed only the teardown is run. Returns how many expressions could not be evaluated,
+/// which the log says one by one.
 ///
 /// # Errors
 /// The plan or an option is wrong, or a worker broke off. A request that fails is no error: it is shown.
@@ -30,10 +31,10 @@ pub fn try_plan(
     options: &Options,
     bytes: usize,
     show: impl Fn(Tried<'_>) + Send + Sync + Clone + 'static,
-) -> Result<(), Error> {
+) -> Result<u64, Error> {
     let mut prepared = Prepared::new(loaded, options)?;
     prepared.warnings.iter().for_each(|warning| show(Tried::Warning(warning)));
-    let mut is_set_up = true;
+    let (mut is_set_up, mut expressions_failed) = (true, 0);
     for part in [Section::Setup, Section::Trial, Section::Teardown] {
         let is_its_turn = part != Section::Trial || is_set_up;
         if !is_its_turn || !sections::has_steps(&loaded.plan, part) {
@@ -47,7 +48,12 @@ pub fn try_plan(
         let trace = trace.with_observations().with_log(move |line| logged(Tried::Log(line)));
         let (run, control) = (RunOptions::default(), Control::default());
         let shared = prepared.shared.clone();
-        let ended = squall_engine::run(program, shared, &run, &control, Some(trace), |_| {})
+        let count = |event: Event<'_>| {
+            if let Event::Slice(slice) = event {
+                expressions_failed += slice.counters.expressions_failed;
+            }
+        };
+        let ended = squall_engine::run(program, shared, &run, &control, Some(trace), count)
             .map_err(Error::incomplete)?;
         if let Some(reason) = ended.failures.first() {
             return Err(Error::incomplete(reason));
@@ -60,5 +66,5 @@ pub fn try_plan(
             prepared.compile.setup = ended.variables;
         }
     }
-    Ok(())
+    Ok(expressions_failed)
 }

@@ -51,7 +51,7 @@ pub enum EventKind {
     Aborted(Abort),
     /// Somebody asked for the end at once.
     AbortAsked(Phase),
-    /// The load stands still.
+    /// The load is paused.
     Paused,
     /// The load goes on.
     Resumed,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use squall_engine::ErrorExample;
 use squall_plan::model::Plan;
-use squall_report::{Run, RunDocument, RunFolder, document};
+use squall_report::{Run, RunDocument, RunFolder, amend_result, document};
 
 use super::{Event, EventKind, Second, Sink, Start, Wanted};
 
@@ -18,18 +18,19 @@ pub struct Folder {
     folder: Option<RunFolder>,
     /// Writes that have failed and are reported.
     reported: u64,
+    /// Whether the page was written.
+    has_page: bool,
 }
 
 impl Folder {
     /// Makes the run's folder within `base`, named after the time and the plan, when the run starts.
     pub fn new(base: impl Into<PathBuf>) -> Folder {
-        Folder { base: base.into(), folder: None, reported: 0 }
+        Folder { base: base.into(), folder: None, reported: 0, has_page: false }
     }
 
     fn write_result(&self, run: &RunDocument) -> io::Result<()> {
         let Some(folder) = &self.folder else { return Ok(()) };
-        let wrong = |error| io::Error::other(format!("run.json: {error}"));
-        folder.write_result(run).map_err(wrong)
+        folder.write_result(run).map_err(wrong("run.json"))
     }
 
     /// Does something with the folder, and reports the writes that have failed since the last time.
@@ -80,10 +81,27 @@ impl Sink for Folder {
         let result = document(run);
         self.write_result(&result)?;
         let Some(folder) = &self.folder else { return Ok(()) };
-        let wrong = |name: &'static str| move |error| io::Error::other(format!("{name}: {error}"));
         folder.write_totals(&run.totals).map_err(wrong("totals.bin"))?;
-        folder.write_page(run, &result).map_err(wrong("report.html"))
+        folder.write_page(run, &result).map_err(wrong("report.html"))?;
+        self.has_page = true;
+        Ok(())
     }
+
+    fn amend(&mut self, run: &Run) -> io::Result<()> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        let result = document(run);
+        amend_result(folder.path(), &result).map_err(wrong("run.json"))?;
+        // One that could not be written was missed already.
+        match self.has_page && folder.path().join("report.html").exists() {
+            true => folder.write_page(run, &result).map_err(wrong("report.html")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// An error of the file with this name.
+fn wrong(name: &'static str) -> impl Fn(io::Error) -> io::Error {
+    move |error| io::Error::other(format!("{name}: {error}"))
 }
 
 /// What is known of an error besides its text.

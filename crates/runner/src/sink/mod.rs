@@ -38,8 +38,11 @@ pub use samples::Samples;
 pub(crate) use second::Seconds;
 pub use second::{Row, Second};
 
-/// Watches a run. Its methods are called one after the other, never two at a time; all but [`Sink::start`] on a
-/// thread of its own.
+/// Watches a run. Its methods are called one after the other, never two at a time, on a thread of its own.
+///
+/// A sink that does not begin within ten seconds, as one that opens a pipe which nobody reads, ends the run before anything is
+/// sent. One that takes nothing for ten seconds when the load is over (a minute if it has the run's folder), or for some seconds
+/// after the end at once was asked for, is given up: what it has not taken is lost and counted.
 ///
 /// What fails is counted and becomes a part of the outcome, in the words of the first error; the sink is told of
 /// what follows nevertheless, since a disk that was full may have room again.
@@ -68,6 +71,14 @@ pub trait Sink: Send {
     /// # Errors
     /// What the sink has written is incomplete.
     fn finish(&mut self, run: &Run) -> io::Result<()>;
+
+    /// Something was lost when sinks finished, of which this result tells: who keeps a result keeps this one in its place.
+    ///
+    /// # Errors
+    /// What the sink has written is incomplete.
+    fn amend(&mut self, _run: &Run) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// What is known before anything is sent.

@@ -26,13 +26,15 @@ pub struct Progress<W> {
     totals: Totals,
     recent: Recent,
     length_s: Option<f64>,
+    /// Seconds of the last line: the last second may come again, with what was late.
+    shown_s: u32,
 }
 
 impl<W: Write + Send> Progress<W> {
     /// To `out`, which a person reads.
     pub fn new(out: W, style: ProgressStyle) -> Progress<W> {
         let (totals, recent) = (Totals::new(), Recent::default());
-        Progress { out, style, totals, recent, length_s: None }
+        Progress { out, style, totals, recent, length_s: None, shown_s: 0 }
     }
 }
 
@@ -52,9 +54,10 @@ impl<W: Write + Send> Sink for Progress<W> {
             }
         }
         let number = second.second + 1;
-        if !number.is_multiple_of(PROGRESS_S) {
+        if !number.is_multiple_of(PROGRESS_S) || number <= self.shown_s {
             return Ok(());
         }
+        self.shown_s = number;
         let (elapsed_s, length_s) = (f64::from(number), self.length_s);
         let (totals, recent) = (&self.totals, &self.recent);
         let line = live_line(&Live { elapsed_s, length_s, totals, recent });
@@ -78,5 +81,23 @@ impl<W: Write + Send> Sink for Progress<W> {
 
     fn finish(&mut self, _: &Run) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_that_comes_again_has_no_second_line() {
+        let mut written = Vec::new();
+        let mut progress = Progress::new(&mut written, ProgressStyle::Lines);
+        for number in [0, 3, 4, 4, 5, 9, 9, 4, 14] {
+            let second = Second { second: number, ..Second::default() };
+            progress.second(&second).expect("a Vec takes everything");
+        }
+        let shown = String::from_utf8(written).expect("text");
+        let lines: Vec<&str> = shown.lines().map(str::trim).collect();
+        assert_eq!(lines, ["5s", "10s", "15s"]);
     }
 }

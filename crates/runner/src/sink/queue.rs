@@ -3,21 +3,25 @@
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
 use squall_engine::{Exchange, SeenGroup, Spares, Trace, Which};
 use squall_report::{FeedReport, Mark, Run};
 
-use super::{
-    Delivery, Event, EventKind, Second, SeenExchange, Sink, Start, WantedExchanges, give_way,
-};
+use super::{Delivery, Event, EventKind, Second, SeenExchange, Sink, Start, WantedExchanges};
 use crate::error::Error;
-use crate::handle::Phase;
+use crate::handle::{Handle, Phase};
 use crate::marks::Marks;
+
+mod patience;
+mod thread;
+
+use self::patience::Patience;
 
 /// Most seconds that wait for a sink: ten minutes.
 const MAX_SECONDS: usize = 600;
@@ -71,6 +75,10 @@ struct Queue {
     dropped: AtomicU64,
     exchanges_dropped: AtomicU64,
     exchanges_told: AtomicU64,
+    /// Whatever it was told of, so that it is seen whether it goes on.
+    taken: AtomicU64,
+    /// Whether it is not waited for any more, and told of nothing.
+    is_given_up: AtomicBool,
     /// Where exchanges go that it was told of.
     spares: Spares,
     /// How often it failed, and its first error.
@@ -84,6 +92,9 @@ enum Message {
     /// Asks for a word when everything before it is done.
     Settle(Sender<()>),
     Finish(Arc<Run>),
+    Amend(Arc<Run>),
+    /// Nothing more comes.
+    End,
 }
 
 /// Exchanges, and groups, with the bytes of their messages.
@@ -115,6 +126,8 @@ struct Feed {
     wanted: Option<WantedExchanges>,
     /// Whether it wants groups, too.
     wants_groups: bool,
+    /// Whether it keeps a folder.
+    has_folder: bool,
     delivery: Option<Delivery>,
     /// Until it was waited for.
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -128,6 +141,9 @@ pub(crate) struct Sinks {
     marks: Mutex<Marks>,
     /// Exchanges that all were told of.
     spares: Spares,
+    patience: Patience,
+    /// Whether somebody has asked for the end at once.
+    is_hurried: AtomicBool,
 }
 
 impl std::fmt::Debug for Sinks {
@@ -138,51 +154,66 @@ impl std::fmt::Debug for Sinks {
 }
 
 impl Sinks {
-    /// Starts sinks, each under its name.
+    /// Starts sinks, each under its name, one after the other. Those after one that cannot work are not started.
     ///
     /// # Errors
-    /// One cannot work, or there is no thread for it.
+    /// One cannot work, which is bad input, or there is no thread for it, or the run is stopped before all have begun.
     pub(crate) fn start(
         sinks: Vec<(String, Box<dyn Sink>)>,
-        start: &Start,
+        start: &Arc<Start>,
+        handle: &Handle,
     ) -> Result<Sinks, Error> {
         let mut all = Sinks::none();
-        for (name, mut sink) in sinks {
-            let failed = |error: io::Error| Error::incomplete(format!("{name}: {error}"));
-            let wanted = sink.start(start).map_err(failed)?;
-            all.folder = all.folder.or(wanted.folder);
-            let (sender, inbox) = channel();
-            let queue = Arc::new(Queue { spares: all.spares.clone(), ..Queue::default() });
-            let own = queue.clone();
-            // What each exchange goes through must keep up with the workers; what is told once a second can wait for them.
-            let can_wait = wanted.exchanges.is_none() && !wanted.groups;
-            let thread = std::thread::Builder::new()
-                .name("sink".to_owned())
-                .spawn(move || {
-                    if can_wait {
-                        give_way();
-                    }
-                    work(&mut *sink, &inbox, &own);
-                })
-                .map_err(failed)?;
-            all.feeds.push(Feed {
-                name,
-                sender,
-                gathered: Mutex::default(),
-                queue,
-                wanted: wanted.exchanges,
-                wants_groups: wanted.groups,
-                delivery: wanted.delivery,
-                thread: Mutex::new(Some(thread)),
-            });
+        for (name, sink) in sinks {
+            let feed = all.begin(name, sink, start, handle)?;
+            all.feeds.push(feed);
         }
         Ok(all)
     }
 
+    fn begin(
+        &mut self,
+        name: String,
+        sink: Box<dyn Sink>,
+        start: &Arc<Start>,
+        handle: &Handle,
+    ) -> Result<Feed, Error> {
+        let (sender, inbox) = channel();
+        let (say, said) = channel();
+        let queue = Arc::new(Queue { spares: self.spares.clone(), ..Queue::default() });
+        let (own, start) = (queue.clone(), start.clone());
+        let thread = std::thread::Builder::new()
+            .name("sink".to_owned())
+            .spawn(move || thread::live(sink, &start, &say, &inbox, &own))
+            .map_err(|error| Error::incomplete(format!("{name}: {error}")))?;
+        let wanted = self.patience.begun(&name, &said, handle)?;
+        let wanted = wanted.map_err(|error| refused(&name, &error))?;
+        let has_folder = wanted.folder.is_some();
+        self.folder = self.folder.take().or(wanted.folder);
+        Ok(Feed {
+            name,
+            sender,
+            gathered: Mutex::default(),
+            queue,
+            wanted: wanted.exchanges,
+            wants_groups: wanted.groups,
+            has_folder,
+            delivery: wanted.delivery,
+            thread: Mutex::new(Some(thread)),
+        })
+    }
+
     /// Nobody watches.
     pub(crate) fn none() -> Sinks {
-        let (marks, spares) = (Mutex::default(), Spares::default());
-        Sinks { feeds: Vec::new(), began: Instant::now(), folder: None, marks, spares }
+        Sinks {
+            feeds: Vec::new(),
+            began: Instant::now(),
+            folder: None,
+            marks: Mutex::default(),
+            spares: Spares::default(),
+            patience: Patience::default(),
+            is_hurried: AtomicBool::new(false),
+        }
     }
 
     /// The folder of the first sink that has one.
@@ -207,6 +238,9 @@ impl Sinks {
     pub(crate) fn event(&self, kind: EventKind) {
         let event = Arc::new(Event { at_s: self.began.elapsed().as_secs_f64(), kind });
         self.marks().note(event.at_s, &event.kind);
+        if matches!(event.kind, EventKind::AbortAsked(_)) {
+            self.is_hurried.store(true, Relaxed);
+        }
         for feed in &self.feeds {
             if enter(&feed.queue.events, 1, MAX_EVENTS) {
                 feed.send(Message::Event(event.clone()));
@@ -267,21 +301,22 @@ impl Sinks {
         }
     }
 
-    /// Waits until all sinks have done what they were told.
+    /// Waits until all sinks have done what they were told, but for those that hang.
     pub(crate) fn settle(&self) {
-        let waits: Vec<Receiver<()>> = self
-            .feeds
-            .iter()
-            .map(|feed| {
-                let (done, wait) = channel();
-                feed.send(Message::Settle(done));
-                wait
-            })
-            .collect();
-        for wait in waits {
-            // An error: the thread is gone, and nothing is left to wait for.
-            let _ = wait.recv();
-        }
+        let waits = self.at_work().map(|feed| {
+            let (done, wait) = channel();
+            feed.send(Message::Settle(done));
+            // An error other than that it takes longer: the thread is gone, and nothing is left to wait for.
+            let is_done =
+                move |within: Duration| wait.recv_timeout(within) != Err(RecvTimeoutError::Timeout);
+            (feed, is_done)
+        });
+        self.wait(waits.collect());
+    }
+
+    /// Those that were not given up.
+    fn at_work(&self) -> impl Iterator<Item = &Feed> {
+        self.feeds.iter().filter(|feed| !feed.is_given_up())
     }
 
     /// How the sinks have fared so far.
@@ -305,13 +340,35 @@ impl Sinks {
         }))
     }
 
-    /// Tells the sinks of the result, and waits for them to end. What comes later reaches none.
+    /// Tells the sinks of the result, and waits until they have taken it. What happens later reaches none.
     pub(crate) fn finish(&self, run: &Arc<Run>) -> Vec<SinkReport> {
-        for feed in &self.feeds {
-            feed.send(Message::Finish(run.clone()));
-        }
-        self.feeds.iter().for_each(Feed::wait);
+        self.at_work().for_each(|feed| feed.send(Message::Finish(run.clone())));
+        self.settle();
         self.reports()
+    }
+
+    /// Tells them of the result once more, as something was lost when they took it.
+    pub(crate) fn amend(&self, run: &Arc<Run>) {
+        self.at_work().for_each(|feed| feed.send(Message::Amend(run.clone())));
+        self.settle();
+    }
+
+    /// Waits for the threads to end.
+    pub(crate) fn end(&self) {
+        let waits = self.at_work().map(|feed| {
+            feed.send(Message::End);
+            (feed, |within| feed.has_ended(within))
+        });
+        self.wait(waits.collect());
+    }
+}
+
+/// Why a sink cannot work, which is bad input unless the system is out of something.
+fn refused(name: &str, error: &io::Error) -> Error {
+    let text = format!("{name}: {error}");
+    match Errno::from_io_error(error) {
+        Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM) => Error::incomplete(text),
+        _ => Error::input(text),
     }
 }
 
@@ -363,11 +420,19 @@ impl Feed {
         self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until its thread has ended.
-    fn wait(&self) {
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+    /// Whether its thread has ended, or does within so long.
+    fn has_ended(&self, within: Duration) -> bool {
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        let ends = Instant::now() + within;
+        while thread.as_ref().is_some_and(|thread| !thread.is_finished()) {
+            if Instant::now() >= ends {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
         // What a sink panics with is an error of it already.
-        thread.into_iter().for_each(|thread| drop(thread.join()));
+        thread.take().into_iter().for_each(|thread| drop(thread.join()));
+        true
     }
 
     fn report(&self) -> SinkReport {
@@ -381,45 +446,6 @@ impl Feed {
             failed,
             error,
         }
-    }
-}
-
-/// A sink's thread: until it was told of the result, or all who could tell it are gone.
-fn work(sink: &mut dyn Sink, inbox: &Receiver<Message>, queue: &Queue) {
-    for message in inbox {
-        let is_last = matches!(message, Message::Finish(_));
-        take(sink, message, queue);
-        if is_last {
-            break;
-        }
-    }
-}
-
-fn take(sink: &mut dyn Sink, message: Message, queue: &Queue) {
-    match message {
-        Message::Second(second) => {
-            queue.seconds.fetch_sub(1, Relaxed);
-            queue.watch(|| sink.second(&second));
-        }
-        Message::Event(event) => {
-            queue.events.fetch_sub(1, Relaxed);
-            queue.watch(|| sink.event(&event));
-        }
-        Message::Exchanges(gathered) => {
-            queue.exchanges.fetch_sub(gathered.events.len(), Relaxed);
-            queue.exchange_bytes.fetch_sub(gathered.bytes, Relaxed);
-            for (event, _) in &gathered.events {
-                let is_exchange = matches!(event.kind, EventKind::Exchange(_));
-                queue.exchanges_told.fetch_add(u64::from(is_exchange), Relaxed);
-                queue.watch(|| sink.event(event));
-            }
-            queue.spares.give(gathered.exchanges());
-        }
-        Message::Settle(done) => {
-            // Who does not wait any more needs no word.
-            let _ = done.send(());
-        }
-        Message::Finish(run) => queue.watch(|| sink.finish(&run)),
     }
 }
 
@@ -450,10 +476,15 @@ impl Queue {
         let panicked = |_| Err(io::Error::other("it panicked: this is a bug, please report it"));
         let done = catch_unwind(AssertUnwindSafe(work));
         if let Err(error) = done.unwrap_or_else(panicked) {
-            let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-            failed.0 += 1;
-            failed.1.get_or_insert_with(|| error.to_string());
+            self.fail(error.to_string());
         }
+    }
+
+    /// Notes a failure.
+    fn fail(&self, error: String) {
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        failed.0 += 1;
+        failed.1.get_or_insert(error);
     }
 }
 

@@ -161,7 +161,7 @@ impl Seconds {
 
 #[cfg(test)]
 mod tests {
-    use squall_metrics::{Level, Load, MetricKind, Sample, ScenarioLoad, Verdict};
+    use squall_metrics::{CheckResult, Level, Load, MetricKind, Sample, ScenarioLoad};
 
     use super::*;
 
@@ -175,7 +175,7 @@ mod tests {
         }
         slice.record(NameId(worker), &Sample::ok(10));
         slice.record_span(NameId(1 - worker), 5_000, false);
-        slice.record_check(NameId(2), Verdict::Passed);
+        slice.record_check(NameId(2), CheckResult::Passed);
         slice
     }
 

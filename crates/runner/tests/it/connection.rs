@@ -135,10 +135,10 @@ fn an_address_that_is_not_this_machines_is_told_before_the_run_and_in_it() {
         let step = &format!("{{get: /{request}}}");
         let plan = Steps { head, ..Steps::one("http://127.0.0.1:1", step) }.folder();
         let error = refused(plan.path(), &options());
-        assert!(error.contains("203.0.113.9 is no address of this machine"), "{error}");
+        assert!(error.contains("203.0.113.9 is not an address of this machine"), "{error}");
         assert!(error.contains(at) && error.contains("ip address"), "{error}");
         assert!(
-            checked(plan.path())[0].contains("203.0.113.9 is no address"),
+            checked(plan.path())[0].contains("203.0.113.9 is not an address"),
             "another may run it"
         );
     }
@@ -147,7 +147,7 @@ fn an_address_that_is_not_this_machines_is_told_before_the_run_and_in_it() {
         (
             "203.0.113.${iteration + 9}",
             "connect_failed",
-            "203.0.113.9 is no address of this machine",
+            "203.0.113.9 is not an address of this machine",
         ),
         ("eth${iteration}", "render", "invalid source address `eth0`: expected an IP address"),
     ] {

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 use squall_limit::{LevelKind, Limit, SearchEnd, StepOutcome};
-use squall_report::{Meta, limit_json, limit_text};
+use squall_report::{Around, Meta, limit_json, limit_text};
 use squall_runner::{
-    Handle, LimitOptions, LimitOutcome, Mode, PhaseEnd, limit as search, load_str,
+    ErrorKind, Handle, LimitOptions, LimitOutcome, Mode, PhaseEnd, limit as search, load_str,
 };
 
 use crate::common::{as_read, target, workers};
@@ -88,7 +88,7 @@ fn the_highest_number_of_users_is_found() {
     assert!(text.contains("result         ") && text.contains("└──"), "{text}");
     let result = read(&kept.join("limit.json"));
     let meta: Meta = serde_json::from_value(result["meta"].clone()).expect("what was tested");
-    assert_eq!(result, as_read(&limit_json(&limit, &meta)));
+    assert_eq!(result, as_read(&limit_json(&limit, &meta, Around::default())));
     let plan = std::fs::read_to_string(kept.join("plan.yaml")).expect("a plan");
     let target = meta.target.as_ref().expect("a target");
     assert!(plan.contains(target) && text.contains(&format!("at {target}, seed {}", meta.seed)));
@@ -145,7 +145,7 @@ fn a_plan_with_users_and_arrivals_is_multiplied_as_a_whole() {
     let rates: Vec<f64> = limit.steps.iter().map(|step| step.requests).collect();
     assert!((28.0..48.0).contains(&rates[0]), "20/s of users, and 20/s that arrive: {rates:?}");
     assert!((90.0..140.0).contains(&rates[1]), "three times as much: {rates:?}");
-    let text = limit_text(&limit, &Meta::default());
+    let text = limit_text(&limit, &Meta::default(), Around::default());
     assert!(text.contains("by factor") && text.contains("3.00x"), "{text}");
 }
 
@@ -163,10 +163,85 @@ fn a_search_that_breaks_off_keeps_its_steps() {
     let outcome = limit(&one_load("users: 1"), &asked);
     assert!(outcome.failures[0].contains("is not a number of users"), "{:?}", outcome.failures);
     assert_eq!((outcome.limit.end, outcome.limit.steps.len()), (SearchEnd::Interrupted, 1));
-    let text = limit_text(&outcome.limit, &outcome.meta);
+    let text = limit_text(&outcome.limit, &outcome.meta, Around::default());
     assert!(text.contains("so far the requirements were met at 1"), "{text}");
     let kept = read(&outcome.folder.expect("a folder").join("limit.json"));
     assert_eq!(kept["steps"].as_array().map(Vec::len), Some(1), "{kept}");
+    assert_eq!(kept["failures"][0], *outcome.failures[0], "{kept}");
+}
+
+/// A setup that failed is no interruption, and what became of it and of the teardown is on disk.
+#[test]
+fn a_setup_or_a_teardown_that_fails_is_in_the_result() {
+    let server = target();
+    let searched = |setup: u16, teardown: u16| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let text = format!(
+            "target: {}\nsetup: [{{get: /status/{setup}, name: login}}]\nteardown: [{{get: /status/{teardown}, name: logout}}]\nscenarios: {{{}}}\n",
+            server.url(),
+            one_load("users: 1")
+        );
+        let plan = load_str("plan", &text).expect("a plan");
+        let asked = LimitOptions {
+            mode: Mode::Soak,
+            to: Some(1.0),
+            max_steps: 1,
+            folder: Some(folder.path().to_owned()),
+            ..asked("mean < 10s")
+        };
+        let outcome = search(&plan, &workers(1), &asked, &Handle::default(), &mut |_| ());
+        let outcome = outcome.expect("an outcome");
+        let kept = outcome.folder.as_ref().expect("a folder");
+        let text = std::fs::read_to_string(kept.join("limit.txt")).expect("a text");
+        (read(&kept.join("limit.json")), text, outcome)
+    };
+    let (json, text, outcome) = searched(500, 204);
+    assert_eq!((outcome.limit.end, outcome.limit.steps.len()), (SearchEnd::SetupFailed, 0));
+    assert_eq!(json["end"], "setup failed");
+    assert_eq!(json["run_phases"][0]["end"], "failed");
+    assert_eq!(json["run_phases"][1]["end"], "done", "the teardown");
+    assert_eq!(json["failures"][0], *outcome.failures[0]);
+    assert!(text.contains("result         the setup failed: no step was run"), "{text}");
+    let (json, text, outcome) = searched(204, 500);
+    assert_eq!((outcome.limit.end, outcome.limit.steps.len()), (SearchEnd::OutOfSteps, 1));
+    assert_eq!(json["end"], "out of steps");
+    assert_eq!(json["run_phases"][1]["end"], "failed");
+    assert_eq!(json["failures"][0], *outcome.failures[0]);
+    assert!(text.contains("failed         teardown failed: "), "{text}");
+}
+
+/// Both count in the level, though one comes after the other in a run.
+#[test]
+fn scenarios_that_come_after_others_are_part_of_each_level() {
+    let both = "a: {load: {users: 2, for: 1s}, steps: [{get: /, name: first}, {think: 50ms}]}, \
+        b: {after: [a], load: {users: 2, for: 1s}, steps: [{get: /, name: second}, {think: 50ms}]}";
+    let asked = LimitOptions {
+        mode: Mode::Soak,
+        to: Some(4.0),
+        max_steps: 1,
+        ..asked("count(second) > 0")
+    };
+    let limit = undisturbed(both, &asked);
+    assert!(limit.steps[0].met(), "{limit:?}");
+}
+
+/// Nothing is sent for what no level could meet, or for levels that are the wrong way around.
+#[test]
+fn what_makes_no_sense_is_refused_before_the_first_step() {
+    let plan = format!("target: http://127.0.0.1:1\nscenarios: {{{}}}\n", one_load("users: 1"));
+    let plan = load_str("plan", &plan).expect("a plan");
+    let refused = |asked: &LimitOptions| {
+        let outcome = search(&plan, &workers(1), asked, &Handle::default(), &mut |_| ());
+        outcome.expect_err("nothing was searched")
+    };
+    let error = refused(&asked("p99(nosuch) < 1s"));
+    assert_eq!(error.kind, ErrorKind::Input);
+    assert!(error.text.contains("--require 'p99(nosuch) < 1s': no request"), "{error}");
+    let error = refused(&LimitOptions { from: Some(10.0), to: Some(5.0), ..asked("p99 < 1s") });
+    assert_eq!(
+        (error.kind, &*error.text),
+        (ErrorKind::Input, "invalid --from `10`: expected at most the level of --to, `5`")
+    );
 }
 
 /// A search is stopped from another thread, in its setup or in a step; what its setup has made is cleaned up.

@@ -17,6 +17,7 @@ mod running;
 mod sessions;
 mod steady;
 mod steps;
+mod stored;
 mod tcp;
 mod time_accounting;
 mod trace_context;

@@ -70,6 +70,31 @@ fn credentials_are_shown_as_the_server_wants_them() {
     assert_eq!(kinds(&json), "{}", "{}", json["log"]);
 }
 
+/// A value that setup has found means what it would mean in the load: at worst it is an error of a request.
+#[test]
+fn what_setup_finds_is_no_error_of_the_plan() {
+    let server = target();
+    for (found, url, errors) in [
+        ("/status/204", "/${x}", "{}"),
+        ("status/204", "/${x}", "{}"),
+        ("status/204", "${x}", "{}"),
+        ("mailto:a@b", "${x}", r#"{"render":1}"#),
+        ("http://127.0.0.1:99999/", "${x}", r#"{"render":1}"#),
+        ("//other.test/", "${x}", r#"{"host_not_allowed":1}"#),
+        ("99999", "http://127.0.0.1:${x}/", r#"{"render":1}"#),
+    ] {
+        let text = format!(
+            "target: {}\nsetup: [{{get: /echo, query: {{x: '{found}'}}, extract: {{x: {{json: $.query.x}}}}}}]\n\
+             scenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [{{get: '{url}', status_errors: false}}]}}}}\n",
+            server.url()
+        );
+        let folder = folder(&[("plan.yaml", &text)]);
+        let end = if errors == "{}" { End::Passed } else { End::Failed };
+        let json = result(folder.path(), &options(), end);
+        assert_eq!(kinds(&json), errors, "{found} {url}");
+    }
+}
+
 #[test]
 fn included_steps_stand_in_their_place_and_keep_their_places_in_errors() {
     let server = target();

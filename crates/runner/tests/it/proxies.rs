@@ -133,6 +133,32 @@ fn requests_go_through_proxies_of_their_own_or_none() {
     assert!(!json.to_string().contains("p%40ss"), "{json}");
 }
 
+/// What a response names gets to see credentials no sooner as a proxy than as a target.
+#[test]
+fn a_proxy_that_a_response_names_has_to_be_allowed() {
+    let (server, other) = (target(), peer("127.0.0.1", "200 OK"));
+    let found = "{get: '/echo?p=OTHER', extract: {p: {json: $.query.p}}}";
+    for (proxy, allow, errors) in [
+        ("http://${p}", "[]", r#"{"host_not_allowed":1}"#),
+        ("http://u:w@${p}", "[]", r#"{"host_not_allowed":1}"#),
+        ("http://${p}@OTHER", "[]", "{}"),
+        ("http://${p}", "['127.0.0.1']", "{}"),
+        ("http://${rows.p}", "[]", "{}"),
+    ] {
+        let step = format!(
+            "\n      - {found}\n      - {{get: /a, proxy: '{proxy}', auth: {{bearer: t}}}}"
+        );
+        let step = step.replace("OTHER", &other.address.to_string());
+        let head = &format!("allow_hosts: {allow}\ndata: {{rows: {{csv: rows.csv}}}}");
+        let rows = format!("p\n{}\n", other.address);
+        let files: &[(&str, &[u8])] = &[("rows.csv", rows.as_bytes())];
+        let end = if errors == "{}" { End::Passed } else { End::Failed };
+        let json = Steps { head, files, ..Steps::one(&server.url(), &step) }.run(end);
+        assert_eq!(kinds(&json), errors, "{proxy} {allow}");
+        assert_eq!(other.seen().len(), usize::from(errors == "{}"), "{proxy} {allow}");
+    }
+}
+
 #[test]
 fn connections_to_a_proxy_are_kept() {
     let proxy = peer("127.0.0.1", "200 OK");
@@ -165,8 +191,8 @@ fn redirects_resources_and_logins_go_through_the_proxy_as_well() {
 #[test]
 fn a_proxy_that_is_none_is_told_without_its_password() {
     for (proxy, expected) in [
-        ("ftp://ada:swordfish@a", "`...@a` is no proxy: it does not begin with http://"),
-        ("http://ada:swordfish@a:x", "`...@a:x` is no proxy: its port is no number"),
+        ("ftp://ada:swordfish@a", "invalid proxy `...@a`: it does not begin with http://"),
+        ("http://ada:swordfish@a:x", "invalid proxy `...@a:x`: its port must be a number"),
     ] {
         let step = &format!("{{get: /, proxy: '{proxy}'}}");
         let plan = Steps::one("http://127.0.0.1:1", step).folder();
@@ -177,7 +203,7 @@ fn a_proxy_that_is_none_is_told_without_its_password() {
     let step = "{get: /, proxy: 'ftp://ada:swordfish@a${iteration}'}";
     let json = Steps::one(&server.url(), step).run(End::Failed);
     assert_eq!(kinds(&json), r#"{"render":1}"#);
-    assert!(json.to_string().contains("`...@a0` is no proxy"), "{json}");
+    assert!(json.to_string().contains("invalid proxy `...@a0`"), "{json}");
     assert_eq!(counter(&json, "connections_opened"), 0);
     let head = "connections: {no_proxy: ['a b']}";
     let plan = Steps { head, ..Steps::one("http://127.0.0.1:1", "get: /") }.folder();

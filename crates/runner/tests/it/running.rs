@@ -309,6 +309,22 @@ fn a_failed_setup_starts_no_load_and_is_cleaned_up() {
     assert_eq!((outcome.phases[0].requests, outcome.phases[0].errors), (1, 1));
 }
 
+/// The outcome says in one line what is wrong with a plan since its setup, without the line of the file.
+#[test]
+fn a_plan_that_setup_has_made_wrong_says_so_in_one_line() {
+    let server = target();
+    let plan = plan(&format!(
+        "target: {}\nvars: {{n: 5, m: '${{10 / int(n)}}', k: '${{20 / int(n)}}'}}\n\
+         setup: [{{get: /echo?n=0, extract: {{n: {{json: $.query.n}}}}}}]\n{ENDLESS}\n",
+        server.url()
+    ));
+    let outcome = noted(&plan, &Notes::default(), &Handle::default());
+    let reason = &outcome.run.incomplete[0];
+    assert!(reason.starts_with("load failed: ") && reason.contains(":2:"), "{reason}");
+    assert!(reason.contains("error: ") && reason.ends_with("; and 1 more"), "{reason}");
+    assert!(!reason.contains('|') && !reason.contains('\n'), "{reason}");
+}
+
 /// What came of a setup that failed, and of the teardown after it, is in the result on disk.
 #[test]
 fn a_failed_setup_leaves_a_folder_with_its_result() {
@@ -428,6 +444,7 @@ scenarios:
             handle.set_users("nobody", 1),
             handle.set_users("counted", 3),
             handle.set_users("later", 3),
+            handle.set_rate("slow", 9e7),
         ] {
             assert!(wrong.is_err());
         }

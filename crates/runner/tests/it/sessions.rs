@@ -179,6 +179,24 @@ fn jars_have_names() {
 }
 
 #[test]
+fn a_cookie_of_another_host_has_no_value() {
+    let peer = shop();
+    let other = format!("http://other.test:{}/x", peer.address.port());
+    let step = |url: &str, more: &str, value: &str| {
+        format!(
+            "\n      - {{get: '{url}', {more} extract: {{sid: {{cookie: sid, default: none}}}}, check: ['sid == \"{value}\"', \
+             'cookie(\"sid\") == {}']}}",
+            if value == "none" { "null".to_owned() } else { format!("\"{value}\"") }
+        )
+    };
+    let steps =
+        [step("/", "", "1"), step(&other, "cookies: false,", "none"), step("/y", "", "1")].concat();
+    let head = "connections: {resolve: {other.test: 127.0.0.1}}";
+    let json = Steps { head, ..Steps::one(&peer.url(), &steps) }.run(End::Passed);
+    all_good(&json, 3);
+}
+
+#[test]
 fn cookies_and_headers_that_are_not_the_plans_can_be_left_out() {
     let (peer, folder) = (shop(), tempfile::tempdir().expect("a folder"));
     let text = format!(

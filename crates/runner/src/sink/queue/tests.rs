@@ -1,7 +1,7 @@
 //! A queue never waits for its sink, counts what it drops, and reports what fails.
 
 use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::*;
 use crate::sink::Wanted;
@@ -30,7 +30,8 @@ impl Sink for Slow {
 
     fn second(&mut self, second: &Second) -> io::Result<()> {
         if let Some(gate) = self.gate.take() {
-            gate.recv().expect("the test lets it go on");
+            // The test lets it go on, or is over.
+            let _ = gate.recv();
         }
         self.note(format!("second {}", second.second))
     }
@@ -43,9 +44,18 @@ impl Sink for Slow {
     fn finish(&mut self, _: &Run) -> io::Result<()> {
         self.note("finish".to_owned())
     }
+
+    fn amend(&mut self, _: &Run) -> io::Result<()> {
+        self.note("amend".to_owned())
+    }
 }
 
 fn start(sink: Slow) -> Sinks {
+    Sinks::start(vec![("slow".to_owned(), Box::new(sink))], &plan(), &Handle::default())
+        .expect("it starts")
+}
+
+fn plan() -> Arc<Start> {
     let loaded = crate::load_str(
         "p",
         "target: builtin\nscenarios: {a: {load: {users: 1, for: 1s}, steps: [{get: /}]}}\n",
@@ -56,8 +66,7 @@ fn start(sink: Slow) -> Sinks {
         ..crate::Options::default().compile(None, 1)
     };
     let program = Arc::new(squall_engine::compile(&plan, &options).expect("a program"));
-    let start = Start { meta: Default::default(), plan, program };
-    Sinks::start(vec![("slow".to_owned(), Box::new(sink))], &start).expect("it starts")
+    Arc::new(Start { meta: Default::default(), plan, program })
 }
 
 fn second(second: u32) -> Second {
@@ -164,6 +173,134 @@ fn a_sink_that_panics_is_reported() {
     sinks.settle();
     let reports = sinks.finish(&Arc::default());
     assert!(reports[0].loss().expect("a loss").contains("panicked"));
+}
+
+/// Two sinks of which the first hangs at its first second until its gate is gone, for which the run waits so long.
+fn one_hangs(told: &Told, patience: Patience) -> (Sinks, Sender<()>) {
+    let (open, gate) = channel();
+    let hangs = Slow { told: Told::default(), gate: Some(gate), fails: false };
+    let works = Slow { told: told.clone(), gate: None, fails: false };
+    let sinks: Vec<(String, Box<dyn Sink>)> =
+        vec![("hangs".to_owned(), Box::new(hangs)), ("works".to_owned(), Box::new(works))];
+    let mut sinks = Sinks::start(sinks, &plan(), &Handle::default()).expect("they start");
+    sinks.patience = patience;
+    (sinks, open)
+}
+
+const AN_HOUR: Duration = Duration::from_secs(3_600);
+const NOT_LONG: Duration = Duration::from_millis(300);
+
+/// What it has not taken is lost, and the others do what they are there for.
+#[test]
+fn a_sink_that_hangs_is_given_up() {
+    let told = Told::default();
+    let patience = Patience { usual: NOT_LONG, with_folder: AN_HOUR, hurried: AN_HOUR };
+    let (sinks, open) = one_hangs(&told, patience);
+    (0..3).for_each(|number| sinks.second(second(number)));
+    for _ in 0..5 {
+        let exchange = Arc::new(Exchange::default());
+        let kind = EventKind::Exchange(SeenExchange { phase: Phase::Load, exchange });
+        sinks.feeds[0].exchange(Event { at_s: 0.0, kind }, 10);
+    }
+    sinks.settle();
+    let reports = sinks.finish(&Arc::default());
+    sinks.end();
+    assert_eq!((reports[0].dropped, reports[0].exchanges_dropped), (2, 5));
+    let loss = reports[0].loss().expect("a loss");
+    assert!(loss.starts_with("hangs: it took nothing for 300ms"), "{loss}");
+    assert_eq!(reports[1].loss(), None);
+    let all = ["second 0", "second 1", "second 2", "finish"];
+    assert_eq!(*told.lock().expect("no panic"), all);
+    // What it does later counts no more.
+    drop(open);
+    assert_eq!(sinks.reports(), reports);
+}
+
+/// Whoever asks for the end at once gets it though a sink hangs, also while it is waited for.
+#[test]
+fn a_sink_that_hangs_is_given_up_at_the_end_at_once() {
+    let patience = Patience { usual: AN_HOUR, with_folder: AN_HOUR, hurried: NOT_LONG };
+    let (sinks, _open) = one_hangs(&Told::default(), patience);
+    sinks.second(second(0));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(NOT_LONG);
+            sinks.event(EventKind::AbortAsked(Phase::Load));
+        });
+        sinks.settle();
+    });
+    let reports = sinks.finish(&Arc::default());
+    sinks.end();
+    assert!(reports[0].loss().expect("a loss").contains("not waited for"), "{reports:?}");
+    assert_eq!(reports[1].loss(), None);
+}
+
+/// One that is slow and goes on is waited for.
+#[test]
+fn a_sink_that_goes_on_is_waited_for() {
+    let told = Told::default();
+    let patience = Patience { usual: AN_HOUR, with_folder: AN_HOUR, hurried: AN_HOUR };
+    let (sinks, open) = one_hangs(&told, patience);
+    (0..3).for_each(|number| sinks.second(second(number)));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(NOT_LONG);
+            open.send(()).expect("it waits");
+        });
+        sinks.settle();
+    });
+    let run = Arc::default();
+    sinks.finish(&run);
+    // What happens after the end is told to nobody.
+    sinks.event(EventKind::Paused);
+    sinks.amend(&run);
+    sinks.end();
+    assert!(sinks.reports().iter().all(|own| own.loss().is_none()), "{:?}", sinks.reports());
+    let all = ["second 0", "second 1", "second 2", "finish", "amend"];
+    assert_eq!(*told.lock().expect("no panic"), all);
+}
+
+/// A sink whose beginning waits for its gate.
+struct Opens(Receiver<()>);
+
+impl Sink for Opens {
+    fn start(&mut self, _: &Start) -> io::Result<Wanted> {
+        let _ = self.0.recv();
+        Ok(Wanted::default())
+    }
+
+    fn second(&mut self, _: &Second) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn event(&mut self, _: &Event) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &Run) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_sink_that_does_not_begin_ends_the_run() {
+    let (_open, gate) = channel();
+    let mut sinks = Sinks::none();
+    sinks.patience.usual = NOT_LONG;
+    let begun = sinks.begin("f".to_owned(), Box::new(Opens(gate)), &plan(), &Handle::default());
+    let error = begun.err().expect("it does not begin");
+    assert_eq!(error.kind, crate::ErrorKind::Input);
+    assert!(error.text.starts_with("f: it could not be opened within 300ms"), "{error}");
+}
+
+#[test]
+fn a_stop_ends_the_wait_for_a_sink_that_does_not_begin() {
+    let (_open, gate) = channel();
+    let handle = Handle::default();
+    handle.stop();
+    let sinks: Vec<(String, Box<dyn Sink>)> = vec![("f".to_owned(), Box::new(Opens(gate)))];
+    let error = Sinks::start(sinks, &plan(), &handle).expect_err("it was stopped");
+    assert_eq!(error.kind, crate::ErrorKind::Interrupted);
 }
 
 #[test]
