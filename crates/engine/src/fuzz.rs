@@ -35,7 +35,7 @@ pub fn cookies(bytes: &[u8]) {
         assert!(header.len() <= JAR_BYTES && may_stand_in_a_header(&header));
         for pair in header.split(|byte| *byte == b';') {
             let name = pair.split(|byte| *byte == b'=').next().unwrap_or_default();
-            let _ = jar.get(&String::from_utf8_lossy(name));
+            let _ = jar.get(&String::from_utf8_lossy(name), Some(site.host), site.now);
         }
     }
 }

@@ -30,8 +30,8 @@ mod worker;
 
 pub use parts::trace_context::TraceId;
 pub use program::{
-    CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Judged, Planned, Program, Section, advise,
-    compile, misjudged,
+    CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Judged, Planned, Program, Refused, Section,
+    Subjects, advise, compile, compile_or_refuse, misjudged,
 };
 pub use run::{Control, Ended, ErrorExample, Event, LogLine, RunOptions, run};
 pub use trace::{Answer, Exchange, Hop, SeenGroup, Spares, Tally, Trace, Which};

@@ -179,6 +179,7 @@ fn in_place<T>(
         documents: &documents,
         sent: reply.sent,
         jar: reply.jar,
+        host: reply.host,
         said: reply.said,
         head: OnceCell::new(),
     }))
@@ -295,9 +296,7 @@ fn seek(
         FromOp::Fact(which) => return Ok(Some(reply.fact(*which).to_value())),
         FromOp::Captured => return Ok(Some(Value::Text(reply.captured.into()))),
         FromOp::Header(name) => return Ok(reply.header(name).map(text_value)),
-        FromOp::Cookie(name) => {
-            return Ok(user.jar(reply.jar).get(name).map(|value| Value::Text(value.into())));
-        }
+        FromOp::Cookie(name) => return Ok(reply.cookie(user, name)),
         FromOp::Head(extractor) => {
             let head = Documents::new(reply.head().as_bytes(), Limits::default());
             return value_of(extractor.find_in(&head, which(extract.which), user.chance()));

@@ -9,12 +9,16 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use squall_base::form;
 use squall_extract::Charset;
-use squall_plan::expr::{EvalError, Scope};
+use squall_plan::expr::{Budget, EvalError, Scope};
+use squall_plan::secrets::Secrets;
 use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
 use squall_wire::{Fields, Http, Proxy};
 
-use crate::program::{AuthOp, BodyOp, Compiler, HeaderOp, JsonOp, Prepared, RequestOp, UrlOp};
+use crate::parts::confined;
+use crate::program::{
+    Across, AuthOp, BodyOp, Compiler, HeaderOp, JsonOp, Prepared, RequestOp, UrlOp,
+};
 use crate::scope::Before;
 
 /// What identifies squall to servers.
@@ -39,14 +43,14 @@ pub(crate) struct Destination<'a> {
     pub proxy: Option<&'a Proxy>,
     /// Whether the body goes along: a redirect may leave it behind.
     pub with_body: bool,
-    /// Whether it is the origin that the plan's request is for, with which its confined headers stay.
-    pub trusted: bool,
+    /// Where it is another origin than that which the plan's request is for: the secrets that no header takes there.
+    pub withheld: Option<&'a Secrets>,
 }
 
 /// Renders a request now if nothing in it depends on the user; `None` otherwise.
 pub(crate) fn prepare(compiler: &Compiler<'_>, op: &RequestOp) -> Option<Prepared> {
     let UrlOp::Static { origin, path } = &op.url else { return None };
-    let constant = |template: &BoundTemplate| template.constant().is_some();
+    let constant = BoundTemplate::is_constant;
     let all = op.headers.iter().all(|header| constant(&header.value))
         && op.query.iter().all(|(name, value)| constant(name) && constant(value))
         && match &op.body {
@@ -64,7 +68,8 @@ pub(crate) fn prepare(compiler: &Compiler<'_>, op: &RequestOp) -> Option<Prepare
             AuthOp::Bearer(token) => constant(token),
             AuthOp::Digest { .. } => false,
         };
-    if !all {
+    // Once what is known before the run is too much to be kept, all else is rendered when it is sent.
+    if !all || compiler.budget.exceeded().is_some() {
         return None;
     }
     let scope = Before::new(0);
@@ -80,10 +85,11 @@ pub(crate) fn prepare(compiler: &Compiler<'_>, op: &RequestOp) -> Option<Prepare
         tls: origin.is_tls(),
         proxy: proxy.as_deref().filter(|_| !origin.is_tls()),
         with_body: true,
-        trusted: true,
+        withheld: None,
     };
     render_body(op, &scope, &mut body).ok()?;
     render_head(op, &destination, body.len() as u64, None, &scope, &mut bytes).ok()?;
+    compiler.budget.keep(bytes.len() + body.len()).ok()?;
     let head_end = bytes.len();
     bytes.extend_from_slice(END_OF_HEAD);
     let body_at = bytes.len();
@@ -295,7 +301,7 @@ pub(crate) fn render_head(
     };
     let goes = |header: &HeaderOp| {
         (destination.with_body || !is_of_body(header))
-            && (destination.trusted || !header.is_confined)
+            && (destination.withheld.is_none() || header.across != Across::Never)
     };
     let headers = || op.headers.iter().filter(|header| goes(header));
     let has = |name: &[u8]| headers().any(|own| own.name.eq_ignore_ascii_case(name));
@@ -313,14 +319,14 @@ pub(crate) fn render_head(
         out.line(b"Accept-Encoding: ", ENCODINGS)?;
     }
     for header in headers() {
-        out.field(&header.name, |out| header.value.render(scope, out))?;
+        write_header(header, destination.withheld, scope, out)?;
     }
     if let Some(content_type) = content_type
         && !has(b"content-type: ")
     {
         out.line(b"Content-Type: ", content_type)?;
     }
-    if destination.trusted || op.auth_follows {
+    if destination.withheld.is_none() || op.auth_follows {
         authorize(op, scope, out)?;
     }
     if expects_body(destination.method, length) && !has(b"content-length: ") {
@@ -331,6 +337,27 @@ pub(crate) fn render_head(
         })?;
     }
     Ok(())
+}
+
+/// Writes a header of the plan's, unless it would take one of these secrets along.
+fn write_header(
+    header: &HeaderOp,
+    withheld: Option<&Secrets>,
+    scope: &dyn Scope,
+    out: &mut impl HeadWriter,
+) -> Result<(), EvalError> {
+    let Some(secrets) = withheld.filter(|_| header.across == Across::UnlessSecret) else {
+        return out.field(&header.name, |out| header.value.render(scope, out));
+    };
+    let mut value = Vec::new();
+    header.value.render(scope, &mut value)?;
+    if confined::holds_secret(&value, secrets) {
+        return Ok(());
+    }
+    out.field(&header.name, |out| {
+        out.extend_from_slice(&value);
+        Ok(())
+    })
 }
 
 /// Whether the length is said: always with a body, and for methods that usually have one.
@@ -403,6 +430,31 @@ impl JsonOp {
                     map.insert(key.into(), value.value(scope)?);
                 }
                 Value::Map(map.into())
+            }
+        })
+    }
+
+    /// The same, before the run.
+    pub(crate) fn value_within(
+        &self,
+        scope: &dyn Scope,
+        budget: &Budget,
+    ) -> Result<Value, EvalError> {
+        Ok(match self {
+            JsonOp::Constant(value) => value.clone(),
+            JsonOp::Text(text) => text.value_within(scope, budget)?,
+            JsonOp::List(items) => {
+                let items = items.iter().map(|item| item.value_within(scope, budget));
+                Value::List(items.collect::<Result<Vec<_>, _>>()?.into())
+            }
+            JsonOp::Map(entries) => {
+                let entries = entries.iter().map(|(key, value)| {
+                    let mut text = Vec::new();
+                    key.render_within(scope, budget, &mut text)?;
+                    let key = String::from_utf8_lossy(&text).into_owned();
+                    Ok((key.into(), value.value_within(scope, budget)?))
+                });
+                Value::Map(entries.collect::<Result<squall_plan::value::Map, EvalError>>()?.into())
             }
         })
     }

@@ -102,6 +102,8 @@ pub(crate) struct Reply<'a, 'b> {
     pub sent: Option<&'a Sent>,
     /// The number of the jar that its request's cookies are in.
     pub jar: u16,
+    /// The host that it came from, if it came from one.
+    pub host: Option<&'a str>,
     /// What the plan itself says of it, where it does.
     pub said: Option<&'a Said<'a>>,
     /// What [`Reply::head`] has made.
@@ -173,6 +175,13 @@ impl<'b> Reply<'_, 'b> {
         }
     }
 
+    /// The value of the cookie of a name, among those that its host may have.
+    pub(crate) fn cookie(&self, user: &Core, name: &str) -> Option<Value> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let now = now.map_or(0, |now| now.as_secs() as i64);
+        user.jar(self.jar).get(name, self.host, now).map(|value| Value::Text(value.into()))
+    }
+
     /// The value of the first header of a name.
     pub(crate) fn header(&self, name: &str) -> Option<&'b [u8]> {
         self.response?.header(name)
@@ -211,10 +220,7 @@ impl Scope for UserScope<'_, '_> {
         };
         Ok(match &self.program.functions[id as usize] {
             Function::Header => reply.header(text()?).map_or(Value::Null, text_value),
-            Function::Cookie => match self.user.jar(reply.jar).get(text()?) {
-                Some(value) => Value::Text(value.into()),
-                None => Value::Null,
-            },
+            Function::Cookie => reply.cookie(self.user, text()?).unwrap_or(Value::Null),
             Function::Found(path) => {
                 let found = path
                     .find_in(reply.documents, Which::First, 0)

@@ -274,7 +274,7 @@ pub struct Hop {
     pub head: Vec<u8>,
     /// The beginning of the response's body, decompressed; a program's output.
     pub body: Vec<u8>,
-    /// Bytes of the whole body.
+    /// Bytes of the whole body, decompressed.
     pub body_bytes: u64,
 }
 

@@ -4,7 +4,7 @@
 mod common;
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use squall_analysis::Totals;
 use squall_engine::{Control, Ended, Event, RunOptions, Trace, Which};
@@ -38,6 +38,30 @@ fn orders_that_come_before_the_workers_are_obeyed() {
         assert_eq!(ended.failures, [""; 0]);
         assert!(totals.all().count <= 2, "{}", totals.all().count);
     }
+}
+
+/// More arrivals are due than any machine can take, so that the workers never catch up: they end when they are told to,
+/// and each arrival that was due is in the counters.
+#[test]
+fn a_stop_does_not_wait_for_arrivals_in_arrears() {
+    let control = Control::default();
+    let stopper = control.clone();
+    let stop = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(700));
+        stopper.stop(Duration::ZERO);
+    });
+    let began = Instant::now();
+    let load = "load: {rate: 50000000/s, for: 30s, max_users: 2}, steps: [{get: /}]";
+    let (ended, totals) = run(&control, None, load);
+    stop.join().expect("no panic");
+    assert_eq!(ended.failures, [""; 0]);
+    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+    let counters = totals.counters();
+    assert_eq!(
+        counters.arrivals_due,
+        counters.iterations_started + counters.arrivals_dropped + counters.arrivals_cut_off
+    );
+    assert!(counters.arrivals_cut_off > 0, "{counters:?}");
 }
 
 /// One user's task panics. The other worker ends in order, and what both have recorded is handed over.

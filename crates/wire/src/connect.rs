@@ -355,7 +355,7 @@ fn past_unix(path: &Path) -> String {
 fn not_own(error: io::Error, from: IpAddr) -> io::Error {
     match error.kind() {
         io::ErrorKind::AddrNotAvailable => {
-            io::Error::other(format!("{from} is no address of this machine"))
+            io::Error::other(format!("{from} is not an address of this machine"))
         }
         _ => error,
     }

@@ -23,7 +23,7 @@ pub enum ErrorKind {
     TooManyOpenFiles,
     /// The TLS handshake or a TLS record failed.
     Tls,
-    /// The proxy gave no tunnel.
+    /// The proxy refused to open a tunnel.
     Proxy,
     /// The other side reset the connection.
     Reset,

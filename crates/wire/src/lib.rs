@@ -51,4 +51,5 @@ pub use settings::{
     Substitute, TlsSettings,
 };
 pub use throttle::Throttle;
+pub use tls::{check_certificates, check_identity, check_key_store};
 pub use via::{Proxy, Via};

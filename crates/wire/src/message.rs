@@ -66,6 +66,8 @@ pub struct Response<'a> {
     pub body: &'a [u8],
     /// Bytes of the body as sent, chunk frames left out.
     pub body_bytes: u64,
+    /// Bytes of the whole body, decompressed if that was asked for, however much of it was kept.
+    pub body_length: u64,
     /// All bytes that were read.
     pub bytes_in: u64,
     /// All bytes that were written.

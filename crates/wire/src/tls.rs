@@ -21,7 +21,7 @@ use tokio_rustls::TlsConnector;
 use self::trust::Trust;
 use crate::error::{Error, ErrorKind};
 use crate::origin::Origin;
-use crate::settings::{ClientCert, Http, SetupError, TlsSettings};
+use crate::settings::{ClientCert, Http, KeyStore, SetupError, TlsSettings};
 
 /// Sessions kept for resumption, ...
 const SESSIONS: usize = 1_024;
@@ -174,14 +174,42 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, SetupError>
     Ok(certificates)
 }
 
+/// Whether a file of certificates can be used.
+///
+/// # Errors
+/// It cannot be read, or holds none.
+pub fn check_certificates(path: &Path) -> Result<(), SetupError> {
+    certificates(path).map(drop)
+}
+
+/// Whether a file of a certificate and one of its private key can be used.
+///
+/// # Errors
+/// One of them cannot be read, or holds none.
+pub fn check_identity(cert: &Path, key: &Path) -> Result<(), SetupError> {
+    identity(cert, key).map(drop)
+}
+
+/// Whether a file of client certificates can be used.
+///
+/// # Errors
+/// It cannot be read, its password is another, or it holds none.
+pub fn check_key_store(store: &KeyStore) -> Result<(), SetupError> {
+    key_store::identities(store).map(drop)
+}
+
 /// What a file of keys or certificates holds, which is neither without end nor large.
 fn pem(path: &Path) -> Result<Vec<u8>, SetupError> {
     let about = std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
     if !about.is_file() {
-        return Err(unreadable(path, &"it is no regular file"));
+        return Err(unreadable(path, &"expected a regular file"));
     }
     if about.len() > MAX_PEM {
         return Err(unreadable(path, &format!("expected at most {MAX_PEM} bytes")));
+    }
+    // One that the system makes up has no size, and may wait for what is to come.
+    if about.len() == 0 {
+        return Err(unreadable(path, &"the file is empty"));
     }
     std::fs::read(path).map_err(|error| unreadable(path, &error))
 }
@@ -196,8 +224,12 @@ pub(crate) fn server_name(
     origin: &Origin,
 ) -> Result<ServerName<'static>, Error> {
     let name = settings.server_name.as_deref().unwrap_or(&origin.host);
-    ServerName::try_from(name.to_owned())
-        .map_err(|_| Error::new(ErrorKind::Tls, format!("`{name}` is no name for a certificate")))
+    ServerName::try_from(name.to_owned()).map_err(|_| {
+        Error::new(
+            ErrorKind::Tls,
+            format!("invalid server name `{name}`: expected a DNS name or an IP address"),
+        )
+    })
 }
 
 /// A handshake that failed: by TLS, or by the transport below it.
@@ -227,7 +259,7 @@ fn explain(error: &rustls::Error) -> String {
         ),
         rustls::Error::InvalidCertificate(Certificate::UnknownIssuer) => {
             format!(
-                "{error}: it is self-signed, or nobody vouches for it whom this machine knows; trust it, or \
+                "{error}: it is self-signed, or its issuer is unknown to this machine; trust it, or \
                  its authority, with `connections: {{tls: {{ca: FILE}}}}`, or every certificate with {INSECURE}"
             )
         }

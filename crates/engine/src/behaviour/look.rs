@@ -44,6 +44,7 @@ impl Stretch<'_, '_> {
             documents: &documents,
             sent: None,
             jar: 0,
+            host: None,
             said: Some(&said),
             head: OnceCell::new(),
         };

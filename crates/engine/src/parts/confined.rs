@@ -1,15 +1,15 @@
 //! Headers that stay with the origin that the plan wrote them for: whoever a redirect leads to does not
 //! learn a user's credentials. Pure.
 
-/// Last words of names whose values say who somebody is: `X-Api-Key`, `X-Auth-Token`, `Api_Secret`.
-const WORDS: [&str; 16] = [
-    "apikey",
+use squall_plan::secrets::{Excerpt, Secrets};
+
+/// Ends of names whose values say who somebody is: `X-Api-Key`, `X-AuthToken`, `Api_Secret`.
+const WORDS: [&str; 14] = [
     "auth",
     "authentication",
     "authorization",
     "cookie",
     "credential",
-    "credentials",
     "jwt",
     "key",
     "passwd",
@@ -21,12 +21,21 @@ const WORDS: [&str; 16] = [
     "token",
 ];
 
-/// Whether a header of this name stays with its origin whatever its value: credentials by their name, and
-/// Host, which is the name of an origin.
+/// Whether a header of this name stays with its origin whatever its value: credentials by the end of their name, with
+/// an `s` or a number behind it or not, and Host, which is the name of an origin.
 pub(crate) fn by_name(name: &[u8]) -> bool {
     let name = name.to_ascii_lowercase();
-    let last = name.rsplit(|byte| matches!(byte, b'-' | b'_' | b'.')).next().unwrap_or_default();
-    name == b"host" || WORDS.iter().any(|word| word.as_bytes() == last)
+    let end = name.iter().rposition(|byte| !byte.is_ascii_digit()).map_or(0, |at| at + 1);
+    let name = &name[..end];
+    let singular = name.strip_suffix(b"s").unwrap_or(name);
+    let ends_with = |word: &str| [name, singular].iter().any(|own| own.ends_with(word.as_bytes()));
+    name == b"host" || WORDS.iter().any(|word| ends_with(word))
+}
+
+/// Whether there is a secret in a header's value, in any form that requests give it.
+pub(crate) fn holds_secret(value: &[u8], secrets: &Secrets) -> bool {
+    let masked = secrets.mask_request(Excerpt { bytes: value, is_cut: false });
+    masked != String::from_utf8_lossy(value)
 }
 
 #[cfg(test)]
@@ -53,6 +62,12 @@ mod tests {
             "x-session",
             "X-Hub-Signature",
             "X-Auth",
+            "X-AuthToken",
+            "X-ApiToken",
+            "X-CSRFToken",
+            "AccessKey",
+            "X-API-KEY2",
+            "X-Credentials",
         ] {
             assert!(by_name(name.as_bytes()), "{name}");
         }
@@ -70,6 +85,19 @@ mod tests {
             "",
         ] {
             assert!(!by_name(name.as_bytes()), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_secret_is_found_in_any_form() {
+        let mut secrets = Secrets::default();
+        secrets.add("TOPSECRET 123");
+        secrets.add("abc");
+        for value in ["v1=TOPSECRET 123", "TOPSECRET%20123", "VE9QU0VDUkVUIDEyMw==", "v=abc"] {
+            assert!(holds_secret(value.as_bytes(), &secrets), "{value}");
+        }
+        for value in [&b"TOPSECRET"[..], b"abcd", b"", b"\xe9"] {
+            assert!(!holds_secret(value, &secrets), "{value:?}");
         }
     }
 }

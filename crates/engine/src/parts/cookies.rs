@@ -88,10 +88,16 @@ impl Jar {
         out.len() > from
     }
 
-    /// The value of the cookie of a name that was set last; what is not UTF-8 in it is replaced.
-    pub(crate) fn get(&self, name: &str) -> Option<Cow<'_, str>> {
+    /// The value of the cookie of a name that was set last, is not over, and goes to pages of a host, if one is given; what is
+    /// not UTF-8 in it is replaced.
+    pub(crate) fn get(&self, name: &str, host: Option<&str>, now: i64) -> Option<Cow<'_, str>> {
         let all = self.0.iter().flat_map(|jar| &jar.all);
-        let found = all.filter(|cookie| *cookie.name == *name.as_bytes()).max_by_key(|c| c.set);
+        let is_meant = |cookie: &&Stored| {
+            *cookie.name == *name.as_bytes()
+                && host.is_none_or(|host| cookie.is_of(host))
+                && !cookie.is_over(now)
+        };
+        let found = all.filter(is_meant).max_by_key(|c| c.set);
         found.map(|cookie| String::from_utf8_lossy(&cookie.value))
     }
 }
@@ -194,13 +200,12 @@ impl Stored {
         self.expires.is_some_and(|at| at <= now)
     }
 
+    fn is_of(&self, host: &str) -> bool {
+        if self.host_only { *self.domain == *host } else { matches_domain(host, &self.domain) }
+    }
+
     fn goes_to(&self, site: Site<'_>) -> bool {
-        let domain = if self.host_only {
-            *self.domain == *site.host
-        } else {
-            matches_domain(site.host, &self.domain)
-        };
-        domain
+        self.is_of(site.host)
             && matches_path(site.path.as_bytes(), &self.path)
             && (site.secure || !self.secure)
             && !self.is_over(site.now)
@@ -241,6 +246,33 @@ mod tests {
         String::from_utf8(out).expect("text")
     }
 
+    /// The value of a cookie of any host, at the time of [`site`].
+    fn get(jar: &Jar, name: &str) -> Option<String> {
+        jar.get(name, None, 1_000).map(Cow::into_owned)
+    }
+
+    #[test]
+    fn a_cookie_that_is_over_or_of_another_host_has_no_value() {
+        let mut jar = Jar::default();
+        for line in ["a=1; Max-Age=2; Path=/cart", "b=2; Domain=shop.example", "a=3; Path=/x"] {
+            jar.set(line.as_bytes(), site("www.shop.example", "/"));
+        }
+        jar.set(b"a=4; Max-Age=3", site("other.example", "/"));
+        for (name, host, now, expected) in [
+            ("a", Some("other.example"), 1_002, Some("4")),
+            ("a", Some("other.example"), 1_003, None),
+            ("a", Some("www.shop.example"), 1_000, Some("3")),
+            ("a", None, 1_000, Some("4")),
+            ("a", None, 1_003, Some("3")),
+            ("a", Some("shop.example"), 1_000, None),
+            ("b", Some("api.shop.example"), 1_000, Some("2")),
+            ("b", Some("other.example"), 1_000, None),
+        ] {
+            let found = jar.get(name, host, now);
+            assert_eq!(found.as_deref(), expected, "{name} {host:?} {now}");
+        }
+    }
+
     #[test]
     fn cookies_go_where_they_belong() {
         let mut jar = Jar::default();
@@ -253,7 +285,7 @@ mod tests {
         ] {
             jar.set(line.as_bytes(), site("www.shop.example", "/x/y"));
         }
-        assert_eq!(jar.get("d"), None, "it may not be set in the clear");
+        assert_eq!(get(&jar, "d"), None, "it may not be set in the clear");
         let tls = Site { secure: true, ..site("www.shop.example", "/x/y") };
         assert!(jar.set(b"d=4; Secure; Path=/", tls));
         jar.set(b"evil=1; Domain=other.example", site("www.shop.example", "/"));
@@ -266,7 +298,7 @@ mod tests {
             "c=3; b=2; e=5; d=4"
         );
         assert_eq!(sent(&jar, Site { now: 2_000, ..site("www.shop.example", "/") }), "b=2");
-        assert_eq!(jar.get("c").as_deref(), Some("3"));
+        assert_eq!(get(&jar, "c").as_deref(), Some("3"));
     }
 
     #[test]
@@ -310,8 +342,8 @@ mod tests {
         }
         sent(&jar, site("a.example", "/0"));
         jar.set(b"new=1; Path=/", site("a.example", "/"));
-        assert_eq!(jar.get("n0").as_deref(), Some("1"), "it has just been sent");
-        assert_eq!((jar.get("n1"), jar.get("new").as_deref()), (None, Some("1")));
+        assert_eq!(get(&jar, "n0").as_deref(), Some("1"), "it has just been sent");
+        assert_eq!((get(&jar, "n1"), get(&jar, "new").as_deref()), (None, Some("1")));
         assert_eq!(jar.0.as_ref().map(|jar| jar.all.len()), Some(50));
     }
 
@@ -323,7 +355,7 @@ mod tests {
             jar.set(line.as_bytes(), site("h", "/"));
         }
         jar.set(b"new=1", Site { now: 2_000, ..site("h", "/") });
-        assert_eq!((jar.get("n30"), jar.get("n0").as_deref()), (None, Some("1")));
+        assert_eq!((get(&jar, "n30"), get(&jar, "n0").as_deref()), (None, Some("1")));
     }
 
     #[test]
@@ -334,7 +366,7 @@ mod tests {
             jar.set(format!("n{n}=1").as_bytes(), site(&host, "/"));
         }
         assert_eq!(jar.0.as_ref().map(|jar| jar.all.len()), Some(180));
-        assert_eq!((jar.get("n319"), jar.get("n320").as_deref()), (None, Some("1")));
+        assert_eq!((get(&jar, "n319"), get(&jar, "n320").as_deref()), (None, Some("1")));
     }
 
     #[test]

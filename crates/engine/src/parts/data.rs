@@ -111,7 +111,11 @@ impl Source {
     /// A source of numbers, which needs no file.
     fn of_numbers(numbers: Numbers) -> Result<Source, String> {
         if numbers.count() == 0 {
-            return Err("there are no numbers: `to` is below `from`".to_owned());
+            let to = numbers.to.unwrap_or(i64::MAX as u64);
+            return Err(format!(
+                "there are no numbers: `to` ({to}) is below `from` ({})",
+                numbers.from
+            ));
         }
         Ok(Source {
             path: PathBuf::new(),
@@ -198,7 +202,9 @@ fn decoded(bytes: Option<Arc<[u8]>>, charset: &str) -> Result<Arc<[u8]>, String>
         return Err(format!("it is larger than 8 MiB: convert it from {charset} to UTF-8"));
     };
     let text = squall_extract::decoded(&bytes, charset);
-    let text = text.ok_or_else(|| format!("`{charset}` is no encoding that is known"))?;
+    let text = text.ok_or_else(|| {
+        format!("unknown encoding `{charset}`: expected one such as windows-1252")
+    })?;
     Ok(text.as_bytes().into())
 }
 
@@ -368,6 +374,9 @@ mod tests {
     #[test]
     fn what_is_wrong_with_a_file_is_said() {
         let ragged = Temporary::new("b.csv", "a,b\n1,2\n3\n");
+        let of_no_column = Csv { columns: Some(Vec::new()), ..Csv::default() };
+        let error = Source::open(&ragged.0, &of_form(of_no_column)).expect_err("no columns");
+        assert!(error.ends_with("fields 1 to 2 are too many"), "{error}");
         assert!(
             Source::open(&ragged.0, &of_form(Csv::default()))
                 .expect_err("ragged")
@@ -467,7 +476,10 @@ mod tests {
                 .collect::<Result<Vec<_>, _>>()
         };
         let error = read(&form).expect_err("ragged");
-        assert!(error.contains("line 2: 3 fields, where there should be 2"), "{error}");
+        assert!(
+            error.ends_with("line 2: 3 fields, where there should be 2: field 3 is too many"),
+            "{error}"
+        );
         let ragged = Csv { ragged: true, ..form };
         let rows: &[&[&str]] = &[&["x", "y"], &["\"a", "b\"", "c"], &["d"], &[], &["", ""]];
         assert_eq!(read(&ragged).expect("rows"), rows);
@@ -486,7 +498,11 @@ mod tests {
         let all = (0..source.rows()).map(|row| cells(&reader.row(row).expect("a row")));
         assert_eq!(all.collect::<Vec<_>>(), [["5"], ["8"], ["11"]]);
         assert_eq!(open(&numbers(0, None, 1)).expect("numbers").rows(), 1 << 63);
-        assert!(open(&numbers(2, Some(1), 1)).expect_err("none").contains("no numbers"));
+        assert!(
+            open(&numbers(2, Some(1), 1))
+                .expect_err("none")
+                .contains("`to` (1) is below `from` (2)")
+        );
     }
 
     #[test]

@@ -319,5 +319,10 @@ fn csv_error(error: csv::Error, line: u64) -> String {
 fn fields(place: Option<&csv::Position>, line: u64, found: usize, expected: usize) -> String {
     let line = place.map_or(line, csv::Position::line);
     let many = if found == 1 { "1 field".to_owned() } else { format!("{found} fields") };
-    format!("line {line}: {many}, where there should be {expected}")
+    let which = match found.checked_sub(expected) {
+        None | Some(0) => String::new(),
+        Some(1) => format!(": field {found} is too many"),
+        Some(_) => format!(": fields {} to {found} are too many", expected + 1),
+    };
+    format!("line {line}: {many}, where there should be {expected}{which}")
 }

@@ -27,6 +27,12 @@ impl Hosts {
             self.all = true;
             return Ok(());
         }
+        if text.contains("://") {
+            return Err(bad("it is written without a scheme"));
+        }
+        if text.contains('/') {
+            return Err(bad("it is written without a path"));
+        }
         let below = text.strip_prefix("*.");
         if below.unwrap_or(text).contains('*') {
             return Err(bad("a `*` stands for everything before a dot, at the beginning"));
@@ -39,7 +45,8 @@ impl Hosts {
         let is_v6 = text.parse::<std::net::Ipv6Addr>().is_ok();
         let (host, port) = match text.rsplit_once(':').filter(|_| !is_v6 && !text.ends_with(']')) {
             Some((host, port)) => {
-                let port = port.parse().map_err(|_| bad("its port is no number up to 65535"))?;
+                let port =
+                    port.parse().map_err(|_| bad("its port must be a number up to 65535"))?;
                 (host, Some(port))
             }
             None => (text, None),
@@ -62,10 +69,15 @@ impl Hosts {
         self.all || self.exact.iter().any(exact) || self.suffixes.iter().any(below)
     }
 
-    /// Why requests may not go there, and what to do.
-    pub(crate) fn explain(&self, host: &str, port: u16) -> String {
+    /// Why requests may not go to a host and a port, and what to do. `hidden`: what was written there, without the secrets
+    /// that it has; the host may have them in other letters.
+    pub(crate) fn explain(&self, host: &str, port: u16, hidden: Option<&str>) -> String {
+        let place = match hidden {
+            None => format!("{host}:{port}"),
+            Some(written) => format!("the host of `{written}`"),
+        };
         format!(
-            "the plan does not name {host}:{port}, and a host that only setup or a response names has to be \
+            "the plan does not name {place}, and a host that only setup or a response names has to be \
              allowed: if it is yours to load, add it to `allow_hosts`"
         )
     }

@@ -16,6 +16,7 @@ pub(crate) mod names;
 pub(crate) mod proxy;
 pub(crate) mod replace;
 pub(crate) mod row_selection;
+pub(crate) mod secret_forms;
 pub(crate) mod sent;
 mod set_cookie;
 pub(crate) mod trace_context;

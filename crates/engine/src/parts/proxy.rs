@@ -7,7 +7,7 @@ use squall_base::form;
 use squall_wire::{Origin, Proxy};
 
 use super::hosts::Hosts;
-use super::url::host_and_port;
+use super::url::{self, host_and_port};
 
 /// The port of a proxy where its URL has none: that of Squid.
 const DEFAULT_PORT: u16 = 3128;
@@ -47,6 +47,23 @@ impl ProxyChoice {
         }
     }
 
+    /// Whether it is allowed by a list of hosts: what a proxy gets to see is as much as a target does.
+    ///
+    /// # Errors
+    /// Why it is not.
+    pub(crate) fn is_allowed(&self, hosts: &Hosts) -> Result<(), String> {
+        let ProxyChoice::Own(proxy) = self else { return Ok(()) };
+        let Proxy { host, port, .. } = &**proxy;
+        let known = match host.contains(':') {
+            true => url::host(&format!("[{host}]")),
+            false => url::host(host),
+        };
+        match known {
+            Ok(host) if hosts.allows(&host, *port) => Ok(()),
+            _ => Err(hosts.explain(host, *port, None)),
+        }
+    }
+
     /// The proxy that is in between where requests go to an origin.
     pub(crate) fn toward(&self, origin: &Origin, plan: &PlanProxy) -> Option<Arc<Proxy>> {
         let proxy = match self {
@@ -70,7 +87,7 @@ pub(crate) fn read(text: &str) -> Result<Proxy, String> {
         None => text.to_owned(),
     };
     let bad = |reason: &dyn fmt::Display| {
-        format!("`{shown}` is no proxy: {reason}; write it as http://host:port")
+        format!("invalid proxy `{shown}`: {reason}; write it as http://host:port")
     };
     let rest =
         text.strip_prefix("http://").ok_or_else(|| bad(&"it does not begin with http://"))?;
@@ -79,6 +96,9 @@ pub(crate) fn read(text: &str) -> Result<Proxy, String> {
         Some((credentials, authority)) => (Some(credentials), authority),
         None => (None, rest),
     };
+    if authority.contains(['/', '?', '#']) {
+        return Err(bad(&"a proxy has no path"));
+    }
     // In a form a plus is a space, and here it is itself.
     let decoded = |text: &str| {
         let bytes = form::decode(text.replace('+', "%2B").as_bytes())?;
@@ -115,7 +135,18 @@ mod tests {
             ["proxy:80", "https://proxy", "http://", "http://a:x", "http://ada:swordfish%@a"]
         {
             let error = read(text).expect_err(text);
-            assert!(error.contains("is no proxy") && !error.contains("swordfish"), "{error}");
+            assert!(
+                error.starts_with("invalid proxy `") && !error.contains("swordfish"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_path_of_a_proxy_is_not_its_port() {
+        for text in ["http://x:1/path", "http://x?a", "http://ada:p@x/path"] {
+            let error = read(text).expect_err(text);
+            assert!(error.contains(": a proxy has no path; write it as"), "{error}");
         }
     }
 

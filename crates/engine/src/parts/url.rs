@@ -31,11 +31,13 @@ impl From<ParseError> for UrlError {
         UrlError::fixed(match error {
             ParseError::EmptyHost => "it has no host",
             ParseError::IdnaError | ParseError::InvalidDomainCharacter => {
-                "its host is no name or address"
+                "its host is neither a name nor an address"
             }
-            ParseError::InvalidPort => "its port is no number up to 65535",
-            ParseError::InvalidIpv4Address => "its host ends in a number, but is no IPv4 address",
-            ParseError::InvalidIpv6Address => "its host is no IPv6 address",
+            ParseError::InvalidPort => "its port must be a number up to 65535",
+            ParseError::InvalidIpv4Address => {
+                "its host ends in a number, but is not an IPv4 address"
+            }
+            ParseError::InvalidIpv6Address => "its host is not an IPv6 address",
             ParseError::RelativeUrlWithoutBase => "it has no scheme such as http://",
             _ => "it cannot be read as one",
         })
@@ -67,7 +69,7 @@ pub(crate) fn parse(text: &str) -> Result<Location, UrlError> {
     let Some((_, written)) = text.split_once("://") else {
         return Err(UrlError::fixed("it has no scheme such as http://"));
     };
-    let mut location = locate(&Url::parse(text)?)?;
+    let mut location = locate(&Url::parse(text)?, text)?;
     if location.has_credentials {
         return Err(CREDENTIALS);
     }
@@ -91,7 +93,7 @@ pub(crate) fn tcp(text: &str) -> Result<Origin, UrlError> {
     if !has_port || text.contains(['/', '\\', '?', '#', '@', ' ', '\t', '\n', '\r']) {
         return Err(UrlError::fixed("it is written as host:port"));
     }
-    let location = locate(&Url::parse(&format!("http://{text}"))?)?;
+    let location = locate(&Url::parse(&format!("http://{text}"))?, text)?;
     Ok(Origin { scheme: Scheme::Tcp, ..location.origin })
 }
 
@@ -112,7 +114,7 @@ pub(crate) fn resolve(
 ) -> Result<Location, UrlError> {
     let page = page.map(|(origin, path)| Url::parse(&format!("{origin}{path}"))).transpose()?;
     let reference = with_two_slashes(reference);
-    locate(&Url::options().base_url(page.as_ref()).parse(&reference)?)
+    locate(&Url::options().base_url(page.as_ref()).parse(&reference)?, &reference)
 }
 
 /// A reference to another host, with two slashes where it begins with more of either kind, which mean
@@ -124,15 +126,12 @@ fn with_two_slashes(reference: &str) -> Cow<'_, str> {
     if slashes > 2 { Cow::Owned(format!("//{rest}")) } else { Cow::Borrowed(reference) }
 }
 
-fn locate(url: &Url) -> Result<Location, UrlError> {
+/// The location of a URL, which was `written` so.
+fn locate(url: &Url, written: &str) -> Result<Location, UrlError> {
     let scheme = match url.scheme() {
         "http" => Scheme::Http,
         "https" => Scheme::Https,
-        other => {
-            let shown: String = other.chars().take(MAX_SHOWN_SCHEME).collect();
-            let text = format!("its scheme is `{shown}`, and requests go to http and https alone");
-            return Err(UrlError(text.into()));
-        }
+        other => return Err(foreign(other, written)),
     };
     let host = match url.host() {
         Some(Host::Domain(name)) => name.into(),
@@ -148,6 +147,18 @@ fn locate(url: &Url) -> Result<Location, UrlError> {
     }
     let has_credentials = !url.username().is_empty() || url.password().is_some();
     Ok(Location { origin: Origin { scheme, host, port }, path, has_credentials })
+}
+
+/// What is wrong with a scheme. It is shown as it was written, and not in part: in small letters, or cut, a secret would
+/// not be known for one.
+fn foreign(scheme: &str, written: &str) -> UrlError {
+    let written: String =
+        written.trim_start_matches(|c| c <= ' ').split(['\t', '\n', '\r']).collect();
+    let shown = written.get(..scheme.len()).filter(|own| own.eq_ignore_ascii_case(scheme));
+    match shown.filter(|own| own.len() <= MAX_SHOWN_SCHEME) {
+        Some(own) => UrlError(format!("its scheme is `{own}`, not http or https").into()),
+        None => UrlError::fixed("its scheme is not http or https"),
+    }
 }
 
 /// `host`, `host:port`, `[v6]:port`.
@@ -166,13 +177,13 @@ pub(super) fn host_and_port(authority: &str) -> Result<(&str, Option<u16>), UrlE
     };
     let good = |c: char| c.is_alphanumeric() || matches!(c, '-' | '.' | '_' | ':' | '%');
     if host.is_empty() || !host.chars().all(good) {
-        return Err(UrlError::fixed("its host is no name or address"));
+        return Err(UrlError::fixed("its host is neither a name nor an address"));
     }
     let port = match port {
         None | Some("") => None,
-        Some(port) => {
-            Some(port.parse().map_err(|_| UrlError::fixed("its port is no number up to 65535"))?)
-        }
+        Some(port) => Some(
+            port.parse().map_err(|_| UrlError::fixed("its port must be a number up to 65535"))?,
+        ),
     };
     Ok((host, port))
 }
@@ -189,6 +200,21 @@ pub(crate) fn source_address(text: &str) -> Result<Option<IpAddr>, String> {
         format!("invalid source address `{text}`: expected an IP address of this machine")
     })?;
     Ok(Some(address))
+}
+
+/// The text of a reference in a header. Where it is not UTF-8, its bytes beyond ASCII are percent-encoded: that is what they
+/// come to in a browser's next request.
+pub(crate) fn in_header(reference: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(reference).map_or_else(
+        |_| {
+            let mut out = Vec::new();
+            for byte in reference {
+                if byte.is_ascii() { out.push(*byte) } else { form::percent(*byte, &mut out) }
+            }
+            Cow::Owned(String::from_utf8_lossy(&out).into_owned())
+        },
+        Cow::Borrowed,
+    )
 }
 
 /// Appends a path with query; what may not stand in one (spaces, line ends, bytes above 126) is
@@ -212,6 +238,19 @@ mod tests {
 
     fn show(location: Result<Location, UrlError>) -> Result<String, UrlError> {
         location.map(|location| format!("{} {}", location.origin, location.path))
+    }
+
+    #[test]
+    fn a_reference_that_is_not_utf8_keeps_its_bytes() {
+        let page = parse("http://h/a").expect("a URL");
+        for (reference, expected) in [
+            (&b"/caf\xe9?\xfc=1"[..], "/caf%E9?%FC=1"),
+            ("/café".as_bytes(), "/caf%C3%A9"),
+            (b"/\xc3\xa9/\xe9", "/%C3%A9/%E9"),
+        ] {
+            let found = resolve(Some((&page.origin, &page.path)), &in_header(reference));
+            assert_eq!(found.expect("a URL").path, expected);
+        }
     }
 
     #[test]
@@ -289,11 +328,13 @@ mod tests {
             ("javascript:void(0)", "javascript"),
             ("ftp://h/", "ftp"),
             ("data:,x", "data"),
-            ("JAVA\tscript:x", "javascript"),
+            ("JAVA\tscript:x", "JAVAscript"),
         ] {
             let error = on_page(bad).expect_err(bad).to_string();
             assert!(error.starts_with(&format!("its scheme is `{scheme}`,")), "{bad}: {error}");
         }
+        let long = resolve(None, &format!("{}:x", "x".repeat(41))).expect_err("another scheme");
+        assert_eq!(long.to_string(), "its scheme is not http or https");
         // Of the page's own scheme it is relative, of the other it has a host.
         assert_eq!(on_page("http:/x"), Ok("http://h:81 /x".to_owned()));
         assert_eq!(on_page("https:/x"), Ok("https://x /".to_owned()));

@@ -1,6 +1,8 @@
 //! What is not wrong with a plan but cannot have been meant: variables and data that nothing uses,
 //! rules about names that things of several kinds have. Looks at the programs of all parts; no I/O.
 
+use std::collections::{HashMap, HashSet};
+
 use squall_metrics::{RowKey, RowKind, Selector};
 use squall_plan::diagnostic::Diagnostic;
 use squall_plan::model::{Plan, Step, StepKind};
@@ -26,8 +28,22 @@ pub fn advise(plan: &Plan, programs: &[&Program], judged: &[Judged<'_>]) -> Vec<
         .map(|(what, name)| unused(what, &name.value, name.span))
         .collect();
     let rows: Vec<RowKey> = programs.iter().flat_map(|program| program.names.keys()).collect();
+    let mut named: HashMap<&str, Vec<&RowKey>> = HashMap::new();
+    rows.iter().for_each(|row| named.entry(&row.name).or_default().push(row));
+    let metrics = plan.metrics().into_iter().map(|metric| metric.name.value.as_str());
+    let metrics: HashSet<&str> = metrics.collect();
     for Judged { selector, span, .. } in judged {
-        found.extend(name(selector, plan, &rows, *span));
+        let Some(name) = selector.name.as_deref() else { continue };
+        let rows = named.get(name).map_or(&[][..], Vec::as_slice);
+        // With tags a metric is `name{key=value}`.
+        let is_metric = metrics.contains(name.split('{').next().unwrap_or(name));
+        found.extend(ambiguous(selector, rows, is_metric, *span));
+    }
+    for warning in programs.iter().flat_map(|program| &program.warnings) {
+        // What holds for all steps is compiled with each.
+        if !found.contains(warning) {
+            found.push(warning.clone());
+        }
     }
     let users: u64 = programs.iter().map(|program| program.users_of_loads()).max().unwrap_or(0);
     let steps = plan.scenarios.iter().flat_map(|scenario| &scenario.steps);
@@ -49,20 +65,21 @@ fn too_few(step: &Step, most: u64, found: &mut Vec<Diagnostic>) {
     step.inner().for_each(|step| too_few(step, most, found));
 }
 
-/// A name that things of several kinds have.
-fn name(selector: &Selector, plan: &Plan, rows: &[RowKey], span: Span) -> Option<Diagnostic> {
+/// A name that things of several kinds have: these rows, and a metric or none.
+fn ambiguous(
+    selector: &Selector,
+    rows: &[&RowKey],
+    is_metric: bool,
+    span: Span,
+) -> Option<Diagnostic> {
     let own = selector.name.as_deref()?;
-    // With tags it is `name{key=value}`.
-    let metric = own.split('{').next().unwrap_or(own);
-    let is_metric = plan.metrics().iter().any(|known| known.name.value == metric);
-    let mut kinds: Vec<RowKind> =
-        rows.iter().filter(|key| key.name == own).map(|key| key.place.kind).collect();
+    let mut kinds: Vec<RowKind> = rows.iter().map(|key| key.place.kind).collect();
     kinds.sort();
     kinds.dedup();
     if kinds.len() + usize::from(is_metric) < 2 || selector.kind.is_some() {
         return None;
     }
-    let meant = selector.kinds(rows.iter()).first().map_or("", |kind| kind.label());
+    let meant = selector.kinds(rows.iter().copied()).first().map_or("", |kind| kind.label());
     let labels: Vec<&str> = kinds.iter().map(|kind| kind.label()).collect();
     let mut all = labels.join(" and of a ");
     if is_metric {

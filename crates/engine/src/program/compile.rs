@@ -3,18 +3,21 @@
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
+use std::rc::Rc;
 use std::time::Duration;
 
+use squall_extract::Charset;
 use squall_metrics::{MAX_NAMES, MAX_NAMES_LIMIT, Names, RowKind};
 use squall_plan::diagnostic::Diagnostic;
-use squall_plan::expr::{BindError, Slot};
-use squall_plan::model::{Defaults, OnError, Plan, Rendezvous, ResponseBody};
+use squall_plan::expr::{BindError, Budget, Slot};
+use squall_plan::model::{Defaults, MetricKind, OnError, Plan, Rendezvous, ResponseBody};
 use squall_plan::secrets::Secrets;
 use squall_plan::span::Span;
 use squall_plan::value::{MAX_VARIABLES, Value};
 use squall_wire::{Destination, KeyStore, Origin};
 
 use super::cookies::Stores;
+use super::judged::Subjects;
 use super::patterns::Patterns;
 use super::scenarios::inherit;
 use super::scope::Function;
@@ -22,6 +25,7 @@ use super::target::http;
 use super::{Feed, Feeds, Program, ViaUse};
 use crate::parts::hosts::Hosts;
 use crate::parts::proxy::PlanProxy;
+use crate::parts::secret_forms;
 
 /// How long what is in flight at the end may take, where the plan does not say.
 pub const DEFAULT_GRACEFUL_STOP: Duration = Duration::from_secs(30);
@@ -95,6 +99,16 @@ pub(crate) struct Compiler<'p> {
     pub(super) tags: Vec<(String, String)>,
     pub(super) functions: Vec<Function>,
     pub(super) patterns: Patterns,
+    /// What the constants may still cost that are evaluated now.
+    pub(crate) budget: Rc<Budget>,
+    /// What cannot have been meant, though it can run.
+    pub(super) warnings: Vec<Diagnostic>,
+    /// Whether something with an error would have had names that are not known.
+    pub(super) lacks_names: bool,
+    /// The tags of which a value has an error.
+    pub(super) lost_tags: HashSet<String>,
+    /// The metrics that the plan has so far, by name, and what kind each is.
+    pub(super) metric_kinds: Option<HashMap<&'p str, MetricKind>>,
     pub(crate) origins: Vec<Origin>,
     /// Origin of the target and the path before every relative URL.
     pub(super) target: Option<(u32, String)>,
@@ -117,6 +131,8 @@ pub(crate) struct Compiler<'p> {
     pub(super) noticed: Noticed,
     pub(super) used: HashSet<String>,
     pub(super) secrets: Secrets,
+    /// The encodings in which requests send texts.
+    pub(super) charsets: Vec<(String, Charset)>,
     /// Bytes that further variables may come to.
     pub(super) left: usize,
     pub(super) used_feeds: Vec<u16>,
@@ -139,6 +155,23 @@ pub(crate) struct Compiler<'p> {
 /// Everything that was found wrong, each with its place: patterns, paths and selectors that do not
 /// compile, names that do not exist, files that cannot be read, URLs that cannot be used.
 pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Diagnostic>> {
+    compile_or_refuse(plan, options).map_err(|refused| refused.errors)
+}
+
+/// A plan that was found wrong.
+#[derive(Debug)]
+pub struct Refused {
+    /// Everything that is wrong, each with its place.
+    pub errors: Vec<Diagnostic>,
+    /// What thresholds can be about all the same; `None`: something that has an error has a name which is not known.
+    pub subjects: Option<Box<Subjects>>,
+}
+
+/// Compiles a plan, like [`compile`].
+///
+/// # Errors
+/// As [`compile`], with what thresholds can be about.
+pub fn compile_or_refuse(plan: &Plan, options: &CompileOptions) -> Result<Program, Refused> {
     let merged: Vec<Defaults> =
         plan.scenarios.iter().map(|scenario| inherit(&scenario.defaults, &plan.defaults)).collect();
     let mut compiler = Compiler::new(plan, options);
@@ -154,8 +187,14 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
     };
     let max_names = compiler.max_names();
     let secrets_to_find = compiler.secrets_to_find();
+    secret_forms::add(&mut compiler.secrets, 0, &compiler.charsets);
+    compiler.errors.extend(compiler.secrets.too_many());
     if compiler.has_errors() {
-        return Err(compiler.into_errors());
+        let known = !compiler.lacks_names;
+        let subjects = known.then(|| Subjects::of(&compiler.names, &scenarios));
+        let lost_tags = std::mem::take(&mut compiler.lost_tags);
+        let subjects = subjects.map(|own| Box::new(own.without_tags(lost_tags)));
+        return Err(Refused { errors: compiler.into_errors(), subjects });
     }
     Ok(Program {
         name: plan.name.clone(),
@@ -186,7 +225,9 @@ pub fn compile(plan: &Plan, options: &CompileOptions) -> Result<Program, Vec<Dia
         counts: compiler.counts,
         used: compiler.used,
         secrets: compiler.secrets,
+        charsets: compiler.charsets,
         secrets_to_find,
+        warnings: compiler.warnings,
         seed: plan.seed.unwrap_or(options.seed),
         graceful_stop: plan.graceful_stop.unwrap_or(DEFAULT_GRACEFUL_STOP),
     })
@@ -212,6 +253,11 @@ impl<'p> Compiler<'p> {
             tags: Vec::new(),
             functions: Vec::new(),
             patterns: Patterns::default(),
+            budget: Rc::new(Budget::of_constants()),
+            warnings: Vec::new(),
+            lacks_names: false,
+            lost_tags: HashSet::new(),
+            metric_kinds: None,
             origins: Vec::new(),
             target: None,
             hosts: Hosts::default(),
@@ -226,6 +272,7 @@ impl<'p> Compiler<'p> {
             noticed: Noticed::default(),
             used: HashSet::new(),
             secrets: plan.secrets(),
+            charsets: Vec::new(),
             left: MAX_VARIABLES,
             used_feeds: Vec::new(),
             counts_active: false,
@@ -278,6 +325,11 @@ impl<'p> Compiler<'p> {
             .collect();
         let mut errors = self.errors;
         errors.retain(|error| !follow.contains(&error.message));
+        // What setup has found, and what variables come to, is known to nobody else who shows them.
+        for Diagnostic { message, help, .. } in &mut errors {
+            *message = self.secrets.mask(message);
+            *help = help.take().map(|help| self.secrets.mask(&help));
+        }
         errors
     }
 

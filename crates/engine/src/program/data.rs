@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use squall_plan::model::{Advance, AtEnd, DataSource, Pick, Share};
+use squall_plan::model::{Advance, AtEnd, DataFormat, DataSource, Pick, Share};
 use squall_plan::span::Spanned;
 
 use super::compile::Compiler;
@@ -48,6 +48,9 @@ impl Compiler<'_> {
         for data in &self.plan.data {
             match Feed::open(data) {
                 Ok(feed) => opened.push(feed),
+                Err(message) if matches!(data.format, DataFormat::Numbers(_)) => {
+                    self.error(data.name.span, message, "");
+                }
                 Err(message) => self.error(
                     data.file.span,
                     message,
@@ -88,7 +91,10 @@ impl Compiler<'_> {
             }
             None => {
                 let known: Vec<&str> = self.feeds.iter().map(|feed| feed.name.as_str()).collect();
-                let help = format!("the data sources are {}", known.join(", "));
+                let help = match known.as_slice() {
+                    [] => "the plan has no `data`: add a source with `advance: step`".to_owned(),
+                    known => format!("the data sources are {}", known.join(", ")),
+                };
                 (format!("there is no data source `{}`", name.value), help)
             }
         };

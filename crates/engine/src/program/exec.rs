@@ -9,7 +9,7 @@ use squall_plan::span::Span;
 use super::compile::Compiler;
 use super::ops::{ExecOp, NameOp, WriteOp};
 
-/// Limit of time of a program, where the plan gives none.
+/// Timeout of a program, where the plan gives none.
 const DEFAULT_EXEC: Duration = Duration::from_secs(60);
 
 impl<'p> Compiler<'p> {
@@ -26,6 +26,12 @@ impl<'p> Compiler<'p> {
 
     /// Compiles a program to run; `None` after an error was noted.
     pub(super) fn exec(&mut self, exec: &'p Exec, span: Span) -> Option<ExecOp> {
+        let program = exec.command.first().map_or("exec", |program| program.source());
+        let file = program.rsplit('/').next().unwrap_or(program);
+        let name = match &exec.name {
+            None => NameOp::Static(self.name(RowKind::Program, file)),
+            Some(name) => self.given_name(RowKind::Program, name)?,
+        };
         if !self.options.allow_exec {
             self.error(
                 span,
@@ -34,12 +40,6 @@ impl<'p> Compiler<'p> {
             );
             return None;
         }
-        let program = exec.command.first().map_or("exec", |program| program.source());
-        let file = program.rsplit('/').next().unwrap_or(program);
-        let name = match &exec.name {
-            None => NameOp::Static(self.name(RowKind::Program, file)),
-            Some(name) => self.given_name(RowKind::Program, name)?,
-        };
         let command = exec.command.iter().map(|part| self.template(part)).collect::<Option<_>>()?;
         let env = exec
             .env

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use squall_metrics::RowKind;
 use squall_plan::model::{
     Choice, CountedBy, GroupSamples, Pace, PacedBy, Passes, Rendezvous, Step, StepKind, StopScope,
     ThinkTime,
@@ -10,8 +11,8 @@ use squall_plan::span::Span;
 
 use super::compile::{Compiler, Section};
 use super::{
-    Branch, ExactOp, Op, PaceClock, PaceOp, ParallelOp, PassCount, PassPart, PassesOp, Pc,
-    Register, RendezvousOp, nanos,
+    Branch, ExactOp, GroupName, Op, PaceClock, PaceOp, ParallelOp, PassCount, PassPart, PassesOp,
+    Pc, Register, RendezvousOp, nanos,
 };
 
 /// Lays one list of steps flat.
@@ -73,20 +74,24 @@ impl<'c, 'p> Flow<'c, 'p> {
         match &step.kind {
             StepKind::Request(request) => {
                 let around = self.compiler.put_on(&request.tags);
-                if let Some(op) = self.compiler.request(request) {
-                    self.ops.push(Op::Request(Box::new(op)));
+                match self.compiler.request(request) {
+                    Some(op) => self.ops.push(Op::Request(Box::new(op))),
+                    None => self.compiler.keep_request_name(request),
                 }
                 self.compiler.tags = around;
             }
-            StepKind::Exec(exec) => {
-                if let Some(op) = self.compiler.exec(exec, step.span) {
-                    self.ops.push(Op::Exec(Box::new(op)));
-                }
-            }
+            StepKind::Exec(exec) => match self.compiler.exec(exec, step.span) {
+                Some(op) => self.ops.push(Op::Exec(Box::new(op))),
+                // One without a name of its own has that of its program by now.
+                None if exec.name.is_none() => {}
+                None => self.compiler.keep_name(RowKind::Program, exec.name.as_ref()),
+            },
             StepKind::Tcp(tcp) => {
                 let around = self.compiler.put_on(&tcp.tags);
-                let op = self.compiler.tcp(tcp);
-                self.ops.extend(op.map(|op| Op::Tcp(Box::new(op))));
+                match self.compiler.tcp(tcp) {
+                    Some(op) => self.ops.push(Op::Tcp(Box::new(op))),
+                    None => self.compiler.keep_name(RowKind::Request, tcp.name.as_ref()),
+                }
                 self.compiler.tags = around;
             }
             StepKind::Look(look) => {
@@ -100,7 +105,11 @@ impl<'c, 'p> Flow<'c, 'p> {
             StepKind::Think(think) => self.ops.extend(self.compiler.think(think)),
             StepKind::Group { name, tags, think_time, samples, steps } => {
                 let around = self.compiler.put_on(tags);
-                let Some(row) = self.compiler.group_name(name) else { return };
+                // What is in it is looked at even if the name is none.
+                let row = self.compiler.group_name(name).unwrap_or_else(|| {
+                    self.compiler.lacks_names = true;
+                    GroupName::Known(0)
+                });
                 let without_thinks = *think_time == ThinkTime::Excluded;
                 let is_one_sample = *samples == GroupSamples::Parts;
                 self.ops.push(Op::Enter { name: row, without_thinks, is_one_sample });
@@ -113,20 +122,26 @@ impl<'c, 'p> Flow<'c, 'p> {
                 self.ops.push(Op::Leave { early: false });
             }
             StepKind::Repeat { times, counter, steps } => {
-                let Some(times) = self.compiler.formula(times) else { return };
+                let times = self.compiler.formula(times);
                 let variable = counter.as_deref().map(|name| self.compiler.slot(name));
+                let Some(times) = times else { return self.looped(steps, Op::Jump) };
                 let (counter, limit) = (self.register(), self.register());
                 self.ops.push(Op::Repeat { times, counter, limit });
                 self.looped(steps, |end| Op::Pass { counter, limit, variable, end });
             }
             StepKind::While { condition, steps } => {
-                let Some(condition) = self.compiler.formula(condition) else { return };
+                let Some(condition) = self.compiler.formula(condition) else {
+                    return self.looped(steps, Op::Jump);
+                };
                 self.looped(steps, |to| Op::Unless { condition: condition.clone(), to });
             }
             StepKind::If { condition, then, otherwise } => {
-                let Some(condition) = self.compiler.formula(condition) else { return };
+                let condition = self.compiler.formula(condition);
                 let branch = self.hole();
                 self.within("then", |flow| flow.steps(then));
+                let Some(condition) = condition else {
+                    return self.within("else", |flow| flow.steps(otherwise));
+                };
                 if otherwise.is_empty() {
                     self.ops[branch] = Op::Unless { condition, to: self.here() };
                     return;
@@ -137,8 +152,9 @@ impl<'c, 'p> Flow<'c, 'p> {
                 self.ops[over] = Op::Jump(self.here());
             }
             StepKind::ForEach { item, list, steps } => {
-                let Some(of) = self.compiler.formula(list) else { return };
+                let of = self.compiler.formula(list);
                 let item = self.compiler.slot(item);
+                let Some(of) = of else { return self.looped(steps, Op::Jump) };
                 let index = self.register();
                 let list = self.compiler.hidden_slot();
                 self.ops.push(Op::Each { of, list, index });
@@ -159,7 +175,7 @@ impl<'c, 'p> Flow<'c, 'p> {
             StepKind::Passes(passes) => self.passes(passes),
             StepKind::Shuffle(branches) => self.shuffle(branches),
             StepKind::CriticalSection { name, steps } => {
-                let Some(name) = self.compiler.template(name) else { return };
+                let Some(name) = self.compiler.template(name) else { return self.steps(steps) };
                 self.ops.push(Op::EnterSection(Box::new(name)));
                 self.sections += 1;
                 self.steps(steps);
@@ -202,11 +218,10 @@ impl<'c, 'p> Flow<'c, 'p> {
                 self.leave_loop(*scope, step.span);
             }
             StepKind::Stop(scope) => self.ops.push(Op::Stop(*scope)),
-            StepKind::Metric(metric) => {
-                if let Some(op) = self.compiler.metric(metric) {
-                    self.ops.push(Op::Metric(Box::new(op)));
-                }
-            }
+            StepKind::Metric(metric) => match self.compiler.metric(metric) {
+                Some(op) => self.ops.push(Op::Metric(Box::new(op))),
+                None => self.compiler.lacks_names = true,
+            },
         }
     }
 
@@ -250,7 +265,7 @@ impl<'c, 'p> Flow<'c, 'p> {
             // The reader has seen to it that there is one of them.
             (None, None) => None,
         };
-        let Some(part) = part else { return };
+        let Some(part) = part else { return self.steps(&passes.steps) };
         let count = match passes.of {
             CountedBy::User => PassCount::User(self.register()),
             CountedBy::Scenario => {

@@ -15,8 +15,12 @@ impl<'p> Compiler<'p> {
             self.error(span, message, "metrics are recorded by the steps of scenarios");
         }
         let plan = self.plan;
-        let same = |own: &&model::Metric| own.name.value == *name;
-        if plan.metrics().into_iter().find(same).is_some_and(|first| first.kind != metric.kind) {
+        // Of several steps with one name the first says what it is.
+        let kinds = self.metric_kinds.get_or_insert_with(|| {
+            let all = plan.metrics().into_iter().rev();
+            all.map(|metric| (metric.name.value.as_str(), metric.kind)).collect()
+        });
+        if kinds.get(name.as_str()).is_some_and(|first| *first != metric.kind) {
             let message = format!("the metric `{name}` has another kind in an earlier step");
             self.error(span, message, "give one of them another name");
         }

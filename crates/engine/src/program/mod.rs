@@ -32,8 +32,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
+use squall_extract::Charset;
 use squall_load::{Curve, Share};
 use squall_metrics::{NameId, Names, PlaceId};
+use squall_plan::diagnostic::Diagnostic;
 use squall_plan::expr::{BoundExpr, Slot};
 use squall_plan::model::{Bandwidth, ConnectionReuse, OnError, PacedBy, StopScope, Think};
 use squall_plan::secrets::Secrets;
@@ -49,14 +51,16 @@ use crate::shared_values::Values;
 
 pub use advise::advise;
 pub(crate) use compile::Compiler;
-pub use compile::{CompileOptions, DEFAULT_GRACEFUL_STOP, Section, compile};
+pub use compile::{
+    CompileOptions, DEFAULT_GRACEFUL_STOP, Refused, Section, compile, compile_or_refuse,
+};
 pub(crate) use data::Feed;
 pub use data::Feeds;
-pub use judged::{Judged, misjudged};
+pub use judged::{Judged, Subjects, misjudged};
 pub(crate) use ops::{
-    AuthOp, BodyOp, CaptureOp, CheckOp, CookieOp, CookiePlace, ExecOp, ExtractOp, FileOp, FromOp,
-    HeaderOp, JsonOp, Limits, LookOp, MetricOp, NameOp, PartOp, PostOp, Prepared, RequestOp,
-    ResourcesOp, TcpOp, TcpTo, UrlOp, ViaOp, ViaUse, WriteOp,
+    Across, AuthOp, BodyOp, CaptureOp, CheckOp, CookieOp, CookiePlace, ExecOp, ExtractOp, FileOp,
+    FromOp, HeaderOp, JsonOp, Limits, LookOp, MetricOp, NameOp, PartOp, PostOp, Prepared,
+    RequestOp, ResourcesOp, TcpOp, TcpTo, UrlOp, ViaOp, ViaUse, WriteOp,
 };
 pub(crate) use scope::{Function, Intrinsic, Place};
 pub(crate) use times::think;
@@ -125,8 +129,12 @@ pub struct Program {
     pub(crate) used: HashSet<String>,
     /// Texts that no output may show.
     pub secrets: Secrets,
+    /// The encodings other than UTF-8 in which requests send texts, by their names in the plan.
+    pub(crate) charsets: Vec<(String, Charset)>,
     /// Variables that hold such texts as soon as they are set.
     pub(crate) secrets_to_find: HashSet<String>,
+    /// What cannot have been meant, though it can run.
+    pub(crate) warnings: Vec<Diagnostic>,
     /// Seed of everything random.
     pub seed: u64,
     /// How long what is in flight at the end may take.

@@ -96,6 +96,8 @@ pub(crate) struct ViaOp {
     pub client_cert: Option<BoundTemplate>,
     /// Its proxy, see [`crate::parts::proxy::ProxyChoice`].
     pub proxy: Option<BoundTemplate>,
+    /// Whether the plan itself names the host of that: no response can lead it elsewhere.
+    pub names_proxy: bool,
     /// The address that its connection is made from; empty: one of the plan's.
     pub source_address: Option<BoundTemplate>,
     /// Whether some of this is known only to the user.
@@ -119,8 +121,17 @@ pub(crate) struct HeaderOp {
     /// Its name and `: `, as bytes.
     pub name: Box<[u8]>,
     pub value: BoundTemplate,
-    /// Whether it stays with the request's own origin: a redirect to another leaves it behind.
-    pub is_confined: bool,
+    /// Whether it goes along to another origin than the request's own, as a redirect has it.
+    pub across: Across,
+}
+
+/// Whether a header goes along to another origin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Across {
+    Never,
+    /// Not where there is a secret in its value.
+    UnlessSecret,
+    Always,
 }
 
 /// How the resources of a page are loaded.

@@ -31,7 +31,8 @@ impl Patterns {
                     help: Some(HELP.to_owned()),
                 };
                 take(&mut self.taken, 0).ok_or_else(too_large)?;
-                let extractor = Arc::new(Extractor::compile(spec)?);
+                let extractor =
+                    Arc::new(Extractor::compile(spec).map_err(|error| named(error, spec))?);
                 take(&mut self.taken, extractor.memory()).ok_or_else(too_large)?;
                 Ok(new.insert(extractor).clone())
             }
@@ -50,6 +51,18 @@ impl Patterns {
         self.expressions.insert(source.to_owned(), pattern.clone());
         Ok(pattern)
     }
+}
+
+/// An error that says which kind of pattern it is about: one plan has several.
+fn named(error: CompileError, spec: &Spec<'_>) -> CompileError {
+    let kind = match spec {
+        Spec::Regex { .. } => "regular expression",
+        Spec::Json(_) => "JSONPath",
+        Spec::Css { .. } => "CSS selector",
+        Spec::XPath(_) => "XPath",
+        _ => return error,
+    };
+    CompileError { message: format!("invalid {kind}: {}", error.message), ..error }
 }
 
 /// Counts so many bytes more; `None` if all are too many now.
@@ -75,6 +88,19 @@ mod tests {
     /// Some MiB each.
     fn large(n: usize) -> String {
         format!(r"{n}\w{{150}}")
+    }
+
+    #[test]
+    fn an_error_names_the_kind_of_pattern() {
+        for (spec, begin) in [
+            (Spec::Regex { pattern: "(", group: None }, "invalid regular expression: unclosed"),
+            (Spec::Css { selector: "a[", attr: None }, "invalid CSS selector: expected a name"),
+            (Spec::XPath("//["), "invalid XPath: expected a name"),
+            (Spec::Json("$$"), "invalid JSONPath: expected `.`"),
+        ] {
+            let error = Patterns::default().extractor(&spec).expect_err(begin);
+            assert!(error.message.starts_with(begin), "{error}");
+        }
     }
 
     #[test]

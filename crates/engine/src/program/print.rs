@@ -2,6 +2,8 @@
 
 use std::fmt::{Display, Formatter, Result};
 
+use squall_base::units::counted;
+
 use super::{GroupName, NameOp, Op, PassPart, PostOp, Program, RequestOp, TcpTo, UrlOp};
 use crate::profile::{LoadProfile, Shape};
 
@@ -168,9 +170,9 @@ struct Counted<'a>(&'a [PostOp]);
 impl Display for Counted<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let checks = self.0.iter().filter(|op| matches!(op, PostOp::Check(_))).count();
-        let counts = [(self.0.len() - checks, "extracts"), (checks, "checks")];
+        let counts = [(self.0.len() - checks, "extract"), (checks, "check")];
         let said = counts.iter().filter(|(count, _)| *count > 0);
-        let said: Vec<String> = said.map(|(count, what)| format!("{count} {what}")).collect();
+        let said: Vec<String> = said.map(|(number, what)| counted(*number as u64, what)).collect();
         f.write_str(&said.join(", "))
     }
 }

@@ -1,6 +1,7 @@
 //! The scenarios of a plan and their loads, or the steps of its setup and teardown: which defaults, tags and
 //! variables hold where, and who shares a load.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use squall_metrics::RowKind;
@@ -98,23 +99,24 @@ impl<'p> Compiler<'p> {
     /// Which loads each load waits for.
     fn after(&mut self, loads: &mut [LoadProfile]) {
         let plan = self.plan;
-        let of = |loads: &[LoadProfile], name: &str| {
-            let scenario = plan.scenarios.iter().position(|own| own.name.value == name)?;
-            let own = |load: &LoadProfile| {
-                load.members[0].scenario == scenario && load.members.len() == 1
-            };
-            Some((scenario, loads.iter().position(own)))
-        };
+        // The load of its own that each scenario has, if any.
+        let mut own_loads: HashMap<&str, Option<usize>> = HashMap::new();
+        own_loads.extend(plan.scenarios.iter().map(|own| (own.name.value.as_str(), None)));
+        for (number, load) in loads.iter().enumerate() {
+            if let [only] = &*load.members {
+                own_loads.insert(&plan.scenarios[only.scenario].name.value, Some(number));
+            }
+        }
         for scenario in plan.scenarios.iter().filter(|scenario| !scenario.after.is_empty()) {
-            let Some((_, Some(own))) = of(loads, &scenario.name.value) else {
+            let Some(Some(own)) = own_loads.get(scenario.name.value.as_str()).copied() else {
                 let message = "`after` needs a `load` of the scenario's own".to_owned();
                 self.error(scenario.after[0].span, message, "");
                 continue;
             };
             for name in &scenario.after {
-                match of(loads, &name.value) {
-                    Some((_, Some(other))) => loads[own].after.push(other as u16),
-                    Some((_, None)) => {
+                match own_loads.get(name.value.as_str()) {
+                    Some(Some(other)) => loads[own].after.push(*other as u16),
+                    Some(None) => {
                         let message =
                             format!("`{}` has no load of its own to wait for", name.value);
                         self.error(name.span, message, "");
@@ -126,14 +128,7 @@ impl<'p> Compiler<'p> {
                 }
             }
         }
-        // Those whose turn comes, again and again: what is left waits for itself.
-        let mut done = vec![false; loads.len()];
-        while let Some(next) = (0..loads.len()).find(|load| {
-            !done[*load] && loads[*load].after.iter().all(|other| done[usize::from(*other)])
-        }) {
-            done[next] = true;
-        }
-        if let Some(stuck) = done.iter().position(|done| !done) {
+        if let Some(stuck) = first_stuck(loads) {
             let scenario = &plan.scenarios[loads[stuck].members[0].scenario];
             let message = format!("`{}` would wait for itself to end", scenario.name.value);
             self.error(scenario.span, message, "look at `after`");
@@ -190,6 +185,25 @@ impl<'p> Compiler<'p> {
     }
 }
 
+/// The first of the loads that wait for themselves: those that are left when all have gone whose turn comes (Kahn, 1962).
+fn first_stuck(loads: &[LoadProfile]) -> Option<usize> {
+    let mut waiting: Vec<usize> = loads.iter().map(|load| load.after.len()).collect();
+    let mut followers = vec![Vec::new(); loads.len()];
+    for (number, load) in loads.iter().enumerate() {
+        load.after.iter().for_each(|other| followers[usize::from(*other)].push(number));
+    }
+    let mut free: Vec<usize> = (0..loads.len()).filter(|load| waiting[*load] == 0).collect();
+    while let Some(done) = free.pop() {
+        for follower in &followers[done] {
+            waiting[*follower] -= 1;
+            if waiting[*follower] == 0 {
+                free.push(*follower);
+            }
+        }
+    }
+    waiting.iter().position(|waiting| *waiting > 0)
+}
+
 /// A scenario's defaults over the plan's.
 pub(super) fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
     let mut headers = own.headers.clone();
@@ -230,5 +244,33 @@ pub(super) fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
         trace_context: own.trace_context.or(plan.trace_context),
         resources: own.resources.clone().or_else(|| plan.resources.clone()),
         tags: plan.tags.iter().chain(&own.tags).cloned().collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Loads that wait for those of these numbers.
+    fn loads(after: impl Iterator<Item = Vec<u16>>) -> Vec<LoadProfile> {
+        let load = |after| {
+            let mut load = LoadProfile::once(0);
+            load.after = after;
+            load
+        };
+        after.map(load).collect()
+    }
+
+    #[test]
+    fn loads_that_wait_for_themselves_are_found() {
+        let chain = |n: u16| if n == 0 { vec![] } else { vec![n - 1] };
+        let backwards = |n: u16| if n == 39_999 { vec![] } else { vec![n + 1] };
+        assert_eq!(first_stuck(&loads((0..40_000).map(chain))), None);
+        assert_eq!(first_stuck(&loads((0..40_000).map(backwards))), None);
+        let circle = |n: u16| vec![if n == 0 { 39_999 } else { n - 1 }];
+        assert_eq!(first_stuck(&loads((0..40_000).map(circle))), Some(0));
+        let some = [vec![], vec![0, 0], vec![2], vec![1, 2]];
+        assert_eq!(first_stuck(&loads(some.into_iter())), Some(2));
+        assert_eq!(first_stuck(&[]), None);
     }
 }

@@ -1,11 +1,13 @@
 //! What names mean in templates and expressions: variables, cells of data rows, facts about the
 //! user and the response, and the functions that look at the response.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use squall_extract::{Extractor, MarkupFormat, Spec};
 use squall_metrics::{Place as RowPlace, PlaceId, RowKind};
-use squall_plan::expr::{BindError, Binder, Bound, FunctionId, Pattern, Slot};
+use squall_plan::diagnostic::Diagnostic;
+use squall_plan::expr::{BindError, Binder, Bound, Budget, FunctionId, Pattern, Slot};
 use squall_plan::model::ResponseBody;
 use squall_plan::template::Template;
 use squall_plan::value::Value;
@@ -245,6 +247,14 @@ impl Binder for Compiler<'_> {
 
     fn pattern(&mut self, source: &str) -> Result<Pattern, BindError> {
         self.patterns.expression(source)
+    }
+
+    fn budget(&self) -> Rc<Budget> {
+        self.budget.clone()
+    }
+
+    fn warn(&mut self, warning: Diagnostic) {
+        self.warnings.push(warning);
     }
 }
 

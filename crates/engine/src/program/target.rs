@@ -56,6 +56,15 @@ impl Compiler<'_> {
         self.options.target.is_some() || self.plan.target.is_some()
     }
 
+    /// Whether the plan's target is written just so.
+    pub(super) fn is_target(&self, text: &str) -> bool {
+        match (&self.options.target, &self.plan.target) {
+            (Some(target), _) => target == text,
+            (None, Some(Target::Url(template))) => template.source() == text,
+            (None, _) => false,
+        }
+    }
+
     pub(super) fn find_proxy(&mut self) {
         for host in &self.plan.connections.no_proxy {
             if let Err(message) = self.proxy.except.allow(&host.value) {

@@ -2,12 +2,13 @@
 
 use squall_metrics::RowKind;
 use squall_plan::expr::{BoundExpr, Expr};
-use squall_plan::model::Json;
-use squall_plan::template::{BoundTemplate, Template};
+use squall_plan::model::{Json, Request};
+use squall_plan::template::{BoundTemplate, Template, TemplatePart};
 use squall_plan::value::Value;
 
 use super::compile::Compiler;
 use super::ops::{JsonOp, NameOp};
+use crate::parts::names;
 
 impl<'p> Compiler<'p> {
     /// Compiles a template that a plan may leave out; `None` after an error was noted.
@@ -28,6 +29,25 @@ impl<'p> Compiler<'p> {
             Some(text) => NameOp::Static(self.name(kind, &text)),
             None => NameOp::Rendered(name),
         })
+    }
+
+    /// Keeps the name of something that has an error, for thresholds about it.
+    pub(super) fn keep_name(&mut self, kind: RowKind, name: Option<&Template>) {
+        match name.and_then(Template::literal) {
+            Some(name) => drop(self.name(kind, name)),
+            None => self.lacks_names = true,
+        }
+    }
+
+    /// The same of a request, which may have the name of its path.
+    pub(super) fn keep_request_name(&mut self, request: &Request) {
+        let parts = request.url.parts();
+        if request.name.is_some() || !matches!(parts.first(), Some(TemplatePart::Text(_))) {
+            return self.keep_name(RowKind::Request, request.name.as_ref());
+        }
+        let prefix = self.target.as_ref().map_or("", |(_, prefix)| prefix.as_str());
+        let name = format!("{} {}", request.method, names::of_template(prefix, parts));
+        self.name(RowKind::Request, &name);
     }
 
     pub(super) fn template(&mut self, template: &Template) -> Option<BoundTemplate> {

@@ -89,6 +89,10 @@ impl<'p> Compiler<'p> {
 
     /// What a variable comes to before the run; `None`: that is an error.
     fn evaluate(&mut self, var: &'p Var) -> Option<Value> {
+        if self.left == 0 {
+            // There is no room for any, and that was said.
+            return None;
+        }
         let value = self.json(&var.value)?;
         let value = self.fold(&value, var.name.span)?;
         let Some(left) = value.left_of(self.left) else {
@@ -157,9 +161,18 @@ impl<'p> Compiler<'p> {
 
     /// The value of something that may only depend on what is known before the run.
     fn fold(&mut self, json: &JsonOp, span: Span) -> Option<Value> {
-        match json.value(&crate::scope::Before::new(self.options.seed)) {
-            Ok(value) => Some(value),
-            Err(error) => {
+        let scope = crate::scope::Before::new(self.options.seed);
+        match (json.value_within(&scope, &self.budget), self.budget.exceeded()) {
+            (Ok(value), _) => Some(value),
+            (Err(_), Some(bound)) => {
+                // That there is no more room for those after it need not be said again.
+                self.left = 0;
+                let message = format!("the variables up to this one come to more than {bound}");
+                let help = "that is the most that is evaluated before a run: use smaller lists and texts, or fewer";
+                self.error(span, message, help);
+                None
+            }
+            (Err(error), None) => {
                 self.error(
                     span,
                     error.to_string(),

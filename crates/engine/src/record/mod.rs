@@ -13,13 +13,15 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
 use squall_base::escape_control;
+use squall_extract::Charset;
 use squall_metrics::{
-    Counters, ErrorKind, MetricKey, Metrics, NameId, OTHER, Phases, PlaceId, RowKey, Sample,
-    SelfMetrics, Slice, TimeRecorder, UserState, Verdict, WrongValue,
+    CheckResult, Counters, ErrorKind, MetricKey, Metrics, NameId, OTHER, Phases, PlaceId, RowKey,
+    Sample, SelfMetrics, Slice, TimeRecorder, UserState, WrongValue,
 };
 use squall_plan::secrets::{Excerpt, Secrets};
 use squall_plan::value::Value;
 
+use crate::parts::secret_forms;
 use crate::program::Program;
 use crate::run::{ErrorExample, LogLine, Message};
 use crate::trace::Trace;
@@ -45,6 +47,8 @@ pub(crate) struct Recorder {
     worker: u32,
     /// What no name and no line may show, as far as it is known by now.
     secrets: RefCell<Arc<Secrets>>,
+    /// The encodings in which requests send them.
+    charsets: Vec<(String, Charset)>,
     /// When the run's first second began, on the clock.
     start: u64,
     /// The present second, counted from the start.
@@ -87,6 +91,7 @@ impl Recorder {
         }
         Recorder {
             secrets: RefCell::new(Arc::new(program.secrets.clone())),
+            charsets: program.charsets.clone(),
             worker,
             start,
             second: Cell::new(0),
@@ -128,14 +133,14 @@ impl Recorder {
 
     /// Records how a check went.
     #[inline]
-    pub(crate) fn check(&self, row: u32, verdict: Verdict) {
+    pub(crate) fn check(&self, row: u32, result: CheckResult) {
         let mut slice = self.slice.borrow_mut();
-        slice.record_check(NameId(row), verdict);
+        slice.record_check(NameId(row), result);
         let counters = &mut slice.counters;
-        match verdict {
-            Verdict::Passed => counters.checks_passed += 1,
-            Verdict::Failed => counters.checks_failed += 1,
-            Verdict::Warned => counters.warnings += 1,
+        match result {
+            CheckResult::Passed => counters.checks_passed += 1,
+            CheckResult::Failed => counters.checks_failed += 1,
+            CheckResult::Warned => counters.warnings += 1,
         }
     }
 
@@ -226,10 +231,16 @@ impl Recorder {
     }
 
     /// A variable holds something that no output may show from now on.
-    pub(crate) fn found_secret(&self, value: &Value) {
-        let mut secrets = Secrets::clone(&self.secrets.borrow());
+    ///
+    /// # Errors
+    /// There are too many of those.
+    pub(crate) fn found_secret(&self, value: &Value) -> Result<(), String> {
+        let mut shared = self.secrets.borrow_mut();
+        let secrets = Arc::make_mut(&mut shared);
+        let from = secrets.texts().len();
         secrets.add_value(value);
-        self.secrets.replace(Arc::new(secrets));
+        secret_forms::add(secrets, from, &self.charsets);
+        secrets.too_many().map_or(Ok(()), |error| Err(error.message))
     }
 
     fn write_down(&self, text: &str, example: Option<ErrorExample>) {
@@ -251,7 +262,7 @@ impl Recorder {
         if expected { EXAMPLE_BYTES } else { 0 }
     }
 
-    /// The beginning of a body as it may be shown: masked before it is cut.
+    /// The beginning of a body of `whole` bytes as it may be shown: masked before it is cut.
     pub(crate) fn excerpt(&self, body: &[u8], whole: u64) -> String {
         let bytes = &body[..body.len().min(EXAMPLE_BYTES as usize)];
         let is_cut = whole > bytes.len() as u64;

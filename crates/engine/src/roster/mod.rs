@@ -23,6 +23,9 @@ use crate::profile::{LoadProfile, Nanos, Shape};
 use load::{Arrived, Load, Step};
 use wheel::Wheel;
 
+/// A change takes effect at most so much later than it was to, however many arrivals are in arrears by then.
+const MOST_IN_ARREARS: Nanos = 500_000_000;
+
 /// A virtual user as its load counts it: a number over all workers and nodes, never given twice at
 /// the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -430,6 +433,19 @@ impl<U: Seated> Roster<U> {
         let place = self.changes.partition_point(|(later, _)| *later > at);
         self.changes.insert(place, (at, change));
         self.wheel.insert(at, Timer::Change);
+    }
+
+    /// Makes the changes of loads that should have been made long before `now`, and were not because arrivals that
+    /// were due before them are in arrears. Returns how many arrivals of these loads were left out for that.
+    pub(crate) fn change_overdue(&mut self, now: Nanos) -> u64 {
+        let mut cut_off = 0;
+        while let Some((at, Change::Shape { load, .. })) = self.changes.last()
+            && at.saturating_add(MOST_IN_ARREARS) <= now
+        {
+            cut_off += self.loads[usize::from(*load)].skip_before(*at);
+            self.change();
+        }
+        cut_off
     }
 
     /// Makes the next change.

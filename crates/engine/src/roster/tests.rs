@@ -388,6 +388,29 @@ fn a_load_can_be_given_another_shape() {
     assert_eq!(seen, [('a', MS), ('a', 2 * MS), ('d', 2 * MS), ('a', 3 * MS), ('a', 5 * MS)]);
 }
 
+/// A million arrivals a second are more than the worker can take: it is told of a lower rate long before it has come as
+/// far, and no arrival of those seconds is forgotten.
+#[test]
+fn a_change_does_not_wait_for_arrivals_in_arrears() {
+    let mut roster = roster(&[open(1e6, 10_000, 1), open(10.0, 10_000, 1)]);
+    let taken = (0..256).filter(|_| roster.poll(3 * S).is_some()).count() as u64;
+    let of_other = 1; // the one at 0
+    roster.change_at(S, Change::Shape { load: 0, shape: open(10.0, 9_000, 1).shape });
+    assert_eq!(roster.change_overdue(S + 100 * MS), 0, "it may still catch up");
+    let cut_off = roster.change_overdue(3 * S);
+    assert_eq!(taken - of_other + cut_off, 1_000_000);
+    assert_eq!(roster.change_overdue(3 * S), 0, "once is enough");
+    let mut times = Vec::new();
+    for action in due(&mut roster, 3 * S) {
+        match action {
+            Action::DropArrival { .. } => times.push(()),
+            other => panic!("{other:?}"),
+        }
+    }
+    // From 1 s to 3 s of the changed load, from 0.1 s to 3 s of the other one.
+    assert_eq!(times.len(), 21 + 30);
+}
+
 /// Two workers of one share hand it over to three at a whole second: every arrival comes out once.
 #[test]
 fn a_share_that_is_handed_over_loses_nothing_and_doubles_nothing() {

@@ -118,7 +118,7 @@ impl Copy {
         hop.times_us = [times.sent_ns, times.first_byte_ns, times.end_ns]
             .map(|time| time.saturating_sub(start) / 1_000);
         hop.bytes = (response.bytes_in, response.bytes_out);
-        hop.body_bytes = response.body_bytes;
+        hop.body_bytes = response.body_length;
         if bytes > 0 {
             let length = response.body.len().min(bytes);
             hop.head = response.head.to_vec();

@@ -52,12 +52,17 @@ pub(super) fn received(
     times: &Times,
     capture: Option<&Capture>,
 ) -> Received {
+    frame.origin = Some(route.origin);
     if let Err(phase) = frame.received(response, times) {
         return Received::Late(phase);
     }
     let captured = capture.map(Capture::finish).unwrap_or_default();
     let digest = (op.sees_digest && response.body_bytes > 0).then_some(captured.as_bytes());
-    let response = &Response { body: digest.unwrap_or(response.body), ..*response };
+    let response = &Response {
+        body: digest.unwrap_or(response.body),
+        body_length: digest.map_or(response.body_length, |digest| digest.len() as u64),
+        ..*response
+    };
     let leads_on = match response.status {
         301 | 302 | 303 | 308 => op.limits.redirects > 0,
         307 if op.redirect_to_get => op.limits.redirects > 0 && route.is_get_or_head(),
@@ -141,6 +146,7 @@ pub(super) struct LongReply {
     content_type: Vec<u8>,
     body: Vec<u8>,
     body_bytes: u64,
+    body_length: u64,
     captured: String,
     /// In what resources are looked for.
     within: Within,
@@ -154,6 +160,7 @@ impl LongReply {
             content_type: content_type(response).to_vec(),
             body: response.body.to_vec(),
             body_bytes: response.body_bytes,
+            body_length: response.body_length,
             captured,
             within,
         }
@@ -186,6 +193,7 @@ impl LongReply {
             head: &self.head,
             body: &body,
             body_bytes: self.body_bytes,
+            body_length: self.body_length,
             bytes_in: 0,
             bytes_out: 0,
             sets_cookies: false,

@@ -180,7 +180,7 @@ pub(super) fn redirected<'p, 'w>(
     status: u16,
     location: &[u8],
 ) -> Result<Route<'p, 'w>, Failure> {
-    let location = String::from_utf8_lossy(location);
+    let location = url::in_header(location);
     let (origin, path) = worker.locate(&location, Some((route.origin, route.target(op))))?;
     let becomes_get = match status {
         _ if op.redirect_to_get => route.method != "HEAD",
@@ -244,8 +244,10 @@ impl Worker {
                 self.origin_number(location.origin, asked.unwrap_or_default())
             }
             _ => {
-                let reason =
-                    self.program.hosts.explain(&location.origin.host, location.origin.port);
+                let (host, port) = (&location.origin.host, location.origin.port);
+                let masked = self.recorder.secrets().mask(text);
+                let hidden = (masked != text).then(|| names::limited(&masked));
+                let reason = self.program.hosts.explain(host, port, hidden.as_deref());
                 return Err(Failure::new(ErrorKind::HostNotAllowed, reason));
             }
         };
@@ -277,6 +279,7 @@ impl Worker {
             }
         }
         let origin = self.origin(route.origin);
+        let secrets = (!route.trusted).then(|| self.recorder.secrets());
         let destination = Destination {
             method: route.method,
             authority: &origin.authority,
@@ -284,7 +287,7 @@ impl Worker {
             tls: origin.origin.is_tls(),
             proxy: origin.via.proxy.as_deref().filter(|_| !origin.origin.is_tls()),
             with_body: route.with_body,
-            trusted: route.trusted,
+            withheld: secrets.as_deref(),
         };
         let hashed = stream.is_none().then_some(&body[..]);
         let length = (length, content_type.as_deref());

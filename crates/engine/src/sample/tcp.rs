@@ -114,7 +114,9 @@ impl TcpOp {
         })?;
         let hosts = &worker.program.hosts;
         if !hosts.allows(&origin.host, origin.port) {
-            let reason = hosts.explain(&origin.host, origin.port);
+            let masked = worker.recorder.secrets().mask(&text);
+            let hidden = (masked != text).then(|| names::limited(&masked));
+            let reason = hosts.explain(&origin.host, origin.port, hidden.as_deref());
             return Err(Failure::new(ErrorKind::HostNotAllowed, reason));
         }
         Ok(worker.origin_number(origin, Asked::default()))
@@ -253,7 +255,9 @@ impl TcpOp {
             ByteForm::Hex => Some(hex(response.body)),
         };
         let body = digits.as_ref().map_or(response.body, |digits| digits.as_bytes());
-        let shown = Response { body, ..*response };
+        let digits_per_byte = if digits.is_some() { 2 } else { 1 };
+        let body_length = response.body_length * digits_per_byte;
+        let shown = Response { body, body_length, ..*response };
         frame.reply(&shown, limits.keep, "", &self.post, FoundAhead::new());
         frame.keep_excerpt(&shown);
         Ok(())

@@ -32,6 +32,13 @@ pub(super) fn asked(
     if let Some(proxy) = &via.proxy {
         let number = worker.proxy_number(&rendered(worker, proxy, scope)?);
         asked.proxy = number.map_err(|error| refused(worker, &error))?;
+        if !via.names_proxy {
+            let allowed = worker.allows_proxy(asked.proxy);
+            allowed.map_err(|reason| Failure {
+                kind: ErrorKind::HostNotAllowed,
+                ..refused(worker, &reason)
+            })?;
+        }
     }
     if let Some(address) = &via.source_address {
         asked.source = source(worker, address, scope)?;

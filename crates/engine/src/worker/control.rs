@@ -49,11 +49,24 @@ impl Worker {
         let cut_off = roster.stop(now);
         roster.cancel_at(now.saturating_add(graceful));
         drop(roster);
-        self.recorder.count(|counters| {
-            counters.arrivals_due += cut_off;
-            counters.arrivals_cut_off += cut_off;
-        });
+        self.count_cut_off(cut_off);
         self.wake.notify_one();
+    }
+
+    /// Changes of loads whose arrivals are too far behind take effect without waiting for these, which are cut off.
+    pub(super) fn change_overdue(&self, now: u64) {
+        let cut_off = self.roster.borrow_mut().change_overdue(now);
+        if cut_off > 0 {
+            self.count_cut_off(cut_off);
+        }
+    }
+
+    /// Books arrivals that were due and never begin.
+    fn count_cut_off(&self, arrivals: u64) {
+        self.recorder.count(|counters| {
+            counters.arrivals_due += arrivals;
+            counters.arrivals_cut_off += arrivals;
+        });
     }
 
     /// Ends the run from within: here at once, on other workers as soon as they are told. What is in flight may

@@ -74,6 +74,8 @@ impl Worker {
                 let taken = self.clock.now();
                 tokio::task::yield_now().await; // the runtime takes what has arrived
                 self.expire(taken);
+                // Arrivals that are in arrears can go on for as long as the load does.
+                ordered = ordered && self.obey_news(&mut orders);
                 continue;
             }
             self.set_alarm();
@@ -99,6 +101,21 @@ impl Worker {
         }
     }
 
+    /// Obeys what was ordered since this was asked last, without waiting. `false`: whoever gives orders is gone.
+    fn obey_news(&self, orders: &mut watch::Receiver<Orders>) -> bool {
+        match orders.has_changed() {
+            Ok(false) => true,
+            Ok(true) => {
+                self.obey(&orders.borrow_and_update());
+                true
+            }
+            Err(_) => {
+                self.cancel();
+                false
+            }
+        }
+    }
+
     /// Whether the share of the load is done, or the worker cannot go on.
     fn is_done(&self) -> bool {
         let broken = self.broken.borrow().is_some();
@@ -120,6 +137,7 @@ impl Worker {
             };
             self.act(action, now);
         }
+        self.change_overdue(now);
         self.next.set(now);
         false
     }
@@ -266,7 +284,7 @@ impl Worker {
     }
 
     /// The worker cannot go on.
-    fn break_off(&self, reason: String) {
+    pub(super) fn break_off(&self, reason: String) {
         self.broken.borrow_mut().get_or_insert(reason);
         self.wake.notify_one();
     }

@@ -236,8 +236,11 @@ impl Worker {
     /// A variable is set: what a secret one holds is shown nowhere from now on.
     pub(crate) fn learn(&self, variable: &str, value: &Value) {
         let wanted = &self.program.secrets_to_find;
-        if !wanted.is_empty() && wanted.contains(variable) {
-            self.recorder.found_secret(value);
+        if !wanted.is_empty()
+            && wanted.contains(variable)
+            && let Err(reason) = self.recorder.found_secret(value)
+        {
+            self.break_off(format!("`{variable}`: {reason}"));
         }
     }
 

@@ -51,8 +51,9 @@ pub(super) struct Origins {
     plain: RefCell<HashMap<Origin, u32>>,
     /// ... and by these numbers those of the same ones for which something is.
     asked: RefCell<HashMap<(u32, Asked), u32>>,
-    /// What requests have said of their proxies, but for those that say nothing, ...
-    choices: RefCell<Vec<ProxyChoice>>,
+    /// What requests have said of their proxies, but for those that say nothing, and whether a proxy that the plan does not
+    /// name may be used, ...
+    choices: RefCell<Vec<(ProxyChoice, Result<(), String>)>>,
     /// ... and its numbers by the texts.
     proxies: RefCell<HashMap<Box<[u8]>, ProxyNumber>>,
 }
@@ -88,7 +89,7 @@ impl Origins {
     fn add(&self, program: &Program, origin: Origin, asked: Asked) -> u32 {
         let choices = self.choices.borrow();
         let index = asked.proxy.0.checked_sub(1);
-        let choice = index.and_then(|index| choices.get(index as usize));
+        let choice = index.and_then(|index| choices.get(index as usize)).map(|(choice, _)| choice);
         let proxy = choice.unwrap_or(&ProxyChoice::OfPlan).toward(&origin, &program.proxy);
         let http2 = match program.http {
             _ if !origin.is_http() => false,
@@ -139,11 +140,21 @@ impl Worker {
         let number = match ProxyChoice::read(&String::from_utf8_lossy(text))? {
             ProxyChoice::OfPlan => ProxyNumber::default(),
             choice => {
-                choices.push(choice);
+                let allowed = choice.is_allowed(&self.program.hosts);
+                choices.push((choice, allowed));
                 ProxyNumber(choices.len() as u32)
             }
         };
         self.origins.proxies.borrow_mut().insert(text.into(), number);
         Ok(number)
+    }
+    /// Whether requests may go through a proxy that the plan does not name.
+    ///
+    /// # Errors
+    /// Why they may not.
+    pub(crate) fn allows_proxy(&self, ProxyNumber(number): ProxyNumber) -> Result<(), String> {
+        let choices = self.origins.choices.borrow();
+        let choice = number.checked_sub(1).and_then(|index| choices.get(index as usize));
+        choice.map_or(Ok(()), |(_, allowed)| allowed.clone())
     }
 }

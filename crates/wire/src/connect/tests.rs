@@ -199,7 +199,7 @@ fn a_source_address_that_cannot_be_taken_says_so() {
         async move {
             for (source, expected) in [
                 // TEST-NET-3, RFC 5737
-                ("203.0.113.9", "203.0.113.9 is no address of this machine"),
+                ("203.0.113.9", "203.0.113.9 is not an address of this machine"),
                 ("::1", "it is of another family than ::1"),
             ] {
                 let source = Some(source.parse().expect("an address"));

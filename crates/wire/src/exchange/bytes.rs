@@ -93,6 +93,7 @@ impl Connection {
             head: b"",
             body: exchange.intake.kept(),
             body_bytes: exchange.intake.bytes(),
+            body_length: exchange.intake.length(),
             bytes_in: exchange.received,
             bytes_out: exchange.written as u64,
             sets_cookies: false,

@@ -146,6 +146,7 @@ impl Exchange<'_> {
             head,
             body,
             body_bytes: self.intake.bytes(),
+            body_length: self.intake.length(),
             bytes_in: self.bytes_in,
             bytes_out: self.bytes_out,
             sets_cookies: facts.sets_cookies,

@@ -169,7 +169,7 @@ fn size_byte(size: u64, digits: u8, length: usize, byte: u8) -> Result<State, Ma
         b'0'..=b'9' => byte - b'0',
         b'a'..=b'f' => byte - b'a' + 10,
         b'A'..=b'F' => byte - b'A' + 10,
-        _ if digits == 0 => return Err(Malformed("a chunk's size is no hexadecimal number")),
+        _ if digits == 0 => return Err(Malformed("a chunk's size is not a hexadecimal number")),
         _ => return after_digits(size, length, byte),
     };
     if digits >= 16 {
@@ -185,7 +185,7 @@ fn after_digits(size: u64, length: usize, byte: u8) -> Result<State, Malformed> 
         b'\r' => Ok(State::SizeEnd { size }),
         b';' => Ok(State::Extension { size, length }),
         b' ' | b'\t' if length < MAX_LINE => Ok(State::Padding { size, length }),
-        _ => Err(Malformed("a chunk's size is no hexadecimal number")),
+        _ => Err(Malformed("a chunk's size is not a hexadecimal number")),
     }
 }
 

@@ -249,7 +249,7 @@ impl Seen {
     fn content_length(&mut self, value: &[u8]) -> Result<(), Malformed> {
         for part in value.split(|byte| *byte == b',') {
             let part = part.trim_ascii();
-            let bad = Malformed("the Content-Length is no number");
+            let bad = Malformed("the Content-Length is not a number");
             if part.is_empty() || !part.iter().all(u8::is_ascii_digit) {
                 return Err(bad);
             }

@@ -97,7 +97,7 @@ impl ResponseParser {
                 return Ok(Parsed::NeedHead);
             };
             match head.status {
-                101 => return Err(Malformed("101: nobody asked to switch protocols")),
+                101 => return Err(Malformed("101: squall did not ask to switch protocols")),
                 100..=199 => {
                     *interim += 1;
                     if *interim > MAX_INTERIM {

@@ -215,6 +215,7 @@ impl<'a> Exchange<'a> {
             head: &self.head,
             body: self.intake.kept(),
             body_bytes: self.intake.bytes(),
+            body_length: self.intake.length(),
             bytes_in: marks.bytes_in,
             bytes_out: marks.bytes_out,
             sets_cookies: self.sets_cookies,

@@ -25,7 +25,7 @@ impl Fields {
     /// Why it cannot be said in HTTP/2.
     pub fn new(method: &str, tls: bool, authority: &str, path: &[u8]) -> Result<Fields, String> {
         let method = Method::from_bytes(method.as_bytes())
-            .map_err(|_| format!("`{method}` is no method"))?;
+            .map_err(|_| format!("invalid method `{method}`"))?;
         let path = PathAndQuery::from_maybe_shared(Bytes::copy_from_slice(path))
             .map_err(|error| format!("the path: {error}"))?;
         let mut parts = http::uri::Parts::default();
@@ -43,7 +43,7 @@ impl Fields {
     pub fn push(&mut self, name: &[u8], value: &[u8]) -> Result<(), String> {
         let shown = || String::from_utf8_lossy(name).into_owned();
         let name = HeaderName::from_bytes(name)
-            .map_err(|_| format!("`{}` is no name of a header", shown()))?;
+            .map_err(|_| format!("invalid header name `{}`", shown()))?;
         if name == http::header::HOST {
             let mut parts = std::mem::take(&mut self.uri).into_parts();
             parts.authority = Some(authority_of(value)?);
@@ -95,7 +95,7 @@ impl Fields {
 /// `host` or `host:port`.
 fn authority_of(text: &[u8]) -> Result<Authority, String> {
     Authority::from_maybe_shared(Bytes::copy_from_slice(text))
-        .map_err(|_| format!("`{}` is no host", String::from_utf8_lossy(text)))
+        .map_err(|_| format!("invalid host `{}`", String::from_utf8_lossy(text)))
 }
 
 /// Fields as lines, with the empty one behind them.

@@ -81,7 +81,7 @@ mod tests {
         let cases: [(&[u8], &str, &str); 4] = [
             (OF_KEYTOOL, "wrong", "is the password the right one?"),
             (b"no store", "", "PKCS #12 is expected"),
-            (b"", "", "PKCS #12 is expected"),
+            (b"", "", "the file is empty"),
             (&java, "", "keytool -importkeystore"),
         ];
         for (bytes, password, expected) in cases {

@@ -100,7 +100,7 @@ fn what_is_wrong_with_a_certificate_is_said_in_words() {
 
 #[test]
 fn only_files_that_end_are_read() {
-    for (file, why) in [("/dev/zero", "no regular file"), ("/nowhere/ca.pem", "No such file")] {
+    for (file, why) in [("/dev/zero", "a regular file"), ("/nowhere/ca.pem", "No such file")] {
         for settings in [
             TlsSettings { ca: vec![file.into()], ..TlsSettings::default() },
             TlsSettings {

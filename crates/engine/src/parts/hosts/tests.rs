@@ -3,6 +3,7 @@
 use squall_wire::{Origin, Scheme};
 
 use super::Hosts;
+use crate::parts::proxy::ProxyChoice;
 use crate::parts::url;
 
 fn hosts(list: &[&str]) -> Hosts {
@@ -45,6 +46,27 @@ fn only_what_is_named_is_allowed() {
     {
         assert!(Hosts::default().allow(bad).is_err(), "{bad}");
     }
+    for (bad, reason) in [
+        ("http://a", "without a scheme"),
+        ("https://a:80/b", "without a scheme"),
+        ("a:80/b", "without a path"),
+        ("a:x", "its port must be a number"),
+    ] {
+        let error = Hosts::default().allow(bad).expect_err(bad);
+        assert!(error.contains(reason), "{error}");
+    }
+}
+
+#[test]
+fn a_host_with_a_secret_is_shown_as_it_was_written() {
+    let hosts = Hosts::default();
+    let shown = hosts.explain("secretvalue.test", 80, Some("http://***.test/"));
+    assert!(
+        shown.starts_with("the plan does not name the host of `http://***.test/`, and"),
+        "{shown}"
+    );
+    let shown = hosts.explain("a.test", 80, None);
+    assert!(shown.starts_with("the plan does not name a.test:80, and"), "{shown}");
 }
 
 /// Where the page is on which the tricks stand, and what else the plan allows.
@@ -156,5 +178,33 @@ fn no_trick_gets_around_the_list() {
         });
         let place = location.map(|location| format!("{}{}", location.origin, location.path));
         assert_eq!(place.as_deref(), expected, "{trick:?}");
+    }
+}
+
+/// A proxy sees as much of a request as its target does.
+#[test]
+fn no_proxy_gets_around_the_list() {
+    let mut hosts = hosts(&ALLOWED);
+    hosts.allow_origin("shop.example", 8080);
+    for (proxy, allowed) in [
+        ("", true),
+        ("none", true),
+        ("http://shop.example:8080", true),
+        ("http://SHOP.example:8080/", true),
+        ("http://ada:p@shop.example:8080", true),
+        ("http://x.cdn.example", true),
+        ("http://[::1]:8080", true),
+        ("http://0x7f.1:8080", true),
+        ("http://shop.example", false),
+        ("http://shop.example:8080@evil.example", false),
+        ("http://shop.example:8080@evil.example:8080", false),
+        ("http://shop.example.evil.example:8080", false),
+        ("http://127.0.0.1:9102", false),
+        ("http://2130706433:9102", false),
+        ("http://cdn.example", false),
+        ("http://[::2]:8080", false),
+    ] {
+        let choice = ProxyChoice::read(proxy).expect(proxy);
+        assert_eq!(choice.is_allowed(&hosts).is_ok(), allowed, "{proxy}");
     }
 }

@@ -8,7 +8,7 @@ use squall_plan::template::{BoundTemplate, Template};
 
 use crate::parts::replace::Markers;
 use crate::program::compile::Compiler;
-use crate::program::ops::{BodyOp, FileOp, HeaderOp, PartOp};
+use crate::program::ops::{Across, BodyOp, FileOp, HeaderOp, PartOp};
 
 impl<'p> Compiler<'p> {
     /// Compiles a body, and adds the content type that goes with it unless the plan gives one.
@@ -33,7 +33,7 @@ impl<'p> Compiler<'p> {
             && !headers.iter().any(|own| own.name.eq_ignore_ascii_case(name))
         {
             let value = BoundTemplate::literal(content_type);
-            headers.push(HeaderOp { name: name.as_slice().into(), value, is_confined: false });
+            headers.push(HeaderOp { name: name.as_slice().into(), value, across: Across::Always });
         }
         Some(body)
     }

@@ -5,7 +5,7 @@ use squall_plan::template::{Template, TemplatePart};
 
 use crate::parts::confined;
 use crate::program::compile::Compiler;
-use crate::program::ops::{AuthOp, HeaderOp};
+use crate::program::ops::{Across, AuthOp, HeaderOp};
 
 impl<'p> Compiler<'p> {
     pub(super) fn headers(
@@ -55,8 +55,15 @@ impl<'p> Compiler<'p> {
         }
         let is_secret = confined::by_name(text.as_bytes()) || self.holds_secret(value);
         let value = self.template(value)?;
+        let across = match value.constant() {
+            _ if follows(&text) => Across::Always,
+            _ if is_secret => Across::Never,
+            Some(value) if confined::holds_secret(value.as_bytes(), &self.secrets) => Across::Never,
+            Some(_) => Across::Always,
+            None => Across::UnlessSecret,
+        };
         let name = format!("{text}: ").into_bytes().into();
-        Some(HeaderOp { name, value, is_confined: is_secret && !follows(&text) })
+        Some(HeaderOp { name, value, across })
     }
 
     /// Whether a text of the plan is made of a variable that is secret.

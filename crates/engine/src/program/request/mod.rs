@@ -115,10 +115,12 @@ impl<'p> Compiler<'p> {
         let Some(label) = &request.charset else { return Some(None) };
         let charset = Charset::of(&label.value);
         if charset.is_none() {
-            let message = format!("`{}` is no encoding that is known", label.value);
+            let message = format!("unknown encoding `{}`", label.value);
             let help = "labels are those of the WHATWG Encoding Standard, such as windows-1252, gbk, shift_jis";
             self.error(label.span, message, help);
         }
+        let is_known = self.charsets.iter().any(|(known, _)| *known == label.value);
+        self.charsets.extend(charset.filter(|_| !is_known).map(|own| (label.value.clone(), own)));
         charset.map(Some)
     }
 

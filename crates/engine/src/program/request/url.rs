@@ -4,7 +4,7 @@ use squall_metrics::RowKind;
 use squall_plan::expr::Expr;
 use squall_plan::model::Request;
 use squall_plan::span::Span;
-use squall_plan::template::{BoundPart, BoundTemplate, Template, TemplatePart};
+use squall_plan::template::{BoundTemplate, Template, TemplatePart};
 use squall_plan::value::Value;
 use squall_wire::Origin;
 
@@ -16,14 +16,11 @@ impl<'p> Compiler<'p> {
     pub(super) fn url(&mut self, request: &'p Request) -> Option<UrlOp> {
         let template = self.template(&request.url)?;
         let constant = template.constant();
-        let begins = match (&constant, template.parts().first()) {
-            (Some(text), _) => text.clone(),
-            (None, Some(BoundPart::Text(text))) => text.to_string(),
-            (None, _) => String::new(),
-        };
-        let on_target = begins.starts_with('/') && !begins.starts_with("//");
-        let unknown = begins.is_empty() && constant.is_none();
-        if !on_target && !begins.contains("://") && !unknown {
+        // What setup has found means what it would mean if the load had found it.
+        let (said, is_all) = self.said_by_plan(&request.url);
+        let on_target = said.starts_with('/') && !said.starts_with("//");
+        let unknown = said.is_empty() && !is_all;
+        if !on_target && !said.contains("://") && !unknown {
             let message = format!("invalid URL `{}`", request.url.source());
             self.error(
                 request.url.span(),
@@ -43,7 +40,8 @@ impl<'p> Compiler<'p> {
         match (constant, &self.target) {
             (Some(text), Some((origin, prefix))) if on_target => {
                 let mut path = prefix.clone().into_bytes();
-                url::encode_path(text.split('#').next().unwrap_or_default().as_bytes(), &mut path);
+                let text = text.split('#').next().filter(|_| is_all).unwrap_or(&text);
+                url::encode_path(text.as_bytes(), &mut path);
                 Some(UrlOp::Static { origin: *origin, path: path.into() })
             }
             (None, Some((origin, prefix))) if on_target => Some(UrlOp::Path {
@@ -51,7 +49,7 @@ impl<'p> Compiler<'p> {
                 prefix: prefix.as_bytes().into(),
                 path: template,
             }),
-            (Some(text), _) => self.absolute(&text, template, request),
+            (Some(text), _) => self.absolute(&text, is_all, template, request),
             (None, _) => {
                 if let Some(origin) = self.named_origin(&request.url) {
                     self.hosts.allow_origin(&origin.host, origin.port);
@@ -61,27 +59,36 @@ impl<'p> Compiler<'p> {
         }
     }
 
-    /// A URL that is known before the load. A host that the plan names may be loaded; one that only setup
-    /// has found has to be allowed, which is looked at when the request is made.
+    /// A URL that is known before the load, and whether the plan says all of it. A host that the plan names may be loaded. One
+    /// that only setup has found has to be allowed, and may be no URL at all: that is looked at when the request is made.
     fn absolute(
         &mut self,
         text: &str,
+        is_all: bool,
         template: BoundTemplate,
         request: &Request,
     ) -> Option<UrlOp> {
-        let (origin, path) = match url::parse(text) {
-            Ok(url::Location { origin, path, .. }) => (origin, path),
-            Err(error) => {
-                self.error(request.url.span(), format!("invalid URL `{text}`: {error}"), "");
+        let named = self.named_origin(&request.url);
+        match url::parse(text) {
+            Ok(url::Location { origin, path, .. })
+                if named.is_some() || self.hosts.allows(&origin.host, origin.port) =>
+            {
+                let path = path.into_bytes().into();
+                return Some(UrlOp::Static { origin: self.origin(origin), path });
+            }
+            Err(error) if is_all => {
+                // Of the target's own URL, as the one-line command loads it, that has been said.
+                if self.target.is_some() || !self.is_target(text) {
+                    self.error(request.url.span(), format!("invalid URL `{text}`: {error}"), "");
+                }
                 return None;
             }
-        };
-        if self.named_origin(&request.url).is_none()
-            && !self.hosts.allows(&origin.host, origin.port)
-        {
-            return Some(UrlOp::Any(template));
+            Ok(_) | Err(_) => {}
         }
-        Some(UrlOp::Static { origin: self.origin(origin), path: path.into_bytes().into() })
+        if let Some(origin) = named {
+            self.hosts.allow_origin(&origin.host, origin.port);
+        }
+        Some(UrlOp::Any(template))
     }
 
     /// The origin of a URL, where the plan itself names it: before anything that is found only by setup or

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use squall_plan::model::{Defaults, Request};
-use squall_plan::template::Template;
+use squall_plan::template::{Template, TemplatePart};
 use squall_wire::{Between, Destination, Origin, Proxy};
 
 use crate::parts::proxy::ProxyChoice;
@@ -37,6 +37,7 @@ impl<'p> Compiler<'p> {
         let mut via = ViaOp {
             client_cert: self.optional(client_cert)?,
             proxy: self.optional(proxy)?,
+            names_proxy: proxy.is_none_or(|proxy| self.names_proxy(proxy)),
             source_address: self.optional(source)?,
             is_of_user: false,
         };
@@ -49,11 +50,17 @@ impl<'p> Compiler<'p> {
         self.via_use.source_addresses |= via.source_address.is_some();
         self.via_use.of_users |= via.is_of_user;
         let span = |template: Option<&Template>| template.map(Template::span).unwrap_or_default();
-        if let Some(Err(error)) = via.choice() {
-            self.error(span(proxy), error, "`none` is no proxy at all");
+        let mut is_said = |template: Option<&Template>| {
+            template.is_none_or(|template| self.said_by_plan(template).1)
+        };
+        let (says_proxy, says_source) = (is_said(proxy), is_said(source));
+        // What setup has found, and is none, fails its requests alone.
+        if let Some(Err(error)) = via.choice().filter(|_| says_proxy) {
+            self.error(span(proxy), error, "`none` means without a proxy");
             return None;
         }
         match via.source() {
+            Some(Err(_)) if !says_source => {}
             Some(Err(error)) => {
                 self.error(span(source), error, "");
                 return None;
@@ -62,6 +69,19 @@ impl<'p> Compiler<'p> {
             Some(Ok(None)) | None => {}
         }
         Some(Some(Box::new(via)))
+    }
+
+    /// Whether the plan itself names the host of a proxy: it writes all that stands behind an `@`, or nothing in the text is
+    /// found by a step.
+    fn names_proxy(&self, proxy: &Template) -> bool {
+        let ends_with_host =
+            matches!(proxy.parts().last(), Some(TemplatePart::Text(text)) if text.contains('@'));
+        let is_found = |name: &str| self.known_slot(name).is_some() || self.is_of_setup(name);
+        let finds = |part: &TemplatePart| match part {
+            TemplatePart::Text(_) => false,
+            TemplatePart::Expr(expr) => expr.names().iter().any(|(path, _)| is_found(&path[0])),
+        };
+        ends_with_host || !proxy.parts().iter().any(finds)
     }
 
     /// The proxy in between, if that is known before the run.

@@ -36,7 +36,7 @@ impl Frame<'_> {
             && !response.body.is_empty()
             && recorder.wants_detail(name, kind)
         {
-            self.excerpt = recorder.excerpt(response.body, response.body_bytes);
+            self.excerpt = recorder.excerpt(response.body, response.body_length);
         }
     }
 

@@ -6,7 +6,7 @@ mod end;
 use std::cell::OnceCell;
 
 use squall_extract::{Body, Documents, Limits};
-use squall_metrics::{PHASES, Phases, Verdict};
+use squall_metrics::{CheckResult, PHASES, Phases};
 use squall_plan::expr::Slot;
 use squall_plan::value::Value;
 use squall_wire::{ConnectTimes, Phase, Response, Times};
@@ -110,6 +110,8 @@ pub(crate) struct Frame<'w> {
     pub sent: Option<Box<Sent>>,
     /// The number of the jar that its request's cookies are in.
     pub jar: u16,
+    /// The number of the origin that its last response came from.
+    pub origin: Option<u32>,
     /// The bounds of a request whose user decides some of them.
     limits: Option<Box<program::Limits>>,
     /// What is looked for in the reply.
@@ -160,6 +162,7 @@ impl<'w> Frame<'w> {
             copy: worker.copy(),
             sent: None,
             jar: 0,
+            origin: None,
             limits: None,
             wanted: Wanted::default(),
             found: None,
@@ -403,6 +406,7 @@ impl<'w> Frame<'w> {
         let body = Body::new(&response.body[..kept], content_type(response));
         let documents = Documents::of(&body, Limits::default());
         let sent = self.sent.take();
+        let origin = self.origin.map(|number| self.worker.origin(number));
         let reply = Reply {
             code: self.code,
             body_bytes: response.body_bytes,
@@ -412,6 +416,7 @@ impl<'w> Frame<'w> {
             documents: &documents,
             sent: sent.as_deref(),
             jar: self.jar,
+            host: origin.as_ref().map(|known| &*known.origin.host),
             said: None,
             head: OnceCell::new(),
         };
@@ -441,6 +446,7 @@ impl<'w> Frame<'w> {
             documents: &documents,
             sent: None,
             jar: self.jar,
+            host: None,
             said: None,
             head: OnceCell::new(),
         };
@@ -492,7 +498,7 @@ fn observe(worker: &Worker, copy: &mut Option<Box<Copy>>, observation: Observati
 pub(crate) fn note(worker: &Worker, observation: &Observation<'_>) {
     match observation {
         Observation::Checked(check, passed) => {
-            worker.recorder.check(check.row, verdict(check, passed));
+            worker.recorder.check(check.row, check_result(check, passed));
         }
         Observation::Extracted(name, value) => worker.learn(name, value),
         Observation::NotExtracted(..) => {}
@@ -500,10 +506,10 @@ pub(crate) fn note(worker: &Worker, observation: &Observation<'_>) {
 }
 
 /// How a check went: what cannot be evaluated has not passed.
-fn verdict(check: &CheckOp, passed: &Result<bool, String>) -> Verdict {
+fn check_result(check: &CheckOp, passed: &Result<bool, String>) -> CheckResult {
     match passed {
-        Ok(true) => Verdict::Passed,
-        _ if check.warn => Verdict::Warned,
-        _ => Verdict::Failed,
+        Ok(true) => CheckResult::Passed,
+        _ if check.warn => CheckResult::Warned,
+        _ => CheckResult::Failed,
     }
 }

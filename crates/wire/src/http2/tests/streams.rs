@@ -198,6 +198,7 @@ fn a_response_ends_where_it_says() {
         assert_eq!(informational.status, 200);
         let packed = get(&client, &session, "/gzip").await.expect("a response");
         assert_eq!((&packed.body[..], packed.body_bytes), (&b"hello"[..], 25));
+        assert_eq!(packed.body_length, 5);
     });
 }
 
