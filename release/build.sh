@@ -40,15 +40,22 @@ assert totals["count"] > 0 and totals["errors"] == 0, totals
 print("  tried:", totals["count"], "requests, no errors")' <<<"$result"
 }
 
+# The page of a command, and those of the commands below it.
+pages() {
+    local run=$1 binary=$2 folder=$3 names=("${@:4}") name command
+    name=$(IFS=-; echo "squall${names[*]:+-${names[*]}}")
+    "$run" "$binary" man "${names[@]}" >"$folder/$name.1"
+    for command in $("$run" "$binary" help "${names[@]}" | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | grep -vx help); do
+        pages "$run" "$binary" "$folder" "${names[@]}" "$command"
+    done
+}
+
 pack() {
     local target=$1 binary=$2 name=squall-$version-$1 run=$3 folder
     folder=$(mktemp -d)/$name
     mkdir -p "$folder/man" "$folder/completions"
     cp "$binary" README.md LICENSE-APACHE LICENSE-MIT "$folder"
-    "$run" "$binary" man >"$folder/man/squall.1"
-    for command in $("$run" "$binary" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | grep -vx help); do
-        "$run" "$binary" man "$command" >"$folder/man/squall-$command.1"
-    done
+    pages "$run" "$binary" "$folder/man"
     for shell in bash zsh fish; do "$run" "$binary" completions "$shell" >"$folder/completions/squall.$shell"; done
     tar -C "$(dirname "$folder")" --owner=0 --group=0 --sort=name -czf "$files/$name.tar.gz" "$name"
     rm -r "$(dirname "$folder")"

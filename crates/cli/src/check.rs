@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use squall_plan::model::{Plan, Step};
+use squall_plan::secrets::Secrets;
 
 use crate::args::Check;
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -26,7 +27,9 @@ pub fn command(args: &Check) -> CommandResult {
             out::print(&program.secrets.mask_own(&program.to_string()));
         }
     } else {
-        out::print(&describe(&loaded.plan));
+        let mut secrets = Secrets::default();
+        checked.programs.iter().for_each(|program| secrets.extend(&program.secrets));
+        out::print(&describe(&loaded.plan, &secrets));
         for need in checked.demand.needs(&squall_runner::available(), None) {
             out::print(&format!("{need}\n"));
         }
@@ -50,8 +53,8 @@ pub fn run_schema() -> CommandResult {
     Ok(Exit::Ok)
 }
 
-/// A plan in words.
-fn describe(plan: &Plan) -> String {
+/// A plan in words, without its secrets.
+fn describe(plan: &Plan, secrets: &Secrets) -> String {
     let mut text = format!("{}: plan OK\n", plan.name);
     // Writing to a String cannot fail.
     let _ = match &plan.target {
@@ -81,7 +84,8 @@ fn describe(plan: &Plan) -> String {
         let _ = writeln!(text, "  feed       {}", feed.target.value.shown());
     }
     for threshold in &plan.thresholds {
-        let _ = writeln!(text, "  threshold  {}", threshold.text.value);
+        let shown = squall_runner::masked_threshold(&threshold.text.value, secrets);
+        let _ = writeln!(text, "  threshold  {shown}");
     }
     text
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use squall_plan::model::Plan;
 use squall_runner::{Samples, Sink};
 
-use crate::out;
+use crate::{files, out};
 
 /// The files of samples of a plan, but for those that its user asks for. One that cannot be written is said, and the plan runs
 /// without it: it is of no use to have its author's folders, and its results are elsewhere too.
@@ -37,6 +37,10 @@ pub fn of_plan(plan: &Plan, asked: &[PathBuf]) -> Vec<(String, Box<dyn Sink>)> {
 fn prepare(path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder)?;
+    }
+    if files::is_pipe(path) {
+        // To open it would wait for somebody who reads it.
+        return Ok(());
     }
     OpenOptions::new().append(true).create(true).open(path).map(|_| ())
 }

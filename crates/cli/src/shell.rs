@@ -20,18 +20,14 @@ pub fn completions(args: &args::Completions) -> CommandResult {
 pub fn man(args: &args::Man) -> CommandResult {
     let mut all = Arguments::command();
     all.build();
-    let page =
-        match &args.command {
-            None => Man::new(all),
-            Some(name) => {
-                let found = all.find_subcommand(name).cloned();
-                Man::new(found.ok_or_else(|| {
-                    CommandError::bad_input(format!("there is no command `{name}`"))
-                })?)
-            }
-        };
+    let mut command = &all;
+    for name in &args.command {
+        command = command.find_subcommand(name).ok_or_else(|| {
+            CommandError::bad_input(format!("unknown command `{}`", args.command.join(" ")))
+        })?;
+    }
     let mut text = Vec::new();
-    page.render(&mut text).map_err(CommandError::incomplete)?;
+    Man::new(command.clone()).render(&mut text).map_err(CommandError::incomplete)?;
     out::print_bytes(&text);
     Ok(Exit::Ok)
 }

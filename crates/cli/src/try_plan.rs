@@ -49,7 +49,8 @@ pub fn command(args: &Try) -> CommandResult {
     let options = args.variables.options();
     let everything = args.full || args.out.is_some();
     let bytes = if everything { MAX_FULL_BYTES } else { MAX_SHOWN_BYTES };
-    squall_runner::try_plan(&loaded, &options, bytes, move |tried| told.show(&tried))?;
+    let unevaluated =
+        squall_runner::try_plan(&loaded, &options, bytes, move |tried| told.show(&tried))?;
     if shown.unwritten.load(Ordering::Relaxed) > 0 {
         let path = args.out.as_deref().unwrap_or(&args.plan);
         return Err(CommandError::incomplete(format!("{}: not written", path.display())));
@@ -58,13 +59,19 @@ pub fn command(args: &Try) -> CommandResult {
         let text = format!("no request of step `{step}` was made");
         return Err(CommandError::bad_input(text));
     }
-    match shown.failed.load(Ordering::Relaxed) {
-        0 => Ok(Exit::Ok),
-        count => {
-            out::print(&format!("\n{count} of the requests failed\n"));
-            Ok(Exit::Failed)
-        }
+    Ok(outcome(shown.failed.load(Ordering::Relaxed), unevaluated))
+}
+
+/// Says what failed. A run of the plan would fail of it, too.
+fn outcome(requests: usize, expressions: u64) -> Exit {
+    if requests > 0 {
+        out::print(&format!("\n{requests} of the requests failed\n"));
     }
+    if expressions > 0 {
+        let many = if expressions == 1 { "expression" } else { "expressions" };
+        out::print(&format!("\n{expressions} {many} could not be evaluated\n"));
+    }
+    if requests > 0 || expressions > 0 { Exit::Failed } else { Exit::Ok }
 }
 
 /// Leaves one scenario in a plan.

@@ -44,11 +44,22 @@ fn what_is_given_and_unknown_is_refused() {
     refused(&["--env-file", "nowhere.env"], "nowhere.env");
     refused(&["--for", "soon"], "soon");
     refused(&["--target", "ftp://a"], "error: invalid --target `ftp://a`");
-    refused(&["--users", "0"], "0 is not in");
-    refused(&["--iterations", "0"], "0 is not in");
+    refused(&["--users", "0"], "expected at least 1");
+    refused(&["--iterations", "0"], "expected at least 1");
     refused(&["--for", "0s"], "above 0");
     refused(&["--rate", "0"], "above 0");
     refused(&["--rate", "5"], "no load with a rate of arrivals");
+}
+
+#[test]
+fn a_program_counts_one_check_and_several() {
+    let steps =
+        "{get: /a, check: status == 200}, {get: /b, check: [status == 200, body_bytes > 0]}";
+    let folder = folder(&[("plan.yaml", &plan("http://127.0.0.1:9", "", steps))]);
+    let output = squall(folder.path(), &["check", "--program", "plan.yaml"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    let ends = |number: &str| text.lines().any(|line| line.contains(number));
+    assert!(ends(", 1 check") && !ends(", 1 checks") && ends(", 2 checks"), "{text}");
 }
 
 #[test]

@@ -45,6 +45,34 @@ fn all_errors_of_a_plan_come_at_once() {
     assert_eq!(errors.matches("error:").count(), 11, "{errors}");
 }
 
+/// What only the compiler finds has its place and a hint that helps.
+#[test]
+fn what_is_found_late_has_a_place_and_a_hint() {
+    let plan = |top: &str, step: &str| {
+        format!(
+            "target: http://127.0.0.1:9\n{top}\nscenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [{step}]}}}}\n"
+        )
+    };
+    for (top, step, place, words) in [
+        ("", "{next_row: x}", "3:", "hint: the plan has no `data`: add a source"),
+        (
+            "data: {p: {numbers: {from: 5, to: 1}}}",
+            "{get: /}",
+            "2:8",
+            "`to` (1) is below `from` (5)",
+        ),
+        ("allow_hosts: 'http://x'", "{get: /}", "2:", "it is written without a scheme"),
+        ("connections: {proxy: 'http://x:1/path'}", "{get: /}", "2:", "a proxy has no path"),
+        ("", "{get: /, extract: {a: {css: 'a['}}}", "3:", "invalid CSS selector: expected a name"),
+    ] {
+        let (errors, code) = check(&plan(top, step));
+        assert_eq!(code, Some(2), "{errors}");
+        assert!(errors.contains(&format!("plan.yaml:{place}")), "{place}\n{errors}");
+        assert!(errors.contains(words), "{words}\n{errors}");
+        assert_eq!(errors.matches("error:").count(), 1, "{errors}");
+    }
+}
+
 #[test]
 fn a_bad_target_is_one_error_whatever_goes_by_it() {
     let (errors, code) = check(
@@ -54,6 +82,28 @@ fn a_bad_target_is_one_error_whatever_goes_by_it() {
     assert_eq!(code, Some(2), "{errors}");
     assert!(errors.contains("plan.yaml:1:9: error: invalid target `ftp://a`"), "{errors}");
     assert_eq!(errors.matches("error:").count(), 1, "{errors}");
+}
+
+#[test]
+fn a_bad_url_of_the_one_line_command_is_one_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (url, says) in [
+        (
+            "http://127.0.0.1:99999/",
+            "error: invalid target `http://127.0.0.1:99999/`: its port must be",
+        ),
+        ("http://", "error: invalid target `http://`: it has no host"),
+        ("ftp://127.0.0.1/", "error: invalid target `ftp://127.0.0.1/`: its scheme is `ftp`"),
+        ("https:127.0.0.1", "did you mean `https://127.0.0.1`?"),
+        ("http:/127.0.0.1:1/", "did you mean `http://127.0.0.1:1/`?"),
+        ("http//127.0.0.1:1", "did you mean `http://127.0.0.1:1`?"),
+    ] {
+        let output = squall(folder.path(), &[url, "-n", "1"]);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{url}: {errors}");
+        assert!(errors.contains(says), "{url}: {errors}");
+        assert_eq!(errors.matches("error:").count(), 1, "{url}: {errors}");
+    }
 }
 
 /// Larger than any plan, each in its own way: what is said of it, and that it is said soon. In a release
@@ -108,6 +158,232 @@ fn large_plans_are_refused_soon() {
     assert!(start.elapsed() < most, "100,000 variables: {:?}", start.elapsed());
 }
 
+/// What is constant is evaluated before the run, all of it within one bound of work and one of memory; what is
+/// beyond is evaluated in the run, and that is said. In a release build it takes 2 s and 512 MB at most.
+#[test]
+fn constants_are_evaluated_within_bounds() {
+    let most = Duration::from_secs(20);
+    let plan = |more: &str, steps: &str| {
+        format!(
+            "target: http://127.0.0.1:9\n{more}scenarios:\n  a:\n    load: {{users: 1, for: 1s}}\n    steps:\n{steps}"
+        )
+    };
+    let many =
+        |count: usize, line: &dyn Fn(usize) -> String| (0..count).map(line).collect::<String>();
+    let big = format!("vars: {{big: \"{}\"}}\n", "x".repeat(8_000_000));
+    let list = "[1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0]";
+    let nested = ["a", "b", "c", "d", "e"]
+        .iter()
+        .rev()
+        .fold(format!("{list}.all(f, f > -1)"), |inner, name| {
+            format!("{list}.all({name}, {inner})")
+        });
+    for (text, code, words) in [
+        (
+            plan(&big, &many(400, &|n| format!("    - {{post: /, body: \"a${{big}}{n}\"}}\n"))),
+            0,
+            "warning: the constants of the plan come to more than 64 MiB",
+        ),
+        (plan(&big, &many(400, &|_| "    - {post: /, body: \"${big}\"}\n".to_owned())), 0, ""),
+        (
+            plan(&big, &many(400, &|n| format!("    - set: {{v{n}: \"a${{big}}{n}\"}}\n"))),
+            0,
+            "warning: the constants of the plan come to more than 64 MiB",
+        ),
+        (
+            plan(&big, &many(400, &|n| format!("    - get: \"/{n}?${{sha512(big)}}\"\n"))),
+            0,
+            "warning: the constants of the plan come to more than 2,500,000 units of work",
+        ),
+        (
+            plan(
+                &big,
+                &many(400, &|n| format!("    - {{get: /, check: 'md5(big + \"{n}\") != \"\"'}}\n")),
+            ),
+            0,
+            "warning: the constants of the plan come to more than ",
+        ),
+        (
+            plan(
+                &big,
+                &many(400, &|n| format!("    - {{get: /, tags: {{t: \"${{big}}{n}\"}}}}\n")),
+            ),
+            2,
+            "the tag `t` cannot be evaluated before the run",
+        ),
+        (
+            plan(
+                &format!("vars:\n{}", many(20, &|n| format!("  v{n}: \"${{{nested}}}\"\n"))),
+                "    - get: /\n",
+            ),
+            2,
+            "the variables up to this one come to more than 2,500,000 units of work",
+        ),
+    ] {
+        let start = Instant::now();
+        let (said, exit) = check(&text);
+        assert_eq!(exit, Some(code), "{words}\n{}", &said[..said.len().min(2_000)]);
+        assert!(said.contains(words), "{words}\n{}", &said[..said.len().min(2_000)]);
+        assert!(start.elapsed() < most, "{words}: {:?}", start.elapsed());
+    }
+}
+
+/// As many metrics, thresholds and scenarios as a plan may have: each is found without a look at all others.
+#[test]
+fn many_of_a_kind_are_checked_soon() {
+    let most = Duration::from_secs(20);
+    let many =
+        |count: usize, line: &dyn Fn(usize) -> String| (0..count).map(line).collect::<String>();
+    let plan = |steps: &str, more: &str| {
+        format!(
+            "target: http://127.0.0.1:9\nmax_names: 100000\nscenarios:\n  a:\n    load: {{users: 1, for: 1s}}\n    \
+             steps:\n{steps}{more}"
+        )
+    };
+    let named = many(20_000, &|n| format!("    - {{get: /, name: n{n}}}\n"));
+    let thresholds = |name: &str| {
+        format!("thresholds:\n{}", many(20_000, &|n| format!("- p99({name}{n}) < 5ms\n")))
+    };
+    let chain = many(19_999, &|n| {
+        let load = "load: {users: 1, iterations: 1}, steps: [{get: /}]";
+        format!("  s{}: {{after: s{n}, {load}}}\n", n + 1)
+    });
+    for (what, text, code) in [
+        (
+            "metrics",
+            plan(&many(40_000, &|n| format!("    - metric: {{name: m{n}, kind: counter}}\n")), ""),
+            0,
+        ),
+        ("known names", plan(&named, &thresholds("n")), 0),
+        ("unknown names", plan(&named, &thresholds("m")), 2),
+        (
+            "scenarios in turn",
+            format!(
+                "target: http://127.0.0.1:9\nscenarios:\n  s0: {{load: {{users: 1, iterations: 1}}, steps: \
+                 [{{get: /}}]}}\n{chain}"
+            ),
+            0,
+        ),
+    ] {
+        let start = Instant::now();
+        let (said, exit) = check(&text);
+        assert_eq!(exit, Some(code), "{what}\n{}", &said[..said.len().min(2_000)]);
+        assert!(start.elapsed() < most, "{what}: {:?}", start.elapsed());
+    }
+}
+
+#[test]
+fn names_are_judged_with_all_other_errors() {
+    let plan = |more: &str, step: &str, threshold: &str| {
+        format!(
+            "target: http://127.0.0.1:9\n{more}scenarios:\n  a:\n    load: {{users: 1, for: 1s}}\n    steps:\n    \
+             - {{get: /, name: login}}\n    - {step}\nthresholds: [\"{threshold}\"]\n"
+        )
+    };
+    let unknown = "no request or group is named `nope`";
+    for step in [
+        "{get: \"/${unk}\"}",
+        "{exec: [echo]}",
+        "{get: /, tags: {a: \"${user}\"}}",
+        "{repeat: unk, steps: [{get: /inner}]}",
+        "{group: \"${unk}\", steps: [{get: /}]}",
+    ] {
+        let (errors, code) = check(&plan("", step, "p99(nope) < 5ms"));
+        // A group whose name is not known may have that one.
+        let judged = !step.contains("group");
+        assert_eq!((code, errors.contains(unknown)), (Some(2), judged), "{step}\n{errors}");
+    }
+    // What an error stands in has its name all the same, ...
+    for (step, name) in [
+        ("{get: \"/${unk}\"}", "GET /{unk}"),
+        ("{get: \"/${unk}\", name: second}", "second"),
+        ("{exec: [echo], name: shown}", "shown"),
+        ("{exec: [/bin/echo]}", "echo"),
+        ("{get: /, tags: {a: \"${user}\"}}", "a: b"),
+        ("{repeat: unk, steps: [{get: /inner}]}", "GET /inner"),
+        ("{if: unk, then: [{get: /inner}], else: [{get: /other}]}", "GET /other"),
+    ] {
+        let (errors, code) = check(&plan("", step, &format!("p99({name}) < 5ms")));
+        assert_eq!((code, errors.matches("error:").count()), (Some(2), 1), "{step}\n{errors}");
+    }
+    // ... and so it is where the plan could be read, and is wrong as a whole.
+    let (errors, code) =
+        check(&plan("", "{get: /}", "p99(nope) < 5ms").replace("users: 1", "users: 0"));
+    assert!(errors.contains(unknown) && errors.contains("0 users"), "{errors}");
+    assert_eq!((code, errors.matches("error:").count()), (Some(2), 2), "{errors}");
+    // What was not read has a name that is not known.
+    let (errors, _) = check(&plan("", "{gett: /, name: nope}", "p99(nope) < 5ms"));
+    assert!(errors.contains("did you mean `get`") && !errors.contains(unknown), "{errors}");
+}
+
+#[test]
+fn warnings_stay_beside_errors_of_reading() {
+    let (said, code) = check(
+        "target: http://127.0.0.1:9\nscenarios:\n  a:\n    load: {users: 1, for: 1s}\n    steps:\n    \
+         - get: \"/{{id}}\"\n    - {gett: /}\n",
+    );
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("plan.yaml:6:13: warning: "), "{said}");
+    assert!(said.contains("did you mean `get`?") && said.ends_with("1 error\n"), "{said}");
+}
+
+#[test]
+fn constants_that_always_fail_are_warned_of() {
+    let step = |text: &str| {
+        check(&format!(
+            "target: http://127.0.0.1:9\nscenarios:\n  a:\n    load: {{users: 1, for: 1s}}\n    steps:\n    - get: \"{text}\"\n"
+        ))
+    };
+    for (text, why) in [
+        ("/${hmac('sha3', 'k', 't')}", "unknown algorithm `sha3`"),
+        ("/${sha256('a', 'b64')}", "unknown format `b64`"),
+        ("/${ {1: 'a', 1.0: 'b'} }", "the map has the key `1` twice"),
+    ] {
+        let (said, code) = step(text);
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains("plan.yaml:6:"), "{said}");
+        let warning = format!("warning: this fails whenever it is evaluated: {why}");
+        assert!(said.contains(&warning), "{said}");
+    }
+    let (said, _) = step("/${false ? sha256('a', 'b64') : 'c'}");
+    assert_eq!(said, "");
+}
+
+#[test]
+fn files_of_certificates_are_read() {
+    let plan = |tls: &str| {
+        format!(
+            "target: https://127.0.0.1:9\nconnections:\n  tls: {tls}\nscenarios:\n  a:\n    load: {{users: 1, for: 1s}}\n    \
+             steps: [{{get: \"/${{unk}}\"}}]\n"
+        )
+    };
+    for (tls, place, why) in [
+        ("{ca: nosuch.pem}", "3:13", "nosuch.pem: No such file"),
+        ("{ca: /dev/zero}", "3:13", "/dev/zero: expected a regular file"),
+        ("{ca: plan.yaml}", "3:13", "no certificate in it (PEM is expected)"),
+        ("{cert: /dev/zero, key: nosuch.key}", "3:15", "/dev/zero: expected a regular file"),
+        ("{cert: a.pem}", "3:15", "a client certificate needs both `cert` and `key`"),
+        (
+            "{client_certs: {me: {cert: nosuch.pem, key: nosuch.key}}}",
+            "3:24",
+            "nosuch.pem: No such",
+        ),
+        (
+            "{key_store: {file: /dev/zero, password: pw}}",
+            "3:",
+            "/dev/zero: expected a regular file",
+        ),
+    ] {
+        let (errors, code) = check(&plan(tls));
+        assert_eq!((code, errors.matches("error:").count()), (Some(2), 2), "{tls}\n{errors}");
+        assert!(errors.contains(&format!("plan.yaml:{place}")), "{place}\n{errors}");
+        assert!(errors.contains(why) && errors.contains("`unk`"), "{why}\n{errors}");
+    }
+    // Who accepts any certificate asks for no authority.
+    let (errors, _) = check(&plan("{ca: nosuch.pem, insecure: true}"));
+    assert!(!errors.contains("nosuch.pem: "), "{errors}");
+}
+
 /// A variable in a quantity has a use; one of a scenario is known there alone.
 #[test]
 fn scenarios_have_variables_of_their_own() {
@@ -150,6 +426,10 @@ fn devices_and_folders_are_no_plans_and_no_data() {
     let output = squall(folder.path(), &["check", "/dev/zero"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("a device, a pipe or a socket"));
+    // They are regular by name, and their size is 0.
+    let output = squall(folder.path(), &["check", "/proc/self/status"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("its size is 0"));
     for file in ["/dev/zero", "/"] {
         let (errors, code) = check(&format!(
             "target: http://127.0.0.1:9\ndata: {{d: {{csv: {file}}}}}\nscenarios: {{a: {{load: {{users: 1, for: 1s}}, \

@@ -63,12 +63,12 @@ fn runs_are_listed_compared_and_kept() {
         .iter()
         .find(|row| row["name"] == "five");
     let values = five.expect("the request")["values"].as_array().expect("values");
-    let verdict = |measure: &str| {
+    let result = |measure: &str| {
         let own = values.iter().find(|own| own["measure"] == measure).expect("a measure");
-        own["verdict"].as_str().expect("a word").to_owned()
+        own["result"].as_str().expect("a word").to_owned()
     };
-    assert_eq!(verdict("error_rate"), "changed", "{values:?}");
-    assert_ne!(verdict("rate"), "changed", "{values:?}");
+    assert_eq!(result("error_rate"), "changed", "{values:?}");
+    assert_ne!(result("rate"), "changed", "{values:?}");
     let text = printed(at, &["compare", "main", "broken"], 0);
     assert!(text.contains("plan's text differs") && text.contains("more errors (+100"), "{text}");
 
@@ -85,20 +85,20 @@ fn runs_are_listed_compared_and_kept() {
     // A baseline says what its run says, and a run.json less.
     printed(at, &["baseline", "save", "main", "base.gz"], 0);
     let kept = json(at, &["compare", "base.gz", "broken", "--json"], 0);
-    let verdicts = |json: &Value| -> Vec<Value> {
+    let results = |json: &Value| -> Vec<Value> {
         let rows = json["pairs"][0]["rows"].as_array().expect("rows").iter();
         let values = rows.flat_map(|row| row["values"].as_array().expect("values"));
-        // A baseline rounds sums to µs: a mean's verdict may then turn on a hair.
-        values.filter(|own| own["measure"] != "mean").map(|own| own["verdict"].clone()).collect()
+        // A baseline rounds sums to µs: a mean's result may then turn on a hair.
+        values.filter(|own| own["measure"] != "mean").map(|own| own["result"].clone()).collect()
     };
-    assert_eq!(verdicts(&kept), verdicts(&found));
+    assert_eq!(results(&kept), results(&found));
     let run = at.join(history["runs"][0]["folder"].as_str().expect("a folder")).join("run.json");
     let alone = printed(at, &["compare", run.to_str().expect("UTF-8"), "broken"], 0);
     assert!(alone.contains("is a run.json alone"), "{alone}");
 
     let trend = json(at, &["trend", "--measure", "p50(five)", "--json"], 0);
     assert_eq!(trend["runs"].as_array().map(Vec::len), Some(2));
-    assert!(printed(at, &["trend"], 0).contains("fewer than 8 runs show no step"));
+    assert!(printed(at, &["trend"], 0).contains("at least 8 runs are needed to detect a step"));
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn what_cannot_be_meant_is_refused() {
     refused(&["compare", "a"], &["required"]);
     refused(&["compare", "a", "b"], &["a: no such run"]);
     refused(&["compare", "text", "text"], &["text:"]);
-    refused(&["compare", "half.gz", "text"], &["no baseline"]);
+    refused(&["compare", "half.gz", "text"], &["not a baseline"]);
     refused(
         &["compare", "a", "b", "--fail-if", "p97 +1%"],
         &["column 1", "unknown measure `p97`", "\n  ^"],

@@ -229,7 +229,7 @@ fn a_killed_run_is_reported_up_to_its_last_second() {
     assert_eq!(json["outcome"]["reasons"][0]["kind"], "incomplete", "{}", json["outcome"]);
     let text = squall(folder.path(), &["report", &path]);
     let shown = String::from_utf8_lossy(&text.stdout).into_owned();
-    assert!(shown.contains("GET /") && shown.contains("FAILED: the run has no end"), "{shown}");
+    assert!(shown.contains("GET /") && shown.contains("FAILED: the run did not finish"), "{shown}");
     assert_eq!(text.status.code(), Some(3));
     let listed = squall(folder.path(), &["history", "--outcome", "incomplete"]);
     let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
@@ -341,10 +341,10 @@ fn results_go_where_they_are_asked_for() {
     assert!(!folder.path().join("squall-runs").exists());
     std::fs::write(folder.path().join("file"), "").expect("writable");
     let output = squall(folder.path(), &["run", "plan.yaml", "--out", "file/below"]);
-    assert_eq!(output.status.code(), Some(3), "a run folder that cannot be made");
+    assert_eq!(output.status.code(), Some(2), "a run folder that cannot be made");
     assert_eq!(server.stats().requests, 1, "found out before anything was sent");
     let output = squall(folder.path(), &["run", "plan.yaml", "--json", "nowhere/r.json"]);
-    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("nowhere/r.json"));
 }
 

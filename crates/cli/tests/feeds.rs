@@ -115,7 +115,7 @@ fn a_feed_that_makes_no_sense_is_said_before_anything_is_sent() {
         (&["--out", "prometheus=h"][..], "prometheus=PORT"),
         (&["--out", "remote-write=http://h:9090"][..], "/api/v1/write"),
         (&["--out", "otlp=h:4318"][..], "expected a URL"),
-        (&["--out", "otlp-grpc=http://h:4317/v1/metrics"][..], "a server alone"),
+        (&["--out", "otlp-grpc=http://h:4317/v1/metrics"][..], "only a server"),
         (&["--out", "jsonl=nowhere/out.jsonl"][..], "nowhere/out.jsonl"),
         (&["--out", "xml=a"][..], "feeds: jsonl"),
         (&["--tag", "scenario=a"][..], "gives itself"),

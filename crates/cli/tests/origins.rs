@@ -78,6 +78,31 @@ fn headers_of_the_plan_stay_with_their_origin_unless_the_plan_says_otherwise() {
     assert_eq!(others, ["/end Host=shop.test Cookie=c=1 X-Plain=p"]);
 }
 
+/// A secret is one wherever it comes from: by another variable, from `set`, or written out.
+#[test]
+fn no_header_takes_a_secret_to_another_origin() {
+    let other = redirects(Vec::new());
+    let first = redirects(vec![format!("{}/end", other.url())]);
+    let head = format!(
+        "allow_hosts: [\"{}\"]\nvars: {{word: {{value: TOPSECRET123, secret: true}}, derived: 'v=${{word}}', h: abc}}",
+        other.address
+    );
+    let steps = "
+      - set: {sig: 'v1=${word}', n: '${iteration}'}
+      - get: /0
+        redirects: 1
+        redirect_headers: [X-Go]
+        headers: {X-Sig: '${sig}', X-Derived: '${derived}', X-Plain: TOPSECRET123, X-AuthToken: a, AccessKey: b,
+          X-API-KEY2: c, X-Go: '${sig}', X-Number: 'n${n}', X-Other: '${h}'}";
+    let url = first.url();
+    all_good(&Steps { head: &head, ..Steps::one(&url, steps) }.run(0), 1);
+    let names = ["X-Sig", "X-Derived", "X-Plain", "X-AuthToken", "AccessKey", "X-API-KEY2"];
+    let others = ["X-Go", "X-Number", "X-Other"];
+    let all = [&names[..], &others].concat();
+    assert_eq!(heads(&other, &all), ["/end X-Go=v1=TOPSECRET123 X-Number=n0 X-Other=abc"]);
+    assert!(heads(&first, &names)[0].contains(" X-Sig=v1=TOPSECRET123 X-Derived=v=TOPSECRET123"));
+}
+
 #[test]
 fn credentials_do_not_come_back_from_another_origin() {
     let other = redirects(Vec::new());
@@ -126,7 +151,7 @@ fn a_redirect_to_something_else_than_http_is_an_error_that_names_its_scheme() {
         ("com.app:/callback?code=1", "its scheme is `com.app`"),
         ("javascript:alert(1)", "its scheme is `javascript`"),
         ("http://", "it has no host"),
-        ("http://h:99999/", "its port is no number up to 65535"),
+        ("http://h:99999/", "its port must be a number up to 65535"),
     ] {
         let peer = redirects(vec![to.to_owned()]);
         let url = peer.url();

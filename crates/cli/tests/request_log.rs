@@ -84,7 +84,7 @@ fn what_cannot_be_logged_is_said() {
         assert_eq!(output.status.code(), Some(code), "{text}");
         assert!(text.contains(word), "{word}: {text}");
     };
-    refused(&["--log-requests", "no/such/folder"], 3, "no/such/folder");
+    refused(&["--log-requests", "no/such/folder"], 2, "no/such/folder");
     refused(&["--log-which", "all"], 2, "--log-requests");
     refused(&["--log-requests", "a", "--log-which", "some"], 2, "one in N");
     // A full disk ends the log, and not the run.

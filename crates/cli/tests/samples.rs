@@ -101,7 +101,7 @@ fn a_file_that_cannot_be_is_refused() {
         assert!(text.contains(word), "{word}: {text}");
     };
     refused("samples.bin", 2, ".csv, .jtl or .parquet");
-    refused("no/such/folder.csv", 3, "no/such/folder.csv");
+    refused("no/such/folder.csv", 2, "no/such/folder.csv");
 }
 
 #[test]

@@ -58,6 +58,17 @@ fn every_shells_completions_name_every_command() {
 }
 
 #[test]
+fn a_bad_address_to_listen_on_is_bad_input_and_a_taken_one_is_not() {
+    let other = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let taken = other.local_addr().expect("an address").to_string();
+    let folder = tempfile::tempdir().expect("a folder");
+    for (address, code) in [("1", 2), ("127.0.0.1:x", 2), (taken.as_str(), 3)] {
+        let output = squall(folder.path(), &["target", "--listen", address]);
+        assert_eq!(output.status.code(), Some(code), "{address}: {output:?}");
+    }
+}
+
+#[test]
 fn there_is_a_page_for_squall_and_for_each_command() {
     let own = printed(&["man"]);
     assert!(own.contains(".TH squall 1"), "{own}");
@@ -67,6 +78,13 @@ fn there_is_a_page_for_squall_and_for_each_command() {
         assert!(page.contains(&format!(".TH squall-{command} 1")), "{page}");
     }
     assert!(printed(&["man", "run"]).contains("\\-\\-strict"));
+    let below = printed(&["man", "baseline", "save"]);
+    assert!(below.contains(".TH squall-baseline-save 1"), "{below}");
     let folder = tempfile::tempdir().expect("a folder");
-    assert_eq!(squall(folder.path(), &["man", "nothing"]).status.code(), Some(2));
+    for names in [&["man", "nothing"][..], &["man", "baseline", "nothing"]] {
+        let output = squall(folder.path(), names);
+        assert_eq!(output.status.code(), Some(2), "{names:?}");
+        let error = format!("squall: unknown command `{}`", names[1..].join(" "));
+        assert!(String::from_utf8_lossy(&output.stderr).contains(&error), "{output:?}");
+    }
 }

@@ -35,6 +35,30 @@ fn in_order(text: &str, parts: &[&str]) {
     }
 }
 
+/// What fails a run fails a try: not only requests, but also expressions that cannot be evaluated.
+#[test]
+fn an_expression_that_cannot_be_evaluated_fails_a_try() {
+    let server = target();
+    for (step, said) in [
+        ("think: '${p}ms'", "\n1 expression could not be evaluated\n"),
+        ("log: '${1 / int(zero)}'", "\n1 expression could not be evaluated\n"),
+        ("log: a", ""),
+    ] {
+        let plan = folder(&format!(
+            "target: {}
+vars: {{p: abc, zero: \"0\"}}
+scenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [{{set: {{p: abc, zero: \"0\"}}}}, {{{step}}}, {{get: /status/200}}]}}}}
+",
+            server.url()
+        ));
+        let output = squall(plan.path(), &["try", "plan.yaml"]);
+        let shown = text(&output);
+        assert_eq!(output.status.code(), Some(i32::from(!said.is_empty())), "{step}: {shown}");
+        assert!(shown.contains(said), "{step}: {shown}");
+        assert_eq!(shown.contains("could not be evaluated"), !said.is_empty(), "{step}: {shown}");
+    }
+}
+
 #[test]
 fn each_request_is_shown_with_its_section_scenario_and_step_and_log_lines_where_they_happen() {
     let server = target();

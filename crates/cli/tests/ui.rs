@@ -252,6 +252,8 @@ fn a_page_controls_the_run() {
     let mut events = served.listen();
     events.until(|known| known["now"]["seconds"].as_u64() >= Some(1));
     let set = json!({"do": "set", "load": "buyer", "to": "7"});
+    let one = json!({"do": "set", "load": "buyer", "to": "1"});
+    assert_eq!(served.control(one), (200, "1 virtual user from now on".to_owned()));
     assert_eq!(served.control(set), (200, "7 virtual users from now on".to_owned()));
     events.until(|known| known["now"]["loads"][0]["users"] == 7);
     let more = json!({"do": "more", "load": "guest"});
@@ -260,6 +262,7 @@ fn a_page_controls_the_run() {
     for (wrong, why) in [
         (json!({"do": "set", "load": "buyer", "to": "50/s"}), "whole number"),
         (json!({"do": "set", "load": "nobody", "to": "5"}), "no load of its own"),
+        (json!({"do": "set", "load": "guest", "to": "90000000/s"}), "this machine cannot run"),
         (json!({"do": "dance", "load": "buyer"}), "nothing that can be done"),
     ] {
         let (status, told) = served.control(wrong);

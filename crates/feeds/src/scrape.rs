@@ -90,8 +90,8 @@ impl Endpoint {
         state.is_closed = true;
         if state.fetched < state.version {
             let text = match state.fetched {
-                0 => "nobody has fetched the totals",
-                _ => "nobody has fetched the last totals",
+                0 => "the totals were never scraped",
+                _ => "the last totals were never scraped",
             };
             shared.delivery.trouble(text);
             shared.delivery.lost(count(&families(&state.totals, &shared.own)));

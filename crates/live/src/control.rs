@@ -15,7 +15,7 @@ pub enum Command {
     Stop,
     /// The end at once.
     Abort,
-    /// The load stands still.
+    /// The load is paused.
     Pause,
     /// The load goes on.
     Resume,
@@ -82,7 +82,7 @@ impl Command {
             Command::Resume => handle.resume().map(|()| "the load goes on".to_owned()),
             Command::Users { scenario, users } => handle
                 .set_users(scenario, *users)
-                .map(|()| format!("{users} virtual users from now on")),
+                .map(|()| format!("{} from now on", units::counted(*users, "virtual user"))),
             Command::Rate { scenario, rate } => handle
                 .set_rate(scenario, *rate)
                 .map(|()| format!("{} from now on", units::rate(*rate))),

@@ -100,7 +100,7 @@ impl Checks {
 
 /// How a check went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CheckResult {
     /// It passed.
     Passed,
     /// It failed.

@@ -63,9 +63,13 @@ const TABLE: [(ErrorKind, &str, &str); 30] = [
         "too_many_open_files",
         "this process has reached its limit of open files: raise `ulimit -n`, or share connections",
     ),
-    (K::Proxy, "proxy", "the proxy gave no tunnel"),
+    (K::Proxy, "proxy", "the proxy refused to open a tunnel"),
     (K::Tls, "tls", "the TLS handshake failed: check certificates, names and versions"),
-    (K::TlsTimeout, "tls_timeout", "the TLS handshake did not finish in time"),
+    (
+        K::TlsTimeout,
+        "tls_timeout",
+        "the TLS handshake did not finish in time: does the port speak TLS?",
+    ),
     (K::Reset, "reset", "the target reset the connection"),
     (
         K::ClosedEarly,
@@ -117,7 +121,7 @@ const TABLE: [(ErrorKind, &str, &str); 30] = [
     (
         K::BadRedirect,
         "bad_redirect",
-        "the target redirected to what is no URL of http or https: an application's own scheme, or a mistake",
+        "the target redirected to something other than an http(s) URL: an application's own scheme, or a mistake",
     ),
 ];
 
@@ -141,6 +145,11 @@ impl ErrorKind {
     /// What it means, and what to check.
     pub fn explain(self) -> &'static str {
         TABLE[self as usize].2
+    }
+
+    /// Whether that sentence says more than what it means: a cause, or what to check.
+    pub fn has_hint(self) -> bool {
+        self.explain().contains(": ")
     }
 
     /// Whether the request was given up while it waited for the target: how long its response would have
@@ -178,5 +187,12 @@ mod tests {
             assert_eq!(ErrorKind::from_label(kind.label()), Some(kind));
             assert_eq!(ErrorKind::from_number(index as u64), Some(kind));
         }
+    }
+
+    /// A port that speaks no TLS may as well wait for a line as refuse the handshake.
+    #[test]
+    fn a_handshake_that_does_not_finish_asks_what_the_port_speaks() {
+        let text = ErrorKind::TlsTimeout.explain();
+        assert!(text.ends_with("did not finish in time: does the port speak TLS?"), "{text}");
     }
 }

@@ -17,7 +17,7 @@ mod slice;
 mod slice_set;
 mod time_account;
 
-pub use checks::{CheckCounts, Verdict};
+pub use checks::{CheckCounts, CheckResult};
 pub use codec::DecodeError;
 pub use error_kind::ErrorKind;
 pub use histogram::{COARSE, FINE, HIGHEST, Histogram, rank};

@@ -6,7 +6,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-use crate::checks::{CheckCounts, Checks, Verdict};
+use crate::checks::{CheckCounts, CheckResult, Checks};
 use crate::load::Load;
 use crate::metrics::{MetricId, MetricKey, MetricKind, MetricStats, WrongValue};
 use crate::names::{NameId, RowKey, RowKind};
@@ -82,12 +82,12 @@ impl Slice {
 
     /// Records what a check came to.
     #[inline]
-    pub fn record_check(&mut self, check: NameId, verdict: Verdict) {
+    pub fn record_check(&mut self, check: NameId, result: CheckResult) {
         let counts = self.checks.of(check);
-        match verdict {
-            Verdict::Passed => counts.passed += 1,
-            Verdict::Failed => counts.failed += 1,
-            Verdict::Warned => counts.warned += 1,
+        match result {
+            CheckResult::Passed => counts.passed += 1,
+            CheckResult::Failed => counts.failed += 1,
+            CheckResult::Warned => counts.warned += 1,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Where a page is served: a port of this machine alone, or a host and a port; port 0: one that is free.
+/// Where a page is served: a port on localhost only, or a host and a port; port 0: any free port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     /// The host: a name, or an address (of version 6 without brackets).

@@ -55,31 +55,31 @@ pub enum Command {
     Limit(Limit),
     /// Check a plan and say what it would do; sends nothing.
     Check(Check),
-    /// Write a plan of JMeter as one of squall's.
+    /// Convert a JMeter plan to a squall plan.
     Convert(Convert),
-    /// Run a plan of JMeter by JMeter's own command line: `-n -t plan.jmx -l out.jtl`.
+    /// Run a JMeter plan with JMeter's own command line: `-n -t plan.jmx -l out.jtl`.
     Jmeter(Jmeter),
-    /// Check whether this machine can generate load, and a plan's load.
+    /// Check whether this machine can generate load, or a given plan's load.
     Doctor(Doctor),
     /// Print the JSON Schema of plans, for editors, or of results.
     Schema(Schema),
     /// Print the result of a run from its folder.
     Report(Report),
-    /// Write what was recorded in a run, second by second, for other programs.
+    /// Export the recorded seconds of a run for other programs.
     Export(Export),
     /// List the runs of a folder.
     History(History),
     /// Say what changed from one run to another, by more than chance.
     Compare(Compare),
-    /// Show a measure over many runs, and where it stepped.
+    /// Show a measure over many runs, and where it changed.
     Trend(Trend),
     /// Serve a page with the runs of a folder and their reports.
     Ui(Ui),
-    /// Keep a run as a small file to compare others with.
+    /// Save a run as a small file to compare others with.
     Baseline(Baseline),
     /// Run the built-in target.
     Target(Target),
-    /// Print the completions of a shell: `source <(squall completions bash)`.
+    /// Print shell completions: `source <(squall completions bash)`.
     Completions(Completions),
     /// Print the man page of squall or of one of its commands: `squall man | man -l -`.
     Man(Man),
@@ -88,17 +88,17 @@ pub enum Command {
 /// JMeter's command line.
 #[derive(Debug, Args)]
 #[command(after_help = "JMeter's options, and their long names:\n  \
-        -n            without its desk; needed\n  \
+        -n            without its GUI; required\n  \
         -t FILE       the plan\n  \
-        -l FILE       samples (JTL, as CSV); a file that is there goes on\n  \
-        -f            begin the file of samples anew, write to a folder that is not empty\n  \
+        -l FILE       samples (JTL, as CSV); an existing file is appended to\n  \
+        -f            overwrite the file of samples, and write to a folder that is not empty\n  \
         -j FILE       the log\n  \
         -e -o DIR     a report at the end, DIR/index.html\n  \
         -JNAME=VALUE  a property; -G the same\n  \
         -DNAME=VALUE  a system property; -S FILE a file of them\n  \
         -q FILE       a file of properties; -p FILE JMeter's own\n  \
-        -d DIR        JMeter's folder, of whose bin the properties are read\n  \
-        --skip-unsupported  leave out what squall does not support of the plan\n\
+        -d DIR        JMeter's folder; the properties are read from its bin\n  \
+        --skip-unsupported  leave out what squall does not support in the plan\n\
         Any other option of JMeter is an error.")]
 pub struct Jmeter {
     /// JMeter's options.
@@ -117,16 +117,16 @@ pub struct Completions {
 /// A man page.
 #[derive(Debug, Args)]
 pub struct Man {
-    /// The command, such as `run`; without it, squall's own page.
-    pub command: Option<String>,
+    /// The command, such as `run` or `baseline save`; without it, squall's own page.
+    pub command: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct Schema {
-    /// That of run.json, in place of that of plans.
+    /// Print the schema of run.json instead of that of plans.
     #[arg(long)]
     pub run: bool,
-    /// That of `squall compare --json`.
+    /// Print the schema of `squall compare --json`.
     #[arg(long, conflicts_with = "run")]
     pub compare: bool,
 }
@@ -134,9 +134,9 @@ pub struct Schema {
 #[derive(Debug, Args)]
 pub struct Target {
     /// Address to listen on: host:port, [v6]:port or unix:/path; may be given more than once.
-    #[arg(short = 'l', long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
+    #[arg(short = 'l', long, value_name = "ADDR", default_value = "127.0.0.1:8080", value_parser = values::listen)]
     pub listen: Vec<String>,
-    /// Speak TLS, with a certificate made for the occasion.
+    /// Use TLS with a self-signed certificate.
     #[arg(long)]
     pub tls: bool,
     /// PEM file of the certificate chain.
@@ -145,13 +145,13 @@ pub struct Target {
     /// PEM file of the private key.
     #[arg(long, value_name = "FILE", requires = "cert")]
     pub key: Option<PathBuf>,
-    /// Threads [default: one a core].
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    /// Threads [default: one per core].
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub threads: usize,
-    /// Seed of everything random that it does [default: another each time].
+    /// Seed of everything random [default: a new one each time].
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Print what can be asked for, and end.
+    /// List the routes and exit.
     #[arg(long)]
     pub routes: bool,
 }
@@ -164,5 +164,26 @@ mod tests {
     fn the_definition_is_consistent() {
         use clap::CommandFactory;
         Arguments::command().debug_assert();
+    }
+
+    /// Whether a default is shown by clap, where the text says one itself.
+    fn shows_two_defaults(arg: &clap::Arg) -> bool {
+        let says = |text: Option<&clap::builder::StyledStr>| {
+            text.is_some_and(|text| text.to_string().contains("[default"))
+        };
+        let is_shown = !arg.get_default_values().is_empty() && !arg.is_hide_default_value_set();
+        is_shown && (says(arg.get_help()) || says(arg.get_long_help()))
+    }
+
+    #[test]
+    fn a_flag_shows_one_default() {
+        use clap::CommandFactory;
+        let mut commands = vec![Arguments::command()];
+        while let Some(command) = commands.pop() {
+            for arg in command.get_arguments() {
+                assert!(!shows_two_defaults(arg), "{}: {}", command.get_name(), arg.get_id());
+            }
+            commands.extend(command.get_subcommands().cloned());
+        }
     }
 }

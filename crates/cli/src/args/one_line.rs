@@ -9,7 +9,7 @@ use squall_plan::model::HttpVersion;
 
 use super::Arguments;
 use super::options::Output;
-use super::values::{duration, length, rate};
+use super::values::{at_least_one, duration, length, rate};
 
 /// Load on one URL, without a plan.
 #[derive(Debug, Args)]
@@ -17,48 +17,47 @@ pub struct OneLine {
     /// The URL to load.
     #[arg(required = true, value_parser = url)]
     pub url: Option<String>,
-    /// Virtual users, each with a connection of its own.
-    #[arg(short = 'c', long, value_name = "USERS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
+    /// Virtual users, each with its own connection.
+    #[arg(short = 'c', long, value_name = "USERS", default_value_t = 10, value_parser = at_least_one)]
     pub users: u64,
-    /// How long, such as 30s or 5m [default: 10s unless -n is given].
+    /// How long to run, such as 30s or 5m [default: 10s unless -n is given].
     #[arg(short = 'd', long = "duration", alias = "for", value_name = "TIME", value_parser = length)]
     pub duration: Option<Duration>,
-    /// How many requests in all.
-    #[arg(short = 'n', long, value_name = "REQUESTS", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "duration")]
+    /// How many requests to send in total.
+    #[arg(short = 'n', long, value_name = "REQUESTS", value_parser = at_least_one, conflicts_with = "duration")]
     pub requests: Option<u64>,
     /// Requests at this rate, such as 500/s, however long responses take; USERS is then the most
     /// requests in flight.
     #[arg(short = 'r', long, value_name = "RATE", value_parser = rate)]
     pub rate: Option<f64>,
-    /// Method.
+    /// HTTP method [default: GET, or POST with a body].
     #[arg(short = 'm', long, value_name = "METHOD")]
     pub method: Option<String>,
     /// Header, such as 'Accept: text/html'; may be given more than once.
     #[arg(short = 'H', long = "header", value_name = "K: V")]
     pub headers: Vec<String>,
-    /// Body, or @FILE for a file's content. The method is then POST unless given.
+    /// Request body, or @FILE to send the content of a file.
     #[arg(short = 'b', long, value_name = "BODY|@FILE")]
     pub body: Option<String>,
-    /// Limit of time of a request.
+    /// Request timeout.
     #[arg(short = 't', long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
-    /// Accept any certificate.
+    /// Accept any TLS certificate.
     #[arg(short = 'k', long)]
     pub insecure: bool,
-    /// HTTP proxy, such as http://user:password@host:3128; that of the environment is not looked at.
+    /// HTTP proxy, such as http://user:password@host:3128; the environment (HTTP_PROXY) is ignored.
     #[arg(short = 'x', long, value_name = "URL")]
     pub proxy: Option<String>,
-    /// IP address of this machine that connections are made from; several, with commas or given more than once, are used
-    /// in turn.
+    /// Local IP address to connect from; several, separated by commas or given more than once, are used in turn.
     #[arg(long, value_name = "ADDR", value_delimiter = ',')]
     pub source_address: Vec<std::net::IpAddr>,
-    /// Open a connection for each request.
+    /// Open a new connection for each request.
     #[arg(long)]
     pub no_keepalive: bool,
-    /// Version of HTTP: 1.1, 2 (without TLS by prior knowledge), or auto: what an https server prefers.
+    /// HTTP version: 1.1, 2 (without TLS: by prior knowledge), or auto: whichever an https server prefers.
     #[arg(long, value_enum, value_name = "VERSION", default_value_t = HttpFlag::V1)]
     pub http: HttpFlag,
-    /// Follow at most so many redirects.
+    /// Follow at most N redirects.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub redirects: u32,
     #[command(flatten)]
@@ -68,28 +67,56 @@ pub struct OneLine {
 /// A URL, or a host. A bare word is more likely a command that was mistyped.
 fn url(text: &str) -> Result<String, String> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if let Some(meant) = mistyped_scheme(text) {
+        return Err(format!("did you mean `{meant}`?"));
+    }
     if is_file(text) {
         let hint = format!(
             "to run it as a plan, write `squall run {text}`; a host's URL begins with http://"
         );
-        return Err(format!("this names a file, and is no URL: {hint}"));
+        return Err(format!("this is a file, not a URL: {hint}"));
     }
     if text == "localhost" || !text.chars().all(is_word) {
         return Ok(text.to_owned());
     }
     let command = <Arguments as clap::CommandFactory>::command();
     let known = command.get_subcommands().map(clap::Command::get_name).chain(["help", "version"]);
-    let hint = match text {
+    let word = text.to_ascii_lowercase();
+    let hint = match word.as_str() {
         "start" | "exec" => "did you mean `run`?".to_owned(),
         "validate" | "lint" => "did you mean `check`?".to_owned(),
         "serve" | "server" => "did you mean `target`?".to_owned(),
-        _ => match nearest(text, known) {
+        _ => match nearest(&word, known) {
             Some("version") => "did you mean `--version`?".to_owned(),
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("for a host of this name write http://{text}/"),
         },
     };
-    Err(format!("no such command, and no URL: {hint}"))
+    Err(format!("neither a command nor a URL: {hint}"))
+}
+
+/// What was meant by a URL whose scheme is mistyped, which would be taken for a host: `http:/a`, `http//a`, `http://http:a`.
+fn mistyped_scheme(text: &str) -> Option<String> {
+    let (scheme, rest) = behind_scheme(text)?;
+    let (scheme, rest) = match rest.strip_prefix("://") {
+        // A host may have this name, with or without a port, where the scheme is written out.
+        Some(rest) => behind_scheme(rest).filter(|(_, rest)| {
+            let behind = rest.strip_prefix(':');
+            behind.is_some_and(|port| !port.starts_with(|c: char| c.is_ascii_digit()))
+        })?,
+        None if !rest.starts_with([':', '/']) => return None,
+        None if !rest.starts_with(':') && !rest.starts_with("//") && is_file(text) => return None,
+        None => (scheme, rest),
+    };
+    Some(format!("{scheme}://{}", rest.trim_start_matches([':', '/'])))
+}
+
+/// The scheme of HTTP that a text begins with, and the rest.
+fn behind_scheme(text: &str) -> Option<(&'static str, &str)> {
+    ["https", "http"].into_iter().find_map(|scheme| {
+        let (begin, rest) = text.split_at_checked(scheme.len())?;
+        begin.eq_ignore_ascii_case(scheme).then_some((scheme, rest))
+    })
 }
 
 /// Whether a text without a scheme names a file: one that is there, or what looks like the path of a plan.
@@ -116,7 +143,7 @@ pub enum HttpFlag {
     /// HTTP/2.
     #[value(name = "2")]
     V2,
-    /// What an https server prefers.
+    /// Whichever an https server prefers.
     Auto,
 }
 
@@ -133,6 +160,26 @@ impl From<HttpFlag> for HttpVersion {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mistyped_scheme_is_not_a_host() {
+        for (text, meant) in [
+            ("http:/127.0.0.1:8080/", "http://127.0.0.1:8080/"),
+            ("http//127.0.0.1:8080", "http://127.0.0.1:8080"),
+            ("https:127.0.0.1", "https://127.0.0.1"),
+            ("HTTP:/a/b.json", "http://a/b.json"),
+            ("http/a.example", "http://a.example"),
+            ("http://https://a", "https://a"),
+            ("http//a?to=http://b", "http://a?to=http://b"),
+        ] {
+            let known = url(text);
+            assert_eq!(known, Err(format!("did you mean `{meant}`?")), "{text}");
+        }
+        for host in ["http://http/", "http://http:80/", "httpbin.example", "https.example:81/a"] {
+            assert_eq!(url(host).as_deref(), Ok(host));
+        }
+        assert!(url("http/shop.yaml").is_err_and(|error| error.contains("`squall run")));
+    }
 
     #[test]
     fn a_file_is_no_url() {
@@ -166,6 +213,7 @@ mod tests {
     fn a_word_is_a_command_that_was_mistyped() {
         for (word, meant) in [
             ("rnu", "`run`"),
+            ("RUN", "`run`"),
             ("verison", "`--version`"),
             ("version", "`--version`"),
             ("lint", "`check`"),

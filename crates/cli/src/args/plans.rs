@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use squall_runner::LoadOverrides;
 
 use super::options::{Output, RuntimeOptions, Variables};
-use super::values::{duration, length, rate};
+use super::values::{at_least_one, duration, length, rate};
 
 #[derive(Debug, Args)]
 pub struct Run {
@@ -15,20 +15,20 @@ pub struct Run {
     pub plan: PathBuf,
     #[command(flatten)]
     pub variables: Variables,
-    /// Virtual users in place of the plan's, shared over its closed workloads in the plan's proportions, each at
+    /// Virtual users instead of the plan's, distributed over its closed workloads in the plan's proportions, each at
     /// least one.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub users: Option<u64>,
-    /// Arrivals in place of the plan's, such as 50/s, shared over its open workloads in the plan's proportions.
+    /// Arrival rate instead of the plan's, such as 50/s, distributed over its open workloads in the plan's proportions.
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub rate: Option<f64>,
-    /// Over how long each load rises, in place of the plan's.
+    /// Ramp-up time of each load, instead of the plan's.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub ramp: Option<Duration>,
-    /// Iterations of each load, of all its users together, in place of the plan's ends.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Total iterations of each load, by all its users together, instead of the plan's own ends.
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub iterations: Option<u64>,
-    /// Length of the load in place of the plan's ends.
+    /// Length of the load, instead of the plan's own ends.
     #[arg(long = "for", value_name = "TIME", value_parser = length)]
     pub duration: Option<Duration>,
     #[command(flatten)]
@@ -51,8 +51,8 @@ pub struct Limit {
     /// [default: the plan's thresholds].
     #[arg(long, value_name = "THRESHOLD")]
     pub require: Vec<String>,
-    /// What is raised: iterations started per second, virtual users, or a factor of the plan's loads [default: as in
-    /// the plan's load; a factor if it has both].
+    /// What to raise: iterations started per second, virtual users, or a factor of the plan's loads [default: whichever the
+    /// plan's load has; a factor if it has both].
     #[arg(long, value_enum)]
     pub by: Option<Raised>,
     /// First load level [default: 10/s, 1 user, or 0.25 of the plan's loads].
@@ -61,10 +61,10 @@ pub struct Limit {
     /// Highest load level; required by the modes other than search.
     #[arg(long, value_name = "B")]
     pub to: Option<String>,
-    /// Length of a step; its first fifth is not measured.
+    /// Length of a step, of which the first fifth is not measured.
     #[arg(long, value_name = "TIME", value_parser = length, default_value = "30s")]
     pub step: Duration,
-    /// Most steps.
+    /// Maximum number of steps.
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub steps: u32,
     /// search: find the sustained maximum; stress: from A to B in even steps; spike: A, then B, then A
@@ -75,13 +75,13 @@ pub struct Limit {
     pub variables: Variables,
     #[command(flatten)]
     pub runtime: RuntimeOptions,
-    /// Write the result as JSON to FILE, or to the standard output with `-`.
+    /// Write the result as JSON to FILE, or to standard output with `-`.
     #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
     pub json: Option<String>,
-    /// Folder in which a folder with plan.yaml, limit.json and limit.txt is made.
+    /// Folder in which a folder with plan.yaml, limit.json and limit.txt is created.
     #[arg(short = 'o', long, value_name = "DIR", default_value = "squall-runs")]
     pub out: PathBuf,
-    /// Print only the result, no progress.
+    /// Print only the result, not the progress.
     #[arg(short = 'q', long)]
     pub quiet: bool,
 }
@@ -127,17 +127,17 @@ pub struct Try {
     pub plan: PathBuf,
     #[command(flatten)]
     pub variables: Variables,
-    /// Only this scenario.
+    /// Try only this scenario.
     #[arg(long, value_name = "NAME")]
     pub scenario: Option<String>,
     /// Show only the requests of this step, by its number, such as 3 or 3.1, or by a request's name. Steps
-    /// before it are run, those after a number are not.
+    /// before it are run; with a number, those after it are not.
     #[arg(long, value_name = "STEP")]
     pub step: Option<String>,
     /// Show all headers and whole bodies, files and forms too (at most 64MiB of each message).
     #[arg(long)]
     pub full: bool,
-    /// Write what --full shows to FILE, too.
+    /// Also write what --full shows to FILE.
     #[arg(short = 'o', long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
@@ -155,25 +155,25 @@ pub struct Check {
 
 #[derive(Debug, Args)]
 pub struct Convert {
-    /// The plan of JMeter, a `.jmx` file.
+    /// The JMeter plan, a `.jmx` file.
     pub plan: PathBuf,
-    /// Give a property of JMeter a value; may be given more than once.
+    /// Set a JMeter property; may be given more than once.
     #[arg(short = 'J', value_name = "NAME=VALUE")]
     pub property: Vec<String>,
-    /// Read properties of JMeter from a file, as its own `-q`; those of `-J` go first. May be given more than once.
+    /// Read JMeter properties from a file, like its own `-q`; those given with `-J` take precedence. May be given more than once.
     #[arg(long, value_name = "FILE")]
     pub properties: Vec<PathBuf>,
-    /// Leave out what is not supported; without this, that is an error, though the rest is written.
+    /// Leave out what is not supported; without this it is an error, though the rest is still written.
     #[arg(long)]
     pub skip_unsupported: bool,
-    /// The file to write [default: the standard output].
+    /// The file to write [default: standard output].
     #[arg(short = 'o', long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub struct Doctor {
-    /// A plan, to check what it needs of the machine.
+    /// A plan, to check what it needs from the machine.
     pub plan: Option<PathBuf>,
     #[command(flatten)]
     pub variables: Variables,

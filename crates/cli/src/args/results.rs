@@ -11,25 +11,25 @@ use crate::files::{ResultFile, parse_file};
 /// Which of the runs of a folder are meant.
 #[derive(Debug, Args)]
 pub struct Runs {
-    /// The folder in which run folders are made.
+    /// The folder that holds the run folders.
     #[arg(value_name = "FOLDER", default_value = "squall-runs")]
     pub folder: PathBuf,
-    /// Only runs of the plan of this name.
+    /// Only runs of the plan with this name.
     #[arg(long, value_name = "NAME")]
     pub plan: Option<String>,
     /// Only runs with this label; may be given more than once.
     #[arg(long, value_name = "NAME=VALUE", value_parser = label)]
     pub label: Vec<(String, String)>,
-    /// Only runs of the commit that begins so.
+    /// Only runs of the commit that begins with this.
     #[arg(long, value_name = "COMMIT")]
     pub commit: Option<String>,
-    /// Only runs that came to this; may be given more than once.
+    /// Only runs with this outcome; may be given more than once.
     #[arg(long, value_parser = OUTCOMES)]
     pub outcome: Vec<String>,
-    /// Only runs whose numbers can be trusted so far; may be given more than once.
+    /// Only runs with this validity; may be given more than once.
     #[arg(long, value_parser = VALIDITIES)]
     pub validity: Vec<String>,
-    /// Write the result as JSON to FILE, or to the standard output with `-`.
+    /// Write the result as JSON to FILE, or to standard output with `-`.
     #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
     pub json: Option<String>,
 }
@@ -42,10 +42,10 @@ pub struct History {
 
 #[derive(Debug, Args)]
 pub struct Ui {
-    /// The folder in which run folders are made.
+    /// The folder that holds the run folders.
     #[arg(value_name = "FOLDER", default_value = "squall-runs")]
     pub folder: PathBuf,
-    /// Where it is served: PORT of this machine alone, or HOST:PORT; port 0: one that is free.
+    /// Where to serve it: PORT on localhost only, or HOST:PORT; port 0 means any free port.
     #[arg(short = 'l', long, value_name = "ADDR", default_value = "0")]
     pub listen: squall_ui::Address,
 }
@@ -54,34 +54,34 @@ pub struct Ui {
 pub struct Trend {
     #[command(flatten)]
     pub runs: Runs,
-    /// What is shown, such as 'p95(login)', rate or error_rate.
+    /// What to show, such as 'p95(login)', rate or error_rate.
     #[arg(long, value_name = "MEASURE", default_value = "p95")]
     pub measure: String,
 }
 
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// The run that the others are compared with: its folder, its run.json, a baseline, or a label (a value, NAME=VALUE,
+    /// The run to compare the others with: its folder, its run.json, a baseline, or a label (a value, NAME=VALUE,
     /// or the beginning of a commit) of a run in squall-runs.
     #[arg(value_name = "RUN")]
     pub before: String,
-    /// The runs that are compared with it.
+    /// The runs to compare with it.
     #[arg(value_name = "RUN", required = true)]
     pub after: Vec<String>,
-    /// Fail (exit code 1) if a measure changed by more than that, and by more than chance: 'p95 +10%', 'p99(login) +5%',
+    /// Fail (exit code 1) if a measure changed by more than this, and by more than chance: 'p95 +10%', 'p99(login) +5%',
     /// 'error_rate +0.5%' (percentage points), 'rate -5%'; may be given more than once.
     #[arg(long, value_name = "CHANGE", allow_hyphen_values = true)]
     pub fail_if: Vec<String>,
-    /// Where runs are looked for by their labels.
+    /// Where to look for runs by their labels.
     #[arg(long = "in", value_name = "FOLDER", default_value = "squall-runs")]
     pub folder: PathBuf,
-    /// Write the result as JSON to FILE, or to the standard output with `-`.
+    /// Write the result as JSON to FILE, or to standard output with `-`.
     #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
     pub json: Option<String>,
-    /// Write it as Markdown, for a pull request.
+    /// Write the comparison as Markdown, for a pull request.
     #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
     pub markdown: Option<String>,
-    /// Write it as a page.
+    /// Write the comparison as an HTML page.
     #[arg(long, value_name = "FILE")]
     pub html: Option<String>,
 }
@@ -94,13 +94,13 @@ pub struct Baseline {
 
 #[derive(Debug, Subcommand)]
 pub enum BaselineCommand {
-    /// Write what `squall compare` needs of a run to a file that may be kept beside the code.
+    /// Write what `squall compare` needs to know of a run to a file that can be kept beside the code.
     Save {
-        /// The run's folder, or a label of it.
+        /// The run's folder, or one of its labels.
         run: String,
-        /// The file.
+        /// The file to write.
         file: PathBuf,
-        /// Where the run is looked for by its label.
+        /// Where to look for the run by its label.
         #[arg(long = "in", value_name = "FOLDER", default_value = "squall-runs")]
         folder: PathBuf,
     },
@@ -110,10 +110,10 @@ pub enum BaselineCommand {
 pub struct Export {
     /// The run's folder.
     pub run: PathBuf,
-    /// csv, jsonl, parquet, or hlog (HdrHistogram's interval log).
+    /// Format: csv, jsonl, parquet, or hlog (HdrHistogram's interval log).
     #[arg(long, value_name = "FORMAT", default_value = "csv", value_parser = format)]
     pub format: Format,
-    /// The file to write [default: the standard output].
+    /// The file to write [default: standard output].
     #[arg(short = 'o', long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
@@ -122,13 +122,13 @@ pub struct Export {
 pub struct Report {
     /// The run's folder, or its run.json.
     pub run: PathBuf,
-    /// Say what the numbers mean.
+    /// Explain what the numbers mean.
     #[arg(long)]
     pub explain: bool,
-    /// Write the result as JSON to FILE, or to the standard output with `-`.
+    /// Write the result as JSON to FILE, or to standard output with `-`.
     #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
     pub json: Option<String>,
-    /// Write the result to FILE (`-`: the standard output), of kind html, json, csv, markdown, junit, github,
+    /// Write the result to FILE (`-`: standard output), of kind html, json, csv, markdown, junit, github,
     /// gitlab, openmetrics or hlog; may be given more than once.
     #[arg(short = 'o', long, value_name = "KIND=FILE", value_parser = parse_file)]
     pub out: Vec<ResultFile>,

@@ -14,6 +14,31 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     squall_base::units::parse_duration(text).map_err(|error| error.to_string())
 }
 
+/// A whole number above 0.
+pub fn at_least_one(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(0) => Err("expected at least 1".to_owned()),
+        Ok(number) => Ok(number),
+        Err(_) => Err("expected a whole number, at least 1".to_owned()),
+    }
+}
+
+/// An address to listen on, as far as its shape goes: whether it is free is seen later.
+pub fn listen(text: &str) -> Result<String, String> {
+    let is_good = match text.strip_prefix("unix:") {
+        Some(path) => !path.is_empty(),
+        None => text
+            .rsplit_once(':')
+            .is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok()),
+    };
+    match is_good {
+        true => Ok(text.to_owned()),
+        false => {
+            Err("expected host:port, [v6]:port or unix:/path, such as 127.0.0.1:8080".to_owned())
+        }
+    }
+}
+
 /// A length of load, in which something can happen.
 pub fn length(text: &str) -> Result<Duration, String> {
     match duration(text)? {
@@ -120,6 +145,19 @@ mod tests {
         assert_eq!(length("90s"), Ok(Duration::from_secs(90)));
         for refused in [rate("0").map(drop), rate("0/s").map(drop), length("0s").map(drop)] {
             assert!(refused.is_err_and(|error| error.contains("above 0")));
+        }
+    }
+
+    #[test]
+    fn numbers_and_addresses_say_what_was_expected() {
+        assert_eq!(at_least_one("0"), Err("expected at least 1".to_owned()));
+        assert!(at_least_one("-1").is_err_and(|error| error.contains("at least 1")));
+        assert_eq!(at_least_one("7"), Ok(7));
+        for good in ["127.0.0.1:0", "[::1]:8080", "localhost:1", "unix:/tmp/a"] {
+            assert_eq!(listen(good).as_deref(), Ok(good));
+        }
+        for bad in ["1", "a", "a:b", ":80", "127.0.0.1:65536", "unix:"] {
+            assert!(listen(bad).is_err_and(|error| error.contains("host:port")), "{bad}");
         }
     }
 

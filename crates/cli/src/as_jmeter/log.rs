@@ -66,7 +66,7 @@ impl Sink for Log {
             }
             EventKind::Aborted(abort) => self.write(at_s, "WARN", &abort.text()),
             EventKind::StopAsked(_) | EventKind::AbortAsked(_) => {
-                self.write(at_s, "WARN", "somebody asked for the end")
+                self.write(at_s, "WARN", "shutdown requested")
             }
             EventKind::Log { text, example, .. } => {
                 self.write(at_s, if example.is_some() { "WARN" } else { "INFO" }, text)

@@ -287,7 +287,7 @@ impl Found {
     /// The whole, if it can be run.
     fn whole(mut self) -> Result<Asked, String> {
         if !self.is_without_desk {
-            return Err("there is no desk to open: give -n, and a plan with -t".to_owned());
+            return Err("squall has no GUI: give -n, and a plan with -t".to_owned());
         }
         if !self.has_plan {
             return Err("the plan is missing: give it with -t".to_owned());

@@ -340,7 +340,7 @@ fn totals_that_nobody_fetches_are_lost() {
     let address = receivers::closed_port();
     let began = Instant::now();
     let (run, report) = run_with(FeedKind::Prometheus, &address);
-    assert_lost(&run, &report, "nobody has fetched");
+    assert_lost(&run, &report, "never scraped");
     assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
     // The thread that listened is told to end, and may take a moment.
     let is_gone = || {

@@ -87,7 +87,7 @@ impl Translator<'_> {
         reader.pass(&["perThread", "randomSeed"]);
         reader.finish();
         let (Some(low), Some(high)) = (low, high) else {
-            self.obstacle(id, "bounds that are no whole numbers");
+            self.obstacle(id, "bounds other than whole numbers");
             return Vec::new();
         };
         if let (Ok(low), Ok(high)) = (low.parse::<i64>(), high.parse::<i64>())

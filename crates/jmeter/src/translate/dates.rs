@@ -217,7 +217,7 @@ pub(super) fn time(format: &str) -> Option<String> {
         return Some(format!("now_ms() / {divisor}"));
     }
     if has_too_many_letters(format) {
-        return Some(format!("fail({})", quoted(&format!("`{format}` is no format of dates"))));
+        return Some(format!("fail({})", quoted(&format!("invalid date format `{format}`"))));
     }
     Some(Pattern::read(format)?.shown("now_ms()", "local"))
 }

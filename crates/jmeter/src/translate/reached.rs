@@ -37,7 +37,7 @@ pub(super) fn of_all(given: &Surroundings) -> OfAll {
     if !source.is_empty() {
         let address = given.machine.address_of(source);
         if address.is_none() {
-            all.refused.push(format!("`{source}` as a source address: it is no IP address"));
+            all.refused.push(format!("the source address `{source}`, which is not an IP address"));
         }
         all.source = address;
     }
@@ -113,6 +113,9 @@ impl Translator<'_> {
             self.obstacle(id, "a proxy that is spoken to by TLS");
         }
         let url = url((&host, &port), &self.hiding(credentials));
+        if url.iter().any(|piece| matches!(piece, Piece::Expr(_))) {
+            self.any_host.set(true);
+        }
         if literal(&host).is_some() && literal(&port).is_some() {
             return Some(self.template_of(id, &url));
         }
@@ -147,7 +150,7 @@ impl Translator<'_> {
         };
         let address = self.constants.machine().address_of(known);
         if address.is_none() {
-            self.obstacle(id, format!("`{known}` as a source address: it is no IP address"));
+            self.obstacle(id, format!("the source address `{known}`, which is not an IP address"));
         }
         address.map(|address| Template::text(&address))
     }

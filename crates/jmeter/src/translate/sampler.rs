@@ -196,6 +196,7 @@ impl Translator<'_> {
         if held.assertions.iter().any(|id| self.asks_for(*id, &SENT)) {
             exec.sent = self.program_told(id, &exec);
         }
+        self.find_program(&mut exec);
         let unknown: &[&str] = if exec.sent.is_some() { &[] } else { &SENT };
         self.refuse_looks(id, held, unknown);
         // Without a check its code would be one.
@@ -208,6 +209,15 @@ impl Translator<'_> {
         exec.check.extend(seen.check);
         let program = StepKind::Exec(Box::new(exec));
         before.into_iter().chain([program]).chain(after).collect()
+    }
+
+    /// A program that is named by a path: Java seeks it from its working directory, and a plan from its own folder.
+    fn find_program(&self, exec: &mut Exec) {
+        let Some(base) = self.constants.started_in().map(std::path::Path::new) else { return };
+        let directory = exec.directory.as_ref().map_or(Some(""), Template::literal);
+        if let (Some(directory), Some(program)) = (directory, exec.command.first_mut()) {
+            *program = std::mem::take(program).program_within(&base.join(directory));
+        }
     }
 
     /// What the code of a program means: when it is none of an error, as an expression, and what is said of it.

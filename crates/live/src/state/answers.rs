@@ -68,11 +68,11 @@ impl State {
             return of(mood, word, format!("{text}: {}.", reason.observed));
         }
         if self.stopping.is_some() || self.is_paused() {
-            return of(
-                Mood::Doubtful,
-                "The load is held up by hand",
-                format!("It is {}.", self.doing()),
-            );
+            let word = match self.stopping {
+                Some(_) => "The load was stopped manually",
+                None => "The load was paused manually",
+            };
+            return of(Mood::Doubtful, word, format!("It is {}.", self.doing()));
         }
         match (planned.mood, target.mood) {
             (Mood::Bad, _) => {
@@ -94,7 +94,7 @@ impl State {
             }
             _ => {
                 let text = "The load is as planned, the target answers, and squall keeps up.";
-                of(Mood::Good, "Nobody is the limit", text.to_owned())
+                of(Mood::Good, "No bottleneck found", text.to_owned())
             }
         }
     }
@@ -132,7 +132,7 @@ impl State {
     fn as_planned(&self) -> (Mood, &'static str, String) {
         match (self.phase, self.stopping, self.is_paused()) {
             (_, Some(_), _) => return (Mood::Doubtful, "stopping", self.load_now()),
-            (_, _, true) => return (Mood::Doubtful, "paused", "the load stands still".to_owned()),
+            (_, _, true) => return (Mood::Doubtful, "paused", "the load is paused".to_owned()),
             (Phase::Preparation | Phase::Setup, ..) => {
                 return (Mood::Unknown, "not yet", self.phase.label().to_owned());
             }

@@ -274,7 +274,7 @@ impl State {
             }
             EventKind::StopAsked(_) => {
                 self.stopping.get_or_insert(Stopping::InOrder);
-                self.note(at_s, "a stop was asked for: requests in flight may finish", false);
+                self.note(at_s, "stop requested: requests in flight may finish", false);
             }
             EventKind::Aborted(abort) => {
                 self.stopping.get_or_insert(Stopping::InOrder);
@@ -282,7 +282,7 @@ impl State {
             }
             EventKind::AbortAsked(_) => {
                 self.stopping = Some(Stopping::AtOnce);
-                self.note(at_s, "the end at once was asked for", false);
+                self.note(at_s, "immediate stop requested", false);
             }
             EventKind::Paused => {
                 self.paused_s.get_or_insert(at_s);
@@ -366,7 +366,7 @@ impl State {
         self.stood_still_s + self.paused_s.map_or(0.0, |since| self.now_s - since)
     }
 
-    /// Whether the load stands still.
+    /// Whether the load is paused.
     pub fn is_paused(&self) -> bool {
         self.paused_s.is_some()
     }

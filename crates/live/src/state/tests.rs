@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use squall_engine::ErrorExample;
 use squall_metrics::{
-    ErrorKind, Level, NameId, RowKey, RowKind, Sample, ScenarioLoad, Slice, Verdict,
+    CheckResult, ErrorKind, Level, NameId, RowKey, RowKind, Sample, ScenarioLoad, Slice,
 };
 use squall_plan::yaml::load_str;
 use squall_runner::{MergedLoad, Row};
@@ -116,9 +116,9 @@ pub fn pass(state: &mut State, number: u32, doing: Doing) {
     for _ in 0..doing.requests {
         slice.record_span(NameId(3), 20_000_000, false);
         slice.record_span(NameId(4), 20_000_000, false);
-        slice.record_check(NameId(5), Verdict::Passed);
+        slice.record_check(NameId(5), CheckResult::Passed);
     }
-    (0..doing.errors).for_each(|_| slice.record_check(NameId(5), Verdict::Failed));
+    (0..doing.errors).for_each(|_| slice.record_check(NameId(5), CheckResult::Failed));
     slice.counters.users_active = doing.users;
     slice.counters.iterations_started = doing.requests;
     slice.counters.arrivals_due = 1_000;
@@ -316,7 +316,7 @@ fn the_second_of_a_change_is_not_held_against_the_plan() {
 #[test]
 fn the_conclusion_says_who_is_the_limit() {
     let mut state = mixed();
-    assert_eq!(state.conclusion().word, "Nobody is the limit");
+    assert_eq!(state.conclusion().word, "No bottleneck found");
     pass(&mut state, 30, Doing { dropped: 400, ..WELL });
     assert_eq!(state.conclusion().word, "The target is the limit");
     (31..40).for_each(|number| pass(&mut state, number, Doing { errors: 9, ..WELL }));
@@ -324,7 +324,7 @@ fn the_conclusion_says_who_is_the_limit() {
     (40..48).for_each(|number| pass(&mut state, number, WELL));
     assert_eq!(state.conclusion().word, "The target had errors");
     pause(&mut state);
-    assert_eq!(state.conclusion().word, "The load is held up by hand");
+    assert_eq!(state.conclusion().word, "The load was paused manually");
     state.reasons = vec![Reason {
         rule: "starved",
         effect: None,

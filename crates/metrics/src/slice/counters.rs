@@ -37,7 +37,8 @@ counters! {
     arrivals_due,
     /// Arrivals dropped because no user was free.
     arrivals_dropped,
-    /// Arrivals that were due and never began, because the run was ended or its data had no more rows.
+    /// Arrivals that were due and never began, because the run was ended, its data had no more rows, or their rate was
+    /// changed while they were half a second behind.
     arrivals_cut_off,
     /// Connections opened.
     connections_opened,

@@ -35,7 +35,7 @@ proptest! {
     ) {
         let mut slice = Slice::new(3, 7);
         slice.announce(NameId(0), key("GET /ü"));
-        slice.record_check(NameId(5), Verdict::Warned);
+        slice.record_check(NameId(5), CheckResult::Warned);
         slice.counters.arrivals_dropped = dropped;
         let in_flight = Level { most: dropped, at_end: 3 };
         let load = ScenarioLoad { users: 7, in_flight, iterations_started: dropped, arrivals_dropped: 1 };

@@ -108,7 +108,7 @@ impl Parser<'_> {
                 Ok(Script::new(Kind::Text, format!("string({})", value.source)))
             }
             // Java refuses it.
-            _ => Err("a value that is no text".to_owned()),
+            _ => Err("a value other than a text".to_owned()),
         }
     }
 

@@ -290,7 +290,7 @@ fn statements_that_are_not_known_are_refused_with_their_line() {
             "line 1: `vars`",
         ),
         (BeanShell, Place::Before, "\nprev.getResponseCode();", "line 2: `prev.getResponseCode`"),
-        (Groovy, Place::Before, "int a = 1\nvars.put('x', a)", "line 2: a value that is no text"),
+        (Groovy, Place::Before, "int a = 1\nvars.put('x', a)", "line 2: a value other than a text"),
         (Groovy, Place::Before, "import com.example.X", "line 1: the import of `com.example.X`"),
         (Groovy, Place::After, "for (i in 1..2) { }", "line 1: `for`"),
         (Groovy, Place::After, "def f = new File('a')", "line 1: `new File`"),

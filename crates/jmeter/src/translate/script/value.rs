@@ -94,7 +94,7 @@ impl Script {
             (Kind::Text, Groovy | JavaScript) => format!("({source} != \"\")"),
             (Kind::MaybeText, Groovy | JavaScript) => format!("!({source} in [null, \"\"])"),
             (Kind::Text, Jexl) => format!("(lower({source}) == \"true\")"),
-            _ => return Err("a condition that is no comparison".to_owned()),
+            _ => return Err("a condition other than a comparison".to_owned()),
         };
         Ok(Script::new(Kind::Bool, source))
     }

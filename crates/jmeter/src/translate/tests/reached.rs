@@ -20,15 +20,17 @@ fn with(text: &str, own: &[(&str, &str)], system: &[(&str, &str)]) -> (String, V
     (yaml::print(&made.plan, false), what)
 }
 
+/// A data set with the variable `v`.
+const DATA: &str = "<CSVDataSet testname=\"c\"><stringProp name=\"filename\">a.csv</stringProp>\
+                    <stringProp name=\"variableNames\">v</stringProp></CSVDataSet><hashTree/>";
+
 /// The value of a key in a request with these properties, and what has no equal.
 fn of_request(key: &str, properties: &[(&str, &str)]) -> (Option<String>, Vec<String>) {
-    let data = "<CSVDataSet testname=\"c\"><stringProp name=\"filename\">a.csv</stringProp>\
-                <stringProp name=\"variableNames\">v</stringProp></CSVDataSet><hashTree/>";
     let own: String = properties
         .iter()
         .map(|(name, value)| string(&format!("HTTPSampler.{name}"), value))
         .collect();
-    let text = plan(&(data.to_owned() + &request("r", &format!("{TO_SHOP}{own}"), "")));
+    let text = plan(&(DATA.to_owned() + &request("r", &format!("{TO_SHOP}{own}"), "")));
     let (yaml, what) = with(&text, &[], &[]);
     let line = yaml.lines().find_map(|line| line.trim().strip_prefix(&format!("\"{key}\": ")));
     (line.map(|line| line.trim_end_matches(',').to_owned()), what)
@@ -63,6 +65,12 @@ fn proxies_of_requests() {
     let (found, _) = of_request("proxy", &[("proxyHost", "${v}"), ("proxyPort", "80")]);
     let found = found.expect("whether there is one, its variable says");
     assert!(found.starts_with(r#""${string(v) != \"\" && "#), "{found}");
+    for (host, is_anywhere) in [("p.test", false), ("${v}", true)] {
+        let own = string("HTTPSampler.proxyHost", host) + &string("HTTPSampler.proxyPort", "80");
+        let text = plan(&(DATA.to_owned() + &request("r", &format!("{TO_SHOP}{own}"), "")));
+        let (yaml, _) = with(&text, &[], &[]);
+        assert_eq!(yaml.contains("allow_hosts"), is_anywhere, "{yaml}");
+    }
     let tls = [("proxyHost", "p"), ("proxyPort", "1"), ("proxyScheme", "https")];
     assert_eq!(of_request("proxy", &tls).1, ["a proxy that is spoken to by TLS"]);
 }
@@ -123,7 +131,7 @@ fn source_addresses_of_requests() {
         assert_eq!((found.as_deref(), what), (expected, Vec::new()), "{properties:?}");
     }
     for (properties, expected) in [
-        (&[("ipSource", "there")][..], "`there` as a source address: it is no IP address"),
+        (&[("ipSource", "there")][..], "the source address `there`, which is not an IP address"),
         (&[("ipSource", "eth0"), ("ipSourceType", "2")], "the source address of a device"),
     ] {
         assert_eq!(of_request("source_address", properties).1, [expected]);
@@ -159,7 +167,7 @@ fn properties_say_of_all_requests_how_they_are_reached() {
         (
             &[("httpclient.localaddress", "there")],
             ("a", "b"),
-            "`there` as a source address: it is no IP address",
+            "the source address `there`, which is not an IP address",
         ),
     ] {
         let (_, what) = with(&text, own, &[&proxy[..], &[system]].concat());

@@ -61,6 +61,29 @@ fn a_program_says_where_it_runs_and_what_its_code_means() {
     assert!(text.contains("Unexpected return code.  Expected ["), "{text}");
 }
 
+/// Java seeks it from the folder that it runs in, wherever the plan lies.
+#[test]
+fn a_program_named_by_a_path_is_sought_from_where_it_runs() {
+    for (command, directory, expected) in [
+        ("./run.sh", "", "/work/./run.sh"),
+        ("bin/run", "sub", "/work/sub/bin/run"),
+        ("bin/run", "/opt", "/opt/bin/run"),
+        ("run", "sub", "run"),
+        ("/bin/run", "sub", "/bin/run"),
+    ] {
+        let own = string("SystemSampler.command", command)
+            + &string("SystemSampler.directory", directory);
+        let text =
+            plan(&format!(r#"<SystemSampler testname="s">{own}</SystemSampler><hashTree/>"#));
+        let tree = Tree::read(text.as_bytes()).expect("a plan");
+        let properties = [("user.dir".to_owned(), "/work".to_owned())].into();
+        let machine = crate::Machine { properties, ..crate::Machine::default() };
+        let given = Surroundings { machine, ..Surroundings::default() };
+        let made = yaml::print(&translate(&tree, given).plan, false);
+        assert!(made.contains(&format!("\"{expected}\"")), "{expected}: {made}");
+    }
+}
+
 #[test]
 fn a_java_request_waits_or_is_refused() {
     let sampler = |class: &str, pairs: &[(&str, &str)]| {
