@@ -1,5 +1,5 @@
 """What the guides say of other programs: single sign-on, against a provider of our own in Python. (What needs nothing but
-the built-in target is run by crates/cli/tests/guides.rs.)"""
+the built-in target is run by crates/cli/tests/it/guides.rs.)"""
 
 import collections
 import re

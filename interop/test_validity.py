@@ -86,7 +86,7 @@ class Validity(unittest.TestCase):
         self.assertGreaterEqual(result["host_metrics"]["ports_used"], 80)
 
     def test_ports_that_will_run_out(self):
-        code, result = in_a_network_of_its_own("40000 40999", "-c", "50", "-r", "110/s", "-d", "6s")
+        code, result = in_a_network_of_its_own("40000 40999", "-c", "50", "-r", "140/s", "-d", "6s")
         self.assertEqual((code, result["totals"]["errors"]), (0, 0))
         ports = reasons(result)["ports"]
         # Nothing has failed yet: a note.

@@ -785,7 +785,7 @@ PLANS = {
     "functions (22)": plan(variables(u="${__UUID}", v="${__char(65,66)}"), group(
         request("texts", "/a", "POST", raw="${__urlencode(a b&é)} ${__urldecode(a+b%26)} ${__changeCase(aB)} ${__changeCase(aB,LOWER)}")
         + request("numbers", "/b", "POST", raw="${__intSum(1,2,-4)} ${__Random(3,3)} ${__RandomString(3,x)} ${__digest(MD5,a)}")
-        + request("others", "/c", "POST", raw="${v} ${__eval(${__P(none)}x)} ${__threadGroupName} ${__FileToString(/proc/sys/kernel/ostype)}")
+        + request("others", "/c", "POST", raw="${v} ${__eval(${__P(none)}x)} ${__threadGroupName} ${__FileToString(/etc/hostname)}")
         + request("plain", "/d?at=${__time(yyyy)}&p=${__isPropDefined(port)}"))),
     "what is no URL is not sent (33)": plan(group(
         request("braces", "/${nobody}") + request("bar", "/a|b")

@@ -31,7 +31,7 @@ pub use compare::{
 pub use confidence::{Interval, Latencies, Unknown};
 pub use definitions::{DEFINITIONS, Definition, definition};
 pub use long_run::student;
-pub use outcome::{Abort, Evidence, Failure, FailureKind, Outcome, outcome};
+pub use outcome::{Abort, Evidence, FailureKind, FailureReason, Outcome, outcome};
 pub use recent::Recent;
 pub use row_numbers::RowNumbers;
 pub use series::{

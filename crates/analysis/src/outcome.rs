@@ -102,7 +102,7 @@ impl FailureKind {
 
 /// A reason for which a run failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct FailureReason {
     /// Its kind.
     pub kind: FailureKind,
     /// Which threshold or check.
@@ -115,7 +115,7 @@ pub struct Failure {
 
 /// Why a run failed; nothing: it passed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Outcome(pub Vec<Failure>);
+pub struct Outcome(pub Vec<FailureReason>);
 
 impl Outcome {
     /// Whether the run passed.
@@ -141,7 +141,7 @@ impl Outcome {
 pub fn outcome(evidence: &Evidence<'_>) -> Outcome {
     let mut failures = Vec::new();
     let mut fail = |kind, name: Option<&str>, count: Option<u64>, text: String| {
-        failures.push(Failure { kind, name: name.map(str::to_owned), count, text });
+        failures.push(FailureReason { kind, name: name.map(str::to_owned), count, text });
     };
     for text in evidence.incomplete {
         fail(FailureKind::Incomplete, None, None, text.clone());
@@ -419,7 +419,8 @@ mod tests {
     #[test]
     fn exit_codes() {
         let of = |kind: Option<FailureKind>| {
-            let failure = |kind| Failure { kind, name: None, count: None, text: String::new() };
+            let failure =
+                |kind| FailureReason { kind, name: None, count: None, text: String::new() };
             Outcome(kind.map(failure).into_iter().collect())
         };
         let (valid, invalid) = (Validity::Valid, Validity::Invalid);

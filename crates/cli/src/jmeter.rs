@@ -6,8 +6,8 @@ use std::net::ToSocketAddrs as _;
 use std::path::{Path, PathBuf};
 
 use squall_jmeter::{
-    Inventory, Machine, Supported, Surroundings, Tree, inventory, parse_properties, translate,
-    translate_supported,
+    Inventory, Machine, Supported, TranslationContext, Tree, inventory, parse_properties,
+    translate, translate_supported,
 };
 use squall_plan::yaml::{self, Loaded};
 
@@ -161,7 +161,8 @@ pub fn translated(path: &Path, given: Given) -> Result<Translated<'_>, CommandEr
         (machine.name, machine.address) = own_name();
     }
     let file_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let surroundings = Surroundings { properties: given.properties, machine, folder, file_name };
+    let surroundings =
+        TranslationContext { properties: given.properties, machine, folder, file_name };
     let whole = translate(&tree, surroundings.clone());
     let found = inventory(&tree, &whole.obstacles, &whole.idle);
     let (translation, left_out, refused) = match given.skips_unsupported {

@@ -9,7 +9,7 @@ use squall_live::{Follow, LiveView};
 use squall_plan::yaml::Loaded;
 use squall_report::{Finished, Run, RunDocument};
 use squall_runner::{
-    Folder, Handle, Json, Options, Outcome, Phase, PhaseReport, Progress, ProgressStyle,
+    FinishedRun, Folder, Handle, Json, Options, Phase, PhaseReport, Progress, ProgressStyle,
     RequestLog, Samples, Sink,
 };
 
@@ -111,7 +111,7 @@ fn sinks(output: &Output, handle: &Handle, follow: Follow) -> Vec<(String, Box<d
 }
 
 /// Writes the result's files, prints it and returns the exit code.
-fn conclude(output: &Output, outcome: &mut Outcome, files: &[ResultFile]) -> CommandResult {
+fn conclude(output: &Output, outcome: &mut FinishedRun, files: &[ResultFile]) -> CommandResult {
     let mut document = squall_report::document(&outcome.run);
     let folder = outcome.folder.as_deref();
     let written =

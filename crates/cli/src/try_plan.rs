@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use squall_base::{escape_control, units};
-use squall_engine::{Exchange, Hop, Section};
+use squall_engine::{Exchange, ExchangeCopy, Section};
 use squall_plan::model::Plan;
 use squall_runner::{Tried, masked_body, masked_head, masked_request, masked_url};
 
@@ -195,7 +195,7 @@ impl Display for ExchangeText<'_> {
 }
 
 impl ExchangeText<'_> {
-    fn hop(&self, f: &mut Formatter<'_>, hop: &Hop) -> fmt::Result {
+    fn hop(&self, f: &mut Formatter<'_>, hop: &ExchangeCopy) -> fmt::Result {
         let secrets = &self.exchange.secrets;
         self.lines(f, "  > ", &masked_request(hop, secrets))?;
         self.lines(f, "  < ", &masked_head(hop, secrets))?;
@@ -227,7 +227,7 @@ impl ExchangeText<'_> {
     }
 
     /// Where a request went, likewise.
-    fn url(&self, hop: &Hop) -> String {
+    fn url(&self, hop: &ExchangeCopy) -> String {
         escape_control(&masked_url(hop, &self.exchange.secrets)).into_owned()
     }
 

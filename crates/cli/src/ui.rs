@@ -4,7 +4,7 @@ use std::path::Path;
 
 use squall_live::Follow;
 use squall_report::{Details, document, html};
-use squall_runner::{Handle, Outcome};
+use squall_runner::{FinishedRun, Handle};
 use squall_ui::{Address, Content, Report, Runs, Server};
 
 use crate::args;
@@ -54,7 +54,7 @@ fn start(address: &Address, content: Content) -> Result<Server, CommandError> {
 }
 
 /// Tells pages that are open that the run is over, and where its report is.
-pub fn finish(server: &Server, outcome: &Outcome) {
+pub fn finish(server: &Server, outcome: &FinishedRun) {
     let name = outcome.folder.as_deref().and_then(Path::file_name).and_then(|name| name.to_str());
     server.finish(match name {
         Some(name) => Report::InFolder(name.to_owned()),

@@ -34,4 +34,6 @@ pub use program::{
     Subjects, advise, compile, compile_or_refuse, misjudged,
 };
 pub use run::{Control, Ended, ErrorExample, Event, LogLine, RunOptions, run};
-pub use trace::{Answer, Exchange, Hop, SeenGroup, Spares, Tally, Trace, Which};
+pub use trace::{
+    Exchange, ExchangeCopy, ExchangeFilter, SeenGroup, Spares, StatedResponse, Tally, Trace,
+};

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use squall_extract::{Body, Documents, ExtractError, Extractor, Found, LONG_BODY, Limits, Which};
+use squall_extract::{
+    Body, Documents, ExtractError, Extractor, Found, LONG_BODY, Limits, MatchChoice,
+};
 
 use crate::post::which;
 use crate::program::{ExtractOp, FromOp, PostOp};
@@ -22,7 +24,7 @@ pub(crate) type FoundAhead = Vec<Option<Result<Found<'static>, ExtractError>>>;
 /// A search to be made.
 struct Search {
     extractor: Arc<Extractor>,
-    which: Which,
+    which: MatchChoice,
     chance: u64,
 }
 

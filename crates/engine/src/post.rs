@@ -312,7 +312,7 @@ fn seek(
         }
         FromOp::Links(extractor) => {
             let found = ahead.unwrap_or_else(|| {
-                extractor.find_in(reply.documents, squall_extract::Which::All, 0)
+                extractor.find_in(reply.documents, squall_extract::MatchChoice::All, 0)
             });
             let page = reply.sent.map_or("", |sent| &sent.url);
             return Ok(Some(links::value(found.unwrap_or(Found::None), page)));
@@ -346,13 +346,13 @@ fn default(
     }
 }
 
-pub(crate) fn which(which: Match) -> squall_extract::Which {
+pub(crate) fn which(which: Match) -> squall_extract::MatchChoice {
     match which {
-        Match::First => squall_extract::Which::First,
-        Match::Nth(n) => squall_extract::Which::Nth(n),
-        Match::Last => squall_extract::Which::Last,
-        Match::All => squall_extract::Which::All,
-        Match::Random => squall_extract::Which::Random,
+        Match::First => squall_extract::MatchChoice::First,
+        Match::Nth(n) => squall_extract::MatchChoice::Nth(n),
+        Match::Last => squall_extract::MatchChoice::Last,
+        Match::All => squall_extract::MatchChoice::All,
+        Match::Random => squall_extract::MatchChoice::Random,
     }
 }
 

@@ -19,7 +19,7 @@ use crate::parts::confined;
 use crate::program::{
     Across, AuthOp, BodyOp, Compiler, HeaderOp, JsonOp, Prepared, RequestOp, UrlOp,
 };
-use crate::scope::Before;
+use crate::scope::ConstantScope;
 
 /// What identifies squall to servers.
 const USER_AGENT: &str = concat!("squall/", env!("CARGO_PKG_VERSION"));
@@ -72,7 +72,7 @@ pub(crate) fn prepare(compiler: &Compiler<'_>, op: &RequestOp) -> Option<Prepare
     if !all || compiler.budget.exceeded().is_some() {
         return None;
     }
-    let scope = Before::new(0);
+    let scope = ConstantScope::new(0);
     let (mut bytes, mut body) = (Vec::new(), Vec::new());
     let mut target = path.to_vec();
     append_query(op, &scope, &mut target).ok()?;

@@ -5,7 +5,7 @@ use std::cell::{OnceCell, Ref, RefCell};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use squall_base::random::Random;
-use squall_extract::{Documents, Faults, Found, MarkupFormat, Which};
+use squall_extract::{Documents, Faults, Found, MarkupFormat, MatchChoice};
 use squall_plan::expr::{EvalError, FunctionId, Scope, Slot};
 use squall_plan::value::{Value, ValueRef};
 use squall_wire::Response;
@@ -17,17 +17,17 @@ use crate::shared_values::Values;
 use crate::user::{Core, UserFeed};
 
 /// What is known before the run: nothing but constants and chance.
-pub(crate) struct Before {
+pub(crate) struct ConstantScope {
     random: RefCell<Random>,
 }
 
-impl Before {
+impl ConstantScope {
     pub(crate) fn new(seed: u64) -> Self {
-        Before { random: RefCell::new(Random::new(seed)) }
+        ConstantScope { random: RefCell::new(Random::new(seed)) }
     }
 }
 
-impl Scope for Before {
+impl Scope for ConstantScope {
     fn variable(&self, _: Slot) -> ValueRef<'_> {
         ValueRef::Null
     }
@@ -223,7 +223,7 @@ impl Scope for UserScope<'_, '_> {
             Function::Cookie => reply.cookie(self.user, text()?).unwrap_or(Value::Null),
             Function::Found(path) => {
                 let found = path
-                    .find_in(reply.documents, Which::First, 0)
+                    .find_in(reply.documents, MatchChoice::First, 0)
                     .map_err(|error| EvalError::new(error.to_string()))?;
                 match found {
                     Found::One(item) => crate::post::item_value(&item),
@@ -232,7 +232,7 @@ impl Scope for UserScope<'_, '_> {
             }
             Function::AllFound(path) => {
                 let found = path
-                    .find_in(reply.documents, Which::All, 0)
+                    .find_in(reply.documents, MatchChoice::All, 0)
                     .map_err(|error| EvalError::new(error.to_string()))?;
                 Value::List(found.into_items().iter().map(crate::post::item_value).collect())
             }

@@ -16,7 +16,7 @@ pub use spares::Spares;
 
 /// Which exchanges a watcher is told of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
+pub enum ExchangeFilter {
     /// Every one.
     All,
     /// Those that were errors.
@@ -43,7 +43,7 @@ pub struct Trace {
     /// Copies that may be written over.
     pub(crate) spares: Spares,
     /// Which it is told of.
-    pub(crate) which: Which,
+    pub(crate) which: ExchangeFilter,
     /// Most bytes that are copied of a request and of an answer's body; 0: neither of them, nor heads.
     pub(crate) bytes: usize,
     /// Whether it is told what was extracted and checked.
@@ -60,7 +60,7 @@ impl Trace {
     /// Calls `watch` for each exchange that `which` picks. Of what was sent and of the answer's body
     /// at most so many bytes are copied; with 0 heads are left out too.
     pub fn new(
-        which: Which,
+        which: ExchangeFilter,
         bytes: usize,
         watch: impl Fn(Arc<Exchange>) + Send + Sync + 'static,
     ) -> Self {
@@ -148,7 +148,7 @@ pub struct Exchange {
     pub secrets: Arc<Secrets>,
     /// What was sent and received, in order: redirects and challenges, and what these led to. The last request is
     /// empty if there was no connection to send it on; empty: it did not come to that.
-    pub hops: Vec<Hop>,
+    pub hops: Vec<ExchangeCopy>,
     /// Status code, 0 where none came; a program's exit code.
     pub status: i64,
     /// What the plan itself says beside that.
@@ -172,7 +172,7 @@ pub struct Exchange {
 
 /// What a plan itself says that a sample came to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct StatedResponse {
     /// Its status: a number, or another text.
     pub status: String,
     /// What it says beside that.
@@ -211,7 +211,7 @@ pub struct SeenGroup {
     /// The number of the group around it that is one sample.
     pub part_of: Option<u64>,
     /// What the last text said of itself that was looked at in it, if nothing was sampled in it, or it is one sample.
-    pub answer: Option<Answer>,
+    pub answer: Option<StatedResponse>,
 }
 
 /// Samples, counted.
@@ -253,7 +253,7 @@ impl Tally {
 
 /// One request and its response.
 #[derive(Debug, Clone, Default)]
-pub struct Hop {
+pub struct ExchangeCopy {
     /// Where it went; empty for a program.
     pub url: String,
     /// The request's head and body, a program's command.
@@ -288,7 +288,7 @@ impl Exchange {
     }
 
     /// The last request, which the sample's status and checks are about.
-    pub fn last(&self) -> Option<&Hop> {
+    pub fn last(&self) -> Option<&ExchangeCopy> {
         self.hops.last()
     }
 

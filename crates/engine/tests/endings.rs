@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use squall_analysis::Totals;
-use squall_engine::{Control, Ended, Event, RunOptions, Trace, Which};
+use squall_engine::{Control, Ended, Event, ExchangeFilter, RunOptions, Trace};
 use squall_wire::Io;
 
 use common::{program, shared, target};
@@ -68,7 +68,7 @@ fn a_stop_does_not_wait_for_arrivals_in_arrears() {
 #[test]
 fn a_worker_that_breaks_off_ends_the_run() {
     let told = AtomicU64::new(0);
-    let trace = Trace::new(Which::All, 0, move |_| {
+    let trace = Trace::new(ExchangeFilter::All, 0, move |_| {
         assert!(told.fetch_add(1, Ordering::Relaxed) != 20, "twenty are enough");
     });
     let (ended, totals) = run(

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use squall_extract::{Documents, Extractor, Limits, Spec, Which};
+use squall_extract::{Documents, Extractor, Limits, MatchChoice, Spec};
 
 fn main() {
     let json = format!(
@@ -22,36 +22,46 @@ fn main() {
     );
     println!("json {} bytes, html {} bytes", json.len(), html.len());
     let cases = [
-        ("json $.token", Spec::Json("$.token"), &json, Which::First),
-        ("json $.items[20].name", Spec::Json("$.items[20].name"), &json, Which::First),
-        ("json $..id all", Spec::Json("$..id"), &json, Which::All),
+        ("json $.token", Spec::Json("$.token"), &json, MatchChoice::First),
+        ("json $.items[20].name", Spec::Json("$.items[20].name"), &json, MatchChoice::First),
+        ("json $..id all", Spec::Json("$..id"), &json, MatchChoice::All),
         (
             "json $.items[?@.id==20].name",
             Spec::Json("$.items[?@.id==20].name"),
             &json,
-            Which::First,
+            MatchChoice::First,
         ),
         (
             "regex first",
             Spec::Regex { pattern: r#"name=csrf value=(\w+)"#, group: None },
             &html,
-            Which::First,
+            MatchChoice::First,
         ),
-        ("regex all", Spec::Regex { pattern: r#"href="([^"]*)""#, group: None }, &html, Which::All),
+        (
+            "regex all",
+            Spec::Regex { pattern: r#"href="([^"]*)""#, group: None },
+            &html,
+            MatchChoice::All,
+        ),
         (
             "regex random",
             Spec::Regex { pattern: r#"href="([^"]*)""#, group: None },
             &html,
-            Which::Random,
+            MatchChoice::Random,
         ),
-        ("between first", Spec::Between { left: "csrf value=", right: ">" }, &html, Which::First),
+        (
+            "between first",
+            Spec::Between { left: "csrf value=", right: ">" },
+            &html,
+            MatchChoice::First,
+        ),
         (
             "css input[name=csrf]",
             Spec::Css { selector: "input[name=csrf]", attr: Some("value") },
             &html,
-            Which::First,
+            MatchChoice::First,
         ),
-        ("xpath //input/@value", Spec::XPath("//input/@value"), &html, Which::First),
+        ("xpath //input/@value", Spec::XPath("//input/@value"), &html, MatchChoice::First),
     ];
     for (name, spec, body, which) in cases {
         let extractor = Extractor::compile(&spec).unwrap();
@@ -96,7 +106,7 @@ fn searches(html: &str) {
             let rounds = 1000;
             let start = Instant::now();
             for _ in 0..rounds {
-                black_box(extractor.find_in(black_box(&documents), Which::All, 0).unwrap());
+                black_box(extractor.find_in(black_box(&documents), MatchChoice::All, 0).unwrap());
             }
             best = best.min(start.elapsed().as_nanos() as f64 / rounds as f64);
         }

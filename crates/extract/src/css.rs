@@ -13,7 +13,7 @@ mod states;
 mod tests;
 
 use crate::error::{CompileError, ExtractError};
-use crate::found::{Chosen, Found, Item, Which};
+use crate::found::{Chosen, Found, Item, MatchChoice};
 use crate::fuel::Fuel;
 use crate::markup::{NodeId, Tree};
 use matching::Matcher;
@@ -39,7 +39,7 @@ impl Css {
         &self,
         tree: &Tree,
         fuel: &Fuel,
-        which: Which,
+        which: MatchChoice,
         random: u64,
     ) -> Result<Found<'b>, ExtractError> {
         let matcher = Matcher::new(tree, fuel);

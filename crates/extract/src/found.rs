@@ -9,7 +9,7 @@ use crate::fuel::Fuel;
 
 /// Which of the matches is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
+pub enum MatchChoice {
     /// The first one.
     First,
     /// The n-th one, from 1. There is no match number 0.
@@ -22,13 +22,13 @@ pub enum Which {
     Random,
 }
 
-impl Which {
+impl MatchChoice {
     /// How many matches settle the question; `None`: all of them must be seen.
     pub(crate) fn enough(self) -> Option<usize> {
         match self {
-            Which::First => Some(1),
-            Which::Nth(n) => Some(n as usize),
-            Which::Last | Which::All | Which::Random => None,
+            MatchChoice::First => Some(1),
+            MatchChoice::Nth(n) => Some(n as usize),
+            MatchChoice::Last | MatchChoice::All | MatchChoice::Random => None,
         }
     }
 }
@@ -80,7 +80,7 @@ pub enum Found<'b> {
     None,
     /// The match asked for.
     One(Item<'b>),
-    /// All matches, at least one ([`Which::All`]).
+    /// All matches, at least one ([`MatchChoice::All`]).
     Many(Vec<Item<'b>>),
 }
 
@@ -104,7 +104,7 @@ impl<'b> Found<'b> {
     }
 }
 
-/// The matches chosen by a [`Which`], before they are made into items.
+/// The matches chosen by a [`MatchChoice`], before they are made into items.
 pub(crate) enum Chosen<T> {
     None,
     One(T),
@@ -112,11 +112,11 @@ pub(crate) enum Chosen<T> {
 }
 
 impl<T> Chosen<T> {
-    /// Chooses among `matches`; goes over them twice for [`Which::Random`], so as not to keep them.
+    /// Chooses among `matches`; goes over them twice for [`MatchChoice::Random`], so as not to keep them.
     /// Of all matches, it takes one more than `most` at most, for the error that follows.
     pub(crate) fn among<I, E>(
         mut matches: I,
-        which: Which,
+        which: MatchChoice,
         random: u64,
         most: usize,
     ) -> Result<Chosen<T>, E>
@@ -124,17 +124,17 @@ impl<T> Chosen<T> {
         I: Iterator<Item = Result<T, E>> + Clone,
     {
         let nth = match which {
-            Which::First => 1,
-            Which::Nth(n) => n,
-            Which::Random => {
+            MatchChoice::First => 1,
+            MatchChoice::Nth(n) => n,
+            MatchChoice::Random => {
                 let counted = matches.clone().try_fold(0, |count, one| one.map(|_| count + 1));
                 nth_of(random, counted?)
             }
-            Which::Last => {
+            MatchChoice::Last => {
                 let last = matches.try_fold(None, |_, one| one.map(Some))?;
                 return Ok(last.map_or(Chosen::None, Chosen::One));
             }
-            Which::All => {
+            MatchChoice::All => {
                 let all = matches.take(most.saturating_add(1)).collect::<Result<Vec<T>, E>>()?;
                 return Ok(if all.is_empty() { Chosen::None } else { Chosen::Many(all) });
             }
@@ -185,7 +185,7 @@ fn scale(random: u64, count: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn choose(which: Which, random: u64) -> Vec<i32> {
+    fn choose(which: MatchChoice, random: u64) -> Vec<i32> {
         let matches = [1, 2, 3].into_iter().map(Ok::<_, ExtractError>);
         match Chosen::among(matches, which, random, 3).unwrap() {
             Chosen::None => vec![],
@@ -197,13 +197,13 @@ mod tests {
     #[test]
     fn chooses() {
         for (which, expected) in [
-            (Which::First, vec![1]),
-            (Which::Nth(0), vec![]),
-            (Which::Nth(1), vec![1]),
-            (Which::Nth(3), vec![3]),
-            (Which::Nth(4), vec![]),
-            (Which::Last, vec![3]),
-            (Which::All, vec![1, 2, 3]),
+            (MatchChoice::First, vec![1]),
+            (MatchChoice::Nth(0), vec![]),
+            (MatchChoice::Nth(1), vec![1]),
+            (MatchChoice::Nth(3), vec![3]),
+            (MatchChoice::Nth(4), vec![]),
+            (MatchChoice::Last, vec![3]),
+            (MatchChoice::All, vec![1, 2, 3]),
         ] {
             assert_eq!(choose(which, 0), expected, "{which:?}");
         }
@@ -215,13 +215,19 @@ mod tests {
         for (random, expected) in
             [(0, 1), (third - 1, 1), (third + 1, 2), (2 * third + 2, 3), (u64::MAX, 3)]
         {
-            assert_eq!(choose(Which::Random, random), [expected], "{random}");
+            assert_eq!(choose(MatchChoice::Random, random), [expected], "{random}");
         }
     }
 
     #[test]
     fn nothing_to_choose_from() {
-        for which in [Which::First, Which::Nth(1), Which::Last, Which::All, Which::Random] {
+        for which in [
+            MatchChoice::First,
+            MatchChoice::Nth(1),
+            MatchChoice::Last,
+            MatchChoice::All,
+            MatchChoice::Random,
+        ] {
             let none =
                 Chosen::among([0u8; 0].iter().map(Ok::<_, ExtractError>), which, u64::MAX, 3);
             assert!(matches!(none, Ok(Chosen::None)), "{which:?}");

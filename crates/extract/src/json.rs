@@ -18,7 +18,7 @@ pub(crate) use check::DEPTH_LIMIT;
 pub(crate) use document::Document;
 
 use crate::error::{CompileError, ExtractError};
-use crate::found::{Found, Item, Which, nth_of};
+use crate::found::{Found, Item, MatchChoice, nth_of};
 use crate::fuel::Fuel;
 use document::{Kind, Node};
 use search::{Search, Stop, finished};
@@ -46,18 +46,18 @@ impl JsonPath {
         &self,
         document: &Document<'b>,
         fuel: &Fuel,
-        which: Which,
+        which: MatchChoice,
         random: u64,
     ) -> Result<Found<'b>, ExtractError> {
         let search = Search::new(document, fuel);
         let which = match which {
-            Which::Random => {
+            MatchChoice::Random => {
                 let mut count = 0;
                 self.visit(&search, document, |_| {
                     count += 1;
                     Ok(())
                 })?;
-                Which::Nth(nth_of(random, count))
+                MatchChoice::Nth(nth_of(random, count))
             }
             which => which,
         };
@@ -66,11 +66,11 @@ impl JsonPath {
         self.visit(&search, document, |node| {
             seen += 1;
             match which {
-                Which::All if chosen.len() > fuel.results_left() => return Err(Stop::Enough),
-                Which::All => chosen.push(node),
-                Which::Last if chosen.is_empty() => chosen.push(node),
-                Which::Last => chosen[0] = node,
-                Which::First | Which::Nth(_) | Which::Random => {
+                MatchChoice::All if chosen.len() > fuel.results_left() => return Err(Stop::Enough),
+                MatchChoice::All => chosen.push(node),
+                MatchChoice::Last if chosen.is_empty() => chosen.push(node),
+                MatchChoice::Last => chosen[0] = node,
+                MatchChoice::First | MatchChoice::Nth(_) | MatchChoice::Random => {
                     if which.enough() == Some(seen) {
                         chosen.push(node);
                         return Err(Stop::Enough);
@@ -84,7 +84,7 @@ impl JsonPath {
             items.push(item(document, node, fuel)?);
         }
         Ok(match which {
-            Which::All if !items.is_empty() => Found::Many(items),
+            MatchChoice::All if !items.is_empty() => Found::Many(items),
             _ => items.pop().map_or(Found::None, Found::One),
         })
     }

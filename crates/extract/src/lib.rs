@@ -35,7 +35,7 @@ pub use charset::{Charset, decoded};
 pub use documents::Documents;
 pub use error::{CompileError, ExtractError};
 pub use faults::{Faults, MarkupFormat};
-pub use found::{Found, Item, Which};
+pub use found::{Found, Item, MatchChoice};
 pub use limits::{JSON_VALUE_BYTES, Limits};
 pub use links::{LINKS_LIMIT, Link};
 pub use resources::{
@@ -188,18 +188,18 @@ impl Extractor {
     pub fn find<'b>(
         &self,
         body: &'b [u8],
-        which: Which,
+        which: MatchChoice,
         random: u64,
     ) -> Result<Found<'b>, ExtractError> {
         self.find_in(&Documents::new(body, Limits::default()), which, random)
     }
 
     /// Takes a value out of a body. `random` is a uniformly random number, used by
-    /// [`Which::Random`] alone.
+    /// [`MatchChoice::Random`] alone.
     pub fn find_in<'b>(
         &self,
         documents: &Documents<'b>,
-        which: Which,
+        which: MatchChoice,
         random: u64,
     ) -> Result<Found<'b>, ExtractError> {
         self.find_within(documents, which, random).map_err(|error| error.with_pattern(&self.source))
@@ -208,7 +208,7 @@ impl Extractor {
     fn find_within<'b>(
         &self,
         documents: &Documents<'b>,
-        which: Which,
+        which: MatchChoice,
         random: u64,
     ) -> Result<Found<'b>, ExtractError> {
         let body = documents.bounded_text()?;

@@ -143,13 +143,13 @@ fn field(tree: &Tree, id: NodeId, select: Option<&str>) -> Option<[String; 3]> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Extractor, Found, Spec, Which};
+    use crate::{Extractor, Found, MatchChoice, Spec};
 
     use super::*;
 
     fn of(page: &str) -> Vec<Link> {
         let extractor = Extractor::compile(&Spec::Links).expect("it needs no pattern");
-        match extractor.find(page.as_bytes(), Which::All, 0).expect("a page") {
+        match extractor.find(page.as_bytes(), MatchChoice::All, 0).expect("a page") {
             Found::Many(items) => {
                 items.iter().map(|item| Link::of(item).expect("a link")).collect()
             }

@@ -14,12 +14,12 @@ mod value;
 use serde_json::Number;
 
 use crate::error::{CompileError, ExtractError};
-use crate::found::{Chosen, Found, Item, Which};
+use crate::found::{Chosen, Found, Item, MatchChoice};
 use crate::fuel::Fuel;
 use crate::markup::Tree;
 use functions::Function;
 use search::{Context, Search};
-use value::{Value, number_to_text};
+use value::{XPathValue, number_to_text};
 
 /// A compiled expression.
 #[derive(Debug, Clone)]
@@ -35,12 +35,12 @@ impl XPath {
         &self,
         tree: &Tree,
         fuel: &Fuel,
-        which: Which,
+        which: MatchChoice,
         random: u64,
     ) -> Result<Found<'b>, ExtractError> {
         let search = Search { tree, fuel };
         let item = match search.evaluate(&self.0, Context::document())? {
-            Value::Nodes(nodes) => {
+            XPathValue::Nodes(nodes) => {
                 let nodes = nodes.into_iter().map(Ok);
                 let chosen = Chosen::among(nodes, which, random, fuel.results_left())?;
                 return chosen.try_into_found(|node| {
@@ -49,9 +49,9 @@ impl XPath {
                     Ok(Item::text(text))
                 });
             }
-            Value::Number(number) => number_item(number),
-            Value::Text(text) => Item::text(&text),
-            Value::Boolean(boolean) => Item::Json(boolean.into()),
+            XPathValue::Number(number) => number_item(number),
+            XPathValue::Text(text) => Item::text(&text),
+            XPathValue::Boolean(boolean) => Item::Json(boolean.into()),
         };
         Chosen::among(std::iter::once(Ok::<_, ExtractError>(item)), which, random, 1)?
             .try_into_found(Ok)
@@ -78,7 +78,7 @@ enum Expression {
     Negate(Box<Expression>),
     Union(Vec<Expression>),
     Call(Function, Vec<Expression>),
-    Path(Start, Vec<Step>),
+    Path(Start, Vec<LocationStep>),
 }
 
 impl Expression {
@@ -160,7 +160,7 @@ impl Operator {
 }
 
 #[derive(Debug, Clone)]
-struct Step {
+struct LocationStep {
     axis: Axis,
     test: NodeTest,
     predicates: Vec<Expression>,

@@ -3,11 +3,11 @@
 //! that these tests do not depend on the speed of the machine; without budgets they would take
 //! minutes to years.
 
-use squall_extract::{ExtractError, Extractor, Found, Limits, Spec, Which};
+use squall_extract::{ExtractError, Extractor, Found, Limits, MatchChoice, Spec};
 
 fn find(spec: Spec, body: &str) -> Result<Found<'static>, ExtractError> {
     let extractor = Extractor::compile(&spec).unwrap_or_else(|error| panic!("{spec:?}: {error}"));
-    extractor.find(body.as_bytes(), Which::Last, 0).map(Found::into_owned)
+    extractor.find(body.as_bytes(), MatchChoice::Last, 0).map(Found::into_owned)
 }
 
 /// Searches that take linear time: they end with a value or with none.

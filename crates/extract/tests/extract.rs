@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::json;
 use squall_extract::{
-    Body, CompileError, Documents, ExtractError, Extractor, Found, Item, Limits, Spec, Which,
+    Body, CompileError, Documents, ExtractError, Extractor, Found, Item, Limits, MatchChoice, Spec,
 };
 
 fn extractor(spec: Spec) -> Extractor {
@@ -28,12 +28,13 @@ fn one_body_serves_all_kinds() {
     ] {
         let extractor = extractor(spec);
         assert_shared(&extractor);
-        let found = extractor.find_in(&documents, Which::First, 0).unwrap();
+        let found = extractor.find_in(&documents, MatchChoice::First, 0).unwrap();
         let Found::One(item) = &found else { panic!("{spec:?}: {found:?}") };
         assert_eq!(item.to_text(), expected.as_bytes(), "{spec:?}");
-        assert_eq!(extractor.find(page, Which::First, 0).unwrap(), found, "{spec:?}");
+        assert_eq!(extractor.find(page, MatchChoice::First, 0).unwrap(), found, "{spec:?}");
     }
-    let error = extractor(Spec::Json("$.id")).find_in(&documents, Which::First, 0).unwrap_err();
+    let error =
+        extractor(Spec::Json("$.id")).find_in(&documents, MatchChoice::First, 0).unwrap_err();
     assert!(matches!(error, ExtractError::NotJson { .. }), "{error}");
 }
 
@@ -45,12 +46,14 @@ fn text_of_the_body_is_borrowed() {
         Spec::Between { left: "token=", right: ";" },
     ] {
         let extractor = extractor(spec);
-        for (which, expected) in [(Which::First, "abc"), (Which::Last, "def")] {
+        for (which, expected) in [(MatchChoice::First, "abc"), (MatchChoice::Last, "def")] {
             let found = extractor.find(&body, which, 0).unwrap();
             let Found::One(Item::Bytes(Cow::Borrowed(bytes))) = found else { panic!("{found:?}") };
             assert_eq!(bytes, expected.as_bytes());
         }
-        let Found::Many(all) = extractor.find(&body, Which::All, 0).unwrap() else { panic!() };
+        let Found::Many(all) = extractor.find(&body, MatchChoice::All, 0).unwrap() else {
+            panic!()
+        };
         assert!(all.iter().all(|item| matches!(item, Item::Bytes(Cow::Borrowed(_)))));
     }
 }
@@ -61,7 +64,7 @@ fn the_found_value_outlives_the_parsed_documents() {
     let extractor = extractor(Spec::Json("$.a"));
     let found = {
         let documents = Documents::new(&body, Limits::default());
-        extractor.find_in(&documents, Which::First, 0).unwrap()
+        extractor.find_in(&documents, MatchChoice::First, 0).unwrap()
     };
     assert_eq!(found, Found::One(Item::Bytes(b"x".into())));
 }
@@ -70,7 +73,8 @@ fn the_found_value_outlives_the_parsed_documents() {
 fn json_keeps_types_and_checks_share_the_value() {
     let documents =
         Documents::new(br#"{"n": 1, "list": [true, null, 2.5, "s"]}"#, Limits::default());
-    let found = extractor(Spec::Json("$.list[*]")).find_in(&documents, Which::All, 0).unwrap();
+    let found =
+        extractor(Spec::Json("$.list[*]")).find_in(&documents, MatchChoice::All, 0).unwrap();
     let expected = vec![
         Item::Json(json!(true)),
         Item::Json(json!(null)),
@@ -96,15 +100,17 @@ fn limits_bound_bodies_and_results() {
         Spec::XPath("//a"),
     ];
     for spec in specs {
-        let error = find(spec, &"a".repeat(1001), Which::First).unwrap_err();
+        let error = find(spec, &"a".repeat(1001), MatchChoice::First).unwrap_err();
         assert_eq!(error, ExtractError::BodyTooLong { bytes: 1001, limit: 1000 }, "{spec:?}");
         let body = match spec {
             Spec::Json(_) => format!("[{}1]", "1,".repeat(10)),
             _ => "<a>x</a>".repeat(11),
         };
-        let error = find(spec, &body, Which::All).unwrap_err();
+        let error = find(spec, &body, MatchChoice::All).unwrap_err();
         assert_eq!(error, ExtractError::TooManyResults { limit: 10 }, "{spec:?}");
-        for which in [Which::First, Which::Last, Which::Random, Which::Nth(11)] {
+        for which in
+            [MatchChoice::First, MatchChoice::Last, MatchChoice::Random, MatchChoice::Nth(11)]
+        {
             assert!(matches!(find(spec, &body, which), Ok(Found::One(_))), "{spec:?} {which:?}");
         }
     }
@@ -120,7 +126,7 @@ fn limits_bound_bodies_and_results() {
     ] {
         let tight = Limits { result_bytes: 2000, ..limits };
         let documents = Documents::new(body.as_bytes(), tight);
-        let error = extractor(spec).find_in(&documents, Which::All, 0).unwrap_err();
+        let error = extractor(spec).find_in(&documents, MatchChoice::All, 0).unwrap_err();
         assert!(
             matches!(
                 error,
@@ -135,7 +141,7 @@ fn limits_bound_bodies_and_results() {
 fn first_in(spec: Spec, body: &[u8], content_type: &str) -> Option<String> {
     let body = Body::new(body, content_type.as_bytes());
     let documents = Documents::of(&body, Limits::default());
-    match extractor(spec).find_in(&documents, Which::First, 0).unwrap() {
+    match extractor(spec).find_in(&documents, MatchChoice::First, 0).unwrap() {
         Found::One(item) => Some(String::from_utf8(item.to_text().into_owned()).unwrap()),
         _ => None,
     }
@@ -163,7 +169,7 @@ fn the_content_type_says_how_markup_is_read() {
     }
     let broken = Body::new(b"<a><b></a>", b"text/xml");
     let broken = Documents::of(&broken, Limits::default());
-    let error = extractor(Spec::XPath("//b")).find_in(&broken, Which::First, 0).unwrap_err();
+    let error = extractor(Spec::XPath("//b")).find_in(&broken, MatchChoice::First, 0).unwrap_err();
     assert!(error.to_string().contains("malformed XML at line 1"), "{error}");
 }
 
@@ -218,7 +224,7 @@ fn decoded_text_is_bounded_like_the_body() {
     let body = Body::new(&bytes, b"text/plain; charset=latin1");
     let documents = Documents::of(&body, Limits { body_bytes: 1000, ..Limits::default() });
     let between = extractor(Spec::Between { left: "a", right: "b" });
-    let error = between.find_in(&documents, Which::First, 0).unwrap_err();
+    let error = between.find_in(&documents, MatchChoice::First, 0).unwrap_err();
     assert_eq!(error, ExtractError::BodyTooLong { bytes: 1200, limit: 1000 });
 }
 

@@ -4,7 +4,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use squall_extract::{ExtractError, Extractor, Found, Spec, Which};
+use squall_extract::{ExtractError, Extractor, Found, MatchChoice, Spec};
 
 struct Counting;
 
@@ -52,7 +52,11 @@ fn filled(head: &str, piece: &str, tail: &str) -> String {
 }
 
 /// What an extraction gives, and the peak of memory while it runs, in lengths of the body.
-fn peak(spec: &Spec, which: Which, body: &str) -> (Result<Found<'static>, ExtractError>, f64) {
+fn peak(
+    spec: &Spec,
+    which: MatchChoice,
+    body: &str,
+) -> (Result<Found<'static>, ExtractError>, f64) {
     let extractor = Extractor::compile(spec).unwrap();
     let before = NOW.load(Relaxed);
     PEAK.store(before, Relaxed);
@@ -71,7 +75,7 @@ fn memory_is_a_small_multiple_of_the_body() {
 /// Searches markup and checks that a page is read, or refused because there is too much in it.
 fn markup(bodies: &[String]) {
     for body in bodies {
-        let (found, times) = peak(&Spec::XPath("//x"), Which::Last, body);
+        let (found, times) = peak(&Spec::XPath("//x"), MatchChoice::Last, body);
         let shown = body.get(..40).unwrap_or(body);
         if let Err(error) = &found {
             assert!(
@@ -128,7 +132,7 @@ fn json() {
         filled("[", "{\"a\":1},", "1]"),
         filled("\"", "[", "\""),
     ] {
-        for (path, which) in [("$..x", Which::Random), ("$[::-1].x", Which::First)] {
+        for (path, which) in [("$..x", MatchChoice::Random), ("$[::-1].x", MatchChoice::First)] {
             let (found, times) = peak(&Spec::Json(path), which, &body);
             // Found or not, or too costly; never too long or no JSON.
             if let Err(error) = &found {

@@ -2,10 +2,16 @@
 //! value or an error, in bounded time and stack.
 
 use proptest::prelude::*;
-use squall_extract::{Body, Documents, ExtractError, Extractor, Found, Limits, Spec, Which};
+use squall_extract::{Body, Documents, ExtractError, Extractor, Found, Limits, MatchChoice, Spec};
 
-const ALL_WHICH: [Which; 6] =
-    [Which::First, Which::Nth(0), Which::Nth(2), Which::Last, Which::All, Which::Random];
+const ALL_WHICH: [MatchChoice; 6] = [
+    MatchChoice::First,
+    MatchChoice::Nth(0),
+    MatchChoice::Nth(2),
+    MatchChoice::Last,
+    MatchChoice::All,
+    MatchChoice::Random,
+];
 
 /// Every kind of extractor with the same text as its pattern.
 fn specs(pattern: &str) -> [Spec<'_>; 7] {
@@ -22,7 +28,7 @@ fn specs(pattern: &str) -> [Spec<'_>; 7] {
 }
 
 /// Compiles a pattern and seeks some of its matches; errors must be about a place in the pattern.
-fn run(spec: &Spec, documents: &Documents, wanted: &[Which], random: u64) {
+fn run(spec: &Spec, documents: &Documents, wanted: &[MatchChoice], random: u64) {
     let extractor = match Extractor::compile(spec) {
         Ok(extractor) => extractor,
         Err(error) => {
@@ -42,7 +48,7 @@ fn run(spec: &Spec, documents: &Documents, wanted: &[Which], random: u64) {
     for which in wanted {
         let found = extractor.find_in(documents, *which, random);
         match (which, found) {
-            (Which::All, Ok(found)) => assert!(!matches!(found, Found::One(_))),
+            (MatchChoice::All, Ok(found)) => assert!(!matches!(found, Found::One(_))),
             (_, Ok(found)) => assert!(!matches!(found, Found::Many(_)), "{which:?}"),
             (_, Err(error)) => assert!(!error.to_string().is_empty()),
         }
@@ -252,7 +258,7 @@ fn nasty_bodies_end() {
     for body in nasty_bodies() {
         let documents = Documents::new(body.as_bytes(), Limits::default());
         for spec in &patterns {
-            run(spec, &documents, &[Which::Random], 1);
+            run(spec, &documents, &[MatchChoice::Random], 1);
         }
     }
 }
@@ -264,7 +270,7 @@ fn nesting_is_an_error_of_its_own() {
     let css = Extractor::compile(&Spec::Css { selector: "p", attr: None }).unwrap();
     let xpath = Extractor::compile(&Spec::XPath("//p")).unwrap();
     for (extractor, body) in [(&path, &json), (&css, &html), (&xpath, &html)] {
-        let error = extractor.find(body.as_bytes(), Which::First, 0).unwrap_err();
+        let error = extractor.find(body.as_bytes(), MatchChoice::First, 0).unwrap_err();
         assert!(matches!(error, ExtractError::TooDeep { .. }), "{error}");
     }
 }
@@ -298,7 +304,7 @@ fn nasty_patterns_end() {
         let documents = Documents::new(body, Limits::default());
         for pattern in &patterns {
             for spec in specs(pattern) {
-                run(&spec, &documents, &[Which::All], 0);
+                run(&spec, &documents, &[MatchChoice::All], 0);
             }
         }
     }

@@ -7,7 +7,7 @@ use std::io::Read;
 
 use flate2::read::GzDecoder;
 use serde_json::Value;
-use squall_extract::{Body, Documents, Extractor, Found, Item, Limits, Spec, Which};
+use squall_extract::{Body, Documents, Extractor, Found, Item, Limits, MatchChoice, Spec};
 
 /// Flags of CSS cases that are read as XML (XHTML and XML).
 const XML_FLAGS: u64 = 0x4 | 0x8;
@@ -24,7 +24,7 @@ fn values(extractor: &Extractor, documents: &Documents<'_>) -> Option<Vec<Value>
         Item::Json(value) => value,
         Item::Bytes(bytes) => String::from_utf8_lossy(&bytes).into(),
     };
-    Some(match extractor.find_in(documents, Which::All, 0).ok()? {
+    Some(match extractor.find_in(documents, MatchChoice::All, 0).ok()? {
         Found::None => Vec::new(),
         Found::One(item) => vec![value(item)],
         Found::Many(items) => items.into_iter().map(value).collect(),

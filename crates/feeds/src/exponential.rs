@@ -3,7 +3,7 @@
 
 use squall_metrics::Histogram;
 
-use crate::families::Step;
+use crate::families::Resolution;
 
 /// Of which power of two the number of buckets in each doubling is: 16, so that a bucket is 4.4 % wide.
 pub const SCALE: u8 = 4;
@@ -26,7 +26,7 @@ pub struct Exponential {
 impl Exponential {
     /// Of a histogram in such steps. What lies in one of its buckets is taken for the highest value of that, which is less
     /// than 0.1 % above: as for percentiles.
-    pub fn of(histogram: &Histogram, step: Step) -> Exponential {
+    pub fn of(histogram: &Histogram, step: Resolution) -> Exponential {
         let mut own = Exponential {
             count: histogram.count(),
             sum: histogram.sum() / step.per_unit(),
@@ -100,14 +100,14 @@ mod tests {
         for us in [0, 1, 1_000_000, 1_000_000, 999_999, 2_000_000, 700] {
             histogram.record(us);
         }
-        let own = Exponential::of(&histogram, Step::Microsecond);
+        let own = Exponential::of(&histogram, Resolution::Microsecond);
         assert_eq!((own.count, own.zeros), (7, 1));
         assert!((own.sum - 5.000_700).abs() < 1e-3, "{}", own.sum);
         let sum: u64 = own.buckets.iter().map(|(_, count)| count).sum();
         assert_eq!(sum + own.zeros, own.count);
         assert!(own.buckets.windows(2).all(|two| two[0].0 < two[1].0), "{own:?}");
         assert_eq!(own.buckets.last(), Some(&(16, 1)), "the largest value is exact");
-        let of_plan = Exponential::of(&histogram, Step::Thousandth);
+        let of_plan = Exponential::of(&histogram, Resolution::Thousandth);
         // 2^(176/16) is 2,048.
         assert_eq!(of_plan.buckets.last(), Some(&(176, 1)), "2,000 of the plan's unit");
         assert_eq!((own.zero_threshold, of_plan.zero_threshold), (0.5e-6, 0.5e-3));
@@ -117,7 +117,7 @@ mod tests {
     fn spans_and_deltas_say_where_buckets_are() {
         let own = |buckets: &[(i32, u64)]| Exponential {
             buckets: buckets.to_vec(),
-            ..Exponential::of(&Histogram::new(), Step::Microsecond)
+            ..Exponential::of(&Histogram::new(), Resolution::Microsecond)
         };
         let four = own(&[(-5, 1), (-4, 2), (-1, 7), (0, 1)]);
         assert_eq!(four.spans(), [(-5, 2), (2, 2)]);

@@ -8,7 +8,7 @@ use squall_metrics::Histogram;
 use squall_report::families::{FamilyKind, Tags, braced, labels};
 
 use crate::exponential::{Exponential, SCALE};
-use crate::families::{Family, Step, Value};
+use crate::families::{Family, Resolution, SeriesValue};
 use crate::protobuf::{Message, varint};
 
 /// The bounds of histograms of times, in µs: from 0.1 ms to 5 min.
@@ -64,10 +64,10 @@ const BOUNDS_THOUSANDTHS: [u64; 25] = [
 ];
 
 /// The bounds of a histogram, in its steps.
-fn bounds(step: Step) -> &'static [u64] {
+fn bounds(step: Resolution) -> &'static [u64] {
     match step {
-        Step::Microsecond => &BOUNDS_US,
-        Step::Thousandth => &BOUNDS_THOUSANDTHS,
+        Resolution::Microsecond => &BOUNDS_US,
+        Resolution::Thousandth => &BOUNDS_THOUSANDTHS,
     }
 }
 
@@ -128,13 +128,13 @@ fn text(families: &[Family]) -> String {
         for (tags, value) in &family.series {
             let labels = labels(tags);
             match value {
-                Value::Number(number) => {
+                SeriesValue::Number(number) => {
                     let _ = writeln!(out, "{name}{} {number}", braced(&labels, &[]));
                 }
-                Value::Amount(number) => {
+                SeriesValue::Amount(number) => {
                     let _ = writeln!(out, "{name}{} {number}", braced(&labels, &[]));
                 }
-                Value::Distribution(own, step) => {
+                SeriesValue::Distribution(own, step) => {
                     lines_of_histogram(&mut out, &name, &labels, own, *step);
                 }
             }
@@ -148,7 +148,7 @@ fn lines_of_histogram(
     name: &str,
     labels: &BTreeMap<String, String>,
     own: &Histogram,
-    step: Step,
+    step: Resolution,
 ) {
     let mut bucket = |bound: &str, count: u64| {
         let _ = writeln!(out, "{name}_bucket{} {count}", braced(labels, &[("le", bound)]));
@@ -163,7 +163,7 @@ fn lines_of_histogram(
 
 /// How many values are at most each of the bounds, which are in the family's unit; what lies in a bucket of the histogram is
 /// taken for its highest value.
-fn at_most(own: &Histogram, step: Step) -> Vec<(f64, u64)> {
+fn at_most(own: &Histogram, step: Resolution) -> Vec<(f64, u64)> {
     let bounds = bounds(step);
     let mut counts: Vec<(f64, u64)> =
         bounds.iter().map(|bound| (*bound as f64 / step.per_unit(), 0)).collect();
@@ -203,7 +203,7 @@ fn metric_family(family: &Family) -> Message {
 }
 
 /// A `Metric`.
-fn metric(kind: FamilyKind, tags: &Tags, value: Value) -> Message {
+fn metric(kind: FamilyKind, tags: &Tags, value: SeriesValue) -> Message {
     let mut metric = Message::default();
     for (name, value) in labels(tags) {
         let mut label = Message::default();
@@ -219,15 +219,15 @@ fn metric(kind: FamilyKind, tags: &Tags, value: Value) -> Message {
         message
     };
     match value {
-        Value::Number(own) => metric.message(place, &number(own as f64)),
-        Value::Amount(own) => metric.message(place, &number(own)),
-        Value::Distribution(own, step) => metric.message(7, &histogram(own, step)),
+        SeriesValue::Number(own) => metric.message(place, &number(own as f64)),
+        SeriesValue::Amount(own) => metric.message(place, &number(own)),
+        SeriesValue::Distribution(own, step) => metric.message(7, &histogram(own, step)),
     }
     metric
 }
 
 /// A `Histogram`, of fixed bounds and native: a reader takes the form that it knows.
-fn histogram(own: &Histogram, step: Step) -> Message {
+fn histogram(own: &Histogram, step: Resolution) -> Message {
     let mut message = Message::default();
     message.varint(1, own.count());
     message.double(2, own.sum() / step.per_unit());

@@ -24,7 +24,7 @@ pub struct Family<'a> {
     /// What it is, in a sentence.
     pub help: &'static str,
     /// Its series. No two have the same tags.
-    pub series: Vec<(Tags, Value<'a>)>,
+    pub series: Vec<(Tags, SeriesValue<'a>)>,
 }
 
 impl Family<'_> {
@@ -39,43 +39,43 @@ impl Family<'_> {
 
 /// What one step of a histogram is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum Resolution {
     /// A microsecond, of a family in seconds.
     Microsecond,
     /// A thousandth of the family's unit.
     Thousandth,
 }
 
-impl Step {
+impl Resolution {
     /// How many make one of the family's unit.
     pub fn per_unit(self) -> f64 {
         match self {
-            Step::Microsecond => 1e6,
-            Step::Thousandth => THOUSANDTHS,
+            Resolution::Microsecond => 1e6,
+            Resolution::Thousandth => THOUSANDTHS,
         }
     }
 }
 
 /// The value of a series.
 #[derive(Debug, Clone, Copy)]
-pub enum Value<'a> {
+pub enum SeriesValue<'a> {
     /// A number of things.
     Number(u64),
     /// A number with fractions.
     Amount(f64),
     /// A distribution of values that are counted in such steps.
-    Distribution(&'a Histogram, Step),
+    Distribution(&'a Histogram, Resolution),
 }
 
 /// A family of rows, and the value of a row; `None`: it has none.
-type OfRow = (FamilyName, fn(&RequestStats) -> Option<Value<'_>>);
+type OfRow = (FamilyName, fn(&RequestStats) -> Option<SeriesValue<'_>>);
 
 /// What is counted of rows.
 const SUMS: [OfRow; 4] = [
-    (REQUESTS, |row| Some(Value::Number(row.count))),
-    (ERRORS, |row| Some(Value::Number(row.errors))),
-    (RECEIVED_BYTES, |row| Some(Value::Number(row.bytes_in))),
-    (SENT_BYTES, |row| Some(Value::Number(row.bytes_out))),
+    (REQUESTS, |row| Some(SeriesValue::Number(row.count))),
+    (ERRORS, |row| Some(SeriesValue::Number(row.errors))),
+    (RECEIVED_BYTES, |row| Some(SeriesValue::Number(row.bytes_in))),
+    (SENT_BYTES, |row| Some(SeriesValue::Number(row.bytes_out))),
 ];
 
 /// How long it took.
@@ -92,8 +92,8 @@ const RESPONSES: FamilyName =
 const COUNTED: [(FamilyName, &str); 3] =
     [(ERRORS_BY_KIND, "error"), (RESPONSES, "status"), (CHECKS, "result")];
 
-fn distribution(histogram: &Histogram) -> Option<Value<'_>> {
-    (!histogram.is_empty()).then_some(Value::Distribution(histogram, Step::Microsecond))
+fn distribution(histogram: &Histogram) -> Option<SeriesValue<'_>> {
+    (!histogram.is_empty()).then_some(SeriesValue::Distribution(histogram, Resolution::Microsecond))
 }
 
 /// The families of everything since the start of the load, each series with the tester's own tags.
@@ -154,15 +154,15 @@ fn metrics<'a>(totals: &'a SentSecond, own: &Tags) -> Vec<Family<'a>> {
 }
 
 /// A number of a metric of the plan's own; `None`: it has none.
-fn value(part: MetricPart, of: &MetricStats) -> Option<Value<'_>> {
+fn value(part: MetricPart, of: &MetricStats) -> Option<SeriesValue<'_>> {
     Some(match part {
-        MetricPart::Values => Value::Number(of.count),
-        MetricPart::Counter => Value::Amount(of.sum()),
-        MetricPart::Trues => Value::Number(of.trues),
-        MetricPart::Gauge => Value::Amount(of.gauge()?.last),
-        MetricPart::GaugeMin => Value::Amount(of.gauge()?.min),
-        MetricPart::GaugeMax => Value::Amount(of.gauge()?.max),
-        MetricPart::Trend => Value::Distribution(&of.trend, Step::Thousandth),
+        MetricPart::Values => SeriesValue::Number(of.count),
+        MetricPart::Counter => SeriesValue::Amount(of.sum()),
+        MetricPart::Trues => SeriesValue::Number(of.trues),
+        MetricPart::Gauge => SeriesValue::Amount(of.gauge()?.last),
+        MetricPart::GaugeMin => SeriesValue::Amount(of.gauge()?.min),
+        MetricPart::GaugeMax => SeriesValue::Amount(of.gauge()?.max),
+        MetricPart::Trend => SeriesValue::Distribution(&of.trend, Resolution::Thousandth),
     })
 }
 
@@ -170,7 +170,7 @@ fn value(part: MetricPart, of: &MetricStats) -> Option<Value<'_>> {
 fn load<'a>(totals: &SentSecond, own: &Tags) -> Vec<Family<'a>> {
     let family = |(name, count): (&str, u64)| {
         let kind = if name == USERS { FamilyKind::Level } else { FamilyKind::Sum };
-        let series = vec![(own.clone(), Value::Number(count))];
+        let series = vec![(own.clone(), SeriesValue::Number(count))];
         Family {
             name: format!("squall_{name}"),
             kind,
@@ -185,17 +185,17 @@ fn load<'a>(totals: &SentSecond, own: &Tags) -> Vec<Family<'a>> {
 fn family(
     FamilyName { name, unit, help }: FamilyName,
     kind: FamilyKind,
-    series: Vec<(Tags, Value<'_>)>,
+    series: Vec<(Tags, SeriesValue<'_>)>,
 ) -> Family<'_> {
     Family { name: name.to_owned(), kind, unit, help, series }
 }
 
 /// A series for each value of one more tag.
-fn counts<'a>(tags: &Tags, tag: &str, counts: Vec<(String, u64)>) -> Vec<(Tags, Value<'a>)> {
+fn counts<'a>(tags: &Tags, tag: &str, counts: Vec<(String, u64)>) -> Vec<(Tags, SeriesValue<'a>)> {
     let with = |(value, count)| {
         let mut tags = tags.clone();
         tags.push((tag.to_owned(), value));
-        (tags, Value::Number(count))
+        (tags, SeriesValue::Number(count))
     };
     counts.into_iter().map(with).collect()
 }
@@ -241,15 +241,15 @@ mod tests {
         let all = families(&totals, &vec![("env".to_owned(), "test".to_owned())]);
         let of = |name: &str| {
             let family = all.iter().find(|family| family.name == name).expect(name);
-            let one = |(tags, value): &(Tags, Value)| {
+            let one = |(tags, value): &(Tags, SeriesValue)| {
                 assert_eq!(
                     tags[2..5].iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>(),
                     ["paid", "x", "free"]
                 );
                 let number = match value {
-                    Value::Number(number) => *number as f64,
-                    Value::Amount(number) => *number,
-                    Value::Distribution(own, step) => own.sum() / step.per_unit(),
+                    SeriesValue::Number(number) => *number as f64,
+                    SeriesValue::Amount(number) => *number,
+                    SeriesValue::Distribution(own, step) => own.sum() / step.per_unit(),
                 };
                 (tags[0].1.clone(), number)
             };
@@ -283,10 +283,12 @@ mod tests {
         let all = families(&totals, &vec![("env".to_owned(), "a".to_owned())]);
         let sums = |name: &str| -> Vec<(String, u64)> {
             let family = all.iter().find(|family| family.name == name).expect(name);
-            let last = |(tags, value): &(Tags, Value)| match value {
-                Value::Number(number) => (tags.last().expect("a tag").1.clone(), *number),
-                Value::Distribution(own, _) => (tags.last().expect("a tag").1.clone(), own.count()),
-                Value::Amount(_) => panic!("{name} counts"),
+            let last = |(tags, value): &(Tags, SeriesValue)| match value {
+                SeriesValue::Number(number) => (tags.last().expect("a tag").1.clone(), *number),
+                SeriesValue::Distribution(own, _) => {
+                    (tags.last().expect("a tag").1.clone(), own.count())
+                }
+                SeriesValue::Amount(_) => panic!("{name} counts"),
             };
             family.series.iter().map(last).collect()
         };

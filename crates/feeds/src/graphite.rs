@@ -8,7 +8,7 @@ use std::net::{Shutdown, TcpStream};
 
 use crate::address::connect;
 use crate::feed::Moment;
-use crate::outbox::{ATTEMPT, Failure, Receiver};
+use crate::outbox::{ATTEMPT, DeliveryError, Receiver};
 use crate::points::{Point, percent_encoded};
 use crate::table::Number;
 
@@ -66,8 +66,8 @@ impl Carbon {
 }
 
 impl Receiver for Carbon {
-    fn deliver(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        self.send(bytes).map_err(|error| Failure::Again(error.to_string()))
+    fn deliver(&mut self, bytes: &[u8]) -> Result<(), DeliveryError> {
+        self.send(bytes).map_err(|error| DeliveryError::Again(error.to_string()))
     }
 }
 

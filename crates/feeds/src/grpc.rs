@@ -20,7 +20,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
 use crate::http::{authorization, shown};
-use crate::outbox::{ATTEMPT, Failure};
+use crate::outbox::{ATTEMPT, DeliveryError};
 
 /// Most bytes of a response that are kept.
 const RESPONSE: usize = 64 << 10;
@@ -100,7 +100,7 @@ impl Caller {
     ///
     /// # Errors
     /// It was not taken.
-    pub fn call(&mut self, message: &[u8]) -> Result<Vec<u8>, Failure> {
+    pub fn call(&mut self, message: &[u8]) -> Result<Vec<u8>, DeliveryError> {
         let known = self.connection.take();
         let (server, request, body) = (&self.server, self.request()?, framed(message));
         let exchanged = async {
@@ -117,12 +117,12 @@ impl Caller {
                 self.connection = Some(sender);
                 response.result()
             }
-            Ok(Err(error)) => Err(Failure::Again(error.to_string())),
-            Err(_) => Err(Failure::Again("timeout".to_owned())),
+            Ok(Err(error)) => Err(DeliveryError::Again(error.to_string())),
+            Err(_) => Err(DeliveryError::Again("timeout".to_owned())),
         }
     }
 
-    fn request(&self) -> Result<Request<()>, Failure> {
+    fn request(&self) -> Result<Request<()>, DeliveryError> {
         let request = Request::post(self.method.clone())
             .header("content-type", "application/grpc")
             .header("te", "trailers")
@@ -131,7 +131,7 @@ impl Caller {
             Some(own) => request.header("authorization", own),
             None => request,
         };
-        request.body(()).map_err(|error| Failure::Lost(error.to_string()))
+        request.body(()).map_err(|error| DeliveryError::Lost(error.to_string()))
     }
 }
 
@@ -210,7 +210,7 @@ async fn exchange(
 
 impl Response {
     /// The message, or what became of the call instead.
-    fn result(self) -> Result<Vec<u8>, Failure> {
+    fn result(self) -> Result<Vec<u8>, DeliveryError> {
         // One that has nothing but a head has the status there.
         let of = |name: &str| {
             let value = self.trailers.get(name).or_else(|| self.head.get(name));
@@ -219,8 +219,8 @@ impl Response {
         let Some(status) = of("grpc-status") else {
             let text = format!("status {} without one of gRPC", self.http_status);
             return Err(match self.http_status {
-                429 | 502..=504 => Failure::Again(text),
-                _ => Failure::Lost(text),
+                429 | 502..=504 => DeliveryError::Again(text),
+                _ => DeliveryError::Lost(text),
             });
         };
         let number: Option<usize> = status.parse().ok();
@@ -232,8 +232,8 @@ impl Response {
         let why = percent_decode_str(&why).decode_utf8_lossy().into_owned();
         let text = format!("gRPC status {} ({name}): {}", escape_control(&status), shown(&why));
         match PASSING.contains(&name) {
-            true => Err(Failure::Again(text)),
-            false => Err(Failure::Lost(text)),
+            true => Err(DeliveryError::Again(text)),
+            false => Err(DeliveryError::Lost(text)),
         }
     }
 }
@@ -267,9 +267,9 @@ mod tests {
         .result()
         .expect_err("a failure")
         {
-            Failure::Again(text) => format!("again: {text}"),
-            Failure::Lost(text) => format!("lost: {text}"),
-            Failure::Part(..) => panic!("a part"),
+            DeliveryError::Again(text) => format!("again: {text}"),
+            DeliveryError::Lost(text) => format!("lost: {text}"),
+            DeliveryError::Part(..) => panic!("a part"),
         };
         let full = shown(200, &[("grpc-status", "14"), ("grpc-message", "too%20busy%0a")]);
         assert_eq!(full, "again: gRPC status 14 (UNAVAILABLE): too busy");

@@ -11,7 +11,7 @@ use squall_plan::feed_target::{FeedTarget, parts};
 use ureq::Agent;
 use ureq::tls::{Certificate, RootCerts, TlsConfig, TlsProvider};
 
-use crate::outbox::{ATTEMPT, Failure};
+use crate::outbox::{ATTEMPT, DeliveryError};
 
 /// Most bytes of a refusal that are shown.
 const SHOWN: usize = 200;
@@ -65,11 +65,12 @@ impl Poster {
     ///
     /// # Errors
     /// It was not taken.
-    pub fn post(&self, body: &[u8]) -> Result<Vec<u8>, Failure> {
+    pub fn post(&self, body: &[u8]) -> Result<Vec<u8>, DeliveryError> {
         let start = self.agent.post(&self.url);
         let request =
             self.headers.iter().fold(start, |own, (name, value)| own.header(*name, value));
-        let mut response = request.send(body).map_err(|error| Failure::Again(error.to_string()))?;
+        let mut response =
+            request.send(body).map_err(|error| DeliveryError::Again(error.to_string()))?;
         let status = response.status().as_u16();
         // To its end, so that the connection can be used again.
         let answer = response.body_mut().read_to_vec().unwrap_or_default();
@@ -77,8 +78,8 @@ impl Poster {
         let refusal = format!("status {status}: {}", shown(&text));
         match status {
             200..=299 => Ok(answer),
-            408 | 429 | 500.. => Err(Failure::Again(refusal)),
-            _ => Err(Failure::Lost(refusal)),
+            408 | 429 | 500.. => Err(DeliveryError::Again(refusal)),
+            _ => Err(DeliveryError::Lost(refusal)),
         }
     }
 }

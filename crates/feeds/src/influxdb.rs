@@ -8,7 +8,7 @@ use squall_plan::feed_target::FeedTarget;
 
 use crate::feed::Moment;
 use crate::http::Poster;
-use crate::outbox::{Failure, Receiver};
+use crate::outbox::{DeliveryError, Receiver};
 use crate::points::{Point, percent_encoded};
 use crate::table::Number;
 
@@ -64,7 +64,7 @@ impl Writes {
 }
 
 impl Receiver for Writes {
-    fn deliver(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+    fn deliver(&mut self, bytes: &[u8]) -> Result<(), DeliveryError> {
         self.0.post(bytes).map(drop)
     }
 }

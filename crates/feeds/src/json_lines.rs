@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use squall_base::escape_json;
 
 use crate::feed::Moment;
-use crate::outbox::{Failure, Receiver};
+use crate::outbox::{DeliveryError, Receiver};
 use crate::points::Point;
 use crate::table::Number;
 
@@ -84,9 +84,9 @@ impl Lines {
 }
 
 impl Receiver for Lines {
-    fn deliver(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+    fn deliver(&mut self, bytes: &[u8]) -> Result<(), DeliveryError> {
         // A part of it may be there already.
-        self.write(bytes).map_err(|error| Failure::Lost(error.to_string()))
+        self.write(bytes).map_err(|error| DeliveryError::Lost(error.to_string()))
     }
 }
 

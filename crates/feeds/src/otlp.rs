@@ -8,11 +8,11 @@ use squall_plan::feed_target::FeedTarget;
 use squall_report::families::{FamilyKind, Tags};
 
 use crate::exponential::{Exponential, SCALE};
-use crate::families::{Family, Value};
+use crate::families::{Family, SeriesValue};
 use crate::feed::Moment;
 use crate::grpc::Caller;
 use crate::http::Poster;
-use crate::outbox::{Failure, Receiver};
+use crate::outbox::{DeliveryError, Receiver};
 use crate::protobuf::{Field, Message, first_field};
 
 /// The variable of the environment that has a token.
@@ -62,9 +62,13 @@ fn metric(family: &Family, span: Span) -> Message {
         data.message(
             1,
             &match value {
-                Value::Number(number) => number_point(tags, span, |point| point.fixed(6, *number)),
-                Value::Amount(number) => number_point(tags, span, |point| point.double(4, *number)),
-                Value::Distribution(own, step) => {
+                SeriesValue::Number(number) => {
+                    number_point(tags, span, |point| point.fixed(6, *number))
+                }
+                SeriesValue::Amount(number) => {
+                    number_point(tags, span, |point| point.double(4, *number))
+                }
+                SeriesValue::Distribution(own, step) => {
                     histogram_point(tags, &Exponential::of(own, *step), span)
                 }
             },
@@ -153,7 +157,7 @@ impl Metrics {
 }
 
 impl Receiver for Metrics {
-    fn deliver(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+    fn deliver(&mut self, bytes: &[u8]) -> Result<(), DeliveryError> {
         taken(&self.0.post(bytes)?)
     }
 }
@@ -172,14 +176,14 @@ impl Calls {
 }
 
 impl Receiver for Calls {
-    fn deliver(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+    fn deliver(&mut self, bytes: &[u8]) -> Result<(), DeliveryError> {
         taken(&self.0.call(bytes)?)
     }
 }
 
-fn taken(response: &[u8]) -> Result<(), Failure> {
+fn taken(response: &[u8]) -> Result<(), DeliveryError> {
     match rejected(response) {
-        Some((points, error)) => Err(Failure::Part(points, error)),
+        Some((points, error)) => Err(DeliveryError::Part(points, error)),
         None => Ok(()),
     }
 }

@@ -28,7 +28,7 @@ pub struct Batch {
 
 /// Why bytes were not taken, in a sentence without secrets.
 #[derive(Debug)]
-pub enum Failure {
+pub enum DeliveryError {
     /// The same bytes may be taken later, and nothing counts twice then.
     Again(String),
     /// They are lost.
@@ -43,7 +43,7 @@ pub trait Receiver: Send {
     ///
     /// # Errors
     /// They have not.
-    fn deliver(&mut self, bytes: &[u8]) -> Result<(), Failure>;
+    fn deliver(&mut self, bytes: &[u8]) -> Result<(), DeliveryError>;
 }
 
 /// What waits for a receiver.
@@ -55,12 +55,12 @@ pub struct Outbox {
 
 #[derive(Debug, Default)]
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<Queue>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct Queue {
     waiting: VecDeque<Batch>,
     waiting_bytes: usize,
     /// Points that wait or are being handed over.
@@ -133,7 +133,7 @@ impl Drop for Outbox {
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, Queue> {
         // Each change is whole, so that a panic elsewhere leaves nothing half done.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -158,7 +158,7 @@ impl Shared {
 
     /// Whether another attempt is worth it, after a pause.
     fn pause(&self) -> bool {
-        let is_open = |state: &mut State| !state.is_closed;
+        let is_open = |state: &mut Queue| !state.is_closed;
         let waited = self.changed.wait_timeout_while(self.state(), PAUSE, is_open);
         !waited.unwrap_or_else(PoisonError::into_inner).0.is_closed
     }
@@ -179,16 +179,16 @@ fn work(mut receiver: Box<dyn Receiver>, shared: &Shared, delivery: &Delivery) {
         loop {
             match receiver.deliver(&batch.bytes) {
                 Ok(()) => shared.conclude(batch.points, |points| delivery.sent(points)),
-                Err(Failure::Lost(error)) => shared.conclude(batch.points, |points| {
+                Err(DeliveryError::Lost(error)) => shared.conclude(batch.points, |points| {
                     delivery.trouble(&error);
                     delivery.lost(points);
                 }),
-                Err(Failure::Part(lost, error)) => shared.conclude(batch.points, |points| {
+                Err(DeliveryError::Part(lost, error)) => shared.conclude(batch.points, |points| {
                     delivery.trouble(&error);
                     delivery.lost(lost.min(points));
                     delivery.sent(points.saturating_sub(lost));
                 }),
-                Err(Failure::Again(error)) => {
+                Err(DeliveryError::Again(error)) => {
                     shared.conclude(0, |_| delivery.trouble(&error));
                     if shared.pause() {
                         continue;
@@ -211,11 +211,11 @@ mod tests {
     use super::*;
 
     /// Answers each attempt with what a test says, and waits for that.
-    struct Told(Inbox<Result<(), Failure>>);
+    struct Told(Inbox<Result<(), DeliveryError>>);
 
     impl Receiver for Told {
-        fn deliver(&mut self, _: &[u8]) -> Result<(), Failure> {
-            self.0.recv().unwrap_or_else(|_| Err(Failure::Lost("gone".to_owned())))
+        fn deliver(&mut self, _: &[u8]) -> Result<(), DeliveryError> {
+            self.0.recv().unwrap_or_else(|_| Err(DeliveryError::Lost("gone".to_owned())))
         }
     }
 
@@ -234,10 +234,10 @@ mod tests {
         let delivery = Delivery::new("test");
         let outbox = Outbox::start(Box::new(Told(told)), &delivery).expect("a thread");
         let answers = [
-            Err(Failure::Again("down".to_owned())),
+            Err(DeliveryError::Again("down".to_owned())),
             Ok(()),
-            Err(Failure::Lost("no".to_owned())),
-            Err(Failure::Part(15, "some".to_owned())),
+            Err(DeliveryError::Lost("no".to_owned())),
+            Err(DeliveryError::Part(15, "some".to_owned())),
         ];
         answers.into_iter().for_each(|answer| say.send(answer).expect("it listens"));
         [10, 20, 40].into_iter().for_each(|points| outbox.push(batch(points, 1)));

@@ -19,11 +19,11 @@ use crate::{graphite, influxdb, json_lines, otlp, remote_write, statsd};
 #[derive(Debug)]
 pub struct Outlet {
     own: Tags,
-    way: Way,
+    way: OutletKind,
 }
 
 #[derive(Debug)]
-enum Way {
+enum OutletKind {
     /// Each second as it was.
     Points(Outbox, EncodePoints),
     /// Everything so far, each second.
@@ -43,11 +43,11 @@ impl Outlet {
     pub fn open(target: &FeedTarget, own: &Tags, delivery: &Delivery) -> io::Result<Outlet> {
         let to = target.to.as_str();
         let points = |receiver: Box<dyn Receiver>, encode: EncodePoints| {
-            Ok::<_, io::Error>(Way::Points(Outbox::start(receiver, delivery)?, encode))
+            Ok::<_, io::Error>(OutletKind::Points(Outbox::start(receiver, delivery)?, encode))
         };
         let totals = |receiver: Box<dyn Receiver>, encode: EncodeTotals| {
             let outbox = Outbox::start(receiver, delivery)?;
-            Ok::<_, io::Error>(Way::Totals(outbox, encode, Box::default()))
+            Ok::<_, io::Error>(OutletKind::Totals(outbox, encode, Box::default()))
         };
         let way = match target.kind {
             FeedKind::JsonLines => {
@@ -63,7 +63,7 @@ impl Outlet {
             }
             FeedKind::Otlp => totals(Box::new(otlp::Metrics::new(target)?), otlp::encode),
             FeedKind::OtlpGrpc => totals(Box::new(otlp::Calls::new(target)?), otlp::encode),
-            FeedKind::Prometheus => Endpoint::start(to, own, delivery).map(Way::Scraped),
+            FeedKind::Prometheus => Endpoint::start(to, own, delivery).map(OutletKind::Scraped),
         }?;
         Ok(Outlet { own: own.clone(), way })
     }
@@ -71,25 +71,27 @@ impl Outlet {
     /// Takes a second.
     pub fn take(&mut self, at: Moment, second: &SentSecond) {
         match &mut self.way {
-            Way::Points(outbox, encode) => {
+            OutletKind::Points(outbox, encode) => {
                 let points = points(second, &self.own);
                 outbox.push(Batch { bytes: encode(at, &points), points: points.len() as u64 });
             }
-            Way::Totals(outbox, encode, totals) => {
+            OutletKind::Totals(outbox, encode, totals) => {
                 totals.go_on(second);
                 let families = families(totals, &self.own);
                 let points = families.iter().map(|family| family.series.len() as u64).sum();
                 outbox.push(Batch { bytes: encode(at, &families), points });
             }
-            Way::Scraped(endpoint) => endpoint.add(second),
+            OutletKind::Scraped(endpoint) => endpoint.add(second),
         }
     }
 
     /// Waits for the receiver, but not for long, and closes the account.
     pub fn finish(&self) {
         match &self.way {
-            Way::Points(outbox, _) | Way::Totals(outbox, ..) => outbox.finish(PATIENCE),
-            Way::Scraped(endpoint) => endpoint.finish(PATIENCE),
+            OutletKind::Points(outbox, _) | OutletKind::Totals(outbox, ..) => {
+                outbox.finish(PATIENCE)
+            }
+            OutletKind::Scraped(endpoint) => endpoint.finish(PATIENCE),
         }
     }
 }

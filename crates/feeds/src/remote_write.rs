@@ -7,10 +7,10 @@ use squall_plan::feed_target::FeedTarget;
 use squall_report::families::{FamilyKind, Tags, labels};
 
 use crate::exponential::{Exponential, SCALE};
-use crate::families::{Family, Value};
+use crate::families::{Family, SeriesValue};
 use crate::feed::Moment;
 use crate::http::Poster;
-use crate::outbox::{Failure, Receiver};
+use crate::outbox::{DeliveryError, Receiver};
 use crate::protobuf::Message;
 use crate::snappy::compress;
 
@@ -32,7 +32,7 @@ pub fn encode(at: Moment, families: &[Family]) -> Vec<u8> {
 }
 
 /// A `TimeSeries` with one value.
-fn series(family: &Family, tags: &Tags, value: Value, end_ms: u64) -> Message {
+fn series(family: &Family, tags: &Tags, value: SeriesValue, end_ms: u64) -> Message {
     let mut own = labels(tags);
     own.insert("__name__".to_owned(), family.full_name());
     let mut series = Message::default();
@@ -43,9 +43,9 @@ fn series(family: &Family, tags: &Tags, value: Value, end_ms: u64) -> Message {
         series.message(1, &label);
     }
     match value {
-        Value::Number(number) => series.message(2, &sample(number as f64, end_ms)),
-        Value::Amount(number) => series.message(2, &sample(number, end_ms)),
-        Value::Distribution(own, step) => {
+        SeriesValue::Number(number) => series.message(2, &sample(number as f64, end_ms)),
+        SeriesValue::Amount(number) => series.message(2, &sample(number, end_ms)),
+        SeriesValue::Distribution(own, step) => {
             series.message(4, &histogram(&Exponential::of(own, step), end_ms));
         }
     }
@@ -112,7 +112,7 @@ impl Writes {
 }
 
 impl Receiver for Writes {
-    fn deliver(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+    fn deliver(&mut self, bytes: &[u8]) -> Result<(), DeliveryError> {
         self.0.post(bytes).map(drop)
     }
 }

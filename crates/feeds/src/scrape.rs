@@ -28,14 +28,14 @@ pub struct Endpoint {
 
 #[derive(Debug)]
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<Scraped>,
     changed: Condvar,
     own: Tags,
     delivery: Delivery,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct Scraped {
     totals: SentSecond,
     /// How often they have changed, and after how many changes they were fetched last.
     version: u64,
@@ -81,7 +81,7 @@ impl Endpoint {
     /// listen.
     pub fn finish(&self, patience: Duration) {
         let shared = &self.shared;
-        let is_wanted = |state: &mut State| state.fetched > 0 && state.fetched < state.version;
+        let is_wanted = |state: &mut Scraped| state.fetched > 0 && state.fetched < state.version;
         let waited = shared.changed.wait_timeout_while(shared.state(), patience, is_wanted);
         let mut state = waited.unwrap_or_else(PoisonError::into_inner).0;
         if state.is_closed {
@@ -109,7 +109,7 @@ impl Drop for Endpoint {
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, Scraped> {
         // Each change is whole, so that a panic elsewhere leaves nothing half done.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::address::connect;
 use crate::feed::Moment;
-use crate::outbox::{Failure, Receiver};
+use crate::outbox::{DeliveryError, Receiver};
 use crate::points::{Point, percent_encoded};
 use crate::table::Number;
 
@@ -116,9 +116,9 @@ fn send_all(socket: &UdpSocket, bytes: &[u8]) -> io::Result<()> {
 }
 
 impl Receiver for Lines {
-    fn deliver(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+    fn deliver(&mut self, bytes: &[u8]) -> Result<(), DeliveryError> {
         let sent = self.connected().and_then(|socket| send_all(socket, bytes));
-        sent.map_err(|error| Failure::Lost(error.to_string()))
+        sent.map_err(|error| DeliveryError::Lost(error.to_string()))
     }
 }
 

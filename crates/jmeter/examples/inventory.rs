@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use squall_jmeter::inventory::{Fate, Inventory};
-use squall_jmeter::{Surroundings, Tree, inventory, translate};
+use squall_jmeter::{TranslationContext, Tree, inventory, translate};
 
 fn main() -> ExitCode {
     let mut paths: Vec<String> = std::env::args().skip(1).collect();
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
 
 fn whole(path: &str, tree: &Tree) -> (Inventory, bool) {
     let folder = Path::new(path).parent().unwrap_or(Path::new("")).to_owned();
-    let given = Surroundings { folder, ..Surroundings::default() };
+    let given = TranslationContext { folder, ..TranslationContext::default() };
     let translation = translate(tree, given);
     (inventory(tree, &translation.obstacles, &translation.idle), translation.is_idle)
 }

@@ -10,7 +10,7 @@ use crate::functions;
 use crate::machine::Machine;
 use crate::properties::elements;
 use crate::text::{Call, Part, Text};
-use crate::translate::Surroundings;
+use crate::translate::TranslationContext;
 use crate::tree::{Element, Tree};
 
 /// Variables and properties as they are when the run begins: what thread groups read. A text that is read later may
@@ -57,8 +57,8 @@ impl Constants {
     /// wherever they stand, in the order of the file. A value sees what elements before it have defined; any other
     /// variable, of its own element too, stays in it as written. What a function gives at the start of the run
     /// (`__Random`) is no constant, and nothing that holds it either.
-    pub fn of(tree: &Tree, given: &Surroundings) -> Constants {
-        let Surroundings { properties, machine, folder, .. } = given.clone();
+    pub fn of(tree: &Tree, given: &TranslationContext) -> Constants {
+        let TranslationContext { properties, machine, folder, .. } = given.clone();
         let mut constants = Constants { properties, machine, folder, ..Constants::default() };
         let of_class = |class: &'static str| {
             tree.iter().filter(move |(id, element)| element.class == class && tree.takes_part(*id))
@@ -276,7 +276,7 @@ mod tests {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         let tree = Tree::read(PLAN.as_bytes()).expect("a plan");
         let properties = properties.iter().map(owned).collect();
-        Constants::of(&tree, &Surroundings { properties, ..Surroundings::default() })
+        Constants::of(&tree, &TranslationContext { properties, ..TranslationContext::default() })
     }
 
     #[test]

@@ -28,5 +28,5 @@ pub use machine::Machine;
 pub use properties::{Properties, Property, PropertyValue};
 pub use properties_file::parse_properties;
 pub use supported::{Supported, translate_supported};
-pub use translate::{Obstacle, Surroundings, Translation, translate};
+pub use translate::{Obstacle, Translation, TranslationContext, translate};
 pub use tree::{Element, ElementId, Tree};

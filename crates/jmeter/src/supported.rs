@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::inventory::{Inventory, inventory};
-use crate::translate::{Surroundings, Translation, translate};
+use crate::translate::{Translation, TranslationContext, translate};
 use crate::tree::{ElementId, Tree};
 
 /// A plan, as far as it is supported.
@@ -20,7 +20,7 @@ pub struct Supported {
 
 /// Translates a plan without its elements that are not supported, or of which something is not. Taking one out may show
 /// that another has no equal, or has one now: it is translated again until nothing more is to be taken out.
-pub fn translate_supported(tree: &Tree, given: &Surroundings) -> Supported {
+pub fn translate_supported(tree: &Tree, given: &TranslationContext) -> Supported {
     let mut tree = tree.clone();
     let mut left_out = Vec::new();
     loop {
@@ -71,7 +71,7 @@ mod tests {
             </ThreadGroup><hashTree>{elements}</hashTree></hashTree></hashTree></jmeterTestPlan>"#
         );
         let tree = Tree::read(text.as_bytes()).expect("a plan");
-        translate_supported(&tree, &Surroundings::default())
+        translate_supported(&tree, &TranslationContext::default())
     }
 
     const REQUEST: &str = r#"<HTTPSamplerProxy testname="home">

@@ -82,7 +82,7 @@ pub(crate) fn fitted(steps: &[LoadStep], low: f64, high: f64) -> Option<Fit> {
 }
 
 /// Steps at levels that differ by at most this share are taken together, to tell whether one is an exception.
-const NEAR: f64 = 0.05;
+const NEIGHBOUR_DISTANCE: f64 = 0.05;
 
 /// What the steps say for certain: the maximum lies between two levels.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -112,7 +112,7 @@ impl Bracket {
         let below = |level: &f64| high.is_none_or(|high| *level < high);
         // Of many steps around the maximum one meets the requirements for certain by chance.
         let mostly_met = |level: f64| {
-            let near = |step: &&LoadStep| (step.level / level).ln().abs() <= NEAR;
+            let near = |step: &&LoadStep| (step.level / level).ln().abs() <= NEIGHBOUR_DISTANCE;
             let near: Vec<bool> = steps.iter().filter(near).map(LoadStep::met).collect();
             2 * near.iter().filter(|met| **met).count() >= near.len()
         };

@@ -1,4 +1,4 @@
-//! What is known of a run, shared by all who show it: a sink that folds seconds and events into a [`State`], and wakes
+//! What is known of a run, shared by all who show it: a sink that folds seconds and events into a [`LiveState`], and wakes
 //! those who wait for the next.
 
 use std::io;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use squall_report::Run;
 use squall_runner::{Event, Second, Sink, Start, Wanted};
 
-use crate::state::State;
+use crate::state::LiveState;
 
 /// Follows a run.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ impl Follow {
 
 impl Sink for Follow {
     fn start(&mut self, start: &Start) -> io::Result<Wanted> {
-        let mut state = State::new(start);
+        let mut state = LiveState::new(start);
         if let Some(text) = self.greeting.take() {
             state.greet(text);
         }
@@ -67,18 +67,18 @@ struct Inner {
 
 #[derive(Debug)]
 struct Known {
-    state: Mutex<State>,
+    state: Mutex<LiveState>,
     began: Instant,
 }
 
 impl Shared {
     /// A run begins now.
-    pub(crate) fn begin(&self, state: State) {
+    pub(crate) fn begin(&self, state: LiveState) {
         // There is one run, and what would come second changes nothing.
         let _ = self.0.known.set(Known { state: Mutex::new(state), began: Instant::now() });
     }
 
-    fn change(&self, change: impl FnOnce(&mut State)) {
+    fn change(&self, change: impl FnOnce(&mut LiveState)) {
         if let Some(mut state) = self.state() {
             change(&mut state);
         }
@@ -86,7 +86,7 @@ impl Shared {
     }
 
     /// What is known at this moment; `None`: the run has not started.
-    pub fn state(&self) -> Option<MutexGuard<'_, State>> {
+    pub fn state(&self) -> Option<MutexGuard<'_, LiveState>> {
         let known = self.0.known.get()?;
         // A state that is half changed shows at worst a wrong number.
         let mut state = known.state.lock().unwrap_or_else(PoisonError::into_inner);

@@ -3,7 +3,7 @@
 use crate::browse::{Browse, Mode, Sort, Tab};
 use crate::control::Command;
 use crate::input::Key;
-use crate::state::State;
+use crate::state::LiveState;
 
 /// Most characters that can be typed.
 const MAX_TYPED: usize = 40;
@@ -20,14 +20,14 @@ pub enum Asked {
 }
 
 /// Does what a key is for.
-pub fn press(key: Key, browse: &mut Browse, state: &State) -> Option<Asked> {
+pub fn press(key: Key, browse: &mut Browse, state: &LiveState) -> Option<Asked> {
     match key {
         Key::Redraw => Some(Asked::Redraw),
         _ => command(key, browse, state).map(Asked::OfRun),
     }
 }
 
-fn command(key: Key, browse: &mut Browse, state: &State) -> Option<Command> {
+fn command(key: Key, browse: &mut Browse, state: &LiveState) -> Option<Command> {
     match std::mem::take(&mut browse.mode) {
         Mode::Keys => plain(key, browse, state),
         Mode::Filter => {
@@ -45,7 +45,7 @@ fn command(key: Key, browse: &mut Browse, state: &State) -> Option<Command> {
     }
 }
 
-fn plain(key: Key, browse: &mut Browse, state: &State) -> Option<Command> {
+fn plain(key: Key, browse: &mut Browse, state: &LiveState) -> Option<Command> {
     match key {
         Key::Char('q' | 's') => browse.mode = Mode::Stop,
         Key::Char('?' | 'h') => browse.mode = Mode::Help,
@@ -113,12 +113,12 @@ fn filter(key: Key, browse: &mut Browse) {
 }
 
 /// A little more or less of the chosen load.
-fn step(more: bool, browse: &Browse, state: &State) -> Option<Command> {
+fn step(more: bool, browse: &Browse, state: &LiveState) -> Option<Command> {
     let load = state.loads.get(browse.load)?;
     Some(Command::step(load, state.load_s(), more))
 }
 
-fn level(key: Key, mut typed: String, browse: &mut Browse, state: &State) -> Option<Command> {
+fn level(key: Key, mut typed: String, browse: &mut Browse, state: &LiveState) -> Option<Command> {
     match key {
         Key::Escape => return None,
         Key::Enter => return wanted(&typed, browse, state),
@@ -133,7 +133,7 @@ fn level(key: Key, mut typed: String, browse: &mut Browse, state: &State) -> Opt
 }
 
 /// The level that was typed.
-fn wanted(typed: &str, browse: &mut Browse, state: &State) -> Option<Command> {
+fn wanted(typed: &str, browse: &mut Browse, state: &LiveState) -> Option<Command> {
     let load = state.loads.get(browse.load)?;
     match Command::level(load, typed) {
         Ok(command) => Some(command),
@@ -150,7 +150,7 @@ mod tests {
     use crate::state::Stopping;
     use crate::state::tests::{mixed, resume};
 
-    fn all(text: &str, browse: &mut Browse, state: &State) -> Vec<Command> {
+    fn all(text: &str, browse: &mut Browse, state: &LiveState) -> Vec<Command> {
         text.chars()
             .filter_map(|c| {
                 let key = if c == '\n' { Key::Enter } else { Key::Char(c) };

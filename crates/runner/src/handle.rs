@@ -43,10 +43,10 @@ impl Phase {
 /// Controls one run from any thread: all copies control the same one. What is asked before it starts is
 /// obeyed when it does. Each run takes a new one.
 #[derive(Debug, Clone, Default)]
-pub struct Handle(Arc<Mutex<State>>);
+pub struct Handle(Arc<Mutex<HandleState>>);
 
 #[derive(Debug)]
-struct State {
+struct HandleState {
     phase: Phase,
     /// In which phase a stop was asked for last.
     stopped: Option<Phase>,
@@ -66,9 +66,9 @@ struct State {
     stood_still: Duration,
 }
 
-impl Default for State {
-    fn default() -> State {
-        State {
+impl Default for HandleState {
+    fn default() -> HandleState {
+        HandleState {
             phase: Phase::Preparation,
             stopped: None,
             is_aborted: false,
@@ -267,12 +267,12 @@ impl Handle {
         Some(state.control.clone())
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, HandleState> {
         // Nothing that holds the lock can leave it half changed.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn loading(&self) -> Result<MutexGuard<'_, State>, String> {
+    fn loading(&self) -> Result<MutexGuard<'_, HandleState>, String> {
         let state = self.state();
         match state.phase == Phase::Load && state.stopped.is_none() {
             true => Ok(state),
@@ -281,7 +281,7 @@ impl Handle {
     }
 }
 
-impl State {
+impl HandleState {
     fn tell(&self, kind: EventKind) {
         self.sinks.iter().for_each(|sinks| sinks.event(kind.clone()));
     }

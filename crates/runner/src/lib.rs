@@ -2,7 +2,7 @@
 //! what the machine has for it. Nothing is printed, no process ends, and nothing is kept from one run to the next.
 //!
 //! A run is a plan, options, sinks and a handle. [`Sink`]s are told what happens while it does, each on a thread of
-//! its own; a [`Handle`] stops, pauses and changes the run from any thread; the [`Outcome`] is its result.
+//! its own; a [`Handle`] stops, pauses and changes the run from any thread; the [`FinishedRun`] is its result.
 //!
 //! ```
 //! use squall_runner::{Handle, Options, load_str, run};
@@ -85,7 +85,7 @@ pub use mask::{
 pub use options::Options;
 pub use overrides::LoadOverrides;
 pub use plans::{load, load_str};
-pub use run::{Outcome, run};
+pub use run::{FinishedRun, run};
 pub use sections::{PhaseEnd, PhaseReport};
 pub use sink::{
     Delivery, Event, EventKind, Folder, Json, LatestLoad, MergedLoad, Progress, ProgressStyle,

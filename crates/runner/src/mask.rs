@@ -1,26 +1,26 @@
 //! The parts of a request and its response, and what is judged of them, as people see them, without secrets.
 
-use squall_engine::Hop;
+use squall_engine::ExchangeCopy;
 use squall_plan::secrets::{Excerpt, Secrets};
 
 /// Where it went.
-pub fn url(hop: &Hop, secrets: &Secrets) -> String {
+pub fn url(hop: &ExchangeCopy, secrets: &Secrets) -> String {
     secrets.mask_own(&hop.url)
 }
 
 /// What was sent.
-pub fn request(hop: &Hop, secrets: &Secrets) -> String {
+pub fn request(hop: &ExchangeCopy, secrets: &Secrets) -> String {
     let is_cut = hop.request_bytes > hop.request.len() as u64;
     secrets.mask_request(Excerpt { bytes: &hop.request, is_cut })
 }
 
 /// The head of the response.
-pub fn head(hop: &Hop, secrets: &Secrets) -> String {
+pub fn head(hop: &ExchangeCopy, secrets: &Secrets) -> String {
     secrets.mask_response(Excerpt { bytes: &hop.head, is_cut: false })
 }
 
 /// The beginning of the response's body.
-pub fn body(hop: &Hop, secrets: &Secrets) -> String {
+pub fn body(hop: &ExchangeCopy, secrets: &Secrets) -> String {
     let is_cut = hop.body_bytes > hop.body.len() as u64;
     secrets.mask_response(Excerpt { bytes: &hop.body, is_cut })
 }
@@ -47,7 +47,11 @@ mod tests {
     fn a_body_that_was_cut_shows_no_beginning_of_a_secret() {
         let mut secrets = Secrets::default();
         secrets.add("SeCrEtVaLuE99");
-        let hop = |body_bytes| Hop { body: b"AAA SeCr".to_vec(), body_bytes, ..Hop::default() };
+        let hop = |body_bytes| ExchangeCopy {
+            body: b"AAA SeCr".to_vec(),
+            body_bytes,
+            ..ExchangeCopy::default()
+        };
         assert_eq!(body(&hop(17), &secrets), "AAA ***");
         assert_eq!(body(&hop(8), &secrets), "AAA SeCr");
     }

@@ -18,7 +18,7 @@ use crate::sink::{EventKind, Sink, SinkReport, Sinks, Start};
 
 /// A run that is over.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct FinishedRun {
     /// The result. Without a load there is nothing in it but what was known before. Its `incomplete` says what
     /// could not be done or written: a setup or teardown that failed, workers that broke off, sinks that lost
     /// something.
@@ -33,7 +33,7 @@ pub struct Outcome {
     pub folder: Option<PathBuf>,
 }
 
-impl Outcome {
+impl FinishedRun {
     /// What became of a phase; `None`: the plan has none, or it was not its turn.
     pub fn phase(&self, phase: Phase) -> Option<&PhaseReport> {
         self.phases.iter().find(|report| report.phase == phase)
@@ -48,7 +48,7 @@ impl Outcome {
 /// Runs a plan, and tells each sink, under its name, what happens. `handle` controls it meanwhile from any
 /// thread.
 ///
-/// A setup or a teardown that fails, a sink that does, and a run that is stopped have an [`Outcome`], which says
+/// A setup or a teardown that fails, a sink that does, and a run that is stopped have an [`FinishedRun`], which says
 /// so.
 ///
 /// # Errors
@@ -58,7 +58,7 @@ pub fn run(
     options: &Options,
     sinks: Vec<(String, Box<dyn Sink>)>,
     handle: &Handle,
-) -> Result<Outcome, Error> {
+) -> Result<FinishedRun, Error> {
     let loaded = &*options.loads.applied(loaded)?;
     let prepared = Prepared::new(loaded, options)?;
     let workers = prepared.workers(&loaded.plan)?;
@@ -87,7 +87,7 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    fn run(mut self, mut collector: Collector) -> Outcome {
+    fn run(mut self, mut collector: Collector) -> FinishedRun {
         let headroom = self.prepared.headroom(&self.workers);
         self.handle.attach(self.sinks, self.prepared.plan(), headroom);
         let warnings = std::mem::take(&mut self.prepared.warnings);
@@ -130,7 +130,7 @@ impl Session<'_> {
         }
         self.sinks.end();
         let (folder, has_load) = (self.sinks.folder().map(ToOwned::to_owned), ended.is_some());
-        Outcome { run, has_load, phases: self.phases, sinks, folder }
+        FinishedRun { run, has_load, phases: self.phases, sinks, folder }
     }
 
     /// Completes a result with what is known so far: its own `warnings`, what became of the phases, what is

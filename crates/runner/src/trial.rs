@@ -1,7 +1,7 @@
 //! Tries a plan: one iteration of one user, with a copy of every request and response. It is how a plan is
 //! written and debugged.
 
-use squall_engine::{Control, Event, Exchange, RunOptions, Section, Trace, Which};
+use squall_engine::{Control, Event, Exchange, ExchangeFilter, RunOptions, Section, Trace};
 use squall_plan::yaml::Loaded;
 
 use crate::error::Error;
@@ -42,7 +42,7 @@ pub fn try_plan(
         }
         let program = prepared.program(part)?;
         let (shown, logged) = (show.clone(), show.clone());
-        let trace = Trace::new(Which::All, bytes, move |exchange| {
+        let trace = Trace::new(ExchangeFilter::All, bytes, move |exchange| {
             shown(Tried::Exchange(&exchange));
         });
         let trace = trace.with_observations().with_log(move |line| logged(Tried::Log(line)));

@@ -67,8 +67,8 @@ impl Site {
     }
 
     /// What a connection holds of bodies; nothing yet.
-    pub(crate) fn hold_bodies(&self) -> Held<'_> {
-        Held { all: &self.bodies, own: 0 }
+    pub(crate) fn hold_bodies(&self) -> ByteShare<'_> {
+        ByteShare { all: &self.bodies, own: 0 }
     }
 
     /// Lets nothing be answered for `time` from now on.
@@ -93,12 +93,12 @@ impl Site {
 }
 
 /// A share of a bounded number of bytes, given back when it is dropped.
-pub(crate) struct Held<'s> {
+pub(crate) struct ByteShare<'s> {
     all: &'s AtomicU64,
     own: u64,
 }
 
-impl Held<'_> {
+impl ByteShare<'_> {
     /// Takes so many bytes more, unless there would be more than `limit` of them in all.
     pub(crate) fn grow(&mut self, bytes: u64, limit: u64) -> bool {
         let room = self.all.fetch_add(bytes, Relaxed) + bytes <= limit;
@@ -111,7 +111,7 @@ impl Held<'_> {
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for ByteShare<'_> {
     fn drop(&mut self) {
         self.all.fetch_sub(self.own, Relaxed);
     }

@@ -40,7 +40,7 @@ fn words(status: u16) -> &'static str {
 
 /// An answer with an end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct Response {
     /// Its status.
     pub status: u16,
     /// Its media type.
@@ -51,23 +51,23 @@ pub struct Answer {
     pub body: Vec<u8>,
 }
 
-impl Answer {
+impl Response {
     /// A text, which does nothing in a browser.
-    pub fn text(status: u16, text: &str) -> Answer {
+    pub fn text(status: u16, text: &str) -> Response {
         let policy = "default-src 'none'; frame-ancestors 'none'".to_owned();
         let media = "text/plain; charset=utf-8";
-        Answer { status, media, policy, body: format!("{text}\n").into_bytes() }
+        Response { status, media, policy, body: format!("{text}\n").into_bytes() }
     }
 
     /// A status alone.
-    pub fn status(status: u16) -> Answer {
-        Answer::text(status, words(status))
+    pub fn status(status: u16) -> Response {
+        Response::text(status, words(status))
     }
 
     /// JSON.
-    pub fn json(status: u16, value: &serde_json::Value) -> Answer {
+    pub fn json(status: u16, value: &serde_json::Value) -> Response {
         let media = "application/json";
-        Answer { media, body: value.to_string().into_bytes(), ..Answer::status(status) }
+        Response { media, body: value.to_string().into_bytes(), ..Response::status(status) }
     }
 
     /// Writes it.
@@ -75,7 +75,7 @@ impl Answer {
     /// # Errors
     /// The client has gone away, or does not read.
     pub fn write(&self, stream: &mut TcpStream) -> io::Result<()> {
-        let Answer { status, media, policy, body } = self;
+        let Response { status, media, policy, body } = self;
         let length = body.len();
         let mut bytes = head(*status, media, policy, Some(length)).into_bytes();
         bytes.extend_from_slice(body);

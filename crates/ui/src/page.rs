@@ -3,7 +3,7 @@
 use serde_json::json;
 use squall_report::html::{HELPERS, STYLE, data, digest, digests, fill};
 
-use crate::answer::Answer;
+use crate::answer::Response;
 
 const FRAME: &str = include_str!("assets/page.html");
 const OWN_STYLE: &str = include_str!("assets/page.css");
@@ -18,7 +18,7 @@ const PARTS: [&str; 6] = [
 ];
 
 /// The page of a server that has a run to show, or the runs of a folder alone, or both.
-pub fn page(has_run: bool, has_folder: bool) -> Answer {
+pub fn page(has_run: bool, has_folder: bool) -> Response {
     let script = format!("(function () {{\n'use strict';\n{}}})();\n", PARTS.concat());
     let style = format!("{STYLE}{OWN_STYLE}");
     // A report that the page holds when its server is gone (a `blob:` of its own) obeys the page's policy and its own.
@@ -36,7 +36,7 @@ pub fn page(has_run: bool, has_folder: bool) -> Answer {
         ("SCRIPT", script),
     ];
     let media = "text/html; charset=utf-8";
-    Answer { status: 200, media, policy, body: fill(FRAME, &parts).into_bytes() }
+    Response { status: 200, media, policy, body: fill(FRAME, &parts).into_bytes() }
 }
 
 /// What a report may do: its own script, and nothing else. It may have been written by anybody, so it gets an

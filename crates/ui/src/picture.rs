@@ -4,7 +4,9 @@
 use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
-use squall_live::state::{LoadState, Mood, Point, Problem, RowSecond, RowState, State, Stopping};
+use squall_live::state::{
+    LiveState, LoadState, Mood, Point, Problem, RowSecond, RowState, Stopping,
+};
 
 /// What a point of the charts has, in this order.
 const POINT: [&str; 18] = [
@@ -47,7 +49,7 @@ pub struct Known {
 }
 
 /// What a page is to learn now.
-pub fn picture(state: &State, known: &mut Known) -> String {
+pub fn picture(state: &LiveState, known: &mut Known) -> String {
     let resolution = state.history.resolution();
     let is_new = resolution != known.resolution;
     if is_new {
@@ -78,7 +80,7 @@ pub fn picture(state: &State, known: &mut Known) -> String {
 }
 
 /// What changes with the clock.
-fn now(state: &State) -> Value {
+fn now(state: &LiveState) -> Value {
     let at_s = state.load_s();
     let last = state.history.last();
     json!({
@@ -102,7 +104,7 @@ fn now(state: &State) -> Value {
 }
 
 /// What is sent when it has changed.
-fn parts(state: &State) -> Vec<(&'static str, Value)> {
+fn parts(state: &LiveState) -> Vec<(&'static str, Value)> {
     vec![
         ("about", about(state)),
         ("answers", answers(state)),
@@ -120,7 +122,7 @@ fn parts(state: &State) -> Vec<(&'static str, Value)> {
     ]
 }
 
-fn about(state: &State) -> Value {
+fn about(state: &LiveState) -> Value {
     json!({
         "plan": state.plan,
         "target": state.target,
@@ -151,7 +153,7 @@ fn load(load: &LoadState) -> Value {
 }
 
 /// The result, when the load is over and evaluated.
-fn result(state: &State) -> Value {
+fn result(state: &LiveState) -> Value {
     let Some(run) = &state.result else { return Value::Null };
     let outcome = run.outcome();
     let all = run.totals.all();
@@ -177,7 +179,7 @@ fn mood(mood: Mood) -> &'static str {
     }
 }
 
-fn answers(state: &State) -> Value {
+fn answers(state: &LiveState) -> Value {
     let conclusion = state.conclusion();
     let answers = state.answers().map(|own| {
         json!({"question": own.question, "mood": mood(own.mood), "word": own.word, "detail": own.detail})
@@ -189,7 +191,7 @@ fn answers(state: &State) -> Value {
 }
 
 /// What is planned from here to the end: of a load that ends by time.
-fn ahead(state: &State) -> Value {
+fn ahead(state: &LiveState) -> Value {
     let Some(length) =
         state.length_s().filter(|_| state.stopping.is_none() && state.result.is_none())
     else {
@@ -220,7 +222,7 @@ fn problem(own: &Problem) -> Value {
 }
 
 /// Thresholds, checks and all latencies, as they were evaluated last.
-fn judged(state: &State) -> Value {
+fn judged(state: &LiveState) -> Value {
     let at = |p| state.all.latency.percentile(p);
     json!({
         "thresholds": state.thresholds.iter().map(|own| json!({
@@ -235,7 +237,7 @@ fn judged(state: &State) -> Value {
     })
 }
 
-fn generator(state: &State) -> Value {
+fn generator(state: &LiveState) -> Value {
     let last = state.history.last().copied().unwrap_or_default();
     let (host, counters) = (&state.host, &state.counters);
     json!({
@@ -264,7 +266,7 @@ fn generator(state: &State) -> Value {
 }
 
 /// The latest lines of the log, the latest first.
-fn log(state: &State) -> Value {
+fn log(state: &LiveState) -> Value {
     let lines = state.log.iter().rev().take(LOG);
     let lines = lines.map(|line| json!([line.at_s, line.text, line.is_warning]));
     json!(lines.collect::<Vec<Value>>())
@@ -294,7 +296,7 @@ fn point(own: &Point) -> Value {
 }
 
 /// The rows in which something was counted since the page learned of them. All curves end in the same second.
-fn rows(state: &State, known: &mut Known, is_new: bool) -> Value {
+fn rows(state: &LiveState, known: &mut Known, is_new: bool) -> Value {
     let latest = state.rows.latest().unwrap_or(0);
     let passed = latest.saturating_sub(known.second) + LATE;
     let mut changed = Vec::new();

@@ -8,7 +8,7 @@ use squall_live::{Command, Shared};
 use squall_runner::Handle;
 
 use crate::Content;
-use crate::answer::Answer;
+use crate::answer::Response;
 use crate::page::{REPORT_POLICY, page};
 use crate::request::Request;
 use crate::runs::REPORT;
@@ -21,7 +21,7 @@ const MAX_REPORT: u64 = 64 << 20;
 #[derive(Debug)]
 pub enum Reply {
     /// An answer with an end.
-    Answer(Answer),
+    Response(Response),
     /// Events, while the client listens.
     Events(Shared),
 }
@@ -34,26 +34,26 @@ pub fn answer(content: &Content, ending: &Ending, path: &str, request: &Request)
         ("GET", "events", Some((shared, _))) => return Reply::Events(shared.clone()),
         ("POST", "control", Some((shared, handle))) => control(shared, handle, request),
         ("GET", "runs.json", _) => list(content),
-        ("GET", REPORT, _) => ending.held().map_or_else(|| Answer::status(404), a_report),
+        ("GET", REPORT, _) => ending.held().map_or_else(|| Response::status(404), a_report),
         ("GET", path, _) => match path.strip_prefix("runs/") {
             Some(path) => report(content, path),
-            None => Answer::status(404),
+            None => Response::status(404),
         },
-        (_, "" | "events" | "control" | "runs.json", _) => Answer::status(405),
-        _ => Answer::status(404),
+        (_, "" | "events" | "control" | "runs.json", _) => Response::status(405),
+        _ => Response::status(404),
     };
-    Reply::Answer(reply)
+    Reply::Response(reply)
 }
 
-fn list(content: &Content) -> Answer {
-    let Some(runs) = &content.runs else { return Answer::status(404) };
+fn list(content: &Content) -> Response {
+    let Some(runs) = &content.runs else { return Response::status(404) };
     match runs.list() {
-        Ok(runs) => Answer::json(200, &runs),
-        Err(why) => Answer::text(500, &why),
+        Ok(runs) => Response::json(200, &runs),
+        Err(why) => Response::text(500, &why),
     }
 }
 
-fn report(content: &Content, path: &str) -> Answer {
+fn report(content: &Content, path: &str) -> Response {
     let read = |file: File| -> io::Result<Vec<u8>> {
         let mut body = Vec::new();
         file.take(MAX_REPORT + 1).read_to_end(&mut body)?;
@@ -66,28 +66,28 @@ fn report(content: &Content, path: &str) -> Answer {
     let found = content.runs.as_ref().and_then(|runs| runs.report(path).ok());
     match found.map(read) {
         Some(Ok(body)) => a_report(body),
-        _ => Answer::status(404),
+        _ => Response::status(404),
     }
 }
 
-fn a_report(body: Vec<u8>) -> Answer {
+fn a_report(body: Vec<u8>) -> Response {
     let (media, policy) = ("text/html; charset=utf-8", REPORT_POLICY.to_owned());
-    Answer { status: 200, media, policy, body }
+    Response { status: 200, media, policy, body }
 }
 
 /// Does what a page asks of the run; the answer says what came of it.
-fn control(shared: &Shared, handle: &Handle, request: &Request) -> Answer {
+fn control(shared: &Shared, handle: &Handle, request: &Request) -> Response {
     // No form of another page can send this type without asking first.
     if request.field("content-type") != Some("application/json") {
-        return Answer::status(415);
+        return Response::status(415);
     }
     let Ok(asked) = serde_json::from_slice::<Value>(&request.body) else {
-        return Answer::status(400);
+        return Response::status(400);
     };
     let told = command(shared, &asked).and_then(|command| command.obey(handle));
     match told {
-        Ok(told) => Answer::json(200, &json!({ "told": told })),
-        Err(why) => Answer::json(409, &json!({ "told": why })),
+        Ok(told) => Response::json(200, &json!({ "told": told })),
+        Err(why) => Response::json(409, &json!({ "told": why })),
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::access::Access;
 use crate::address::Address;
-use crate::answer::{Answer, close};
+use crate::answer::{Response, close};
 use crate::request::{Unread, read};
 use crate::routes::{Reply, answer};
 use crate::runs::REPORT;
@@ -185,19 +185,21 @@ fn serve(mut stream: TcpStream, counted: Counted) {
     let inner = &counted.inner;
     let reply = match read(&mut stream) {
         Err(Unread::Gone) => return,
-        Err(Unread::Refused(status)) => Reply::Answer(Answer::status(status)),
+        Err(Unread::Refused(status)) => Reply::Response(Response::status(status)),
         Ok(request) => match inner.access.path(&request) {
             Some(path) => answer(&inner.content, &inner.ending, path, &request),
-            None => Reply::Answer(Answer::text(403, "Not from here, or not with this address.")),
+            None => {
+                Reply::Response(Response::text(403, "Not from here, or not with this address."))
+            }
         },
     };
     // Who has gone away asks again, or does not.
     let _ = match reply {
-        Reply::Answer(answer) => answer.write(&mut stream),
+        Reply::Response(answer) => answer.write(&mut stream),
         Reply::Events(shared) => {
             match Counted::one(inner, |inner| &inner.listeners, MAX_LISTENERS) {
                 Some(_listening) => stream::send(&mut stream, &shared, &inner.ending),
-                None => Answer::status(503).write(&mut stream),
+                None => Response::status(503).write(&mut stream),
             }
         }
     };

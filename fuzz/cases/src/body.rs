@@ -1,9 +1,15 @@
 //! Extractors over bodies: a pattern, a zero byte, a body. Both may be anything.
 
-use squall_extract::{Body, Documents, Extractor, Limits, MarkupFormat, Spec, Which};
+use squall_extract::{Body, Documents, Extractor, Limits, MarkupFormat, MatchChoice, Spec};
 
-const ANY: [Which; 6] =
-    [Which::First, Which::Nth(2), Which::Last, Which::All, Which::Random, Which::All];
+const ANY: [MatchChoice; 6] = [
+    MatchChoice::First,
+    MatchChoice::Nth(2),
+    MatchChoice::Last,
+    MatchChoice::All,
+    MatchChoice::Random,
+    MatchChoice::All,
+];
 
 fn parts(input: &[u8]) -> Option<(&str, &[u8])> {
     let split = input.iter().position(|byte| *byte == 0).unwrap_or(input.len());

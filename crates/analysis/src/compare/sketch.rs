@@ -55,7 +55,7 @@ pub struct Sketch {
 /// Makes a [`Sketch`] of the slices of some seconds of a run, which are read twice: for the distributions, ...
 #[derive(Debug)]
 pub struct SketchBuilder {
-    part: Part,
+    part: Window,
     seen: SliceSet,
     /// The distribution of all requests together, and of each row.
     latencies: Vec<Histogram>,
@@ -64,7 +64,7 @@ pub struct SketchBuilder {
 /// ... and for the blocks.
 #[derive(Debug)]
 pub struct Counting {
-    part: Part,
+    part: Window,
     seen: SliceSet,
     /// The percentiles of each row.
     limits: Vec<[u64; GRID.len()]>,
@@ -73,14 +73,14 @@ pub struct Counting {
 
 /// Which seconds count, and which rows there are.
 #[derive(Debug)]
-struct Part {
+struct Window {
     /// The first second, and the one after the last.
     seconds: (u32, u32),
     /// Their numbers; the place of each is one more, as all requests together come first.
     rows: RowNumbers,
 }
 
-impl Part {
+impl Window {
     fn holds(&self, second: u32) -> bool {
         (self.seconds.0..self.seconds.1).contains(&second)
     }
@@ -99,7 +99,7 @@ impl Part {
 impl SketchBuilder {
     /// Of the seconds from one on and before another.
     pub fn new(from: u32, to: u32) -> SketchBuilder {
-        let part = Part { seconds: (from, to), rows: RowNumbers::new(usize::MAX) };
+        let part = Window { seconds: (from, to), rows: RowNumbers::new(usize::MAX) };
         SketchBuilder { part, seen: SliceSet::default(), latencies: Vec::new() }
     }
 

@@ -3,7 +3,7 @@
 use crate::change::step_of;
 
 /// Steps below are no matter, as a share of what was before.
-const LEAST: f64 = 0.02;
+const SMALLEST_STEP: f64 = 0.02;
 
 /// The fewest runs in which a step is looked for.
 const LEAST_WINDOW: usize = 8;
@@ -48,7 +48,7 @@ fn clearest(values: &[f64], from: usize, to: usize) -> Option<usize> {
     let mut length = to - from;
     while length >= LEAST_WINDOW {
         for begin in (from..=to - length).step_by(length.div_ceil(2)).chain([to - length]) {
-            let step = step_of(&values[begin..begin + length], LEAST);
+            let step = step_of(&values[begin..begin + length], SMALLEST_STEP);
             let found = step.and_then(|(step, clear)| Some((begin + step.at?, clear)));
             best = found.filter(|(_, clear)| best.is_none_or(|(_, own)| *clear > own)).or(best);
         }

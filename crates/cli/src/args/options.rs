@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use squall_engine::Which;
+use squall_engine::ExchangeFilter;
 use squall_feeds::{FeedKind, FeedTarget};
 use squall_runner::{MAX_WORKERS, Options};
 use squall_wire::Io;
@@ -74,7 +74,7 @@ pub struct Output {
     pub log_requests: Option<PathBuf>,
     /// Which requests to log: all, failed, or one in N, such as 1/100.
     #[arg(long, value_name = "WHICH", default_value = "all", value_parser = which, requires = "log_requests")]
-    pub log_which: Which,
+    pub log_which: ExchangeFilter,
     /// Log heads and bodies too, up to SIZE bytes of each message, such as 4KiB; at most 16MiB.
     #[arg(long, value_name = "SIZE", value_parser = logged_size, requires = "log_requests")]
     pub log_bodies: Option<u64>,

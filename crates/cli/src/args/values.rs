@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use squall_engine::Which;
+use squall_engine::ExchangeFilter;
 use squall_feeds::TAGS_TAKEN;
 use squall_report::{Format, SampleFormat};
 
@@ -95,11 +95,11 @@ pub fn samples(text: &str) -> Result<SampleFile, String> {
     }
 }
 
-pub fn which(text: &str) -> Result<Which, String> {
+pub fn which(text: &str) -> Result<ExchangeFilter, String> {
     match (text, text.strip_prefix("1/").map(str::parse)) {
-        ("all", _) => Ok(Which::All),
-        ("failed", _) => Ok(Which::Failed),
-        (_, Some(Ok(every))) if every > 0 => Ok(Which::OneIn(every)),
+        ("all", _) => Ok(ExchangeFilter::All),
+        ("failed", _) => Ok(ExchangeFilter::Failed),
+        (_, Some(Ok(every))) if every > 0 => Ok(ExchangeFilter::OneIn(every)),
         _ => Err("write all, failed, or one in N, such as 1/100".to_owned()),
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use squall_report::{FeedReport, FileKind, Finished, SampleFormat};
-use squall_runner::{Handle, Options, Outcome, PhaseReport, Samples, Sink};
+use squall_runner::{FinishedRun, Handle, Options, PhaseReport, Samples, Sink};
 
 use self::log::Log;
 use self::summary::Summary;
@@ -85,7 +85,7 @@ fn sinks(
 
 /// Writes the report, and says what went wrong with the run itself. As in JMeter, requests that fail are no failure of the
 /// command: who wants to know reads the samples.
-fn conclude(asked: &Asked, outcome: &Outcome) -> CommandResult {
+fn conclude(asked: &Asked, outcome: &FinishedRun) -> CommandResult {
     let document = squall_report::document(&outcome.run);
     if let Some(folder) = &asked.report {
         let path = folder.join(REPORT).display().to_string();

@@ -13,7 +13,7 @@ use crate::post::{self, AssertionResult, OnTheWay};
 use crate::program::LookOp;
 use crate::sample;
 use crate::scope::{Reply, Said};
-use crate::trace::{Answer, Trace};
+use crate::trace::{StatedResponse, Trace};
 
 impl Stretch<'_, '_> {
     /// Extracts and checks look at a text. What it comes to is as what a request comes to.
@@ -63,7 +63,7 @@ impl Stretch<'_, '_> {
             let (status, reason) = (said.status.to_string(), said.reason.to_owned());
             let failure = if result.error.is_some() { result.detail } else { String::new() };
             let bytes = text.len() as u64;
-            self.strand.has_looked(Answer { status, reason, bytes, failure });
+            self.strand.has_looked(StatedResponse { status, reason, bytes, failure });
         }
     }
 

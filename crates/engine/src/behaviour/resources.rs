@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 
 use squall_extract::{
-    Documents, Extractor, Found as Match, Limits, RESOURCES_LIMIT, ResourceKind, Which,
+    Documents, Extractor, Found as Match, Limits, MatchChoice, RESOURCES_LIMIT, ResourceKind,
 };
 use squall_plan::expr::Slot;
 use squall_plan::model::CacheUse;
@@ -186,7 +186,7 @@ impl Loading<'_> {
         let host = |origin| self.worker.origin(origin).origin.host.clone();
         let matches = |pattern: &Extractor| {
             let url = Documents::new(item.url.as_bytes(), Limits::default());
-            !matches!(pattern.find_in(&url, Which::First, 0), Ok(Match::None) | Err(_))
+            !matches!(pattern.find_in(&url, MatchChoice::First, 0), Ok(Match::None) | Err(_))
         };
         let near = item.origin == self.page_origin || host(item.origin) == host(self.page_origin);
         (near || !self.op.same_host)

@@ -57,7 +57,7 @@ fn map<const N: usize>(pairs: [(&str, Value); N]) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use squall_extract::{Extractor, Spec, Which};
+    use squall_extract::{Extractor, MatchChoice, Spec};
 
     use super::*;
 
@@ -65,7 +65,7 @@ mod tests {
 
     fn of(body: &str, page: &str) -> Vec<serde_json::Value> {
         let extractor = Extractor::compile(&Spec::Links).expect("it needs no pattern");
-        let found = extractor.find(body.as_bytes(), Which::All, 0).expect("a page");
+        let found = extractor.find(body.as_bytes(), MatchChoice::All, 0).expect("a page");
         let Value::List(links) = value(found, page) else { panic!("a list") };
         links.iter().map(Value::to_json).collect()
     }

@@ -55,11 +55,11 @@ impl OpenFile {
 
 /// Pieces in memory and files, one after the other.
 pub(crate) struct Pieces {
-    pieces: VecDeque<Piece>,
+    pieces: VecDeque<BodySegment>,
     length: u64,
 }
 
-enum Piece {
+enum BodySegment {
     Bytes(io::Cursor<Vec<u8>>),
     /// The file, as far as it is still to be sent, and its path.
     File(io::Take<File>, PathBuf),
@@ -122,12 +122,12 @@ impl Pieces {
 
     fn push(&mut self, bytes: Vec<u8>) {
         self.length += bytes.len() as u64;
-        self.pieces.push_back(Piece::Bytes(io::Cursor::new(bytes)));
+        self.pieces.push_back(BodySegment::Bytes(io::Cursor::new(bytes)));
     }
 
     fn push_file(&mut self, OpenFile { file, length, path }: OpenFile) {
         self.length += length;
-        self.pieces.push_back(Piece::File(file.take(length), path));
+        self.pieces.push_back(BodySegment::File(file.take(length), path));
     }
 }
 
@@ -135,8 +135,8 @@ impl BodySource for Pieces {
     fn file(&mut self) -> Option<(&File, u64)> {
         while let Some(piece) = self.pieces.front() {
             let over = match piece {
-                Piece::Bytes(bytes) => bytes.position() >= bytes.get_ref().len() as u64,
-                Piece::File(file, _) => file.limit() == 0,
+                BodySegment::Bytes(bytes) => bytes.position() >= bytes.get_ref().len() as u64,
+                BodySegment::File(file, _) => file.limit() == 0,
             };
             if !over {
                 break;
@@ -144,13 +144,13 @@ impl BodySource for Pieces {
             self.pieces.pop_front();
         }
         match self.pieces.front() {
-            Some(Piece::File(file, _)) => Some((file.get_ref(), file.limit())),
+            Some(BodySegment::File(file, _)) => Some((file.get_ref(), file.limit())),
             _ => None,
         }
     }
 
     fn sent(&mut self, bytes: u64) {
-        if let Some(Piece::File(file, _)) = self.pieces.front_mut() {
+        if let Some(BodySegment::File(file, _)) = self.pieces.front_mut() {
             file.set_limit(file.limit().saturating_sub(bytes));
         }
     }
@@ -158,8 +158,8 @@ impl BodySource for Pieces {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while let Some(piece) = self.pieces.front_mut() {
             let read = match piece {
-                Piece::Bytes(bytes) => bytes.read(buffer)?,
-                Piece::File(file, path) => {
+                BodySegment::Bytes(bytes) => bytes.read(buffer)?,
+                BodySegment::File(file, path) => {
                     let read = file.read(buffer).map_err(|error| of_file(path, &error))?;
                     if read == 0 && file.limit() > 0 {
                         let error = io::Error::other("the file became shorter while it was sent");

@@ -57,12 +57,12 @@ impl Markers {
         let mut source = Cut::open(&found)?;
         loop {
             match source.next(&found)? {
-                Some(Part::Plain(bytes)) => {
+                Some(FilePart::Plain(bytes)) => {
                     let plain = bytes.len();
                     length += plain as u64;
                     source.advance(plain);
                 }
-                Some(Part::Marker(which)) => {
+                Some(FilePart::Marker(which)) => {
                     length += found.markers[which].len() as u64;
                     counts[which] += 1;
                 }
@@ -83,7 +83,7 @@ impl Markers {
 }
 
 /// What comes next of a file.
-enum Part<'a> {
+enum FilePart<'a> {
     /// Bytes as they are; more may follow.
     Plain(&'a [u8]),
     /// A marker.
@@ -128,15 +128,15 @@ impl Cut {
     }
 
     /// What comes next; plain bytes stay until [`Cut::advance`] is told that they were taken.
-    fn next(&mut self, markers: &Markers) -> io::Result<Option<Part<'_>>> {
+    fn next(&mut self, markers: &Markers) -> io::Result<Option<FilePart<'_>>> {
         loop {
             if self.at < self.safe {
-                return Ok(Some(Part::Plain(&self.buffer[self.at..self.safe])));
+                return Ok(Some(FilePart::Plain(&self.buffer[self.at..self.safe])));
             }
             if let Some((end, which)) = self.marker.take() {
                 (self.at, self.safe) = (end, end);
                 self.search(markers);
-                return Ok(Some(Part::Marker(which)));
+                return Ok(Some(FilePart::Marker(which)));
             }
             if self.whole && self.at == self.end {
                 return Ok(None);
@@ -217,13 +217,13 @@ impl Replaced {
                 length
             } else {
                 match self.cut.next(&self.markers)? {
-                    Some(Part::Plain(bytes)) => {
+                    Some(FilePart::Plain(bytes)) => {
                         let length = bytes.len().min(buffer.len());
                         buffer[..length].copy_from_slice(&bytes[..length]);
                         self.cut.advance(length);
                         length
                     }
-                    Some(Part::Marker(which)) => {
+                    Some(FilePart::Marker(which)) => {
                         self.value = Some((which, 0));
                         continue;
                     }

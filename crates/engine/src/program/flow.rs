@@ -16,7 +16,7 @@ use super::{
 };
 
 /// Lays one list of steps flat.
-pub(super) struct Flow<'c, 'p> {
+pub(super) struct Lowering<'c, 'p> {
     pub compiler: &'c mut Compiler<'p>,
     pub ops: Vec<Op>,
     registers: Register,
@@ -42,10 +42,18 @@ struct Loop {
     exits: Vec<usize>,
 }
 
-impl<'c, 'p> Flow<'c, 'p> {
+impl<'c, 'p> Lowering<'c, 'p> {
     pub fn new(compiler: &'c mut Compiler<'p>) -> Self {
         let (ops, loops) = (Vec::new(), Vec::new());
-        Flow { compiler, ops, registers: 0, groups: 0, sections: 0, loops, clocks: HashMap::new() }
+        Lowering {
+            compiler,
+            ops,
+            registers: 0,
+            groups: 0,
+            sections: 0,
+            loops,
+            clocks: HashMap::new(),
+        }
     }
 
     /// How many registers the operations use.

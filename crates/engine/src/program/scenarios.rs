@@ -13,7 +13,7 @@ use squall_plan::template::Template;
 
 use super::Scenario;
 use super::compile::{Compiler, Section};
-use super::flow::Flow;
+use super::flow::Lowering;
 use crate::profile::{LoadProfile, Member, Shape};
 
 impl<'p> Compiler<'p> {
@@ -164,7 +164,7 @@ impl<'p> Compiler<'p> {
         self.put_on(&defaults.tags);
         self.put_on(tags);
         let iteration = self.name(RowKind::Iteration, "iteration");
-        let mut flow = Flow::new(self);
+        let mut flow = Lowering::new(self);
         flow.steps(steps);
         let registers = flow.registers();
         let ops = flow.ops;

@@ -161,7 +161,7 @@ impl<'p> Compiler<'p> {
 
     /// The value of something that may only depend on what is known before the run.
     fn fold(&mut self, json: &JsonOp, span: Span) -> Option<Value> {
-        let scope = crate::scope::Before::new(self.options.seed);
+        let scope = crate::scope::ConstantScope::new(self.options.seed);
         match (json.value_within(&scope, &self.budget), self.budget.exceeded()) {
             (Ok(value), _) => Some(value),
             (Err(_), Some(bound)) => {

@@ -7,28 +7,28 @@ use squall_metrics::SelfMetrics;
 
 /// Counts since the thread's start.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Effort {
+pub(crate) struct ThreadTime {
     cpu_ns: u64,
     starved_ns: u64,
     preempted: u64,
 }
 
-impl Effort {
+impl ThreadTime {
     /// Begins to count now, on the calling thread.
-    pub(crate) fn start() -> Effort {
-        Effort::read()
+    pub(crate) fn start() -> ThreadTime {
+        ThreadTime::read()
     }
 
     /// Puts down what came since the last call, on the same thread.
     pub(crate) fn measure(&mut self, own: &mut SelfMetrics) {
-        let now = Effort::read();
+        let now = ThreadTime::read();
         own.cpu_ns = now.cpu_ns.saturating_sub(self.cpu_ns);
         own.starved_ns = now.starved_ns.saturating_sub(self.starved_ns);
         own.preempted = now.preempted.saturating_sub(self.preempted);
         *self = now;
     }
 
-    fn read() -> Effort {
+    fn read() -> ThreadTime {
         // Time on a processor and time ready without one, in ns, and a number of time slices.
         let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
         let mut numbers = text.split_whitespace().map(|text| text.parse().unwrap_or(0));
@@ -37,6 +37,6 @@ impl Effort {
         let preempted =
             status.lines().find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:"));
         let preempted = preempted.and_then(|text| text.trim().parse().ok()).unwrap_or(0);
-        Effort { cpu_ns, starved_ns, preempted }
+        ThreadTime { cpu_ns, starved_ns, preempted }
     }
 }

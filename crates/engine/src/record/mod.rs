@@ -26,7 +26,7 @@ use crate::program::Program;
 use crate::run::{ErrorExample, LogLine, Message};
 use crate::trace::Trace;
 use crate::user::OpenGroup;
-use effort::Effort;
+use effort::ThreadTime;
 use level::Levels;
 pub(crate) use level::Outstanding;
 use names::KnownNames;
@@ -59,7 +59,7 @@ pub(crate) struct Recorder {
     pub levels: Levels,
     slice: RefCell<Box<Slice>>,
     book: RefCell<TimeRecorder>,
-    effort: RefCell<Effort>,
+    effort: RefCell<ThreadTime>,
     names: RefCell<KnownNames>,
     metrics: RefCell<Metrics>,
     log: RefCell<Vec<LogLine>>,
@@ -99,7 +99,7 @@ impl Recorder {
             levels: Levels::new(&program.scenarios),
             slice: RefCell::new(slice),
             book: RefCell::new(TimeRecorder::new(start)),
-            effort: RefCell::new(Effort::start()),
+            effort: RefCell::new(ThreadTime::start()),
             names: RefCell::new(names),
             metrics: RefCell::default(),
             log: RefCell::new(Vec::new()),

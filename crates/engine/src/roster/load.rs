@@ -39,7 +39,7 @@ enum Workload<U> {
 }
 
 /// A step toward the users that there should be.
-pub(super) enum Step {
+pub(super) enum UserChange {
     /// A user begins: its seat, when it was due, whether the seat was taken before.
     Admit(Seat, Nanos, bool),
     /// The user that waits at a place has to go.
@@ -132,10 +132,10 @@ impl<U: Seated> Load<U> {
     }
 
     /// One step toward the users that there should be. `None`: they are there.
-    pub(super) fn step(&mut self, share: &Share) -> Option<Step> {
+    pub(super) fn step(&mut self, share: &Share) -> Option<UserChange> {
         if let Some(place) = self.orphans.pop() {
             self.active -= 1;
-            return Some(Step::Dismiss(place, self.changed));
+            return Some(UserChange::Dismiss(place, self.changed));
         }
         while self.settled < self.wanted {
             let k = self.settled;
@@ -145,7 +145,7 @@ impl<U: Seated> Load<U> {
             let Some(number) = share.nth(k).filter(|_| slot.is_open()) else { continue };
             self.active += 1;
             self.seats.set(k, Slot::BUSY);
-            return Some(Step::Admit(self.seat(number), self.changed, slot == Slot::LEFT));
+            return Some(UserChange::Admit(self.seat(number), self.changed, slot == Slot::LEFT));
         }
         while self.settled > self.wanted {
             self.settled -= 1;
@@ -157,7 +157,7 @@ impl<U: Seated> Load<U> {
             self.seats.set(k, Slot::LEFT);
             if let Some(place) = slot.place() {
                 self.active -= 1;
-                return Some(Step::Dismiss(place, self.changed));
+                return Some(UserChange::Dismiss(place, self.changed));
             }
         }
         None

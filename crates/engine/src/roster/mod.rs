@@ -20,7 +20,7 @@ use slab::Slab;
 use squall_load::Share;
 
 use crate::profile::{LoadProfile, Nanos, Shape};
-use load::{Arrived, Load, Step};
+use load::{Arrived, Load, UserChange};
 use wheel::Wheel;
 
 /// A change takes effect at most so much later than it was to, however many arrivals are in arrears by then.
@@ -272,8 +272,8 @@ impl<U: Seated> Roster<U> {
     /// One step toward the users that a load should have.
     fn step(&mut self, load: u16) -> Option<Action<U>> {
         match self.loads[usize::from(load)].step(&self.share)? {
-            Step::Admit(seat, due, again) => Some(Action::Admit { seat, due, again }),
-            Step::Dismiss(place, at) => {
+            UserChange::Admit(seat, due, again) => Some(Action::Admit { seat, due, again }),
+            UserChange::Dismiss(place, at) => {
                 let Waiting { user, .. } = self.waiting.remove(place as usize);
                 Some(Action::Dismiss { user, at })
             }

@@ -8,7 +8,7 @@ use squall_metrics::ErrorKind;
 use squall_plan::template::BoundTemplate;
 use squall_wire::BodySource;
 
-use super::failure::Failure;
+use super::failure::SampleFailure;
 use crate::parts::confined_file;
 use crate::parts::multipart::{Content, OpenFile, Part, Pieces};
 use crate::parts::replace::Replaced;
@@ -34,7 +34,7 @@ pub(super) fn stream(
     op: &RequestOp,
     user: &Core,
     scope: &UserScope<'_, '_>,
-) -> Result<Option<Streamed>, Failure> {
+) -> Result<Option<Streamed>, SampleFailure> {
     let (pieces, content_type) = match &op.body {
         BodyOp::File(file) => (Pieces::file(open(file, scope)?), None),
         BodyOp::Replaced(markers, templates) => {
@@ -56,7 +56,7 @@ pub(super) fn stream(
 }
 
 /// Opens a file to send. One whose name is made for each request stays below its folder.
-fn open(file: &FileOp, scope: &UserScope<'_, '_>) -> Result<OpenFile, Failure> {
+fn open(file: &FileOp, scope: &UserScope<'_, '_>) -> Result<OpenFile, SampleFailure> {
     let named = match file {
         FileOp::Known(path) => return OpenFile::open(path).map_err(unreadable),
         FileOp::Named(named) => named,
@@ -69,16 +69,16 @@ fn open(file: &FileOp, scope: &UserScope<'_, '_>) -> Result<OpenFile, Failure> {
     opened.map_err(|error| {
         let detail =
             format!("file {}: `{name}` in {}: {error}", named.source, named.folder.display());
-        Failure::new(ErrorKind::BodyFile, detail)
+        SampleFailure::new(ErrorKind::BodyFile, detail)
     })
 }
 
-fn unreadable(error: io::Error) -> Failure {
-    Failure::new(ErrorKind::BodyFile, error.to_string())
+fn unreadable(error: io::Error) -> SampleFailure {
+    SampleFailure::new(ErrorKind::BodyFile, error.to_string())
 }
 
 /// The text of a template, to keep.
-fn text_of(template: &BoundTemplate, scope: &UserScope<'_, '_>) -> Result<Vec<u8>, Failure> {
+fn text_of(template: &BoundTemplate, scope: &UserScope<'_, '_>) -> Result<Vec<u8>, SampleFailure> {
     let mut text = Vec::new();
     template.render(scope, &mut text)?;
     Ok(text)
@@ -88,11 +88,11 @@ fn render_part(
     part: &PartOp,
     charset: Option<Charset>,
     scope: &UserScope<'_, '_>,
-) -> Result<Part, Failure> {
+) -> Result<Part, SampleFailure> {
     let text = |template| text_of(template, scope);
     let optional = |template: &Option<BoundTemplate>| {
         let text = template.as_ref().map(|template| text_of(template, scope)).transpose()?;
-        Ok::<_, Failure>(text.map(|text| String::from_utf8_lossy(&text).into_owned()))
+        Ok::<_, SampleFailure>(text.map(|text| String::from_utf8_lossy(&text).into_owned()))
     };
     Ok(match part {
         PartOp::Text { name, text: value, content_type, transfer_encoding } => Part {

@@ -13,7 +13,7 @@ use squall_plan::model::HashAlgorithm;
 use squall_wire::BodySink;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::Failure;
+use super::SampleFailure;
 use super::route::rendered;
 use crate::parts::confined_file;
 use crate::program::{CaptureOp, RequestOp};
@@ -38,7 +38,7 @@ impl Capture {
         worker: &Worker,
         user: &Core,
         op: &RequestOp,
-    ) -> Result<Option<Capture>, Failure> {
+    ) -> Result<Option<Capture>, SampleFailure> {
         let Some(capture) = &op.capture else { return Ok(None) };
         let into = match capture {
             CaptureOp::Hash(HashAlgorithm::Md5) => Into::Md5(Md5::new()),
@@ -56,7 +56,7 @@ impl Capture {
                     }
                 };
                 let file = created.map_err(|error| {
-                    Failure::new(ErrorKind::Render, format!("response_body: {path}: {error}"))
+                    SampleFailure::new(ErrorKind::Render, format!("response_body: {path}: {error}"))
                 })?;
                 Into::File(file, path)
             }

@@ -11,7 +11,7 @@ use squall_wire::{BodySource, Response, Times};
 
 use crate::parts::trace_context::TraceId;
 use crate::post::{AssertionResult, Observation};
-use crate::trace::{Exchange, Hop, Trace, Which};
+use crate::trace::{Exchange, ExchangeCopy, ExchangeFilter, Trace};
 use crate::user::Core;
 use crate::worker::Worker;
 
@@ -32,7 +32,7 @@ impl Worker {
     /// somebody does.
     pub(super) fn copy(&self) -> Option<Box<Copy>> {
         let trace = self.trace.as_ref()?;
-        if let Which::OneIn(every) = trace.which {
+        if let ExchangeFilter::OneIn(every) = trace.which {
             let number = self.samples_seen.get();
             self.samples_seen.set(number.wrapping_add(1));
             if !number.is_multiple_of(every.max(1)) {
@@ -75,7 +75,7 @@ impl Copy {
     /// A request is sent, or is about to be: of what, nothing is known yet. One that got no response is repeated: that
     /// is not told.
     pub(super) fn sent(&mut self, url: String, slices: &[&[u8]], reused: bool) {
-        let mut hop = Hop { url, reused, ..Hop::default() };
+        let mut hop = ExchangeCopy { url, reused, ..ExchangeCopy::default() };
         for slice in slices {
             let room = self.bytes.saturating_sub(hop.request.len());
             hop.request.extend_from_slice(&slice[..slice.len().min(room)]);
@@ -140,13 +140,13 @@ impl Copy {
     /// The output of a program.
     pub(super) fn printed(&mut self, command: String, output: &[u8]) {
         let body = output[..output.len().min(self.bytes)].to_vec();
-        self.exchange().hops.push(Hop {
+        self.exchange().hops.push(ExchangeCopy {
             request_bytes: command.len() as u64,
             request: command.into_bytes(),
             is_answered: true,
             body,
             body_bytes: output.len() as u64,
-            ..Hop::default()
+            ..ExchangeCopy::default()
         });
     }
 
@@ -183,7 +183,7 @@ impl Copy {
         result: AssertionResult,
     ) {
         let Some(trace) = &worker.trace else { return };
-        if trace.which == Which::Failed && result.error.is_none() {
+        if trace.which == ExchangeFilter::Failed && result.error.is_none() {
             worker.spare_exchanges.borrow_mut().push(self.exchange);
             return;
         }

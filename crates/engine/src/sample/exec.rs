@@ -8,7 +8,7 @@ use squall_plan::template::BoundTemplate;
 
 use super::in_flight::Cancel;
 use super::route::rendered_name;
-use super::{Failure, Frame, Sampler};
+use super::{Frame, SampleFailure, Sampler};
 use crate::parts::exec;
 use crate::program::{ExecOp, NameOp, PostOp};
 use crate::scope::UserScope;
@@ -38,7 +38,7 @@ impl Sampler for ExecOp {
         false
     }
 
-    async fn perform<'f>(&'f self, frame: &mut Frame<'f>) -> Result<(), Failure> {
+    async fn perform<'f>(&'f self, frame: &mut Frame<'f>) -> Result<(), SampleFailure> {
         let (worker, in_flight) = (frame.worker, frame.in_flight);
         if let NameOp::Rendered(template) = &self.name {
             let scope = UserScope::new(&worker.program, frame.user);
@@ -56,13 +56,15 @@ impl Sampler for ExecOp {
             Ok(Ok(output)) => output,
             Ok(Err(error)) if error.kind() == io::ErrorKind::TimedOut => {
                 let Some(code) = self.timeout_status else {
-                    return Err(Failure::new(ErrorKind::Exec, error.to_string()));
+                    return Err(SampleFailure::new(ErrorKind::Exec, error.to_string()));
                 };
                 exec::Output { code, stdout: Vec::new(), stderr: Vec::new() }
             }
-            Ok(Err(error)) => return Err(Failure::new(ErrorKind::Exec, error.to_string())),
-            Err(Cancel::Stop) => return Err(Failure::interrupted()),
-            Err(Cancel::Timeout) => return Err(Failure::new(ErrorKind::Exec, "it took too long")),
+            Ok(Err(error)) => return Err(SampleFailure::new(ErrorKind::Exec, error.to_string())),
+            Err(Cancel::Stop) => return Err(SampleFailure::interrupted()),
+            Err(Cancel::Timeout) => {
+                return Err(SampleFailure::new(ErrorKind::Exec, "it took too long"));
+            }
         };
         if let Some(copy) = frame.copy() {
             copy.printed(command.join(" "), &output.stdout);
@@ -82,17 +84,17 @@ impl Sampler for ExecOp {
 
 impl ExecOp {
     /// What is to be run, for a user.
-    fn told(&self, scope: &UserScope<'_, '_>) -> Result<exec::Told, Failure> {
+    fn told(&self, scope: &UserScope<'_, '_>) -> Result<exec::Told, SampleFailure> {
         let text = |template: &BoundTemplate| {
             let mut text = Vec::new();
             template.render(scope, &mut text)?;
-            Ok::<_, Failure>(String::from_utf8_lossy(&text).into_owned())
+            Ok::<_, SampleFailure>(String::from_utf8_lossy(&text).into_owned())
         };
         let path = |path: &Option<BoundTemplate>| path.as_ref().map(text).transpose();
         let pairs = self.env.iter().map(|(name, value)| Ok((text(name)?, text(value)?)));
         Ok(exec::Told {
             command: self.command.iter().map(text).collect::<Result<_, _>>()?,
-            env: pairs.collect::<Result<_, Failure>>()?,
+            env: pairs.collect::<Result<_, SampleFailure>>()?,
             directory: path(&self.directory)?,
             stdin: path(&self.stdin)?,
             stdout: path(&self.stdout)?,

@@ -8,14 +8,14 @@ use super::in_flight::Cancel;
 
 /// Why a sample came to nothing, and how to say it.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct SampleFailure {
     pub kind: ErrorKind,
     pub detail: String,
 }
 
-impl Failure {
+impl SampleFailure {
     pub(crate) fn new(kind: ErrorKind, detail: impl Into<String>) -> Self {
-        Failure { kind, detail: detail.into() }
+        SampleFailure { kind, detail: detail.into() }
     }
 
     /// An exchange that failed. `status_errors`: whether a status of 400 or above is an error by itself, which then goes before
@@ -24,41 +24,43 @@ impl Failure {
         use squall_wire::ErrorKind as Wire;
         let is_of_body = matches!(error.kind(), Wire::Decode | Wire::BodyTooLarge);
         match error.status() {
-            Some(status) if is_of_body && status_errors && status >= 400 => {
-                Failure::new(ErrorKind::Status, format!("status {status}; of its body: {error}"))
-            }
+            Some(status) if is_of_body && status_errors && status >= 400 => SampleFailure::new(
+                ErrorKind::Status,
+                format!("status {status}; of its body: {error}"),
+            ),
             Some(status) if is_of_body => {
                 let detail = format!("{error} (status {status})");
-                Failure { detail, ..Failure::from(error) }
+                SampleFailure { detail, ..SampleFailure::from(error) }
             }
-            _ => Failure::from(error),
+            _ => SampleFailure::from(error),
         }
     }
 
     /// The run ended before it was over.
     pub(super) fn interrupted() -> Self {
-        Failure::new(ErrorKind::Interrupted, "")
+        SampleFailure::new(ErrorKind::Interrupted, "")
     }
 
     /// A sample that was cancelled while it waited for a connection of the plan's pool, or for a stream
     /// of its user's connection.
     pub(super) fn in_pool(cancel: Cancel, size: Option<u32>) -> Self {
         match (cancel, size) {
-            (Cancel::Stop, _) => Failure::interrupted(),
+            (Cancel::Stop, _) => SampleFailure::interrupted(),
             (Cancel::Timeout, Some(size)) => {
-                Failure::new(ErrorKind::PoolTimeout, format!("pool_size: {size}"))
+                SampleFailure::new(ErrorKind::PoolTimeout, format!("pool_size: {size}"))
             }
-            (Cancel::Timeout, None) => {
-                Failure::new(ErrorKind::PoolTimeout, "the user's connection has no free stream")
-            }
+            (Cancel::Timeout, None) => SampleFailure::new(
+                ErrorKind::PoolTimeout,
+                "the user's connection has no free stream",
+            ),
         }
     }
 
     /// A sample that was cancelled, by the phase that it was in.
     pub(super) fn cancelled(cancel: Cancel, phase: Phase) -> Self {
         match cancel {
-            Cancel::Stop => Failure::interrupted(),
-            Cancel::Timeout => Failure::timeout(phase),
+            Cancel::Stop => SampleFailure::interrupted(),
+            Cancel::Timeout => SampleFailure::timeout(phase),
         }
     }
 
@@ -71,18 +73,18 @@ impl Failure {
             Phase::Idle | Phase::FirstByte => ErrorKind::TimeoutFirstByte,
             Phase::Body => ErrorKind::TimeoutBody,
         };
-        Failure::new(kind, "")
+        SampleFailure::new(kind, "")
     }
 }
 
-impl From<EvalError> for Failure {
+impl From<EvalError> for SampleFailure {
     fn from(error: EvalError) -> Self {
         let kind = if error.lacks_value() { ErrorKind::Variable } else { ErrorKind::Render };
-        Failure::new(kind, error.to_string())
+        SampleFailure::new(kind, error.to_string())
     }
 }
 
-impl From<Error> for Failure {
+impl From<Error> for SampleFailure {
     fn from(error: Error) -> Self {
         use squall_wire::ErrorKind as Wire;
         let kind = match error.kind() {
@@ -102,6 +104,6 @@ impl From<Error> for Failure {
             Wire::BodySource => ErrorKind::BodyFile,
             Wire::Io => ErrorKind::Io,
         };
-        Failure::new(kind, error.to_string())
+        SampleFailure::new(kind, error.to_string())
     }
 }

@@ -14,7 +14,7 @@ use super::received::{Challenged, Received, received};
 use super::resources::{self, Known, Wanted};
 use super::route::{self, Form, Message, Route};
 use super::throttle::Throttled;
-use super::{Failure, Frame, Sampler};
+use super::{Frame, SampleFailure, Sampler};
 use crate::parts::sent::Sent;
 use crate::program::{Limits, RequestOp};
 use crate::user::Core;
@@ -45,7 +45,7 @@ impl Sampler for RequestOp {
         true
     }
 
-    async fn perform<'f>(&'f self, frame: &mut Frame<'f>) -> Result<(), Failure> {
+    async fn perform<'f>(&'f self, frame: &mut Frame<'f>) -> Result<(), SampleFailure> {
         let (mut route, name) = route::first(frame.worker, frame.user, self)?;
         frame.name = Some(name);
         if self.resources.is_some() {
@@ -79,7 +79,7 @@ pub(super) async fn follow<'p, 'w>(
     frame: &mut Frame<'w>,
     op: &'p RequestOp,
     mut route: Route<'p, 'w>,
-) -> Result<(), Failure> {
+) -> Result<(), SampleFailure> {
     frame.trace = route.trace;
     frame.jar = op.jar;
     let result = match frame.take_limits(op) {
@@ -96,13 +96,13 @@ async fn lead<'p, 'w>(
     frame: &mut Frame<'w>,
     op: &'p RequestOp,
     route: &mut Route<'p, 'w>,
-) -> Result<(), Failure> {
+) -> Result<(), SampleFailure> {
     let (mut redirects, mut challenged) = (0, Challenged::Never);
     loop {
         match exchange(frame, op, route, challenged).await? {
             Received::Reply => return Ok(()),
             Received::Long(long) => return long.reply(frame, op, route).await,
-            Received::Late(phase) => return Err(Failure::timeout(phase)),
+            Received::Late(phase) => return Err(SampleFailure::timeout(phase)),
             Received::Challenge(challenge) => {
                 challenged = match challenged {
                     Challenged::Never => Challenged::Once,
@@ -110,12 +110,12 @@ async fn lead<'p, 'w>(
                 };
                 frame.user.challenges.borrow_mut().put(route.origin, *challenge);
             }
-            Received::Unknown(reason) => return Err(Failure::new(ErrorKind::Status, reason)),
+            Received::Unknown(reason) => return Err(SampleFailure::new(ErrorKind::Status, reason)),
             Received::Redirect { status, location } => {
                 redirects += 1;
                 if redirects > op.limits.redirects {
                     let most = format!("more than {}", op.limits.redirects);
-                    return Err(Failure::new(ErrorKind::TooManyRedirects, most));
+                    return Err(SampleFailure::new(ErrorKind::TooManyRedirects, most));
                 }
                 frame.worker.recorder.count(|counters| counters.redirects += 1);
                 *route = route::redirected(frame.worker, route, op, status, &location)?;
@@ -132,11 +132,11 @@ enum Attempt {
     Stale {
         sent: bool,
     },
-    Failed(Failure),
+    Failed(SampleFailure),
 }
 
-impl From<Failure> for Attempt {
-    fn from(failure: Failure) -> Self {
+impl From<SampleFailure> for Attempt {
+    fn from(failure: SampleFailure) -> Self {
         Attempt::Failed(failure)
     }
 }
@@ -148,7 +148,7 @@ async fn exchange(
     op: &RequestOp,
     route: &Route<'_, '_>,
     challenged: Challenged,
-) -> Result<Received, Failure> {
+) -> Result<Received, SampleFailure> {
     let first = attempt(frame, op, route, challenged, false).await;
     let last = match first {
         Err(Attempt::Stale { sent }) => {
@@ -160,7 +160,9 @@ async fn exchange(
     };
     last.map_err(|attempt| match attempt {
         Attempt::Failed(failure) => failure,
-        Attempt::Stale { .. } => Failure::new(ErrorKind::ClosedEarly, "closed before any response"),
+        Attempt::Stale { .. } => {
+            SampleFailure::new(ErrorKind::ClosedEarly, "closed before any response")
+        }
     })
 }
 
@@ -225,7 +227,7 @@ async fn attempt(
             let mut exchange = Box::pin(on.exchange(client, request, expect, progress, done));
             in_flight.run(exchange.as_mut()).await
         }
-        _ => return Err(Failure::new(ErrorKind::Io, "the protocol has changed").into()),
+        _ => return Err(SampleFailure::new(ErrorKind::Io, "the protocol has changed").into()),
     };
     if !matches!(exchanged, Ok(Ok(_))) || frame.was_slow() {
         let again = borrowed.newly_retransmitted();
@@ -247,11 +249,11 @@ async fn attempt(
             if !fresh && op.retry_stale && may_repeat(&error, route.method) {
                 return Err(Attempt::Stale { sent: error.delivery() != Delivery::NotSent });
             }
-            Err(Failure::of_exchange(error, op.status_errors).into())
+            Err(SampleFailure::of_exchange(error, op.status_errors).into())
         }
         Err(cancel) => {
             frame.came_to_nothing();
-            Err(Failure::cancelled(cancel, progress.phase()).into())
+            Err(SampleFailure::cancelled(cancel, progress.phase()).into())
         }
     }
 }
@@ -263,7 +265,7 @@ async fn begin<'p, 'w>(
     route: &Route<'_, '_>,
     throttled: Option<&Throttled<'_>>,
     fresh: bool,
-) -> Result<(Borrowed, Message<'p, 'w>), Failure> {
+) -> Result<(Borrowed, Message<'p, 'w>), SampleFailure> {
     let (worker, user) = (frame.worker, frame.user);
     // Before the connection is there: that is no time of the target's.
     let message = worker.render(user, op, route, worker.speaks_http2(route.origin))?;
@@ -296,7 +298,7 @@ pub(super) async fn connect(
     origin: u32,
     permit: Option<Permit>,
     window: Option<u32>,
-) -> Result<Borrowed, Failure> {
+) -> Result<Borrowed, SampleFailure> {
     let (worker, in_flight) = (frame.worker, frame.in_flight);
     let Limits { connect, first_byte, total, .. } = *limits;
     frame.set_deadlines(connect, total);
@@ -311,9 +313,9 @@ pub(super) async fn connect(
         Ok(Err(error)) => {
             // It was the proxy that did.
             error.status().into_iter().for_each(|status| frame.answered(status));
-            Err(Failure::from(error))
+            Err(SampleFailure::from(error))
         }
-        Err(cancel) => Err(Failure::cancelled(cancel, in_flight.progress.phase())),
+        Err(cancel) => Err(SampleFailure::cancelled(cancel, in_flight.progress.phase())),
     }
 }
 

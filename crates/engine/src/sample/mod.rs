@@ -25,7 +25,7 @@ use squall_metrics::PlaceId;
 use crate::post::OnTheWay;
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
-pub(crate) use failure::Failure;
+pub(crate) use failure::SampleFailure;
 use frame::Frame;
 pub(crate) use frame::note;
 pub(crate) use http::is_fresh;
@@ -57,7 +57,7 @@ pub(crate) trait Sampler {
     ///
     /// # Errors
     /// There was no reply.
-    async fn perform<'f>(&'f self, frame: &mut Frame<'f>) -> Result<(), Failure>;
+    async fn perform<'f>(&'f self, frame: &mut Frame<'f>) -> Result<(), SampleFailure>;
 }
 
 /// A moment at which a user can go on, on the run's clock.
@@ -101,7 +101,7 @@ pub(crate) async fn sample(
     let mut frame = Frame::new(worker, user, in_flight, strand, now);
     frame.name = sampler.name();
     let result = if worker.is_cancelled() {
-        Err(Failure::interrupted())
+        Err(SampleFailure::interrupted())
     } else {
         sampler.perform(&mut frame).await
     };

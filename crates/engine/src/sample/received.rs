@@ -9,7 +9,7 @@ use squall_wire::{Phase, Response, Times};
 use super::capture::Capture;
 use super::resources::{Within, content_type};
 use super::route::{self, Route};
-use super::{Failure, Frame};
+use super::{Frame, SampleFailure};
 use crate::long_body::{self, FoundAhead};
 use crate::parts::auth::Challenge;
 use crate::program::{AuthOp, RequestOp};
@@ -173,7 +173,7 @@ impl LongReply {
         frame: &mut Frame<'_>,
         op: &RequestOp,
         route: &Route<'_, '_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), SampleFailure> {
         frame.in_flight.lift_deadlines();
         let within = self.within;
         let search = pin!(long_body::search(
@@ -185,8 +185,8 @@ impl LongReply {
         ));
         let (body, ahead, resources) = match frame.in_flight.run(search).await {
             Ok(Some(found)) => found,
-            Ok(None) => return Err(Failure::new(ErrorKind::Extract, "the search broke off")),
-            Err(cancel) => return Err(Failure::cancelled(cancel, Phase::Body)),
+            Ok(None) => return Err(SampleFailure::new(ErrorKind::Extract, "the search broke off")),
+            Err(cancel) => return Err(SampleFailure::cancelled(cancel, Phase::Body)),
         };
         let response = Response {
             status: self.status,

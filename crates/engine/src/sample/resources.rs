@@ -15,7 +15,7 @@ use squall_plan::model::CacheUse;
 use squall_wire::Response;
 
 use super::route::{self, Route};
-use super::{Failure, Frame, Sampler, http};
+use super::{Frame, SampleFailure, Sampler, http};
 use crate::parts::cache::{Condition, Fields, Lookup, Moments};
 use crate::parts::url;
 use crate::program::RequestOp;
@@ -369,7 +369,7 @@ impl Sampler for ResourceSampler<'_> {
         false
     }
 
-    async fn perform<'f>(&'f self, frame: &mut Frame<'f>) -> Result<(), Failure> {
+    async fn perform<'f>(&'f self, frame: &mut Frame<'f>) -> Result<(), SampleFailure> {
         let within = match (self.is_read, self.item.kind) {
             (true, ResourceKind::Style) => Within::Style,
             (true, ResourceKind::Frame) => Within::Page,

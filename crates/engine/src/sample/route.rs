@@ -7,7 +7,7 @@ use squall_plan::template::BoundTemplate;
 use squall_wire::{Fields, Origin};
 
 use super::body;
-use super::failure::Failure;
+use super::failure::SampleFailure;
 use super::via;
 use crate::parts::auth::Asking;
 use crate::parts::cache::Condition;
@@ -120,7 +120,7 @@ pub(super) fn first<'p, 'w>(
     worker: &'w Worker,
     user: &Core,
     op: &'p RequestOp,
-) -> Result<(Route<'p, 'w>, u32), Failure> {
+) -> Result<(Route<'p, 'w>, u32), SampleFailure> {
     let scope = UserScope::new(&worker.program, user);
     let (origin, path) = match &op.url {
         UrlOp::Static { origin, .. } if op.prepared.is_some() => (*origin, None),
@@ -179,7 +179,7 @@ pub(super) fn redirected<'p, 'w>(
     op: &RequestOp,
     status: u16,
     location: &[u8],
-) -> Result<Route<'p, 'w>, Failure> {
+) -> Result<Route<'p, 'w>, SampleFailure> {
     let location = url::in_header(location);
     let (origin, path) = worker.locate(&location, Some((route.origin, route.target(op))))?;
     let becomes_get = match status {
@@ -217,14 +217,18 @@ impl Worker {
 
     /// Origin and path of a URL that is known only now, if requests may go there. `base`: the page
     /// on which it stands.
-    fn locate(&self, text: &str, base: Option<(u32, &[u8])>) -> Result<(u32, Buffer<'_>), Failure> {
+    fn locate(
+        &self,
+        text: &str,
+        base: Option<(u32, &[u8])>,
+    ) -> Result<(u32, Buffer<'_>), SampleFailure> {
         let is_of_plan = base.is_none();
         let bad = |error: url::UrlError| {
             // Masked before it is cut: what is left of a secret would not be known for one.
             let masked = self.recorder.secrets().mask(text);
             let shown: String = masked.chars().take(MAX_SHOWN_URL).collect();
             let kind = if is_of_plan { ErrorKind::Render } else { ErrorKind::BadRedirect };
-            Failure::new(kind, format!("URL `{shown}`: {error}"))
+            SampleFailure::new(kind, format!("URL `{shown}`: {error}"))
         };
         let base = match (base, &self.program.target) {
             (Some((origin, path)), _) => Some((origin, String::from_utf8_lossy(path).into_owned())),
@@ -248,7 +252,7 @@ impl Worker {
                 let masked = self.recorder.secrets().mask(text);
                 let hidden = (masked != text).then(|| names::limited(&masked));
                 let reason = self.program.hosts.explain(host, port, hidden.as_deref());
-                return Err(Failure::new(ErrorKind::HostNotAllowed, reason));
+                return Err(SampleFailure::new(ErrorKind::HostNotAllowed, reason));
             }
         };
         Ok((number, self.buffer(location.path.as_bytes())))
@@ -261,7 +265,7 @@ impl Worker {
         op: &'p RequestOp,
         route: &Route<'_, '_>,
         http2: bool,
-    ) -> Result<Message<'p, '_>, Failure> {
+    ) -> Result<Message<'p, '_>, SampleFailure> {
         if let (None, Some(prepared)) = (&route.path, &op.prepared) {
             let form = self.prepared(user, op, prepared, route, http2)?;
             return Ok(Message { form, stream: None });
@@ -313,7 +317,7 @@ impl Worker {
         prepared: &'p Prepared,
         route: &Route<'_, '_>,
         http2: bool,
-    ) -> Result<Form<'p, '_>, Failure> {
+    ) -> Result<Form<'p, '_>, SampleFailure> {
         if !http2 {
             let mut own = self.buffers.take();
             condition_lines(route, &mut *own)?;
@@ -322,7 +326,7 @@ impl Worker {
             return Ok(Form::Text(Bytes { prepared: Some(prepared), own }));
         }
         let Some(fields) = &prepared.fields else {
-            return Err(Failure::new(ErrorKind::Render, "it is not prepared for HTTP/2"));
+            return Err(SampleFailure::new(ErrorKind::Render, "it is not prepared for HTTP/2"));
         };
         let mut fields = Cow::Borrowed(fields);
         let adds = route.trace.is_some() || !route.conditions.is_empty();
@@ -346,7 +350,7 @@ impl Worker {
         destination: &Destination<'_>,
         ((length, content_type), body): ((u64, Option<&str>), Option<&[u8]>),
         out: &mut impl HeadWriter,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), SampleFailure> {
         let scope = UserScope::new(&self.program, user);
         render::render_head(op, destination, length, content_type, &scope, out)?;
         if let AuthOp::Digest { user: name, password } = &op.auth
@@ -359,7 +363,11 @@ impl Worker {
         self.cookie_line(user, op, route, out)
     }
 
-    fn trace_line(&self, route: &Route<'_, '_>, out: &mut impl HeadWriter) -> Result<(), Failure> {
+    fn trace_line(
+        &self,
+        route: &Route<'_, '_>,
+        out: &mut impl HeadWriter,
+    ) -> Result<(), SampleFailure> {
         let Some(trace) = route.trace else { return Ok(()) };
         out.field(TRACEPARENT, |line| {
             self.draw_trace(|random| trace.write(random, line));
@@ -380,7 +388,7 @@ impl Worker {
         op: &RequestOp,
         route: &Route<'_, '_>,
         out: &mut impl HeadWriter,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), SampleFailure> {
         let mut has_own = false;
         if self.sends_cookies(user, op, route) {
             let origin = self.origin(route.origin);
@@ -404,7 +412,7 @@ impl Worker {
         op: &RequestOp,
         (route, body): (&Route<'_, '_>, Option<&[u8]>),
         out: &mut impl HeadWriter,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), SampleFailure> {
         let mut challenges = user.challenges.borrow_mut();
         let Some(challenge) = challenges.of(route.origin) else { return Ok(()) };
         let scope = UserScope::new(&self.program, user);
@@ -417,14 +425,14 @@ impl Worker {
             body,
             chance: user.chance(),
         });
-        let value = value.map_err(|why| Failure::new(ErrorKind::Render, why))?;
+        let value = value.map_err(|why| SampleFailure::new(ErrorKind::Render, why))?;
         out.line(b"Authorization: ", &value)?;
         Ok(())
     }
 }
 
 /// What a request has that asks whether what the cache knows has changed.
-fn condition_lines(route: &Route<'_, '_>, out: &mut impl HeadWriter) -> Result<(), Failure> {
+fn condition_lines(route: &Route<'_, '_>, out: &mut impl HeadWriter) -> Result<(), SampleFailure> {
     for (name, value) in route.conditions {
         out.field(name, |line| {
             line.extend_from_slice(value);
@@ -435,8 +443,8 @@ fn condition_lines(route: &Route<'_, '_>, out: &mut impl HeadWriter) -> Result<(
 }
 
 /// The head that was written, if HTTP/2 can say it.
-fn finished(writer: FieldWriter) -> Result<Fields, Failure> {
-    writer.finish().map_err(|why| Failure::new(ErrorKind::Render, why))
+fn finished(writer: FieldWriter) -> Result<Fields, SampleFailure> {
+    writer.finish().map_err(|why| SampleFailure::new(ErrorKind::Render, why))
 }
 
 /// Where an exchange goes, as far as cookies care.
@@ -451,7 +459,7 @@ pub(super) fn rendered<'w>(
     worker: &'w Worker,
     template: &BoundTemplate,
     scope: &UserScope<'_, '_>,
-) -> Result<Buffer<'w>, Failure> {
+) -> Result<Buffer<'w>, SampleFailure> {
     let mut text = worker.buffers.take();
     template.render(scope, &mut text)?;
     Ok(text)
@@ -463,7 +471,7 @@ pub(super) fn rendered_name(
     template: &BoundTemplate,
     place: PlaceId,
     scope: &UserScope<'_, '_>,
-) -> Result<u32, Failure> {
+) -> Result<u32, SampleFailure> {
     let text = rendered(worker, template, scope)?;
     Ok(worker.recorder.name(place, &names::limited(&String::from_utf8_lossy(&text))))
 }

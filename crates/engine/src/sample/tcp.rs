@@ -11,7 +11,7 @@ use super::connections::{Borrowed, Carrier};
 use super::http::connect;
 use super::route::{rendered, rendered_name};
 use super::throttle::Throttled;
-use super::{Failure, Frame, Sampler, via};
+use super::{Frame, SampleFailure, Sampler, via};
 use crate::long_body::FoundAhead;
 use crate::parts::{names, url};
 use crate::program::{Limits, NameOp, TcpOp, TcpTo};
@@ -43,7 +43,7 @@ impl Sampler for TcpOp {
         true
     }
 
-    async fn perform<'f>(&'f self, frame: &mut Frame<'f>) -> Result<(), Failure> {
+    async fn perform<'f>(&'f self, frame: &mut Frame<'f>) -> Result<(), SampleFailure> {
         let worker = frame.worker;
         let Prepared { origin, bytes, limits } = self.prepare(frame)?;
         frame.bound(limits.all);
@@ -55,7 +55,9 @@ impl Sampler for TcpOp {
         }
         let result = result.map_err(|attempt| match attempt {
             Attempt::Failed(failure) => failure,
-            Attempt::Stale => Failure::new(ErrorKind::ClosedEarly, "closed before it was used"),
+            Attempt::Stale => {
+                SampleFailure::new(ErrorKind::ClosedEarly, "closed before it was used")
+            }
         });
         frame.explain(&result, || worker.origin(origin).origin.to_string());
         result
@@ -74,18 +76,18 @@ struct Prepared {
 enum Attempt {
     /// The server had closed the connection before it was used again, and nothing was sent.
     Stale,
-    Failed(Failure),
+    Failed(SampleFailure),
 }
 
-impl From<Failure> for Attempt {
-    fn from(failure: Failure) -> Self {
+impl From<SampleFailure> for Attempt {
+    fn from(failure: SampleFailure) -> Self {
         Attempt::Failed(failure)
     }
 }
 
 impl TcpOp {
     /// Looks at what the user's variables say of it. They are free again behind it: extracts set them.
-    fn prepare(&self, frame: &mut Frame<'_>) -> Result<Prepared, Failure> {
+    fn prepare(&self, frame: &mut Frame<'_>) -> Result<Prepared, SampleFailure> {
         let worker = frame.worker;
         let scope = UserScope::new(&worker.program, frame.user);
         if let NameOp::Rendered(template) = &self.name {
@@ -101,7 +103,7 @@ impl TcpOp {
     }
 
     /// The number of the place where it goes.
-    fn origin(&self, worker: &Worker, scope: &UserScope<'_, '_>) -> Result<u32, Failure> {
+    fn origin(&self, worker: &Worker, scope: &UserScope<'_, '_>) -> Result<u32, SampleFailure> {
         let template = match &self.to {
             TcpTo::Known(origin) => return Ok(*origin),
             TcpTo::OfUser(template) => template,
@@ -110,26 +112,26 @@ impl TcpOp {
         let text = String::from_utf8_lossy(&text);
         let origin = url::tcp(&text).map_err(|error| {
             let shown = names::limited(&worker.recorder.secrets().mask(&text)).into_owned();
-            Failure::new(ErrorKind::Render, format!("`{shown}`: {error}"))
+            SampleFailure::new(ErrorKind::Render, format!("`{shown}`: {error}"))
         })?;
         let hosts = &worker.program.hosts;
         if !hosts.allows(&origin.host, origin.port) {
             let masked = worker.recorder.secrets().mask(&text);
             let hidden = (masked != text).then(|| names::limited(&masked));
             let reason = hosts.explain(&origin.host, origin.port, hidden.as_deref());
-            return Err(Failure::new(ErrorKind::HostNotAllowed, reason));
+            return Err(SampleFailure::new(ErrorKind::HostNotAllowed, reason));
         }
         Ok(worker.origin_number(origin, Asked::default()))
     }
 
     /// What is sent, for a user.
-    fn bytes(&self, scope: &UserScope<'_, '_>) -> Result<Vec<u8>, Failure> {
+    fn bytes(&self, scope: &UserScope<'_, '_>) -> Result<Vec<u8>, SampleFailure> {
         let mut text = Vec::new();
         self.send.render(scope, &mut text)?;
         let bytes = match self.form {
             ByteForm::Text => text,
             ByteForm::Hex => unhex(&text).ok_or_else(|| {
-                Failure::new(ErrorKind::Render, "what is sent is not hexadecimal")
+                SampleFailure::new(ErrorKind::Render, "what is sent is not hexadecimal")
             })?,
         };
         let BytesEnd::Prefixed(size) = self.end else { return Ok(bytes) };
@@ -137,7 +139,7 @@ impl TcpOp {
         let (none, prefix) = length.split_at(length.len() - usize::from(size));
         if none.iter().any(|byte| *byte != 0) {
             let text = format!("{} bytes are too long for a prefix of {size}", bytes.len());
-            return Err(Failure::new(ErrorKind::Render, text));
+            return Err(SampleFailure::new(ErrorKind::Render, text));
         }
         Ok([prefix, &bytes].concat())
     }
@@ -171,7 +173,7 @@ impl TcpOp {
         let done =
             |response: &Response<'_>, times: Times| self.received(frame, limits, response, &times);
         let Carrier::Connection(connection) = &mut borrowed.carrier else {
-            return Err(Failure::new(ErrorKind::Io, "the connection speaks HTTP/2").into());
+            return Err(SampleFailure::new(ErrorKind::Io, "the connection speaks HTTP/2").into());
         };
         if self.reset {
             connection.reset_on_close();
@@ -194,12 +196,12 @@ impl TcpOp {
                 frame.came_to_nothing();
                 match error.is_stale() && error.delivery() == Delivery::NotSent && !fresh {
                     true => Err(Attempt::Stale),
-                    false => Err(Failure::from(error).into()),
+                    false => Err(SampleFailure::from(error).into()),
                 }
             }
             Err(cancel) => {
                 frame.came_to_nothing();
-                Err(Failure::cancelled(cancel, progress.phase()).into())
+                Err(SampleFailure::cancelled(cancel, progress.phase()).into())
             }
         }
     }
@@ -228,7 +230,7 @@ impl TcpOp {
         origin: u32,
         window: Option<u32>,
         fresh: bool,
-    ) -> Result<Borrowed, Failure> {
+    ) -> Result<Borrowed, SampleFailure> {
         let place = frame.place(origin, limits.pool).await?;
         frame.enter();
         let fresh = fresh || self.connection == KeepOpen::Fresh;
@@ -248,8 +250,8 @@ impl TcpOp {
         limits: &Limits,
         response: &Response<'_>,
         times: &Times,
-    ) -> Result<(), Failure> {
-        frame.received(response, times).map_err(Failure::timeout)?;
+    ) -> Result<(), SampleFailure> {
+        frame.received(response, times).map_err(SampleFailure::timeout)?;
         let digits = match self.form {
             ByteForm::Text => None,
             ByteForm::Hex => Some(hex(response.body)),

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use squall_metrics::ErrorKind;
 use squall_plan::template::BoundTemplate;
 
-use super::failure::Failure;
+use super::failure::SampleFailure;
 use super::route::rendered;
 use crate::parts::{names, url};
 use crate::program::ViaOp;
@@ -18,7 +18,7 @@ pub(super) fn asked(
     origin: u32,
     via: Option<&ViaOp>,
     scope: &UserScope<'_, '_>,
-) -> Result<u32, Failure> {
+) -> Result<u32, SampleFailure> {
     let Some(via) = via else { return Ok(origin) };
     let mut asked = Asked::default();
     if let Some(name) = &via.client_cert {
@@ -34,7 +34,7 @@ pub(super) fn asked(
         asked.proxy = number.map_err(|error| refused(worker, &error))?;
         if !via.names_proxy {
             let allowed = worker.allows_proxy(asked.proxy);
-            allowed.map_err(|reason| Failure {
+            allowed.map_err(|reason| SampleFailure {
                 kind: ErrorKind::HostNotAllowed,
                 ..refused(worker, &reason)
             })?;
@@ -52,19 +52,19 @@ fn source(
     worker: &Worker,
     template: &BoundTemplate,
     scope: &UserScope<'_, '_>,
-) -> Result<Option<IpAddr>, Failure> {
+) -> Result<Option<IpAddr>, SampleFailure> {
     let text = rendered(worker, template, scope)?;
     url::source_address(&String::from_utf8_lossy(&text)).map_err(|error| refused(worker, &error))
 }
 
 /// What a text of the plan's comes to cannot be used.
-fn refused(worker: &Worker, error: &str) -> Failure {
+fn refused(worker: &Worker, error: &str) -> SampleFailure {
     let shown = names::limited(&worker.recorder.secrets().mask(error)).into_owned();
-    Failure::new(ErrorKind::Render, shown)
+    SampleFailure::new(ErrorKind::Render, shown)
 }
 
 /// The number of a client certificate.
-fn certificate(worker: &Worker, name: &[u8]) -> Result<u16, Failure> {
+fn certificate(worker: &Worker, name: &[u8]) -> Result<u16, SampleFailure> {
     let name = String::from_utf8_lossy(name);
     if let Some(certificate) = worker.client.certificate(&name) {
         return Ok(certificate);
@@ -76,5 +76,5 @@ fn certificate(worker: &Worker, name: &[u8]) -> Result<u16, Failure> {
         known => format!("there are {}", known.join(", ")),
     };
     let reason = format!("no client certificate is called `{shown}`: {known}");
-    Err(Failure::new(ErrorKind::Tls, reason))
+    Err(SampleFailure::new(ErrorKind::Tls, reason))
 }

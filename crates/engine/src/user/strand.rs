@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::program::{Pc, Program, Register};
-use crate::trace::{Answer, Tally};
+use crate::trace::{StatedResponse, Tally};
 use crate::turns::Turn;
 
 /// A flow of steps.
@@ -42,7 +42,7 @@ struct Rare {
     /// What was sampled in it, where somebody watches.
     tally: Tally,
     /// What the last text said of itself that was looked at since a group began, where somebody watches.
-    looked: Option<Answer>,
+    looked: Option<StatedResponse>,
     /// The number of the group around a branch that is one sample.
     sample_around: Option<u64>,
 }
@@ -100,12 +100,12 @@ impl Strand {
     }
 
     /// Keeps what a text said of itself that was looked at.
-    pub(crate) fn has_looked(&mut self, answer: Answer) {
+    pub(crate) fn has_looked(&mut self, answer: StatedResponse) {
         self.rare().looked = Some(answer);
     }
 
     /// Takes what the last such text said since a group began.
-    pub(crate) fn take_looked(&mut self) -> Option<Answer> {
+    pub(crate) fn take_looked(&mut self) -> Option<StatedResponse> {
         self.rare.as_mut()?.looked.take()
     }
 

@@ -8,7 +8,7 @@ use crate::markup::{self, Dialect};
 
 fn select(selector: &str, attribute: Option<&str>, tree: &Tree) -> Vec<String> {
     let css = Css::compile(selector, attribute).unwrap_or_else(|e| panic!("{selector}: {e}"));
-    match find(&css, tree, Which::All).unwrap() {
+    match find(&css, tree, MatchChoice::All).unwrap() {
         Found::None => vec![],
         Found::One(one) => panic!("one of all: {one:?}"),
         Found::Many(items) => {
@@ -22,7 +22,7 @@ fn fuel(tree: &Tree) -> Fuel {
     Fuel::new(4 * tree.len() as usize, Limits::default())
 }
 
-fn find(css: &Css, tree: &Tree, which: Which) -> Result<Found<'static>, ExtractError> {
+fn find(css: &Css, tree: &Tree, which: MatchChoice) -> Result<Found<'static>, ExtractError> {
     css.find(tree, &fuel(tree), which, 0)
 }
 
@@ -169,11 +169,13 @@ fn takes_texts_and_attributes() {
     assert_eq!(select("a", Some("HREF"), &tree), ["/x?a=1&b=2"]);
     assert_eq!(select("i", None, &tree), [""; 0]);
     let css = Css::compile("a", None).unwrap();
-    for (which, expected) in [(Which::First, "x"), (Which::Nth(2), "y"), (Which::Last, "y")] {
+    for (which, expected) in
+        [(MatchChoice::First, "x"), (MatchChoice::Nth(2), "y"), (MatchChoice::Last, "y")]
+    {
         let found = find(&css, &tree, which).unwrap();
         assert_eq!(found, Found::One(Item::text(expected)), "{which:?}");
     }
-    assert_eq!(find(&css, &tree, Which::Nth(3)).unwrap(), Found::None);
+    assert_eq!(find(&css, &tree, MatchChoice::Nth(3)).unwrap(), Found::None);
 }
 
 #[test]
@@ -300,12 +302,12 @@ fn costly_searches_end() {
         (":indeterminate", &form),
     ] {
         let css = Css::compile(selector, None).unwrap();
-        let found = find(&css, tree, Which::All);
+        let found = find(&css, tree, MatchChoice::All);
         assert!(matches!(found, Err(ExtractError::TooCostly { .. })), "{selector}");
     }
     // Combinations of ancestors are not tried one by one.
     let css = Css::compile(&format!("b {}", "div ".repeat(100)), None).unwrap();
-    assert_eq!(find(&css, &deep, Which::All), Ok(Found::None));
+    assert_eq!(find(&css, &deep, MatchChoice::All), Ok(Found::None));
     // Positions do not make it quadratic.
     for selector in [
         "p:nth-child(even):nth-last-of-type(odd)",
@@ -314,7 +316,7 @@ fn costly_searches_end() {
         "p:first-child, p:last-child",
     ] {
         let css = Css::compile(selector, None).unwrap();
-        assert!(matches!(find(&css, &wide, Which::Last), Ok(Found::One(_))), "{selector}");
+        assert!(matches!(find(&css, &wide, MatchChoice::Last), Ok(Found::One(_))), "{selector}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::elements::*;
 use super::lexer::Mode;
-use super::page::{After, Child, Outcome, Page};
+use super::page::{After, Child, Page, Visit};
 use super::token::{Kind, Token};
 use super::versions::{HTML20, STRICT};
 use crate::ExtractError;
@@ -30,7 +30,7 @@ impl Page<'_> {
         std::mem::take(&mut frame.may_inherit) && self.inherit(Some(*token))
     }
 
-    pub(super) fn in_body(&mut self, body: usize, mut token: Token) -> Outcome {
+    pub(super) fn in_body(&mut self, body: usize, mut token: Token) -> Visit {
         if token.tag == Some(Tag::Html) {
             if token.begins() || self.root_has_ended {
                 self.discard();
@@ -97,13 +97,13 @@ impl Page<'_> {
     }
 
     /// Reads an element as a block, whatever it is.
-    fn enter_as_block(&mut self, parent: usize, token: &Token, mode: Mode) -> Outcome {
+    fn enter_as_block(&mut self, parent: usize, token: &Token, mode: Mode) -> Visit {
         let nodes = self.nodes.len();
         self.nodes.push(super::page::Node::of(token, parent));
         self.open(nodes, Rule::Block, mode, After::Nothing, nodes)
     }
 
-    fn text_in_body(&mut self, body: usize, token: &Token) -> Outcome {
+    fn text_in_body(&mut self, body: usize, token: &Token) -> Visit {
         let is_white = token.end <= token.start + 1 && self.lexer.kept_at(token.start) == b' ';
         let mode = self.frames.last().map_or(Mode::SkipSpace, |frame| frame.mode);
         if is_white && mode == Mode::SkipSpace {
@@ -165,7 +165,7 @@ impl Page<'_> {
         }
     }
 
-    fn child_of_body(&mut self, body: usize, token: &Token) -> Outcome {
+    fn child_of_body(&mut self, body: usize, token: &Token) -> Visit {
         let mut mode = Mode::SkipSpace;
         if token.is(INLINE) && !token.is(MIXED) {
             let is_image = token.tag == Some(Tag::Img);
@@ -184,7 +184,7 @@ impl Page<'_> {
         self.enter_child(body, token, mode)
     }
 
-    pub(super) fn begin_block(&mut self, node: usize) -> Outcome {
+    pub(super) fn begin_block(&mut self, node: usize) -> Visit {
         let tag = self.tag_of(node);
         if tag == Tag::Form && self.is_in(node, Some(tag))? {
             self.warn();
@@ -212,7 +212,7 @@ impl Page<'_> {
         }
     }
 
-    pub(super) fn in_block(&mut self, node: usize, mut token: Token) -> Outcome {
+    pub(super) fn in_block(&mut self, node: usize, mut token: Token) -> Visit {
         let tag = self.tag_of(node);
         let own = [Some(tag), self.nodes[node].was];
         if token.kind == Kind::End && token.tag.is_some() && own.contains(&token.tag) {
@@ -302,7 +302,7 @@ impl Page<'_> {
         Ok(Next::Child(*token))
     }
 
-    fn text_in_block(&mut self, node: usize, tag: Tag, token: &Token) -> Outcome {
+    fn text_in_block(&mut self, node: usize, tag: Tag, token: &Token) -> Visit {
         if tag.is(MIXED) {
             if let Some(frame) = self.frames.last_mut() {
                 frame.may_inherit = false;
@@ -424,7 +424,7 @@ impl Page<'_> {
         }
     }
 
-    fn child_of_block(&mut self, node: usize, tag: Tag, token: &Token) -> Outcome {
+    fn child_of_block(&mut self, node: usize, tag: Tag, token: &Token) -> Visit {
         if token.is(INLINE) {
             if !token.implicit {
                 if tag.is(MIXED) {

@@ -2,7 +2,7 @@
 
 use super::elements::{HEAD, INLINE, Rule, Tag};
 use super::lexer::Mode;
-use super::page::{After, Child, DEPTH_LIMIT, DOCUMENT, HEAD_NODE, Node, Outcome, Page, ROOT};
+use super::page::{After, Child, DEPTH_LIMIT, DOCUMENT, HEAD_NODE, Node, Page, ROOT, Visit};
 use super::token::{Kind, Token};
 use super::versions::*;
 use crate::ExtractError;
@@ -16,7 +16,7 @@ const BEHIND_BODY: u8 = 2;
 
 impl Page<'_> {
     /// Reads a page of HTML.
-    pub(super) fn read_html(&mut self) -> Outcome {
+    pub(super) fn read_html(&mut self) -> Visit {
         while !self.has_root {
             let Some(token) = self.next(Mode::SkipSpace)? else { break };
             if token.kind == Kind::Misc {
@@ -60,7 +60,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    fn begin_root(&mut self, root: &Token) -> Outcome {
+    fn begin_root(&mut self, root: &Token) -> Visit {
         self.has_root = true;
         self.nodes.push(Node::of(root, DOCUMENT));
         let head = self.lexer.inferred(Tag::Head);
@@ -84,7 +84,7 @@ impl Page<'_> {
     }
 
     /// Begins to read an element.
-    pub(super) fn begin(&mut self) -> Outcome {
+    pub(super) fn begin(&mut self) -> Visit {
         let Some(frame) = self.frames.last_mut() else { return Ok(()) };
         let node = frame.node;
         frame.mode = match frame.rule {
@@ -111,7 +111,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    fn step(&mut self, rule: Rule, token: Option<Token>) -> Outcome {
+    fn step(&mut self, rule: Rule, token: Option<Token>) -> Visit {
         let Some(frame) = self.frames.last() else { return Ok(()) };
         let node = frame.node;
         let Some(token) = token else { return self.end_of_page(rule, node) };
@@ -141,7 +141,7 @@ impl Page<'_> {
     }
 
     /// An element that is open where the page ends.
-    fn end_of_page(&mut self, rule: Rule, node: usize) -> Outcome {
+    fn end_of_page(&mut self, rule: Rule, node: usize) -> Visit {
         match rule {
             Rule::Html => return self.root_at_end(),
             Rule::Title | Rule::Frameset | Rule::NoFrames | Rule::Select => self.warn(),
@@ -174,7 +174,7 @@ impl Page<'_> {
         self.close()
     }
 
-    fn root_at_end(&mut self) -> Outcome {
+    fn root_at_end(&mut self) -> Visit {
         let Some(frame) = self.frames.last_mut() else { return Ok(()) };
         if frame.step == BEFORE_HEAD {
             frame.step = BEHIND_HEAD;
@@ -188,14 +188,14 @@ impl Page<'_> {
         self.enter_child(ROOT, &body, Mode::SkipSpace)
     }
 
-    fn begin_head(&mut self) -> Outcome {
+    fn begin_head(&mut self) -> Visit {
         let id = self.nodes[HEAD_NODE].id;
         self.append(ROOT, Child::Element { id, tag: Tag::Head, is_empty: true });
         let nodes = self.nodes.len();
         self.open(HEAD_NODE, Rule::Head, Mode::SkipSpace, After::Nothing, nodes)
     }
 
-    fn in_root(&mut self, token: &Token) -> Outcome {
+    fn in_root(&mut self, token: &Token) -> Visit {
         let Some(frame) = self.frames.last_mut() else { return Ok(()) };
         if frame.step == BEHIND_HEAD {
             return self.behind_head(token);
@@ -216,7 +216,7 @@ impl Page<'_> {
         self.begin_head()
     }
 
-    fn behind_head(&mut self, token: &Token) -> Outcome {
+    fn behind_head(&mut self, token: &Token) -> Visit {
         if token.tag == Some(Tag::Html) {
             if token.kind != Kind::Start && !self.has_frameset {
                 self.discard();
@@ -278,12 +278,12 @@ impl Page<'_> {
         self.begin_body(body)
     }
 
-    fn begin_body(&mut self, body: Token) -> Outcome {
+    fn begin_body(&mut self, body: Token) -> Visit {
         self.lexer.narrow(!FRAMESET);
         self.begin_page_body(body)
     }
 
-    fn begin_page_body(&mut self, body: Token) -> Outcome {
+    fn begin_page_body(&mut self, body: Token) -> Visit {
         if let Some(frame) = self.frames.last_mut() {
             frame.step = BEHIND_BODY;
         }
@@ -291,7 +291,7 @@ impl Page<'_> {
     }
 
     /// Begins what is shown where there are no frames, or goes on with it.
-    fn begin_noframes(&mut self, token: Option<Token>) -> Outcome {
+    fn begin_noframes(&mut self, token: Option<Token>) -> Visit {
         self.has_noframes = true;
         let noframes = token.unwrap_or_else(|| self.lexer.inferred(Tag::Noframes));
         // It stands in the frameset, which has ended.
@@ -303,7 +303,7 @@ impl Page<'_> {
     }
 
     /// Has something that belongs into the head be read there.
-    pub(super) fn move_to_head(&mut self, token: &Token) -> Outcome {
+    pub(super) fn move_to_head(&mut self, token: &Token) -> Visit {
         if !token.begins() {
             self.discard();
             return Ok(());
@@ -313,7 +313,7 @@ impl Page<'_> {
         self.enter_child(HEAD_NODE, token, Mode::SkipSpace)
     }
 
-    fn in_head(&mut self, head: usize, token: &Token) -> Outcome {
+    fn in_head(&mut self, head: usize, token: &Token) -> Visit {
         if token.is_end(Tag::Head) {
             return self.close();
         }
@@ -359,7 +359,7 @@ impl Page<'_> {
         self.enter_child(head, token, Mode::SkipSpace)
     }
 
-    fn in_title(&mut self, title: usize, token: &Token) -> Outcome {
+    fn in_title(&mut self, title: usize, token: &Token) -> Visit {
         if token.is_start(Tag::Title) {
             self.warn();
             return Ok(());
@@ -386,7 +386,7 @@ impl Page<'_> {
     }
 
     /// Reads a script or a style sheet.
-    fn read_raw(&mut self, node: usize) -> Outcome {
+    fn read_raw(&mut self, node: usize) -> Visit {
         let tag = self.tag_of(node);
         let has_source = self.nodes[node].given.src;
         let Some(text) = self.lexer.raw_text(tag, has_source) else {
@@ -405,7 +405,7 @@ impl Page<'_> {
     }
 
     /// In XHTML, an element that has no content is ended at once.
-    fn in_empty(&mut self, node: usize, token: &Token) -> Outcome {
+    fn in_empty(&mut self, node: usize, token: &Token) -> Visit {
         if !token.is_end(self.tag_of(node)) {
             self.warn();
             self.give_back();
@@ -414,7 +414,7 @@ impl Page<'_> {
     }
 
     /// Reads a document of XML: what is open is a name, and whether white space is kept in it.
-    pub(super) fn read_xml(&mut self) -> Outcome {
+    pub(super) fn read_xml(&mut self) -> Visit {
         let mut open: Vec<(u32, Mode)> = Vec::new();
         let mut doctype: Option<Token> = None;
         loop {

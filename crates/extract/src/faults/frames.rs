@@ -2,11 +2,11 @@
 
 use super::elements::{FRAMES, HEAD, Tag};
 use super::lexer::Mode;
-use super::page::{After, Outcome, Page};
+use super::page::{After, Page, Visit};
 use super::token::{Kind, Token};
 
 impl Page<'_> {
-    pub(super) fn in_frameset(&mut self, node: usize, token: &Token) -> Outcome {
+    pub(super) fn in_frameset(&mut self, node: usize, token: &Token) -> Visit {
         if token.is_end(Tag::Frameset) {
             return self.close_spaced(node);
         }
@@ -39,7 +39,7 @@ impl Page<'_> {
         self.enter(node, &token, Mode::Mixed, After::Nothing)
     }
 
-    pub(super) fn in_noframes(&mut self, node: usize, token: &Token) -> Outcome {
+    pub(super) fn in_noframes(&mut self, node: usize, token: &Token) -> Visit {
         if token.is_end(Tag::Noframes) {
             return self.close_spaced(node);
         }

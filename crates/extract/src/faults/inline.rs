@@ -2,7 +2,7 @@
 
 use super::elements::*;
 use super::lexer::Mode;
-use super::page::{After, Child, Node, Outcome, Page};
+use super::page::{After, Child, Node, Page, Visit};
 use super::token::{Kind, Token};
 use crate::ExtractError;
 
@@ -33,19 +33,19 @@ impl Page<'_> {
     }
 
     /// Ends an inline element by something that is not its end tag.
-    fn close_inline(&mut self, node: usize) -> Outcome {
+    fn close_inline(&mut self, node: usize) -> Visit {
         self.trim_unless_preformatted(node);
         self.close_empty(node)
     }
 
     /// The same, by something that is looked at again behind it, and is a fault.
-    fn close_inline_before(&mut self, node: usize) -> Outcome {
+    fn close_inline_before(&mut self, node: usize) -> Visit {
         self.warn();
         self.give_back();
         self.close_inline(node)
     }
 
-    pub(super) fn in_inline(&mut self, node: usize, token: Token) -> Outcome {
+    pub(super) fn in_inline(&mut self, node: usize, token: Token) -> Visit {
         let tag = self.tag_of(node);
         if token.is_end(tag) {
             return self.end_inline(node, tag, &token);
@@ -93,7 +93,7 @@ impl Page<'_> {
         }
     }
 
-    fn end_inline(&mut self, node: usize, tag: Tag, token: &Token) -> Outcome {
+    fn end_inline(&mut self, node: usize, tag: Tag, token: &Token) -> Visit {
         self.pop_inline_tag(token);
         self.trim_unless_preformatted(node);
         if tag == Tag::Font
@@ -119,7 +119,7 @@ impl Page<'_> {
             && !matches!(tag, Tag::A | Tag::Font | Tag::Big | Tag::Small | Tag::Q)
     }
 
-    fn tag_in_inline(&mut self, node: usize, tag: Tag, mut token: Token, inner: Tag) -> Outcome {
+    fn tag_in_inline(&mut self, node: usize, tag: Tag, mut token: Token, inner: Tag) -> Visit {
         if inner == Tag::Br && token.kind == Kind::End {
             token.kind = Kind::Start;
         }
@@ -271,7 +271,7 @@ impl Page<'_> {
     }
 
     /// A block in an inline element, which ends there.
-    fn block_in_inline(&mut self, node: usize, tag: Tag, token: &Token, inner: Tag) -> Outcome {
+    fn block_in_inline(&mut self, node: usize, tag: Tag, token: &Token, inner: Tag) -> Visit {
         if token.kind != Kind::Start {
             self.discard();
             return Ok(());
@@ -308,7 +308,7 @@ impl Page<'_> {
         }
     }
 
-    pub(super) fn in_pre(&mut self, node: usize, token: &Token) -> Outcome {
+    pub(super) fn in_pre(&mut self, node: usize, token: &Token) -> Visit {
         if token.is_end(Tag::Pre) {
             return self.close_trimmed(node);
         }

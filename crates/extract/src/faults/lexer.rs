@@ -22,7 +22,7 @@ pub(super) enum Mode {
 
 /// What the tokenizer is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum LexerState {
     Content,
     /// Behind `<`.
     Opened,
@@ -42,7 +42,7 @@ pub(super) enum State {
 }
 
 /// What goes on behind a character.
-pub(super) enum Step {
+pub(super) enum LexerStep {
     On,
     Token(Token),
 }
@@ -53,7 +53,7 @@ pub(super) struct Lexer<'t> {
     pub(super) kept: Vec<u8>,
     pub(super) start: usize,
     pub(super) end: usize,
-    pub(super) state: State,
+    pub(super) state: LexerState,
     pub(super) was_white: bool,
     /// A space belongs before the next text: it was taken off the end of an element.
     pub(super) owes_space: bool,
@@ -86,7 +86,7 @@ impl<'t> Lexer<'t> {
             kept: Vec::new(),
             start: 0,
             end: 0,
-            state: State::Content,
+            state: LexerState::Content,
             was_white: false,
             owes_space: false,
             is_xml: format == MarkupFormat::Xml,
@@ -166,19 +166,19 @@ impl<'t> Lexer<'t> {
             }
             self.push(c);
             let step = match self.state {
-                State::Content => self.in_content(c, &mut mode),
-                State::Opened => self.behind_opening(c, &mut mode),
-                State::EndTag => self.in_end_tag(),
-                State::StartTag => self.in_start_tag(mode)?,
-                State::Comment => self.in_comment(c),
-                State::DocType => self.in_doctype(c),
-                State::Instruction => self.in_instruction(c),
-                State::CData => self.in_cdata(c),
-                State::Section => self.in_section(c),
-                State::Server(mark) => self.in_server_code(c, mark),
-                State::Declaration => self.in_declaration(c)?,
+                LexerState::Content => self.in_content(c, &mut mode),
+                LexerState::Opened => self.behind_opening(c, &mut mode),
+                LexerState::EndTag => self.in_end_tag(),
+                LexerState::StartTag => self.in_start_tag(mode)?,
+                LexerState::Comment => self.in_comment(c),
+                LexerState::DocType => self.in_doctype(c),
+                LexerState::Instruction => self.in_instruction(c),
+                LexerState::CData => self.in_cdata(c),
+                LexerState::Section => self.in_section(c),
+                LexerState::Server(mark) => self.in_server_code(c, mark),
+                LexerState::Declaration => self.in_declaration(c)?,
             };
-            if let Step::Token(token) = step {
+            if let LexerStep::Token(token) = step {
                 return Ok(Some(token));
             }
         }
@@ -189,7 +189,7 @@ impl<'t> Lexer<'t> {
     fn at_end(&mut self) -> Option<Token> {
         self.end = self.kept.len();
         match self.state {
-            State::Content if self.end > self.start => {
+            LexerState::Content if self.end > self.start => {
                 self.input.put_back(None);
                 if self.kept_at(self.end - 1) == b' ' {
                     self.drop_last(1);
@@ -197,9 +197,9 @@ impl<'t> Lexer<'t> {
                 }
                 Some(self.token(Kind::Text))
             }
-            State::Comment => {
+            LexerState::Comment => {
                 self.warn();
-                self.state = State::Content;
+                self.state = LexerState::Content;
                 self.was_white = false;
                 Some(self.token(Kind::Misc))
             }
@@ -207,15 +207,15 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    fn in_content(&mut self, c: char, mode: &mut Mode) -> Step {
+    fn in_content(&mut self, c: char, mode: &mut Mode) -> LexerStep {
         if is_white(c) && *mode == Mode::SkipSpace && self.kept.len() == self.start + 1 {
             self.drop_last(1);
             self.was_white = false;
-            return Step::On;
+            return LexerStep::On;
         }
         if c == '<' {
-            self.state = State::Opened;
-            return Step::On;
+            self.state = LexerState::Opened;
+            return LexerStep::On;
         }
         if is_white(c) {
             let keeps = *mode == Mode::Preformatted;
@@ -227,7 +227,7 @@ impl<'t> Lexer<'t> {
             } else if !keeps {
                 self.drop_last(1);
             }
-            return Step::On;
+            return LexerStep::On;
         }
         if c == '&' {
             self.entity(*mode == Mode::Preformatted);
@@ -236,69 +236,69 @@ impl<'t> Lexer<'t> {
             *mode = Mode::Mixed;
         }
         self.was_white = false;
-        Step::On
+        LexerStep::On
     }
 
     /// Ends the text before a tag, whose first bytes are taken off what is kept.
-    fn text_before(&mut self, bytes: usize, state: State) -> Step {
+    fn text_before(&mut self, bytes: usize, state: LexerState) -> LexerStep {
         self.drop_last(bytes);
         self.end = self.kept.len();
         self.state = state;
         if self.end > self.start {
-            return Step::Token(self.token(Kind::Text));
+            return LexerStep::Token(self.token(Kind::Text));
         }
         self.start = self.kept.len();
-        Step::On
+        LexerStep::On
     }
 
-    fn behind_opening(&mut self, c: char, mode: &mut Mode) -> Step {
+    fn behind_opening(&mut self, c: char, mode: &mut Mode) -> LexerStep {
         match c {
             '/' => return self.behind_slash(*mode),
             '!' => return self.behind_mark(mode),
-            '?' => return self.text_before(2, State::Instruction),
-            '%' => return self.text_before(2, State::Server('%')),
-            '#' => return self.text_before(2, State::Server('#')),
+            '?' => return self.text_before(2, LexerState::Instruction),
+            '%' => return self.text_before(2, LexerState::Server('%')),
+            '#' => return self.text_before(2, LexerState::Server('#')),
             c if c.is_ascii_alphabetic() => {
                 self.input.put_back(Some(c));
-                return self.text_before(2, State::StartTag);
+                return self.text_before(2, LexerState::StartTag);
             }
             _ => {}
         }
-        self.state = State::Content;
+        self.state = LexerState::Content;
         self.was_white = false;
-        Step::On
+        LexerStep::On
     }
 
-    fn behind_slash(&mut self, mode: Mode) -> Step {
+    fn behind_slash(&mut self, mode: Mode) -> LexerStep {
         let Some(c) = self.input.read() else {
             self.input.put_back(None);
-            return Step::On;
+            return LexerStep::On;
         };
         self.push(c);
         if !c.is_ascii_alphabetic() {
             self.was_white = false;
-            self.state = State::Content;
-            return Step::On;
+            self.state = LexerState::Content;
+            return LexerStep::On;
         }
         self.input.put_back(Some(c));
         self.drop_last(3);
         self.end = self.kept.len();
-        self.state = State::EndTag;
+        self.state = LexerState::EndTag;
         if self.end == self.start {
-            return Step::On;
+            return LexerStep::On;
         }
         if mode == Mode::SkipSpace && self.kept_at(self.end - 1) == b' ' {
             self.drop_last(1);
             self.end -= 1;
         }
-        Step::Token(self.token(Kind::Text))
+        LexerStep::Token(self.token(Kind::Text))
     }
 
-    fn behind_mark(&mut self, mode: &mut Mode) -> Step {
+    fn behind_mark(&mut self, mode: &mut Mode) -> LexerStep {
         match self.input.read() {
             Some('-') => {
                 if self.input.take('-') {
-                    return self.text_before(2, State::Comment);
+                    return self.text_before(2, LexerState::Comment);
                 }
                 // The character behind the first `-` goes with it.
                 self.input.read();
@@ -307,15 +307,15 @@ impl<'t> Lexer<'t> {
             Some('d' | 'D') => {
                 *mode = Mode::SkipSpace;
                 self.skip_doctype_word();
-                return self.text_before(2, State::DocType);
+                return self.text_before(2, LexerState::DocType);
             }
-            Some('[') => return self.text_before(2, State::Section),
+            Some('[') => return self.text_before(2, LexerState::Section),
             _ => {}
         }
         while !matches!(self.input.read(), Some('>') | None) {}
         self.drop_last(2);
-        self.state = State::Content;
-        Step::On
+        self.state = LexerState::Content;
+        LexerStep::On
     }
 
     /// Goes to what stands behind `DOCTYPE` and white space.
@@ -373,7 +373,7 @@ impl<'t> Lexer<'t> {
         token
     }
 
-    fn in_end_tag(&mut self) -> Step {
+    fn in_end_tag(&mut self) -> LexerStep {
         self.start = self.kept.len() - 1;
         // Where the page ends right behind the name, there is a character that is none.
         let mut c = self.tag_name().or(Some(HALF));
@@ -388,14 +388,14 @@ impl<'t> Lexer<'t> {
             self.error();
         }
         if c.is_none() {
-            return Step::On;
+            return LexerStep::On;
         }
-        self.state = State::Content;
+        self.state = LexerState::Content;
         self.was_white = false;
-        Step::Token(token)
+        LexerStep::Token(token)
     }
 
-    fn in_start_tag(&mut self, mode: Mode) -> Result<Step, ExtractError> {
+    fn in_start_tag(&mut self, mode: Mode) -> Result<LexerStep, ExtractError> {
         self.start = self.kept.len() - 1;
         let c = self.tag_name();
         let mut token = self.tag(Kind::Start);
@@ -423,11 +423,11 @@ impl<'t> Lexer<'t> {
             }
             self.was_white = true;
         }
-        self.state = State::Content;
+        self.state = LexerState::Content;
         if !self.is_xml {
             self.judge(&token, &list);
         }
-        Ok(Step::Token(token))
+        Ok(LexerStep::Token(token))
     }
 }
 

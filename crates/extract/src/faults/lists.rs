@@ -2,7 +2,7 @@
 
 use super::elements::*;
 use super::lexer::Mode;
-use super::page::{After, Node, Outcome, Page};
+use super::page::{After, Node, Page, Visit};
 use super::token::{Kind, Token};
 
 impl Page<'_> {
@@ -25,7 +25,7 @@ impl Page<'_> {
         }
     }
 
-    pub(super) fn in_list(&mut self, list: usize, token: &Token) -> Outcome {
+    pub(super) fn in_list(&mut self, list: usize, token: &Token) -> Visit {
         if token.is_end(self.tag_of(list)) {
             self.coerce_list(list);
             return self.close_empty(list);
@@ -61,7 +61,7 @@ impl Page<'_> {
         self.enter_child(list, &item, Mode::SkipSpace)
     }
 
-    pub(super) fn in_definitions(&mut self, list: usize, mut token: Token) -> Outcome {
+    pub(super) fn in_definitions(&mut self, list: usize, mut token: Token) -> Visit {
         if token.is_end(Tag::Dl) {
             return self.close_empty(list);
         }
@@ -112,7 +112,7 @@ impl Page<'_> {
     }
 
     /// What is centered stands between two lists.
-    fn center_in_definitions(&mut self, list: usize, token: &Token) -> Outcome {
+    fn center_in_definitions(&mut self, list: usize, token: &Token) -> Visit {
         let outer = self.nodes[list].parent;
         if self.nodes[list].children.is_empty() {
             self.remove(list);
@@ -128,7 +128,7 @@ impl Page<'_> {
         self.enter(outer, token, Mode::SkipSpace, After::Center)
     }
 
-    pub(super) fn in_select(&mut self, node: usize, token: &Token) -> Outcome {
+    pub(super) fn in_select(&mut self, node: usize, token: &Token) -> Visit {
         if token.is_end(Tag::Select) {
             return self.close_spaced(node);
         }
@@ -144,7 +144,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    pub(super) fn in_optgroup(&mut self, node: usize, token: &Token) -> Outcome {
+    pub(super) fn in_optgroup(&mut self, node: usize, token: &Token) -> Visit {
         if token.is_end(Tag::Optgroup) {
             return self.close_spaced(node);
         }
@@ -161,7 +161,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    pub(super) fn in_field(&mut self, node: usize, token: &Token) -> Outcome {
+    pub(super) fn in_field(&mut self, node: usize, token: &Token) -> Visit {
         let tag = self.tag_of(node);
         if token.is_end(tag) {
             return self.close_spaced(node);

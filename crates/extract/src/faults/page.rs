@@ -23,7 +23,7 @@ pub(super) const ROOT: usize = 1;
 pub(super) const HEAD_NODE: usize = 2;
 
 /// What has become of a step through the page.
-pub(super) type Outcome = Result<(), ExtractError>;
+pub(super) type Visit = Result<(), ExtractError>;
 
 /// What an element has in it.
 #[derive(Debug, Clone, Copy)]
@@ -280,7 +280,7 @@ impl<'t> Page<'t> {
         token: &Token,
         mode: Mode,
         after: After,
-    ) -> Outcome {
+    ) -> Visit {
         let Some(tag) = token.tag else { return Ok(()) };
         if tag.is(EMPTY) {
             self.lexer.was_white = false;
@@ -299,7 +299,7 @@ impl<'t> Page<'t> {
     }
 
     /// Adds a child at the end of an element, and begins to read its content.
-    pub(super) fn enter_child(&mut self, parent: usize, token: &Token, mode: Mode) -> Outcome {
+    pub(super) fn enter_child(&mut self, parent: usize, token: &Token, mode: Mode) -> Visit {
         self.append_token(parent, token);
         self.enter(parent, token, mode, After::Nothing)
     }
@@ -312,7 +312,7 @@ impl<'t> Page<'t> {
         mode: Mode,
         after: After,
         nodes: usize,
-    ) -> Outcome {
+    ) -> Visit {
         if self.frames.len() >= DEPTH_LIMIT {
             return Err(ExtractError::TooDeep { limit: DEPTH_LIMIT });
         }
@@ -333,7 +333,7 @@ impl<'t> Page<'t> {
     }
 
     /// Ends the element that is being read.
-    pub(super) fn close(&mut self) -> Outcome {
+    pub(super) fn close(&mut self) -> Visit {
         let Some(frame) = self.frames.pop() else { return Ok(()) };
         let Node { id, parent, ref children, .. } = self.nodes[frame.node];
         let has_children = !children.is_empty();
@@ -355,7 +355,7 @@ impl<'t> Page<'t> {
         self.leave(frame.after)
     }
 
-    fn leave(&mut self, after: After) -> Outcome {
+    fn leave(&mut self, after: After) -> Visit {
         match after {
             After::Nothing | After::Center => {}
             After::Exile => self.is_exiled = false,
@@ -450,19 +450,19 @@ impl<'t> Page<'t> {
     }
 
     /// Ends an element, which is taken out if it has nothing in it.
-    pub(super) fn close_empty(&mut self, node: usize) -> Outcome {
+    pub(super) fn close_empty(&mut self, node: usize) -> Visit {
         self.trim_if_empty(node);
         self.close()
     }
 
     /// Ends an element, of which spaces are taken off.
-    pub(super) fn close_spaced(&mut self, node: usize) -> Outcome {
+    pub(super) fn close_spaced(&mut self, node: usize) -> Visit {
         self.trim_spaces(node);
         self.close()
     }
 
     /// Ends an element by a tag that is not its own: spaces are taken off, and it is taken out if nothing is left.
-    pub(super) fn close_trimmed(&mut self, node: usize) -> Outcome {
+    pub(super) fn close_trimmed(&mut self, node: usize) -> Visit {
         self.trim_spaces(node);
         self.close_empty(node)
     }

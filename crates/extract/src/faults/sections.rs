@@ -3,29 +3,29 @@
 use super::elements::Tag;
 use super::entities;
 use super::input::{is_name, is_white};
-use super::lexer::{Lexer, State, Step};
+use super::lexer::{Lexer, LexerState, LexerStep};
 use super::token::{Kind, Token};
 use super::versions::{FRAMESET, HTML20, HTML32, HTML40_LOOSE, STRICT};
 use crate::ExtractError;
 
 impl Lexer<'_> {
     /// Ends what is being read by the characters that close it, of which one is kept.
-    fn closed(&mut self, kind: Kind) -> Step {
+    fn closed(&mut self, kind: Kind) -> LexerStep {
         self.drop_last(1);
         self.end = self.kept.len();
-        self.state = State::Content;
+        self.state = LexerState::Content;
         self.was_white = false;
-        Step::Token(self.token(kind))
+        LexerStep::Token(self.token(kind))
     }
 
-    pub(super) fn in_comment(&mut self, c: char) -> Step {
+    pub(super) fn in_comment(&mut self, c: char) -> LexerStep {
         if c != '-' {
-            return Step::On;
+            return LexerStep::On;
         }
         let second = self.input.read();
         self.push(second.unwrap_or('\0'));
         if second != Some('-') {
-            return Step::On;
+            return LexerStep::On;
         }
         loop {
             let c = self.input.read();
@@ -35,21 +35,21 @@ impl Lexer<'_> {
             self.comment_is_bad = true;
             self.push(c.unwrap_or('\0'));
             if c != Some('-') {
-                return Step::On;
+                return LexerStep::On;
             }
         }
         if self.comment_is_bad {
             self.warn();
         }
         self.end = self.kept.len().saturating_sub(2);
-        self.state = State::Content;
+        self.state = LexerState::Content;
         self.was_white = false;
         let comment = self.token(Kind::Misc);
         self.input.take('\n');
-        Step::Token(comment)
+        LexerStep::Token(comment)
     }
 
-    pub(super) fn in_doctype(&mut self, c: char) -> Step {
+    pub(super) fn in_doctype(&mut self, c: char) -> LexerStep {
         if is_white(c) && self.was_white {
             self.drop_last(1);
         }
@@ -60,7 +60,7 @@ impl Lexer<'_> {
             _ => {}
         }
         if self.in_subset || c != '>' {
-            return Step::On;
+            return LexerStep::On;
         }
         let step = self.closed(Kind::DocType);
         self.declared = self.declared_version();
@@ -108,55 +108,55 @@ impl Lexer<'_> {
         self.kept.get(doctype.start..doctype.end).is_none_or(has_good_words)
     }
 
-    pub(super) fn in_instruction(&mut self, c: char) -> Step {
+    pub(super) fn in_instruction(&mut self, c: char) -> LexerStep {
         let read = &self.kept[self.start.min(self.kept.len())..];
         if read == b"php" {
-            self.state = State::Server('?');
-            return Step::On;
+            self.state = LexerState::Server('?');
+            return LexerStep::On;
         }
         if read.len() == 4 && read.starts_with(b"xml") && is_white(char::from(read[3])) {
-            self.state = State::Declaration;
-            return Step::On;
+            self.state = LexerState::Declaration;
+            return LexerStep::On;
         }
         if !self.is_xml {
-            return if c == '>' { self.closed(Kind::Misc) } else { Step::On };
+            return if c == '>' { self.closed(Kind::Misc) } else { LexerStep::On };
         }
         if c != '?' {
-            return Step::On;
+            return LexerStep::On;
         }
         let Some(behind) = self.input.read() else {
             self.warn();
             self.input.put_back(None);
-            return Step::On;
+            return LexerStep::On;
         };
         self.push(behind);
-        if behind == '>' { self.closed(Kind::Misc) } else { Step::On }
+        if behind == '>' { self.closed(Kind::Misc) } else { LexerStep::On }
     }
 
-    pub(super) fn in_server_code(&mut self, c: char, mark: char) -> Step {
-        if c == mark && self.input.take('>') { self.closed(Kind::Misc) } else { Step::On }
+    pub(super) fn in_server_code(&mut self, c: char, mark: char) -> LexerStep {
+        if c == mark && self.input.take('>') { self.closed(Kind::Misc) } else { LexerStep::On }
     }
 
-    pub(super) fn in_section(&mut self, c: char) -> Step {
+    pub(super) fn in_section(&mut self, c: char) -> LexerStep {
         if c == '[' && self.kept[self.start.min(self.kept.len())..] == *b"CDATA[" {
-            self.state = State::CData;
+            self.state = LexerState::CData;
             self.drop_last(6);
-            return Step::On;
+            return LexerStep::On;
         }
-        if c == ']' && self.input.take('>') { self.closed(Kind::Misc) } else { Step::On }
+        if c == ']' && self.input.take('>') { self.closed(Kind::Misc) } else { LexerStep::On }
     }
 
-    pub(super) fn in_cdata(&mut self, c: char) -> Step {
+    pub(super) fn in_cdata(&mut self, c: char) -> LexerStep {
         if c == ']' && self.input.take(']') && self.input.take('>') {
             self.closed(Kind::Misc)
         } else {
-            Step::On
+            LexerStep::On
         }
     }
 
-    pub(super) fn in_declaration(&mut self, c: char) -> Result<Step, ExtractError> {
+    pub(super) fn in_declaration(&mut self, c: char) -> Result<LexerStep, ExtractError> {
         if is_white(c) {
-            return Ok(Step::On);
+            return Ok(LexerStep::On);
         }
         if c != '?' {
             self.input.put_back(Some(c));
@@ -165,7 +165,7 @@ impl Lexer<'_> {
             self.value(name.as_deref().unwrap_or(""), &mut is_empty);
         }
         if !self.input.take('>') {
-            return Ok(Step::On);
+            return Ok(LexerStep::On);
         }
         Ok(self.closed(Kind::Misc))
     }

@@ -2,18 +2,18 @@
 
 use super::elements::*;
 use super::lexer::Mode;
-use super::page::{After, Child, DOCUMENT, Outcome, Page};
+use super::page::{After, Child, DOCUMENT, Page, Visit};
 use super::token::{Kind, Token};
 
 impl Page<'_> {
     /// Ends a table: what was open around it goes on behind it.
-    pub(super) fn close_table(&mut self) -> Outcome {
+    pub(super) fn close_table(&mut self) -> Visit {
         self.restore_base();
         self.close()
     }
 
     /// Puts something in front of a table.
-    fn exile(&mut self, table: usize, token: &Token) -> Outcome {
+    fn exile(&mut self, table: usize, token: &Token) -> Visit {
         self.insert_before(table, Child::of(token));
         self.warn();
         if token.kind == Kind::Text {
@@ -26,7 +26,7 @@ impl Page<'_> {
     }
 
     /// Puts something in front of the table that this is in.
-    fn exile_from(&mut self, node: usize, token: &Token) -> Outcome {
+    fn exile_from(&mut self, node: usize, token: &Token) -> Visit {
         let mut table = self.nodes[node].parent;
         while table != DOCUMENT && self.nodes[table].tag != Some(Tag::Table) {
             self.fuel.burn(1)?;
@@ -35,7 +35,7 @@ impl Page<'_> {
         self.exile(table, token)
     }
 
-    pub(super) fn in_table(&mut self, table: usize, mut token: Token) -> Outcome {
+    pub(super) fn in_table(&mut self, table: usize, mut token: Token) -> Visit {
         if token.is_end(Tag::Table) {
             self.restore_base();
             return self.close_empty(table);
@@ -80,7 +80,7 @@ impl Page<'_> {
         self.enter_child(table, &token, Mode::SkipSpace)
     }
 
-    pub(super) fn in_colgroup(&mut self, node: usize, token: &Token) -> Outcome {
+    pub(super) fn in_colgroup(&mut self, node: usize, token: &Token) -> Visit {
         if token.is_end(Tag::Colgroup) {
             return self.close();
         }
@@ -113,7 +113,7 @@ impl Page<'_> {
         self.enter_child(node, token, Mode::SkipSpace)
     }
 
-    pub(super) fn in_row_group(&mut self, group: usize, mut token: Token) -> Outcome {
+    pub(super) fn in_row_group(&mut self, group: usize, mut token: Token) -> Visit {
         if token.tag == self.nodes[group].tag {
             if token.kind == Kind::End {
                 return self.close_empty(group);
@@ -173,14 +173,14 @@ impl Page<'_> {
     }
 
     /// Ends a row; one without cells is a fault.
-    fn close_row(&mut self, row: usize) -> Outcome {
+    fn close_row(&mut self, row: usize) -> Visit {
         if self.nodes[row].children.is_empty() {
             self.warn();
         }
         self.close()
     }
 
-    pub(super) fn in_row(&mut self, row: usize, token: Token) -> Outcome {
+    pub(super) fn in_row(&mut self, row: usize, token: Token) -> Visit {
         if token.tag == Some(Tag::Tr) {
             if token.kind != Kind::End {
                 self.give_back();
@@ -226,7 +226,7 @@ impl Page<'_> {
         self.child_of_row(row, token)
     }
 
-    fn child_of_row(&mut self, row: usize, token: Token) -> Outcome {
+    fn child_of_row(&mut self, row: usize, token: Token) -> Visit {
         let mut cell = token;
         if token.tag == Some(Tag::Form) {
             self.give_back();

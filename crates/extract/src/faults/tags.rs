@@ -2,7 +2,7 @@
 
 use super::attributes::{is_script, is_url};
 use super::input::{is_name, is_white};
-use super::lexer::{Lexer, State};
+use super::lexer::{Lexer, LexerState};
 use super::token::Token;
 use super::values::XHTML_NAMESPACE;
 use crate::ExtractError;
@@ -122,7 +122,7 @@ impl Lexer<'_> {
             return Name { name: None, server: Some(mark).filter(|_| is_code) };
         }
         self.input.put_back(c);
-        if self.state != State::Declaration {
+        if self.state != LexerState::Declaration {
             self.input.put_back(Some('<'));
         }
         self.error();

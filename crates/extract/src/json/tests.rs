@@ -6,7 +6,12 @@ use serde_json::{Value, json};
 use super::*;
 use crate::Limits;
 
-fn find(path: &str, json: &str, which: Which, random: u64) -> Result<Found<'static>, ExtractError> {
+fn find(
+    path: &str,
+    json: &str,
+    which: MatchChoice,
+    random: u64,
+) -> Result<Found<'static>, ExtractError> {
     let path = JsonPath::compile(path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let fuel = Fuel::new(json.len(), Limits::default());
     let document = Document::new(json.as_bytes())?;
@@ -14,7 +19,7 @@ fn find(path: &str, json: &str, which: Which, random: u64) -> Result<Found<'stat
 }
 
 fn select(path: &str, document: &Value) -> Value {
-    match find(path, &document.to_string(), Which::All, 0).unwrap() {
+    match find(path, &document.to_string(), MatchChoice::All, 0).unwrap() {
         Found::None => json!([]),
         Found::One(one) => panic!("one of all: {one:?}"),
         Found::Many(items) => items.into_iter().map(value).collect(),
@@ -334,20 +339,20 @@ fn picks_one_and_keeps_its_type() {
         ("$.l", Item::Json(json!([1, 2, 3]))),
         ("$.big", Item::Json(json!(u64::MAX))),
     ] {
-        assert_eq!(find(path, Which::First, 0), Found::One(expected), "{path}");
+        assert_eq!(find(path, MatchChoice::First, 0), Found::One(expected), "{path}");
     }
     for (which, random, expected) in [
-        (Which::First, 0, 1),
-        (Which::Nth(2), 0, 2),
-        (Which::Last, 0, 3),
-        (Which::Random, 0, 1),
-        (Which::Random, u64::MAX, 3),
+        (MatchChoice::First, 0, 1),
+        (MatchChoice::Nth(2), 0, 2),
+        (MatchChoice::Last, 0, 3),
+        (MatchChoice::Random, 0, 1),
+        (MatchChoice::Random, u64::MAX, 3),
     ] {
         let expected = Found::One(Item::Json(json!(expected)));
         assert_eq!(find("$.l[*]", which, random), expected, "{which:?}");
     }
-    assert_eq!(find("$.l[*]", Which::Nth(4), 0), Found::None);
-    assert_eq!(find("$.missing", Which::First, 0), Found::None);
+    assert_eq!(find("$.l[*]", MatchChoice::Nth(4), 0), Found::None);
+    assert_eq!(find("$.missing", MatchChoice::First, 0), Found::None);
 }
 
 #[test]
@@ -355,9 +360,9 @@ fn costly_searches_end() {
     // 60 levels of "a", each search for one of them below another: 60^k combinations.
     let json = format!("{}[1,2,3]{}", "{\"a\":[".repeat(60), "]}".repeat(60));
     for path in ["$..a..a..a..a..a..x", "$..[?@..[?@..a..a..a..b]]", "$..*..*..*..*"] {
-        let found = find(path, &json, Which::All, 0);
+        let found = find(path, &json, MatchChoice::All, 0);
         assert!(matches!(found, Err(ExtractError::TooCostly { .. })), "{path}");
     }
     // Finding the first one is cheap.
-    assert!(matches!(find("$..a..a..a..a", &json, Which::First, 0), Ok(Found::One(_))));
+    assert!(matches!(find("$..a..a..a..a", &json, MatchChoice::First, 0), Ok(Found::One(_))));
 }

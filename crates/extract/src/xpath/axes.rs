@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::search::Search;
 use super::value::Node;
-use super::{Axis, NodeTest, Step};
+use super::{Axis, LocationStep, NodeTest};
 use crate::ExtractError;
 use crate::markup::{DOCUMENT, Kind, NodeId};
 
@@ -153,7 +153,7 @@ impl Search<'_> {
     }
 
     /// Whether a node is one that a step asks for, predicates aside.
-    pub(super) fn passes(&self, node: Node, step: &Step) -> bool {
+    pub(super) fn passes(&self, node: Node, step: &LocationStep) -> bool {
         let tree = self.tree;
         let kind = tree.kind(node.id);
         let is_attribute = node.attribute.is_some();

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Expression;
 use super::search::{Context, Search};
-use super::value::{Node, Value, round, text_to_number};
+use super::value::{Node, XPathValue, round, text_to_number};
 use crate::ExtractError;
 use crate::markup::NodeId;
 
@@ -133,11 +133,11 @@ impl<'t> Search<'t> {
         function: Function,
         arguments: &'t [Expression],
         context: Context,
-    ) -> Result<Value<'t>, ExtractError> {
+    ) -> Result<XPathValue<'t>, ExtractError> {
         // Left out, the argument is the context node.
         let value = |index: usize| match arguments.get(index) {
             Some(argument) => self.evaluate(argument, context),
-            None => Ok(Value::Nodes(vec![context.node])),
+            None => Ok(XPathValue::Nodes(vec![context.node])),
         };
         let number = |index| self.number(&value(index)?);
         let text = |index| -> Result<Cow<'t, str>, ExtractError> {
@@ -147,38 +147,38 @@ impl<'t> Search<'t> {
         };
         let first = || -> Result<Option<Node>, ExtractError> {
             match value(0)? {
-                Value::Nodes(nodes) => Ok(nodes.first().copied()),
+                XPathValue::Nodes(nodes) => Ok(nodes.first().copied()),
                 _ => Ok(None),
             }
         };
         Ok(match function {
-            Function::Last => Value::Number(context.size as f64),
-            Function::Position => Value::Number(context.position as f64),
+            Function::Last => XPathValue::Number(context.size as f64),
+            Function::Position => XPathValue::Number(context.position as f64),
             Function::Count => match value(0)? {
-                Value::Nodes(nodes) => Value::Number(nodes.len() as f64),
-                _ => Value::Number(f64::NAN),
+                XPathValue::Nodes(nodes) => XPathValue::Number(nodes.len() as f64),
+                _ => XPathValue::Number(f64::NAN),
             },
             Function::Sum => self.sum(value(0)?)?,
-            Function::Id => Value::Nodes(self.by_id(value(0)?)?),
+            Function::Id => XPathValue::Nodes(self.by_id(value(0)?)?),
             Function::Name => text_of(first()?.map(|node| self.name(node))),
             Function::LocalName => text_of(first()?.map(|node| self.local_name(node))),
             Function::NamespaceUri => {
                 let namespace = first()?.map(|node| self.namespace(node)).transpose()?;
                 text_of(namespace)
             }
-            Function::Lang => Value::Boolean(self.speaks(context.node, &text(0)?)?),
-            Function::Boolean => Value::Boolean(self.boolean(&value(0)?)),
-            Function::Not => Value::Boolean(!self.boolean(&value(0)?)),
-            Function::True => Value::Boolean(true),
-            Function::False => Value::Boolean(false),
-            Function::Number => Value::Number(number(0)?),
-            Function::Floor => Value::Number(number(0)?.floor()),
-            Function::Ceiling => Value::Number(number(0)?.ceil()),
-            Function::Round => Value::Number(round(number(0)?)),
-            Function::String => Value::Text(text(0)?),
-            Function::StringLength => Value::Number(text(0)?.chars().count() as f64),
-            Function::Contains => Value::Boolean(text(0)?.contains(&*text(1)?)),
-            Function::StartsWith => Value::Boolean(text(0)?.starts_with(&*text(1)?)),
+            Function::Lang => XPathValue::Boolean(self.speaks(context.node, &text(0)?)?),
+            Function::Boolean => XPathValue::Boolean(self.boolean(&value(0)?)),
+            Function::Not => XPathValue::Boolean(!self.boolean(&value(0)?)),
+            Function::True => XPathValue::Boolean(true),
+            Function::False => XPathValue::Boolean(false),
+            Function::Number => XPathValue::Number(number(0)?),
+            Function::Floor => XPathValue::Number(number(0)?.floor()),
+            Function::Ceiling => XPathValue::Number(number(0)?.ceil()),
+            Function::Round => XPathValue::Number(round(number(0)?)),
+            Function::String => XPathValue::Text(text(0)?),
+            Function::StringLength => XPathValue::Number(text(0)?.chars().count() as f64),
+            Function::Contains => XPathValue::Boolean(text(0)?.contains(&*text(1)?)),
+            Function::StartsWith => XPathValue::Boolean(text(0)?.starts_with(&*text(1)?)),
             Function::SubstringBefore => {
                 let (text, mark) = (text(0)?, text(1)?);
                 owned(text.split_once(&*mark).map_or("", |(before, _)| before).into())
@@ -209,20 +209,20 @@ impl<'t> Search<'t> {
         })
     }
 
-    fn sum(&self, value: Value<'t>) -> Result<Value<'t>, ExtractError> {
-        let Value::Nodes(nodes) = value else { return Ok(Value::Number(f64::NAN)) };
+    fn sum(&self, value: XPathValue<'t>) -> Result<XPathValue<'t>, ExtractError> {
+        let XPathValue::Nodes(nodes) = value else { return Ok(XPathValue::Number(f64::NAN)) };
         let mut sum = 0.0;
         for node in nodes {
             self.fuel.burn_text(self.text(node).len())?;
             sum += text_to_number(self.text(node));
         }
-        Ok(Value::Number(sum))
+        Ok(XPathValue::Number(sum))
     }
 
     /// The elements whose `id` is one of the words of a text, or of the texts of nodes.
-    fn by_id(&self, value: Value<'t>) -> Result<Vec<Node>, ExtractError> {
+    fn by_id(&self, value: XPathValue<'t>) -> Result<Vec<Node>, ExtractError> {
         let texts = match &value {
-            Value::Nodes(nodes) => nodes.iter().map(|node| self.text(*node).into()).collect(),
+            XPathValue::Nodes(nodes) => nodes.iter().map(|node| self.text(*node).into()).collect(),
             value => vec![self.string(value)],
         };
         let mut wanted = HashSet::new();
@@ -274,12 +274,12 @@ impl<'t> Search<'t> {
     }
 }
 
-fn text_of(text: Option<&str>) -> Value<'_> {
-    Value::Text(text.unwrap_or("").into())
+fn text_of(text: Option<&str>) -> XPathValue<'_> {
+    XPathValue::Text(text.unwrap_or("").into())
 }
 
-fn owned<'t>(text: String) -> Value<'t> {
-    Value::Text(Cow::Owned(text))
+fn owned<'t>(text: String) -> XPathValue<'t> {
+    XPathValue::Text(Cow::Owned(text))
 }
 
 /// The characters from `start` (the first is 1), `length` of them if given; both are rounded.

@@ -2,7 +2,7 @@
 //! is evaluated.
 
 use super::functions::Function;
-use super::{Axis, Expression, NodeTest, Operator, Start, Step};
+use super::{Axis, Expression, LocationStep, NodeTest, Operator, Start};
 use crate::CompileError;
 use crate::cursor::Cursor;
 
@@ -258,7 +258,7 @@ fn arguments<'p>(cursor: &mut Cursor<'p>) -> Result<Vec<(Cursor<'p>, Expression)
 }
 
 /// Reads steps joined by `/` and `//`.
-fn relative(cursor: &mut Cursor<'_>, steps: &mut Vec<Step>) -> Result<(), CompileError> {
+fn relative(cursor: &mut Cursor<'_>, steps: &mut Vec<LocationStep>) -> Result<(), CompileError> {
     loop {
         cursor.skip_space();
         push(steps, step(cursor)?);
@@ -272,19 +272,19 @@ fn relative(cursor: &mut Cursor<'_>, steps: &mut Vec<Step>) -> Result<(), Compil
 }
 
 /// What `//` stands for.
-fn any_below() -> Step {
+fn any_below() -> LocationStep {
     any_on(Axis::DescendantOrSelf)
 }
 
 /// Any node on an axis.
-fn any_on(axis: Axis) -> Step {
-    Step { axis, test: NodeTest::Any, predicates: vec![], positional: false }
+fn any_on(axis: Axis) -> LocationStep {
+    LocationStep { axis, test: NodeTest::Any, predicates: vec![], positional: false }
 }
 
 /// Adds a step. `//x` is one step: the descendants that are x, unless x is asked for its place among its
 /// siblings.
-fn push(steps: &mut Vec<Step>, mut step: Step) {
-    let is_any_below = |step: &Step| {
+fn push(steps: &mut Vec<LocationStep>, mut step: LocationStep) {
+    let is_any_below = |step: &LocationStep| {
         step.axis == Axis::DescendantOrSelf
             && matches!(step.test, NodeTest::Any)
             && step.predicates.is_empty()
@@ -296,7 +296,7 @@ fn push(steps: &mut Vec<Step>, mut step: Step) {
     steps.push(step);
 }
 
-fn step(cursor: &mut Cursor<'_>) -> Result<Step, CompileError> {
+fn step(cursor: &mut Cursor<'_>) -> Result<LocationStep, CompileError> {
     for (sign, axis) in [("..", Axis::Parent), (".", Axis::OneSelf)] {
         if cursor.eat(sign) {
             return Ok(any_on(axis));
@@ -307,7 +307,7 @@ fn step(cursor: &mut Cursor<'_>) -> Result<Step, CompileError> {
     let test = node_test(cursor)?;
     let predicates = predicates(cursor)?;
     let positional = predicates.iter().any(Expression::is_positional);
-    Ok(Step { axis, test, predicates, positional })
+    Ok(LocationStep { axis, test, predicates, positional })
 }
 
 fn axis(cursor: &mut Cursor<'_>) -> Result<Axis, CompileError> {

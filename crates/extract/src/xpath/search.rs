@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::value::{Node, Value, number_to_text, text_to_number};
-use super::{Expression, Operator, Start, Step};
+use super::value::{Node, XPathValue, number_to_text, text_to_number};
+use super::{Expression, LocationStep, Operator, Start};
 use crate::ExtractError;
 use crate::fuel::Fuel;
 use crate::markup::{Tree, local};
@@ -36,24 +36,24 @@ impl<'t> Search<'t> {
         &self,
         expression: &'t Expression,
         context: Context,
-    ) -> Result<Value<'t>, ExtractError> {
+    ) -> Result<XPathValue<'t>, ExtractError> {
         self.fuel.burn(1)?;
         Ok(match expression {
-            Expression::Number(number) => Value::Number(*number),
-            Expression::Text(text) => Value::Text(Cow::Borrowed(text)),
+            Expression::Number(number) => XPathValue::Number(*number),
+            Expression::Text(text) => XPathValue::Text(Cow::Borrowed(text)),
             Expression::Chain(first, others) => self.chain(first, others, context)?,
             Expression::Negate(operand) => {
-                Value::Number(-self.number(&self.evaluate(operand, context)?)?)
+                XPathValue::Number(-self.number(&self.evaluate(operand, context)?)?)
             }
             Expression::Union(operands) => {
                 let mut all = Vec::new();
                 for operand in operands {
                     all.append(&mut self.nodes(operand, context)?);
                 }
-                Value::Nodes(self.in_order(all)?)
+                XPathValue::Nodes(self.in_order(all)?)
             }
             Expression::Call(function, arguments) => self.call(*function, arguments, context)?,
-            Expression::Path(start, steps) => Value::Nodes(self.path(start, steps, context)?),
+            Expression::Path(start, steps) => XPathValue::Nodes(self.path(start, steps, context)?),
         })
     }
 
@@ -64,7 +64,7 @@ impl<'t> Search<'t> {
         context: Context,
     ) -> Result<Vec<Node>, ExtractError> {
         match self.evaluate(expression, context)? {
-            Value::Nodes(nodes) => Ok(nodes),
+            XPathValue::Nodes(nodes) => Ok(nodes),
             _ => Ok(Vec::new()),
         }
     }
@@ -82,7 +82,7 @@ impl<'t> Search<'t> {
     fn path(
         &self,
         start: &'t Start,
-        steps: &'t [Step],
+        steps: &'t [LocationStep],
         context: Context,
     ) -> Result<Vec<Node>, ExtractError> {
         let mut nodes = match start {
@@ -98,7 +98,7 @@ impl<'t> Search<'t> {
         Ok(nodes)
     }
 
-    fn step(&self, step: &'t Step, from: Vec<Node>) -> Result<Vec<Node>, ExtractError> {
+    fn step(&self, step: &'t LocationStep, from: Vec<Node>) -> Result<Vec<Node>, ExtractError> {
         if !step.positional && from.len() > 1 && from.iter().all(|node| node.attribute.is_none()) {
             let mut found = Vec::new();
             self.along_all(step.axis, &from, &mut |candidate| {
@@ -149,7 +149,7 @@ impl<'t> Search<'t> {
                 let position = index + 1;
                 let value = self.evaluate(predicate, Context { node, position, size })?;
                 let holds = match value {
-                    Value::Number(number) => number == position as f64,
+                    XPathValue::Number(number) => number == position as f64,
                     value => self.boolean(&value),
                 };
                 if holds {
@@ -184,19 +184,19 @@ impl<'t> Search<'t> {
         }
     }
 
-    pub(super) fn boolean(&self, value: &Value<'_>) -> bool {
+    pub(super) fn boolean(&self, value: &XPathValue<'_>) -> bool {
         match value {
-            Value::Nodes(nodes) => !nodes.is_empty(),
-            Value::Number(number) => *number != 0.0 && !number.is_nan(),
-            Value::Text(text) => !text.is_empty(),
-            Value::Boolean(boolean) => *boolean,
+            XPathValue::Nodes(nodes) => !nodes.is_empty(),
+            XPathValue::Number(number) => *number != 0.0 && !number.is_nan(),
+            XPathValue::Text(text) => !text.is_empty(),
+            XPathValue::Boolean(boolean) => *boolean,
         }
     }
 
-    pub(super) fn number(&self, value: &Value<'t>) -> Result<f64, ExtractError> {
+    pub(super) fn number(&self, value: &XPathValue<'t>) -> Result<f64, ExtractError> {
         Ok(match value {
-            Value::Number(number) => *number,
-            Value::Boolean(boolean) => f64::from(u8::from(*boolean)),
+            XPathValue::Number(number) => *number,
+            XPathValue::Boolean(boolean) => f64::from(u8::from(*boolean)),
             value => {
                 let text = self.string(value);
                 self.fuel.burn_text(text.len())?;
@@ -206,12 +206,12 @@ impl<'t> Search<'t> {
     }
 
     /// A value as text; of nodes, the first one in the document.
-    pub(super) fn string(&self, value: &Value<'t>) -> Cow<'t, str> {
+    pub(super) fn string(&self, value: &XPathValue<'t>) -> Cow<'t, str> {
         match value {
-            Value::Nodes(nodes) => nodes.first().map_or("", |node| self.text(*node)).into(),
-            Value::Number(number) => number_to_text(*number).into(),
-            Value::Text(text) => text.clone(),
-            Value::Boolean(boolean) => if *boolean { "true" } else { "false" }.into(),
+            XPathValue::Nodes(nodes) => nodes.first().map_or("", |node| self.text(*node)).into(),
+            XPathValue::Number(number) => number_to_text(*number).into(),
+            XPathValue::Text(text) => text.clone(),
+            XPathValue::Boolean(boolean) => if *boolean { "true" } else { "false" }.into(),
         }
     }
 
@@ -220,7 +220,7 @@ impl<'t> Search<'t> {
         first: &'t Expression,
         others: &'t [(Operator, Expression)],
         context: Context,
-    ) -> Result<Value<'t>, ExtractError> {
+    ) -> Result<XPathValue<'t>, ExtractError> {
         let mut value = self.evaluate(first, context)?;
         for (operator, operand) in others {
             let settled = match operator {
@@ -230,10 +230,10 @@ impl<'t> Search<'t> {
             };
             if let Some(settled) = settled {
                 if self.boolean(&value) == settled {
-                    return Ok(Value::Boolean(settled));
+                    return Ok(XPathValue::Boolean(settled));
                 }
                 let operand = self.evaluate(operand, context)?;
-                value = Value::Boolean(self.boolean(&operand));
+                value = XPathValue::Boolean(self.boolean(&operand));
                 continue;
             }
             let operand = self.evaluate(operand, context)?;
@@ -244,9 +244,9 @@ impl<'t> Search<'t> {
                 | Operator::LessOrEqual
                 | Operator::Greater
                 | Operator::GreaterOrEqual => {
-                    Value::Boolean(self.compare(&value, *operator, &operand)?)
+                    XPathValue::Boolean(self.compare(&value, *operator, &operand)?)
                 }
-                _ => Value::Number(calculate(
+                _ => XPathValue::Number(calculate(
                     self.number(&value)?,
                     *operator,
                     self.number(&operand)?,
@@ -259,11 +259,11 @@ impl<'t> Search<'t> {
     /// Compares two values (section 3.4): nodes compare if one of them does.
     fn compare(
         &self,
-        left: &Value<'t>,
+        left: &XPathValue<'t>,
         operator: Operator,
-        right: &Value<'t>,
+        right: &XPathValue<'t>,
     ) -> Result<bool, ExtractError> {
-        use Value::{Boolean, Nodes, Number};
+        use XPathValue::{Boolean, Nodes, Number};
         let equality = matches!(operator, Operator::Equal | Operator::NotEqual);
         match (left, right) {
             (Boolean(_), _) | (_, Boolean(_)) if equality => {
@@ -272,7 +272,7 @@ impl<'t> Search<'t> {
             (Nodes(left), Nodes(right)) => self.compare_nodes(left, operator, right),
             (Nodes(nodes), other) if !matches!(other, Boolean(_)) => {
                 for node in nodes {
-                    let text = Value::Text(Cow::Borrowed(self.text(*node)));
+                    let text = XPathValue::Text(Cow::Borrowed(self.text(*node)));
                     if self.compare(&text, operator, other)? {
                         return Ok(true);
                     }

@@ -17,13 +17,13 @@ fn html(html: &str) -> Tree {
 
 fn find(expression: &str, tree: &Tree) -> Found<'static> {
     let xpath = XPath::compile(expression).unwrap_or_else(|e| panic!("{expression}: {e}"));
-    search(&xpath, tree, Which::All, 0).unwrap()
+    search(&xpath, tree, MatchChoice::All, 0).unwrap()
 }
 
 fn search(
     xpath: &XPath,
     tree: &Tree,
-    which: Which,
+    which: MatchChoice,
     random: u64,
 ) -> Result<Found<'static>, ExtractError> {
     let fuel = Fuel::new(4 * tree.len() as usize, Limits::default());
@@ -335,15 +335,18 @@ fn picks_one() {
     let pick = |expression, which| {
         search(&XPath::compile(expression).unwrap(), &tree, which, u64::MAX).unwrap()
     };
-    for (which, expected) in
-        [(Which::First, "7"), (Which::Nth(2), "8"), (Which::Last, "9"), (Which::Random, "9")]
-    {
+    for (which, expected) in [
+        (MatchChoice::First, "7"),
+        (MatchChoice::Nth(2), "8"),
+        (MatchChoice::Last, "9"),
+        (MatchChoice::Random, "9"),
+    ] {
         assert_eq!(pick("//item", which), Found::One(Item::text(expected)), "{which:?}");
     }
-    assert_eq!(pick("//item", Which::Nth(4)), Found::None);
-    assert_eq!(pick("//nothing", Which::First), Found::None);
-    assert_eq!(pick("1 + 1", Which::Random), Found::One(Item::Json(json!(2))));
-    assert_eq!(pick("1 + 1", Which::Nth(2)), Found::None);
+    assert_eq!(pick("//item", MatchChoice::Nth(4)), Found::None);
+    assert_eq!(pick("//nothing", MatchChoice::First), Found::None);
+    assert_eq!(pick("1 + 1", MatchChoice::Random), Found::One(Item::Json(json!(2))));
+    assert_eq!(pick("1 + 1", MatchChoice::Nth(2)), Found::None);
 }
 
 #[test]
@@ -402,7 +405,7 @@ fn nesting_is_bounded() {
         format!("a{}", "[1]".repeat(10_000)),
         format!("{}1", "-".repeat(10_000)),
     ] {
-        assert!(search(&XPath::compile(&expression).unwrap(), &tree, Which::All, 0).is_ok());
+        assert!(search(&XPath::compile(&expression).unwrap(), &tree, MatchChoice::All, 0).is_ok());
     }
 }
 
@@ -416,7 +419,7 @@ fn costly_searches_end() {
         "//p[contains(/, 'yy')]",
     ] {
         let xpath = XPath::compile(expression).unwrap();
-        let found = search(&xpath, &wide, Which::All, 0);
+        let found = search(&xpath, &wide, MatchChoice::All, 0);
         assert!(matches!(found, Err(ExtractError::TooCostly { .. })), "{expression}");
     }
     for expression in [
@@ -429,7 +432,7 @@ fn costly_searches_end() {
         "//p/following::p/preceding::p",
     ] {
         let xpath = XPath::compile(expression).unwrap();
-        assert!(search(&xpath, &wide, Which::First, 0).is_ok(), "{expression}");
+        assert!(search(&xpath, &wide, MatchChoice::First, 0).is_ok(), "{expression}");
     }
 }
 

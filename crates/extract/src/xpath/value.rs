@@ -21,7 +21,7 @@ impl Node {
 
 /// What an expression gives.
 #[derive(Debug, Clone)]
-pub(super) enum Value<'t> {
+pub(super) enum XPathValue<'t> {
     /// In document order, each once.
     Nodes(Vec<Node>),
     Number(f64),

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use squall_feeds::JmeterFeed;
 use squall_report::{FeedReport, Run};
 use squall_runner::{
-    Event, EventKind, Handle, Options, Outcome, Phase, Second, Sink, Start, Wanted, load_str, run,
+    Event, EventKind, FinishedRun, Handle, Options, Phase, Second, Sink, Start, Wanted, load_str,
+    run,
 };
 
 use crate::receivers::closed_port;
@@ -29,7 +30,7 @@ scenarios:
 }
 
 /// Runs a plan with its first feed, and with further sinks behind it.
-fn run_plan(text: &str, more: Vec<(String, Box<dyn Sink>)>, handle: &Handle) -> Outcome {
+fn run_plan(text: &str, more: Vec<(String, Box<dyn Sink>)>, handle: &Handle) -> FinishedRun {
     let loaded = load_str("feeds", text).expect("a good plan");
     let tags = [("env".to_owned(), "ci".to_owned())].to_vec();
     let feed = JmeterFeed::of_plan(&loaded.plan.feeds[0], &tags).expect("JMeter's points");

@@ -8,7 +8,7 @@ use squall_plan::span::{Span, Spanned};
 use super::Translator;
 use super::made::{HEADS, Made};
 use super::step;
-use super::texts::{Piece, literal};
+use super::texts::{TextPiece, literal};
 use crate::scope::Scope;
 use crate::tree::ElementId;
 
@@ -105,7 +105,7 @@ impl Translator<'_> {
         let pieces = self.pieces(id, written);
         let Some(text) = literal(&pieces) else {
             let number = format!("int({})", super::texts::expression(&pieces));
-            let pieces = [Piece::Expr(number), Piece::Text("ms".to_owned())];
+            let pieces = [TextPiece::Expr(number), TextPiece::Text("ms".to_owned())];
             return Some(StepKind::Think(Thinking::OfUser(self.template_of(id, &pieces))));
         };
         // What is no whole number is 0.
@@ -143,7 +143,7 @@ impl Translator<'_> {
 
     /// Gives a variable of squall's own the value of an expression.
     pub(super) fn set(&self, id: ElementId, variable: &str, source: &str) -> StepKind {
-        let value = self.template_of(id, &[Piece::Expr(source.to_owned())]);
+        let value = self.template_of(id, &[TextPiece::Expr(source.to_owned())]);
         let name = Spanned::new(variable.to_owned(), Span::default());
         StepKind::Set(vec![(name, Json::Text(value))])
     }

@@ -7,7 +7,7 @@ use squall_plan::span::Span;
 use super::Translator;
 use super::json::JSON_PATH_ASSERTION;
 use super::pattern::{self, Subject};
-use super::texts::{Piece, expression, literal, merged, quoted};
+use super::texts::{TextPiece, expression, literal, merged, quoted};
 use super::told::{self, Told, known};
 use crate::properties::PropertyValue;
 use crate::scope::Scope;
@@ -144,7 +144,7 @@ impl Translator<'_> {
         let is_number = "body.matches(\"^[+-]?[0-9]{1,18}$\")";
         let none = quoted(&format!("Error parsing variable name: {variable} value: "));
         let said = format!("{is_number} ? {} : {none} + body", expression(&words));
-        vec![(format!("{is_number} && {test}"), self.words(&[Piece::Expr(said)]))]
+        vec![(format!("{is_number} && {test}"), self.words(&[TextPiece::Expr(said)]))]
     }
 
     fn duration(&self, id: ElementId, request: &Request, looks: &mut Check) -> Vec<Told> {
@@ -214,19 +214,19 @@ impl Translator<'_> {
                 return Vec::new();
             }
         };
-        let (tests, patterns): (Vec<String>, Vec<Vec<Piece>>) = patterns
+        let (tests, patterns): (Vec<String>, Vec<Vec<TextPiece>>) = patterns
             .iter()
             .filter_map(|pattern| {
                 let pieces = self.pieces(id, pattern);
                 Some((self.test(id, subject, kind, &pieces)?, pieces))
             })
             .unzip();
-        let text = |pattern: &Vec<Piece>, marks: Marks| {
+        let text = |pattern: &Vec<TextPiece>, marks: Marks| {
             fail_text((field, subject), variable, (kind, marks), pattern)
         };
         // A code is always there, and of what must not be there an empty response has nothing.
         let is_there = kind & NOT != 0 || subject == "string(status)";
-        let told = |words: &[Piece]| match (own.as_deref().unwrap_or(words), is_there) {
+        let told = |words: &[TextPiece]| match (own.as_deref().unwrap_or(words), is_there) {
             (words, true) => self.words(words),
             (words, false) => self.words_of(subject, words),
         };
@@ -256,7 +256,13 @@ impl Translator<'_> {
     }
 
     /// What one pattern asserts.
-    fn test(&self, id: ElementId, subject: &str, kind: i64, pieces: &[Piece]) -> Option<String> {
+    fn test(
+        &self,
+        id: ElementId,
+        subject: &str,
+        kind: i64,
+        pieces: &[TextPiece],
+    ) -> Option<String> {
         let is_negated = kind & NOT != 0;
         let known = literal(pieces);
         let (test, holds_of_nothing) = match kind & (MATCHES | CONTAINS | EQUALS | SUBSTRING) {
@@ -311,8 +317,8 @@ fn fail_text(
     (field, subject): (&str, &str),
     variable: Option<&str>,
     (kind, marks): (i64, Marks),
-    pattern: &[Piece],
-) -> Vec<Piece> {
+    pattern: &[TextPiece],
+) -> Vec<TextPiece> {
     let named = match (variable, field) {
         (Some(variable), _) => format!("variable({variable})"),
         (None, field) => match field.trim_start_matches("Assertion.") {

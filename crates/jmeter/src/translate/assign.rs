@@ -6,7 +6,7 @@ use squall_plan::span::{Span, Spanned};
 use super::Translator;
 use super::calls::MISSING;
 use super::data::NO_DELIMITER;
-use super::texts::{Piece, expression, quoted};
+use super::texts::{TextPiece, expression, quoted};
 use crate::text::Call;
 
 /// A part of a text that is split, in an expression.
@@ -71,12 +71,12 @@ impl Translator<'_> {
     pub(super) fn split_up(
         &self,
         call: &Call,
-        text: &[Piece],
+        text: &[TextPiece],
         separators: &str,
-    ) -> Result<Piece, String> {
+    ) -> Result<TextPiece, String> {
         let prefix = split_into(call).ok_or("`__split` into variables of no name")?;
         let found = self.names.matches(prefix).ok_or("variables of `__split`")?;
-        let whole = self.assigned(prefix, Piece::Expr(expression(text)))?;
+        let whole = self.assigned(prefix, TextPiece::Expr(expression(text)))?;
         let variable = self.names.variable(prefix).unwrap_or_default().to_owned();
         let mut separators = separators.chars();
         let first = quoted(&separators.next().unwrap_or(',').to_string());
@@ -91,9 +91,9 @@ impl Translator<'_> {
     }
 
     /// The next number of a function that counts its own calls (`__counter`): those of all threads, or of each.
-    pub(super) fn counted(&self, is_per_thread: bool) -> Result<Piece, String> {
+    pub(super) fn counted(&self, is_per_thread: bool) -> Result<TextPiece, String> {
         if self.in_main_thread.get() {
-            return Ok(Piece::Text("1".to_owned()));
+            return Ok(TextPiece::Text("1".to_owned()));
         }
         let source = DataSource {
             format: DataFormat::Numbers(Numbers::default()),
@@ -104,11 +104,11 @@ impl Translator<'_> {
     }
 
     /// The next line of a file (`__StringFromFile`), which begins anew at its end.
-    pub(super) fn next_line(&self, name: &str) -> Result<Piece, String> {
+    pub(super) fn next_line(&self, name: &str) -> Result<TextPiece, String> {
         // Relative to where the program was started, unlike the plan's data files.
         let file = std::path::PathBuf::from(name);
         if !file.exists() {
-            return Ok(Piece::Text(MISSING.to_owned()));
+            return Ok(TextPiece::Text(MISSING.to_owned()));
         }
         let bad = |why: String| format!("`__StringFromFile` of {name}: {why}");
         let text = squall_plan::files::text(&file).map_err(bad)?;
@@ -127,12 +127,12 @@ impl Translator<'_> {
     }
 
     /// A column of a data source that goes on each time the step at hand is come to.
-    fn next_of(&self, source: DataSource, column: &str) -> Result<Piece, String> {
+    fn next_of(&self, source: DataSource, column: &str) -> Result<TextPiece, String> {
         let name = Spanned::new(self.names.hidden("turn"), Span::default());
         self.add_setting(|_| StepKind::NextRow(name.clone()))?;
         let cell = format!("{}.{column}", name.value);
         self.made_sources.borrow_mut().push(DataSource { name, advance: Advance::Step, ..source });
-        Ok(Piece::Expr(cell))
+        Ok(TextPiece::Expr(cell))
     }
 
     /// Adds what comes before the step at hand.
@@ -157,10 +157,10 @@ impl Translator<'_> {
     ///
     /// # Errors
     /// There is no step before which it could be set.
-    pub(super) fn assigned(&self, name: &str, value: Piece) -> Result<Piece, String> {
+    pub(super) fn assigned(&self, name: &str, value: TextPiece) -> Result<TextPiece, String> {
         let variable = self.names.variable(name).ok_or(format!("the variable `{name}`"))?;
         self.add_setting(|root| self.set(root, variable, &expression(&[value])))
             .map_err(|_| format!("the variable `{name}`, which a function sets there"))?;
-        Ok(Piece::Expr(variable.to_owned()))
+        Ok(TextPiece::Expr(variable.to_owned()))
     }
 }

@@ -9,7 +9,7 @@ use super::Translator;
 use super::links::Followed;
 use super::reader::Reader;
 use super::request::{Options, is_whole};
-use super::texts::{Piece, literal};
+use super::texts::{TextPiece, literal};
 use super::transfer::{Client, ContentType};
 use crate::properties::elements;
 use crate::scope::Scope;
@@ -17,8 +17,8 @@ use crate::tree::ElementId;
 
 /// An argument of a request.
 pub(super) struct Argument {
-    pub name: Vec<Piece>,
-    pub value: Vec<Piece>,
+    pub name: Vec<TextPiece>,
+    pub value: Vec<TextPiece>,
     /// Whether JMeter encodes it; otherwise it is taken as encoded.
     pub is_encoded_for: bool,
     /// Between name and value in a URL.
@@ -29,10 +29,10 @@ pub(super) struct Argument {
 
 /// A file of a request.
 struct Upload {
-    path: Vec<Piece>,
+    path: Vec<TextPiece>,
     /// The field's name; empty for a file that is the whole body.
-    field: Vec<Piece>,
-    content_type: Vec<Piece>,
+    field: Vec<TextPiece>,
+    content_type: Vec<TextPiece>,
 }
 
 /// What texts are sent in where nothing is said.
@@ -104,7 +104,7 @@ impl Translator<'_> {
             if in_url && !is_raw { self.query(id, &arguments, request) } else { Vec::new() };
         let path = self.session_in_path(held, self.path(options), in_url);
         let has_query =
-            path.iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains('?')));
+            path.iter().any(|piece| matches!(piece, TextPiece::Text(text) if text.contains('?')));
         let query = joined(query, if has_query { "&" } else { "?" });
         if is_whole(&path) {
             // JMeter then ignores its arguments.
@@ -239,9 +239,9 @@ impl Translator<'_> {
             None => format!("{}/", self.folder.display()),
         };
         match pieces.first_mut() {
-            Some(Piece::Text(text)) if text.starts_with('/') => {}
-            Some(Piece::Text(text)) => *text = format!("{folder}{text}"),
-            _ => pieces.insert(0, Piece::Text(folder)),
+            Some(TextPiece::Text(text)) if text.starts_with('/') => {}
+            Some(TextPiece::Text(text)) => *text = format!("{folder}{text}"),
+            _ => pieces.insert(0, TextPiece::Text(folder)),
         }
         self.template_of(id, &pieces)
     }
@@ -340,7 +340,7 @@ impl Translator<'_> {
         id: ElementId,
         arguments: &[Argument],
         request: &mut Request,
-    ) -> Vec<Vec<Piece>> {
+    ) -> Vec<Vec<TextPiece>> {
         let named = arguments.iter().filter(|argument| !argument.name.is_empty());
         let named: Vec<&Argument> = named.collect();
         let is_text =
@@ -349,7 +349,7 @@ impl Translator<'_> {
             named.len() - named.iter().rev().take_while(|argument| !is_text(argument)).count();
         let (texts, queries) = named.split_at(texts);
         // JMeter has names in URLs in UTF-8 all the same.
-        let is_beyond = |name: &[Piece]| literal(name).is_some_and(|name| !name.is_ascii());
+        let is_beyond = |name: &[TextPiece]| literal(name).is_some_and(|name| !name.is_ascii());
         if request.charset.is_some() && queries.iter().any(|argument| is_beyond(&argument.name)) {
             self.obstacle(id, "a name in a URL that is not ASCII, in another charset");
         }
@@ -358,7 +358,7 @@ impl Translator<'_> {
             request.query.push(pair.into());
         }
         let written = texts.iter().map(|argument| {
-            let equals = [Piece::Text(argument.equals.to_owned())];
+            let equals = [TextPiece::Text(argument.equals.to_owned())];
             let (name, value) = match argument.is_encoded_for {
                 true => {
                     let encoded = |pieces| self.encoded(id, pieces, request.charset.is_some());
@@ -372,9 +372,11 @@ impl Translator<'_> {
     }
 
     /// A text as forms have it, if it is known before the run.
-    fn encoded(&self, id: ElementId, pieces: &[Piece], in_charset: bool) -> Vec<Piece> {
+    fn encoded(&self, id: ElementId, pieces: &[TextPiece], in_charset: bool) -> Vec<TextPiece> {
         match literal(pieces) {
-            Some(text) if !in_charset || text.is_ascii() => vec![Piece::Text(form::encoded(text))],
+            Some(text) if !in_charset || text.is_ascii() => {
+                vec![TextPiece::Text(form::encoded(text))]
+            }
             Some(_) => {
                 self.obstacle(id, "an encoded argument in another charset before one that is not");
                 Vec::new()
@@ -390,7 +392,7 @@ impl Translator<'_> {
         if arguments.iter().any(|argument| argument.is_encoded_for) {
             self.obstacle(id, "a raw body that is encoded");
         }
-        let pieces: Vec<Piece> =
+        let pieces: Vec<TextPiece> =
             arguments.iter().flat_map(|argument| argument.value.clone()).collect();
         request.body = Body::Text(self.template_of(id, &pieces));
     }
@@ -400,7 +402,7 @@ impl Translator<'_> {
         let mut pairs = Vec::new();
         for argument in arguments.iter().filter(|argument| !argument.name.is_empty()) {
             // JMeter takes off the encoding that is there already, and then encodes.
-            let pieces = |pieces: &[Piece]| match argument.is_encoded_for {
+            let pieces = |pieces: &[TextPiece]| match argument.is_encoded_for {
                 true => self.template_of(id, pieces),
                 false => self.template_of(id, &self.decoded(id, pieces, charset)),
             };
@@ -410,11 +412,11 @@ impl Translator<'_> {
     }
 
     /// A text without the encoding of forms.
-    fn decoded(&self, id: ElementId, pieces: &[Piece], charset: &str) -> Vec<Piece> {
+    fn decoded(&self, id: ElementId, pieces: &[TextPiece], charset: &str) -> Vec<TextPiece> {
         let decoded = pieces.iter().map(|piece| match piece {
-            Piece::Text(text) => form_decoded(text, charset).map(Piece::Text),
-            Piece::Expr(expression) => {
-                Some(Piece::Expr(format!("form_decode(string({expression}))")))
+            TextPiece::Text(text) => form_decoded(text, charset).map(TextPiece::Text),
+            TextPiece::Expr(expression) => {
+                Some(TextPiece::Expr(format!("form_decode(string({expression}))")))
             }
         });
         decoded.collect::<Option<_>>().unwrap_or_else(|| {
@@ -425,11 +427,11 @@ impl Translator<'_> {
 }
 
 /// The arguments of a URL with what is between them; nothing for none.
-fn joined(arguments: Vec<Vec<Piece>>, first: &str) -> Vec<Piece> {
+fn joined(arguments: Vec<Vec<TextPiece>>, first: &str) -> Vec<TextPiece> {
     let mut pieces = Vec::new();
     for (number, argument) in arguments.into_iter().enumerate() {
         let separator = if number == 0 { first } else { "&" };
-        pieces.push(Piece::Text(separator.to_owned()));
+        pieces.push(TextPiece::Text(separator.to_owned()));
         pieces.extend(argument);
     }
     pieces

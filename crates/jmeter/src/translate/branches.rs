@@ -8,7 +8,7 @@ use squall_plan::template::Template;
 
 use super::controller::PLAIN;
 use super::group::Gathered;
-use super::texts::{Piece, expression, literal};
+use super::texts::{TextPiece, expression, literal};
 use super::{Translator, of_one, step};
 use crate::elements::Role;
 use crate::tree::ElementId;
@@ -284,7 +284,7 @@ impl Translator<'_> {
         let mut places: Vec<(Template, Json)> = Vec::new();
         for (number, name) in names.into_iter().enumerate() {
             // The first of a name is the one.
-            let name = self.template_of(id, &[Piece::Text(name)]);
+            let name = self.template_of(id, &[TextPiece::Text(name)]);
             if !places.iter().any(|(other, _)| *other == name) {
                 places.push((name, Json::Int(number as i64)));
             }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use squall_plan::model::StepKind;
 
-use super::texts::{Piece, THREAD, expression, literal, merged, quoted, whole};
+use super::texts::{THREAD, TextPiece, expression, literal, merged, quoted, whole};
 use super::{Translator, assign, dates, escapes};
 use crate::text::{Call, Part, Text};
 
@@ -16,9 +16,9 @@ impl Translator<'_> {
     ///
     /// # Errors
     /// What of it has no equal.
-    pub(super) fn call(&self, call: &Call) -> Result<Piece, String> {
+    pub(super) fn call(&self, call: &Call) -> Result<TextPiece, String> {
         if let Some(text) = self.constants.asked(call) {
-            return Ok(Piece::Text(text));
+            return Ok(TextPiece::Text(text));
         }
         if let Some(language) = super::condition::language_of(&call.name) {
             return self.script_text(language, call);
@@ -36,7 +36,11 @@ impl Translator<'_> {
     }
 
     /// What a call gives, given its parameters without the name of a variable.
-    fn value_of_call(&self, call: &Call, parameters: &[Vec<Piece>]) -> Result<Piece, String> {
+    fn value_of_call(
+        &self,
+        call: &Call,
+        parameters: &[Vec<TextPiece>],
+    ) -> Result<TextPiece, String> {
         let given =
             parameters.len() - parameters.iter().rev().take_while(|own| own.is_empty()).count();
         let known: Option<Vec<&str>> = parameters.iter().map(|pieces| literal(pieces)).collect();
@@ -66,7 +70,7 @@ impl Translator<'_> {
         let found = match (call.name.as_str(), known) {
             // An empty default is one.
             ("__P" | "__property", Some(known)) if !known.is_empty() => {
-                self.constants.property(&call.name, &known).map(Piece::Text)
+                self.constants.property(&call.name, &known).map(TextPiece::Text)
             }
             (name, Some(known)) => self.of_known(name, &known[..given]),
             (_, None) => None,
@@ -77,20 +81,20 @@ impl Translator<'_> {
     }
 
     /// What a function gives that is called for what it does, which a step before the one at hand does.
-    fn done_before(&self, call: &Call, parameters: &[Vec<Piece>]) -> Result<Piece, String> {
+    fn done_before(&self, call: &Call, parameters: &[Vec<TextPiece>]) -> Result<TextPiece, String> {
         let unknown = || format!("the function `{}`, as it is used there", call.name);
         let root = *self.tree.roots.first().ok_or_else(unknown)?;
         if self.in_main_thread.get() {
             return Err(unknown());
         }
         let gives_old = call.name == "__setProperty"
-            && literal(parameters.get(2).map_or(&[] as &[Piece], Vec::as_slice))
+            && literal(parameters.get(2).map_or(&[] as &[TextPiece], Vec::as_slice))
                 .is_some_and(|flag| flag.eq_ignore_ascii_case("true"));
         if !gives_old {
             let deed = self.done_by(root, &call.name, parameters).ok_or_else(unknown)?;
             self.add_setting(|_| deed)?;
             let given = if call.name == "__StringToFile" { "true" } else { "" };
-            return Ok(Piece::Text(given.to_owned()));
+            return Ok(TextPiece::Text(given.to_owned()));
         }
         let name = literal(&parameters[0]).ok_or_else(unknown)?;
         let property = self.names.property(name).ok_or_else(unknown)?;
@@ -99,58 +103,69 @@ impl Translator<'_> {
         let value = format!("({property} == null ? \"null\" : {property})");
         self.add_setting(|_| self.set(root, &old, &value))?;
         self.add_setting(|_| self.set(root, property, &expression(&parameters[1])))?;
-        Ok(Piece::Expr(old))
+        Ok(TextPiece::Expr(old))
     }
 
     /// What a function gives that reads a property which JMeter sets when it starts: the variable of that name.
-    fn property_of_start(&self, function: &str, parameters: &[Vec<Piece>]) -> Option<Piece> {
+    fn property_of_start(
+        &self,
+        function: &str,
+        parameters: &[Vec<TextPiece>],
+    ) -> Option<TextPiece> {
         let name = literal(parameters.first()?)?.trim();
         let name = Some(name).filter(|name| self.constants.is_start_alone(name))?;
         match function {
             "__P" | "__property" => {
-                self.names.variable(name).map(|own| Piece::Expr(own.to_owned()))
+                self.names.variable(name).map(|own| TextPiece::Expr(own.to_owned()))
             }
-            "__isPropDefined" => Some(Piece::Text("true".to_owned())),
+            "__isPropDefined" => Some(TextPiece::Text("true".to_owned())),
             _ => None,
         }
     }
 
     /// What a function gives that reads a property which gets its value while the plan runs.
-    fn property_set_in_run(&self, function: &str, parameters: &[Vec<Piece>]) -> Option<Piece> {
+    fn property_set_in_run(
+        &self,
+        function: &str,
+        parameters: &[Vec<TextPiece>],
+    ) -> Option<TextPiece> {
         let name = literal(parameters.first()?)?;
         let variable = self.names.property(name).filter(|_| !self.is_defining.get())?;
         let given = |place: usize| parameters.get(place).map(|own| expression(own));
         let without = match function {
-            "__isPropDefined" => return Some(Piece::Expr(format!("{variable} != null"))),
+            "__isPropDefined" => return Some(TextPiece::Expr(format!("{variable} != null"))),
             "__P" => given(1).unwrap_or_else(|| quoted("1")),
             "__property" if parameters.get(1).is_none_or(Vec::is_empty) => {
                 given(2).unwrap_or_else(|| quoted(name))
             }
             _ => return None,
         };
-        Some(Piece::Expr(format!("({variable} == null ? {without} : {variable})")))
+        Some(TextPiece::Expr(format!("({variable} == null ? {without} : {variable})")))
     }
 
     /// A call all of whose parameters are known before the run, without those that are empty at the end.
-    fn of_known(&self, function: &str, parameters: &[&str]) -> Option<Piece> {
-        let text = |text: String| Some(Piece::Text(text));
-        let expr = |text: &str| Some(Piece::Expr(text.to_owned()));
+    fn of_known(&self, function: &str, parameters: &[&str]) -> Option<TextPiece> {
+        let text = |text: String| Some(TextPiece::Text(text));
+        let expr = |text: &str| Some(TextPiece::Expr(text.to_owned()));
         match (function, parameters) {
             ("__UUID", []) => expr("uuid()"),
             ("__threadNum", []) => expr(THREAD),
             ("__threadGroupName", []) => expr("scenario"),
             ("__time", []) => expr("now_ms()"),
             ("__time", ["/1000"]) => expr("now()"),
-            ("__time", [format]) => dates::time(format).map(Piece::Expr),
+            ("__time", [format]) => dates::time(format).map(TextPiece::Expr),
             ("__RandomString", [length, characters]) => {
                 let length: u32 = length.trim().parse().ok()?;
-                Some(Piece::Expr(format!("random_string({length}, {})", quoted(characters.trim()))))
+                Some(TextPiece::Expr(format!(
+                    "random_string({length}, {})",
+                    quoted(characters.trim())
+                )))
             }
             // Without characters to choose from Java takes any; these are as long as most of those.
             ("__RandomString", [length]) => {
                 let length: u32 = length.trim().parse().ok()?;
                 let any: String = ('\u{4e00}'..='\u{4eff}').collect();
-                Some(Piece::Expr(format!("random_string({length}, {})", quoted(&any))))
+                Some(TextPiece::Expr(format!("random_string({length}, {})", quoted(&any))))
             }
             ("__machineName", []) => text(self.constants.machine().name.clone()?),
             ("__machineIP", []) => text(self.constants.machine().address.clone()?),
@@ -180,8 +195,8 @@ impl Translator<'_> {
     }
 
     /// A call whose parameters the run may decide.
-    fn of_pieces(&self, function: &str, parameters: &[Vec<Piece>]) -> Option<Piece> {
-        let expr = |text: String| Some(Piece::Expr(text));
+    fn of_pieces(&self, function: &str, parameters: &[Vec<TextPiece>]) -> Option<TextPiece> {
+        let expr = |text: String| Some(TextPiece::Expr(text));
         match (function, parameters) {
             ("__Random", [low, high]) => expr(format!("random({}, {})", whole(low)?, whole(high)?)),
             // Where in a log it stands, and what is said of an error, nobody looks for.
@@ -190,7 +205,7 @@ impl Translator<'_> {
                 logged.ok().filter(|()| !self.in_main_thread.get())?;
                 match function {
                     "__log" => expr(expression(text)),
-                    _ => Some(Piece::Text(String::new())),
+                    _ => Some(TextPiece::Text(String::new())),
                 }
             }
             ("__samplerName", []) => self.name_of_sampler(),
@@ -221,7 +236,7 @@ impl Translator<'_> {
     }
 
     /// The name of the sampler whose texts are read.
-    fn name_of_sampler(&self) -> Option<Piece> {
+    fn name_of_sampler(&self) -> Option<TextPiece> {
         // A name that asks for itself has none yet.
         let sampler = self.sampler.take()?;
         let name = self.evaluated(&self.tree.element(sampler).name);
@@ -230,18 +245,18 @@ impl Translator<'_> {
     }
 
     /// A text that is evaluated once more, if it is one piece.
-    fn evaluated(&self, source: &str) -> Option<Piece> {
+    fn evaluated(&self, source: &str) -> Option<TextPiece> {
         let pieces = self.split(source).ok()?;
         Some(match pieces.as_slice() {
-            [] => Piece::Text(String::new()),
+            [] => TextPiece::Text(String::new()),
             [only] => only.clone(),
-            _ => Piece::Expr(expression(&pieces)),
+            _ => TextPiece::Expr(expression(&pieces)),
         })
     }
 
-    pub(super) fn parameter(&self, parameter: &Text) -> Result<Vec<Piece>, String> {
+    pub(super) fn parameter(&self, parameter: &Text) -> Result<Vec<TextPiece>, String> {
         let pieces = parameter.parts.iter().map(|part| match part {
-            Part::Literal(text) => Ok(Piece::Text(text.clone())),
+            Part::Literal(text) => Ok(TextPiece::Text(text.clone())),
             Part::Variable(name) => self.variable(name),
             Part::Call(call) => self.call(call),
         });

@@ -6,7 +6,7 @@ use squall_plan::value::Value;
 
 use super::Translator;
 use super::script::{self, Kind, Language, Script};
-use super::texts::{Piece, expression, literal, quoted};
+use super::texts::{TextPiece, expression, literal, quoted};
 use crate::functions;
 use crate::text::{Part, Text};
 
@@ -151,16 +151,16 @@ impl Translator<'_> {
         &self,
         language: Language,
         call: &crate::text::Call,
-    ) -> Result<Piece, String> {
+    ) -> Result<TextPiece, String> {
         let Script { kind, source } = self.script(language, call)?;
         if let Some(text) = known(&source).filter(|_| kind != Kind::Null) {
-            return Ok(Piece::Text(text));
+            return Ok(TextPiece::Text(text));
         }
         let is_whole =
             ["int(", "round(", "floor(", "ceil("].iter().any(|of| source.starts_with(of));
         Ok(match kind {
-            Kind::Null => Piece::Text(of_null(language).to_owned()),
-            Kind::MaybeText => Piece::Expr(format!(
+            Kind::Null => TextPiece::Text(of_null(language).to_owned()),
+            Kind::MaybeText => TextPiece::Expr(format!(
                 "({source} == null ? {} : {source})",
                 quoted(of_null(language))
             )),
@@ -170,7 +170,7 @@ impl Translator<'_> {
             {
                 return Err(format!("the text of a fraction from `{}`", call.name));
             }
-            _ => Piece::Expr(source),
+            _ => TextPiece::Expr(source),
         })
     }
 }

@@ -5,7 +5,7 @@ use squall_plan::span::Spanned;
 
 use super::Translator;
 use super::decimal::DecimalFormat;
-use super::texts::{Piece, quoted, whole};
+use super::texts::{TextPiece, quoted, whole};
 use crate::tree::ElementId;
 
 impl Translator<'_> {
@@ -106,15 +106,15 @@ impl Translator<'_> {
         number: String,
         format: &str,
     ) -> Vec<(Spanned<String>, Json)> {
-        let text = |text: String| (!text.is_empty()).then_some(Piece::Text(text));
+        let text = |text: String| (!text.is_empty()).then_some(TextPiece::Text(text));
         let pieces = match (format, DecimalFormat::parse(format)) {
-            ("", _) => vec![Piece::Expr(number)],
+            ("", _) => vec![TextPiece::Expr(number)],
             (_, Some(format)) => {
                 let number = match format.digits {
                     0 | 1 => number,
                     digits => format!("pad(string({number}), {digits}, {})", quoted("0")),
                 };
-                let number = Some(Piece::Expr(number));
+                let number = Some(TextPiece::Expr(number));
                 [text(format.before), number, text(format.after)].into_iter().flatten().collect()
             }
             (_, None) => {

@@ -9,7 +9,7 @@ use squall_plan::model::{Advance, AtEnd, Csv, DataFormat, DataSource, Json, Shar
 use squall_plan::span::{Span, Spanned};
 
 use super::Translator;
-use super::texts::{Piece, expression};
+use super::texts::{TextPiece, expression};
 use crate::constants::Constants;
 use crate::elements::Role;
 use crate::properties::PropertyValue;
@@ -223,7 +223,7 @@ impl Translator<'_> {
         &self,
         id: ElementId,
         name: &str,
-        pieces: &[Piece],
+        pieces: &[TextPiece],
     ) -> Option<(Spanned<String>, Json)> {
         let variable = self.names.variable(name)?;
         let value = Json::Text(self.template_of(id, pieces));
@@ -324,7 +324,7 @@ impl Translator<'_> {
                 Some(variable) if index > 0 => format!("has({cell}) ? {cell} : {variable}"),
                 _ => cell,
             };
-            self.value(id, name, &[Piece::Expr(value)])
+            self.value(id, name, &[TextPiece::Expr(value)])
         });
         values.collect()
     }
@@ -362,7 +362,7 @@ impl Translator<'_> {
             let each: Vec<String> =
                 users.iter().map(|user| expression(&self.pieces(id, &user[index]))).collect();
             let chosen = format!("[{}][user % {}]", each.join(", "), each.len());
-            self.value(id, name, &[Piece::Expr(chosen)])
+            self.value(id, name, &[TextPiece::Expr(chosen)])
         });
         values.collect()
     }

@@ -1,12 +1,12 @@
 //! JMeter's functions of dates as expressions: Java's patterns for them, and what follows where a text is no date.
 
 use super::condition;
-use super::texts::{Piece, expression, literal, quoted};
+use super::texts::{TextPiece, expression, literal, quoted};
 use crate::text::Call;
 
 /// A part of a pattern of Java's.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+enum PatternPart {
     /// What a pattern of `date()` says.
     Plain(String),
     /// The year of weeks, with two digits or all; they begin on Sundays.
@@ -18,7 +18,7 @@ enum Part {
 /// A pattern of Java's for dates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Pattern {
-    parts: Vec<Part>,
+    parts: Vec<PatternPart>,
     /// Its letters, those within quotes left out.
     letters: String,
     has_choice: bool,
@@ -57,10 +57,10 @@ impl Pattern {
             found.letters.push(c);
             found.has_names |= matches!((c, count), ('E' | 'a', _) | ('M' | 'L', 3..));
             match (c, count) {
-                ('Y', _) => found.parts.push(Part::WeekYear(count == 2)),
-                ('X', 1..=3) => found.parts.push(Part::Offset(true, count)),
-                ('x', 1) => found.parts.push(Part::Offset(false, 1)),
-                ('Z', 5) => found.parts.push(Part::Offset(true, 3)),
+                ('Y', _) => found.parts.push(PatternPart::WeekYear(count == 2)),
+                ('X', 1..=3) => found.parts.push(PatternPart::Offset(true, count)),
+                ('x', 1) => found.parts.push(PatternPart::Offset(false, 1)),
+                ('Z', 5) => found.parts.push(PatternPart::Offset(true, 3)),
                 ('S', 1..=9) => found.plain(&format!("%{count}N")),
                 _ => found.plain(field(c, count)?),
             }
@@ -70,8 +70,8 @@ impl Pattern {
 
     fn plain(&mut self, text: &str) {
         match self.parts.last_mut() {
-            Some(Part::Plain(last)) => last.push_str(text),
-            _ => self.parts.push(Part::Plain(text.to_owned())),
+            Some(PatternPart::Plain(last)) => last.push_str(text),
+            _ => self.parts.push(PatternPart::Plain(text.to_owned())),
         }
     }
 
@@ -84,13 +84,13 @@ impl Pattern {
         const AT: &str = "each_1";
         let zone = if zone == "UTC" { String::new() } else { format!(", {}", quoted(zone)) };
         let date = |at: &str, pattern: &str| format!("date({at}, {}{zone})", quoted(pattern));
-        let of = |part: &Part, at: &str| match part {
-            Part::Plain(pattern) => date(at, pattern),
-            Part::WeekYear(is_short) => {
+        let of = |part: &PatternPart, at: &str| match part {
+            PatternPart::Plain(pattern) => date(at, pattern),
+            PatternPart::WeekYear(is_short) => {
                 let saturday = format!("{at} + (6 - int({})) * 86400000", date(at, "%w"));
                 date(&saturday, if *is_short { "%y" } else { "%Y" })
             }
-            Part::Offset(says_z, letters) => {
+            PatternPart::Offset(says_z, letters) => {
                 let (all, none) = (date(at, "%z"), quoted("+0000"));
                 let whole = match letters {
                     1 => format!("({all}.endsWith(\"00\") ? substring({all}, 0, 3) : {all})"),
@@ -105,7 +105,7 @@ impl Pattern {
         };
         match self.parts.as_slice() {
             [] => quoted(""),
-            [only @ Part::Plain(_)] => of(only, moment),
+            [only @ PatternPart::Plain(_)] => of(only, moment),
             several => {
                 let terms: Vec<String> = several.iter().map(|part| of(part, AT)).collect();
                 format!("[{moment}].map({AT}, {})[0]", terms.join(" + "))
@@ -118,7 +118,7 @@ impl Pattern {
     fn moment(&self, text: &str, zone: &str) -> Option<String> {
         let is_read = !self.has_choice && !self.has("Yz") && self.has("h") == self.has("a");
         let parts = self.parts.iter().map(|part| match part {
-            Part::Plain(pattern) => pattern.as_str(),
+            PatternPart::Plain(pattern) => pattern.as_str(),
             _ => "%z",
         });
         let pattern: String = parts.collect();
@@ -223,8 +223,8 @@ pub(super) fn time(format: &str) -> Option<String> {
 }
 
 /// What a function of dates gives, whose parameters the run may decide; `None` if it has no equal. `call`: as it is written.
-pub(super) fn of_call(call: &Call, parameters: &[Vec<Piece>]) -> Option<Piece> {
-    let at = |index: usize| parameters.get(index).map_or(&[] as &[Piece], Vec::as_slice);
+pub(super) fn of_call(call: &Call, parameters: &[Vec<TextPiece>]) -> Option<TextPiece> {
+    let at = |index: usize| parameters.get(index).map_or(&[] as &[TextPiece], Vec::as_slice);
     let known = |index: usize| literal(at(index));
     match (call.name.as_str(), call.parameters.len()) {
         ("__timeShift", count @ (4 | 5)) => {
@@ -250,7 +250,7 @@ fn or_else(value: &str, otherwise: &str, then: impl Fn(&str) -> String) -> Strin
 }
 
 /// The expression of a text without the blanks around it.
-fn trimmed(pieces: &[Piece]) -> String {
+fn trimmed(pieces: &[TextPiece]) -> String {
     match literal(pieces) {
         Some(text) => quoted(text.trim()),
         None => format!("trim({})", expression(pieces)),
@@ -263,9 +263,14 @@ fn epoch(text: &str) -> String {
 }
 
 /// A date, or now, later or earlier by a duration (`__timeShift`). What is no date is now, and what is no duration nothing.
-fn shifted(format: &str, date: &[Piece], amount: &[Piece], locale: &str) -> Option<Piece> {
+fn shifted(
+    format: &str,
+    date: &[TextPiece],
+    amount: &[TextPiece],
+    locale: &str,
+) -> Option<TextPiece> {
     if has_too_many_letters(format) {
-        return Some(Piece::Text(String::new()));
+        return Some(TextPiece::Text(String::new()));
     }
     let duration = format!("duration_ms({})", trimmed(amount));
     let shift = match (literal(amount), condition::known(&duration)) {
@@ -278,14 +283,14 @@ fn shifted(format: &str, date: &[Piece], amount: &[Piece], locale: &str) -> Opti
     let text = trimmed(date);
     let later = |at: &str| format!("{at}{shift}");
     if format.is_empty() {
-        return Some(Piece::Expr(match is_now {
+        return Some(TextPiece::Expr(match is_now {
             true => now,
             false => or_else(&epoch(&text), &now, later),
         }));
     }
     let pattern = Pattern::read(format).filter(|pattern| pattern.speaks(locale))?;
     if is_now {
-        return Some(Piece::Expr(pattern.shown(&now, "local")));
+        return Some(TextPiece::Expr(pattern.shown(&now, "local")));
     }
     // Its own offset stays; without one it is like a time of a place that never changes its clocks.
     let zone = match pattern.has("ZXxz") {
@@ -300,11 +305,11 @@ fn shifted(format: &str, date: &[Piece], amount: &[Piece], locale: &str) -> Opti
             format!("[{moment}].map({own}, {own} != null && {own} % 1000 != 0 ? null : {own})[0]");
     }
     match condition::known(&moment).as_deref() {
-        Some("null") => Some(Piece::Expr(pattern.shown(&now, "local"))),
-        Some(_) => Some(Piece::Expr(pattern.shown(&later(&moment), &zone))),
+        Some("null") => Some(TextPiece::Expr(pattern.shown(&now, "local"))),
+        Some(_) => Some(TextPiece::Expr(pattern.shown(&later(&moment), &zone))),
         None => {
             let later = |at: &str| pattern.shown(&later(at), &zone);
-            Some(Piece::Expr(or_else(&moment, &pattern.shown(&now, "local"), later)))
+            Some(TextPiece::Expr(or_else(&moment, &pattern.shown(&now, "local"), later)))
         }
     }
 }
@@ -327,7 +332,12 @@ fn offset_behind(text: &str, pattern: &Pattern) -> Option<String> {
 }
 
 /// A day from a first up to a last one, that left out (`__RandomDate`).
-fn random(format: &str, first: &[Piece], last: &[Piece], locale: &str) -> Option<Piece> {
+fn random(
+    format: &str,
+    first: &[TextPiece],
+    last: &[TextPiece],
+    locale: &str,
+) -> Option<TextPiece> {
     const DAYS: &str = "each_3";
     const DAY: u32 = 86_400_000;
     let format = if format.is_empty() { "yyyy-MM-dd" } else { format };
@@ -335,7 +345,7 @@ fn random(format: &str, first: &[Piece], last: &[Piece], locale: &str) -> Option
     if pattern.has("HhmsSaZXxz") {
         return None;
     }
-    let day = |date: &[Piece]| {
+    let day = |date: &[TextPiece]| {
         let moment = pattern.moment(&trimmed(date), "UTC")?;
         Some(or_else(&moment, "0", str::to_owned))
     };
@@ -346,17 +356,17 @@ fn random(format: &str, first: &[Piece], last: &[Piece], locale: &str) -> Option
     let last = day(last)?;
     let shown =
         pattern.shown(&format!("random({DAYS}[0] / {DAY}, {DAYS}[1] / {DAY} - 1) * {DAY}"), "UTC");
-    Some(Piece::Expr(format!(
+    Some(TextPiece::Expr(format!(
         "[[{first}, {last}]].map({DAYS}, {DAYS}[1] < {DAYS}[0] ? \"\" : {shown})[0]"
     )))
 }
 
 /// A date in another pattern (`__dateTimeConvert`); what is none is nothing.
-fn converted(date: &[Piece], from: &str, to: &str) -> Option<Piece> {
+fn converted(date: &[TextPiece], from: &str, to: &str) -> Option<TextPiece> {
     const DATE: &str = "yuMLdDEY";
     const TIME: &str = "HhmsSa";
     const ZONE: &str = "ZXxz";
-    let nothing = Some(Piece::Text(String::new()));
+    let nothing = Some(TextPiece::Text(String::new()));
     if has_too_many_letters(from) || has_too_many_letters(to) {
         return nothing;
     }
@@ -364,7 +374,7 @@ fn converted(date: &[Piece], from: &str, to: &str) -> Option<Piece> {
     let text = expression(date);
     if from.is_empty() {
         let shown = |at: &str| target.shown(at, "local");
-        return Some(Piece::Expr(or_else(&epoch(&text), "\"\"", shown)));
+        return Some(TextPiece::Expr(or_else(&epoch(&text), "\"\"", shown)));
     }
     let source = Pattern::read(from)?;
     // What the text does not say cannot be written.
@@ -382,7 +392,7 @@ fn converted(date: &[Piece], from: &str, to: &str) -> Option<Piece> {
     };
     let moment = source.moment(&text, &zone)?;
     let shown = |at: &str| target.shown(at, &zone);
-    Some(Piece::Expr(or_else(&moment, "\"\"", shown)))
+    Some(TextPiece::Expr(or_else(&moment, "\"\"", shown)))
 }
 
 #[cfg(test)]
@@ -391,7 +401,7 @@ mod tests {
 
     fn plain(pattern: &str) -> Option<String> {
         match Pattern::read(pattern)?.parts.as_slice() {
-            [Part::Plain(only)] => Some(only.clone()),
+            [PatternPart::Plain(only)] => Some(only.clone()),
             _ => None,
         }
     }
@@ -414,8 +424,11 @@ mod tests {
             assert_eq!(plain(pattern), expected, "{pattern}");
         }
         let week = Pattern::read("YYYY-MM'Y'YY").expect("a pattern");
-        let plain = |text: &str| Part::Plain(text.to_owned());
-        assert_eq!(week.parts, [Part::WeekYear(false), plain("-%mY"), Part::WeekYear(true)]);
+        let plain = |text: &str| PatternPart::Plain(text.to_owned());
+        assert_eq!(
+            week.parts,
+            [PatternPart::WeekYear(false), plain("-%mY"), PatternPart::WeekYear(true)]
+        );
         assert_eq!(time("/60").as_deref(), Some("now_ms() / 60"));
         assert!(time("HH:mm:sss").is_some_and(|source| source.starts_with("fail(")));
         assert!(!has_too_many_letters("yyyy-MMM-dd 'sss' HH:mm:ss.SSS"));
@@ -431,10 +444,10 @@ mod tests {
     }
 
     /// The value of an expression that is the same in every run.
-    fn value(piece: Option<Piece>) -> Option<String> {
+    fn value(piece: Option<TextPiece>) -> Option<String> {
         match piece? {
-            Piece::Text(text) => Some(text),
-            Piece::Expr(source) => Some(source),
+            TextPiece::Text(text) => Some(text),
+            TextPiece::Expr(source) => Some(source),
         }
     }
 
@@ -442,7 +455,7 @@ mod tests {
     fn dates_are_shifted_and_converted() {
         let text = |text: &str| match text {
             "" => Vec::new(),
-            text => vec![Piece::Text(text.to_owned())],
+            text => vec![TextPiece::Text(text.to_owned())],
         };
         let moved = |format, date, by| value(shifted(format, &text(date), &text(by), ""));
         assert_eq!(

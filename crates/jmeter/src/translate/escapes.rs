@@ -1,10 +1,10 @@
 //! Functions that make one text of another: escapes, digests, upper and lower case. Pure.
 
-use super::texts::{Piece, expression, literal, merged, quoted};
+use super::texts::{TextPiece, expression, literal, merged, quoted};
 
 /// What a call of such a function gives, whose parameters the run may decide.
-pub(super) fn of_text(function: &str, parameters: &[Vec<Piece>]) -> Option<Piece> {
-    let expr = |text: String| Some(Piece::Expr(text));
+pub(super) fn of_text(function: &str, parameters: &[Vec<TextPiece>]) -> Option<TextPiece> {
+    let expr = |text: String| Some(TextPiece::Expr(text));
     match (function, parameters) {
         ("__urlencode", [text]) => expr(format!("form_encode({})", expression(text))),
         ("__urldecode", [text]) => expr(format!("form_decode({})", expression(text))),
@@ -30,9 +30,9 @@ pub(super) fn of_text(function: &str, parameters: &[Vec<Piece>]) -> Option<Piece
             _ => expr(expression(text)),
         },
         ("__digest", [algorithm, text, more @ ..]) if more.len() < 3 => {
-            let salt = more.first().map_or(&[] as &[Piece], Vec::as_slice);
+            let salt = more.first().map_or(&[] as &[TextPiece], Vec::as_slice);
             let text = [text.as_slice(), salt].concat();
-            let upper = literal(more.get(1).map_or(&[] as &[Piece], Vec::as_slice))?;
+            let upper = literal(more.get(1).map_or(&[] as &[TextPiece], Vec::as_slice))?;
             let function = match literal(algorithm)?.to_ascii_uppercase().as_str() {
                 "MD5" => "md5",
                 "SHA-1" | "SHA" | "SHA1" => "sha1",

@@ -10,7 +10,7 @@ use super::json::JSON_PATH_EXTRACTOR;
 use super::looks::Looks;
 use super::pattern::{self, Subject};
 use super::search::Search;
-use super::texts::{Piece, expression, literal, quoted};
+use super::texts::{TextPiece, expression, literal, quoted};
 use crate::scope::Scope;
 use crate::tree::ElementId;
 
@@ -107,18 +107,18 @@ impl Translator<'_> {
         let groups = pattern::groups(&pattern);
         // Of a group that there is not Java's text is this word.
         let parts = parts.into_iter().map(|part| match part {
-            Part::Group(group) if group > groups => Part::Text("null".to_owned()),
+            TemplatePart::Group(group) if group > groups => TemplatePart::Text("null".to_owned()),
             part => part,
         });
-        let parts: Vec<Part> = parts.collect();
+        let parts: Vec<TemplatePart> = parts.collect();
         let asks_groups = which == 0 && self.names.groups_of(name).next().is_some();
         // A match is chosen once for all of its groups.
-        if asks_groups || which <= 0 && !matches!(parts.as_slice(), [Part::Group(_)]) {
+        if asks_groups || which <= 0 && !matches!(parts.as_slice(), [TemplatePart::Group(_)]) {
             let search = Search { pattern: quoted(&pattern), groups, parts };
             return self.by_search(looks, within, &wanted, &search);
         }
         let mut taken = match parts.as_slice() {
-            [Part::Group(group)] => self.take(looks, &wanted, of_group(*group))?,
+            [TemplatePart::Group(group)] => self.take(looks, &wanted, of_group(*group))?,
             _ => self.of_groups(looks, &wanted, parts, &of_group)?,
         };
         let beside = self.groups_beside(looks, &wanted, groups, &of_group);
@@ -131,7 +131,7 @@ impl Translator<'_> {
         &self,
         looks: &Looks,
         wanted: &Wanted<'_>,
-        parts: Vec<Part>,
+        parts: Vec<TemplatePart>,
         of_group: &dyn Fn(u32) -> Extractor,
     ) -> Option<Taken> {
         let id = looks.element;
@@ -140,9 +140,9 @@ impl Translator<'_> {
         let mut taken = Taken::default();
         let mut pieces = Vec::new();
         for (index, part) in parts.into_iter().enumerate() {
-            let Part::Group(group) = part else {
-                let Part::Text(text) = part else { continue };
-                pieces.push(Piece::Text(text));
+            let TemplatePart::Group(group) = part else {
+                let TemplatePart::Text(text) = part else { continue };
+                pieces.push(TextPiece::Text(text));
                 continue;
             };
             let value = self.held("value", id, 1 + index);
@@ -150,7 +150,7 @@ impl Translator<'_> {
             let from = of_group(group);
             taken.extracts.push(self.one(looks, &value, Match::Nth(number), from, Json::Null));
             let value = format!("({value} == null ? \"null\" : {value})");
-            pieces.push(Piece::Expr(value));
+            pieces.push(TextPiece::Expr(value));
         }
         let whole = self.held("value", id, 0);
         taken.extracts.push(self.one(looks, &whole, Match::Nth(number), of_group(0), Json::Null));
@@ -356,7 +356,7 @@ impl Translator<'_> {
                 }
             },
         };
-        let unchanged = [Piece::Expr(variable.to_owned())];
+        let unchanged = [TextPiece::Expr(variable.to_owned())];
         let default = match wanted.default {
             Some(default) => self.template(id, default),
             None => self.template_of(id, &unchanged),
@@ -387,14 +387,14 @@ impl Translator<'_> {
 
 /// A part of an extractor's template.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum TemplatePart {
     Text(String),
     /// `$1$`
     Group(u32),
 }
 
 /// The parts of a template.
-pub(super) fn parts(template: &str) -> Vec<Part> {
+pub(super) fn parts(template: &str) -> Vec<TemplatePart> {
     let mut found = Vec::new();
     let mut text = String::new();
     let mut rest = template;
@@ -403,8 +403,10 @@ pub(super) fn parts(template: &str) -> Vec<Part> {
         let digits = number.filter(|(digits, _)| digits.bytes().all(|byte| byte.is_ascii_digit()));
         match digits.and_then(|(digits, left)| Some((digits.parse().ok()?, left))) {
             Some((group, left)) => {
-                found.extend((!text.is_empty()).then(|| Part::Text(std::mem::take(&mut text))));
-                found.push(Part::Group(group));
+                found.extend(
+                    (!text.is_empty()).then(|| TemplatePart::Text(std::mem::take(&mut text))),
+                );
+                found.push(TemplatePart::Group(group));
                 rest = left;
             }
             None => {
@@ -413,7 +415,7 @@ pub(super) fn parts(template: &str) -> Vec<Part> {
             }
         }
     }
-    found.extend((!text.is_empty()).then_some(Part::Text(text)));
+    found.extend((!text.is_empty()).then_some(TemplatePart::Text(text)));
     found
 }
 
@@ -427,11 +429,11 @@ mod tests {
 
     #[test]
     fn templates_have_texts_and_groups() {
-        let text = |text: &str| Part::Text(text.to_owned());
-        assert_eq!(parts("$1$$2$"), [Part::Group(1), Part::Group(2)]);
+        let text = |text: &str| TemplatePart::Text(text.to_owned());
+        assert_eq!(parts("$1$$2$"), [TemplatePart::Group(1), TemplatePart::Group(2)]);
         assert_eq!(
             parts("a$1$, $x$12$"),
-            [text("a"), Part::Group(1), text(", $x"), Part::Group(12)]
+            [text("a"), TemplatePart::Group(1), text(", $x"), TemplatePart::Group(12)]
         );
         assert_eq!(parts("true$"), [text("true$")]);
     }

@@ -1,7 +1,7 @@
 //! Texts that only the run knows, in which variables are looked up once more (`__eval`, `__evalVar`).
 
 use super::Translator;
-use super::texts::{Piece, quoted};
+use super::texts::{TextPiece, quoted};
 use crate::constants::OF_START;
 
 /// Most variables that may be looked up.
@@ -10,7 +10,7 @@ const MOST_VARIABLES: usize = 200;
 impl Translator<'_> {
     /// A text with the values of variables in it, as an expression. Functions in it, escapes, and variables that extractors
     /// make beside their own are not looked up: with one of them it fails, and says so. `None` if it cannot be said.
-    pub(super) fn filled(&self, text: &str) -> Option<Piece> {
+    pub(super) fn filled(&self, text: &str) -> Option<TextPiece> {
         const TEXT: &str = "each_6";
         if self.in_main_thread.get() {
             return None;
@@ -26,10 +26,10 @@ impl Translator<'_> {
         let (mut entries, mut unknown) = (Vec::new(), vec!["__".to_owned()]);
         for name in names {
             match self.variable(name) {
-                Ok(Piece::Text(text)) => {
+                Ok(TextPiece::Text(text)) => {
                     entries.push(format!("{}: {}", quoted(name), quoted(&text)))
                 }
-                Ok(Piece::Expr(value)) => {
+                Ok(TextPiece::Expr(value)) => {
                     entries.push(format!("{}: string({value})", quoted(name)));
                 }
                 Err(_) => unknown.push(format!("{}\\}}", regex::escape(name))),
@@ -43,7 +43,7 @@ impl Translator<'_> {
         let refused = quoted(&format!(r"\$\{{({})|\\[$,\\]", unknown.join("|")));
         let why =
             quoted("a text with functions or escapes, which are not looked up while the plan runs");
-        Some(Piece::Expr(format!(
+        Some(TextPiece::Expr(format!(
             "[string({text})].map({TEXT}, !{TEXT}.contains(\"$\" + \"{{\") ? {TEXT} \
              : {TEXT}.matches({refused}) ? fail({why}) : fill({TEXT}, {{{entries}}}))[0]"
         )))

@@ -3,9 +3,9 @@
 use squall_plan::model::StepKind;
 
 use super::Translator;
-use super::extractor::{Part, parts};
+use super::extractor::{TemplatePart, parts};
 use super::pattern::{self, Subject};
-use super::texts::{Piece, expression, literal, quoted};
+use super::texts::{TextPiece, expression, literal, quoted};
 use crate::text::Call;
 
 /// The hidden variable that has the body of the last response of all.
@@ -24,8 +24,12 @@ impl Translator<'_> {
     ///
     /// # Errors
     /// What of it has no equal.
-    pub(super) fn found_by(&self, call: &Call, parameters: &[Vec<Piece>]) -> Result<Piece, String> {
-        let at = |index: usize| parameters.get(index).map_or(&[] as &[Piece], Vec::as_slice);
+    pub(super) fn found_by(
+        &self,
+        call: &Call,
+        parameters: &[Vec<TextPiece>],
+    ) -> Result<TextPiece, String> {
+        let at = |index: usize| parameters.get(index).map_or(&[] as &[TextPiece], Vec::as_slice);
         let known = |index: usize, what: &str| {
             literal(at(index))
                 .ok_or_else(|| format!("{what} of `__regexFunction` that only the run knows"))
@@ -70,10 +74,10 @@ impl Translator<'_> {
         }
         let one = |found: &str| {
             let terms = template.iter().map(|part| match part {
-                Part::Text(text) => quoted(text),
+                TemplatePart::Text(text) => quoted(text),
                 // Of a group that there is not Java's text is this word.
-                Part::Group(group) if *group > groups => quoted("null"),
-                Part::Group(group) => {
+                TemplatePart::Group(group) if *group > groups => quoted("null"),
+                TemplatePart::Group(group) => {
                     format!("({found}[{group}] == null ? \"null\" : {found}[{group}])")
                 }
             });
@@ -81,7 +85,7 @@ impl Translator<'_> {
             if terms.is_empty() { quoted("") } else { terms.join(" + ") }
         };
         let inner = "each_5";
-        Ok(Piece::Expr(match place {
+        Ok(TextPiece::Expr(match place {
             0 => format!(
                 "[{chosen}].map({ONE}, size({ONE}) == 0 ? {without} : join({ONE}.map({inner}, {}), {between}))[0]",
                 one(inner)
@@ -102,7 +106,7 @@ impl Translator<'_> {
             self.hold(PREVIOUS);
             return Ok(format!("({PREVIOUS} == null ? \"\" : string({PREVIOUS}))"));
         }
-        let name = [Piece::Text(variable.to_owned())];
+        let name = [TextPiece::Text(variable.to_owned())];
         let value = self.value_named(&name, Some(&[]));
         let value = value.ok_or_else(|| format!("the variable `{variable}`"))?;
         Ok(format!("({})", expression(&[value])))

@@ -5,7 +5,7 @@ use squall_plan::span::{Span, Spanned};
 use squall_plan::template::{Template, TemplatePart};
 
 use super::Translator;
-use super::texts::{Piece, literal, quoted};
+use super::texts::{TextPiece, literal, quoted};
 use super::transfer::Client;
 use crate::properties::{Property, PropertyValue};
 use crate::scope::Scope;
@@ -112,14 +112,14 @@ impl Translator<'_> {
             return Some(value.clone());
         }
         let pieces = value.parts().iter().map(|part| match part {
-            TemplatePart::Text(text) => Piece::Text(text.clone()),
-            TemplatePart::Expr(expr) => Piece::Expr(expr.source().to_owned()),
+            TemplatePart::Text(text) => TextPiece::Text(text.clone()),
+            TemplatePart::Expr(expr) => TextPiece::Expr(expr.source().to_owned()),
         });
-        let pieces: Vec<Piece> = pieces.collect();
+        let pieces: Vec<TextPiece> = pieces.collect();
         let given = super::texts::expression(&pieces);
         let (with_port, port) = (quoted(":[0-9]+$"), quoted(&port));
         let value = format!("({given}).matches({with_port}) ? {given} : {given} + {port}");
-        Some(self.template_of(id, &[Piece::Expr(value)]))
+        Some(self.template_of(id, &[TextPiece::Expr(value)]))
     }
 
     fn of_manager(&self, id: ElementId, request: &mut Request) -> Vec<(Template, Template)> {
@@ -152,7 +152,7 @@ impl Translator<'_> {
 }
 
 /// Whether a header is sent; an error if squall would send another.
-fn fit(name: &str, value: &[Piece]) -> Result<bool, String> {
+fn fit(name: &str, value: &[TextPiece]) -> Result<bool, String> {
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     if name.is_empty() {
         // JMeter sends a line that is no header.

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::modules::{ELEMENTS_LIMIT, Expanded};
-use super::{Obstacle, Surroundings};
+use super::{Obstacle, TranslationContext};
 use crate::tree::{ElementId, Tree};
 
 /// The property with what JMeter puts before each file's name.
 const PREFIX: &str = "includecontroller.prefix";
 
 /// Puts the fragments that Include Controllers name in their places.
-pub(super) fn expand(tree: &Tree, given: &Surroundings) -> Expanded {
+pub(super) fn expand(tree: &Tree, given: &TranslationContext) -> Expanded {
     let mut expanded = Expanded::of(tree);
     // The files that led to each controller with a fragment, its own last.
     let mut chains: BTreeMap<ElementId, Vec<PathBuf>> = BTreeMap::new();
@@ -51,7 +51,7 @@ pub(super) fn expand(tree: &Tree, given: &Surroundings) -> Expanded {
 /// There is no such file, it is no plan, or one that is being included already.
 fn read(
     name: &str,
-    given: &Surroundings,
+    given: &TranslationContext,
     chain: &[PathBuf],
 ) -> Result<Option<(Tree, Vec<PathBuf>)>, String> {
     if name.is_empty() {
@@ -127,7 +127,7 @@ mod tests {
         for (name, text) in &files {
             std::fs::write(folder.join(name), text).expect("a temporary file");
         }
-        let given = Surroundings { folder: folder.clone(), ..Surroundings::default() };
+        let given = TranslationContext { folder: folder.clone(), ..TranslationContext::default() };
         let expanded = |files: &[&str]| {
             let all: String = files.iter().map(|file| include(file)).collect();
             expand(&Tree::read(plan(&all).as_bytes()).expect("a plan"), &given)

@@ -6,7 +6,7 @@ use super::Translator;
 use super::extractor::{Taken, Wanted, spanned};
 use super::json_path::{JsonPath, json_path};
 use super::looks::Looks;
-use super::texts::{Piece, expression, merged, quoted};
+use super::texts::{TextPiece, expression, merged, quoted};
 use super::told::{Told, known};
 use super::verdicts::{self, Expected};
 use crate::tree::ElementId;
@@ -222,7 +222,7 @@ enum Wish<'e> {
 
 impl Wish<'_> {
     /// What is said where it is as expected, and should not be.
-    fn not_refused(&self, source: &str) -> Vec<Piece> {
+    fn not_refused(&self, source: &str) -> Vec<TextPiece> {
         match self {
             Wish::Exists => known(format!("Failed that JSONPath not exists: {source}")),
             Wish::Null => known(format!("Failed that JSONPath {source} not matches null")),
@@ -234,14 +234,14 @@ impl Wish<'_> {
     }
 
     /// What is said where it is not as expected. `all`: an expression of the values that the path leads to.
-    fn not_met(&self, source: &str, path: &JsonPath, all: &str) -> Vec<Piece> {
+    fn not_met(&self, source: &str, path: &JsonPath, all: &str) -> Vec<TextPiece> {
         let none = quoted(&format!("No results for path: {}", path.path));
         let value = match path.is_definite {
             true => text_of(&format!("{all}[0]")),
             false => format!("json_encode({all})"),
         };
         let mut words = match self {
-            Wish::Exists if path.is_definite => return vec![Piece::Expr(none)],
+            Wish::Exists if path.is_definite => return vec![TextPiece::Expr(none)],
             Wish::Exists => {
                 return known(format!(
                     "JSONPath '{source}' is indefinite and the extracted Value is an empty Array. Please use an \
@@ -260,11 +260,11 @@ impl Wish<'_> {
                 merged([begin, pieces.clone(), known(format!("', but {but}'"))].concat())
             }
         };
-        words.extend([Piece::Expr(value), Piece::Text("'".to_owned())]);
+        words.extend([TextPiece::Expr(value), TextPiece::Text("'".to_owned())]);
         if !path.is_definite {
             return words;
         }
-        vec![Piece::Expr(format!("{all} == [] ? {none} : {}", expression(&words)))]
+        vec![TextPiece::Expr(format!("{all} == [] ? {none} : {}", expression(&words)))]
     }
 }
 

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use squall_plan::model::KeyStore;
 use squall_plan::template::Template;
 
-use super::{Surroundings, Translator};
+use super::{TranslationContext, Translator};
 
 const CLASS: &str = "KeystoreConfig";
 
 /// The file that system properties name, or else properties of JMeter with these names.
-pub(super) fn of(given: &Surroundings) -> Option<KeyStore> {
+pub(super) fn of(given: &TranslationContext) -> Option<KeyStore> {
     let system = &given.machine.properties;
     let property = |name: &str| {
         let name = format!("javax.net.ssl.{name}");

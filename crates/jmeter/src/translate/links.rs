@@ -9,7 +9,7 @@ use super::Translator;
 use super::body::Argument;
 use super::pattern::{self, Subject};
 use super::request::Options;
-use super::texts::{Piece, expression, literal, quoted};
+use super::texts::{TextPiece, expression, literal, quoted};
 use crate::scope::Scope;
 use crate::tree::ElementId;
 
@@ -96,7 +96,7 @@ impl Translator<'_> {
         let pieces = |name: &str| options.pieces(&format!("HTTPSampler.{name}"));
         let mut protocol = pieces("protocol");
         if protocol.is_empty() {
-            protocol.push(Piece::Text("http".to_owned()));
+            protocol.push(TextPiece::Text("http".to_owned()));
         }
         let mut tests = vec![
             format!("{LINK}.element in [\"a\", \"form\", \"frame\"]"),
@@ -113,7 +113,7 @@ impl Translator<'_> {
             });
         }
         let path = pieces("path").into_iter().map(|piece| match piece {
-            Piece::Text(text) => Piece::Text(text.replace(' ', "%20")),
+            TextPiece::Text(text) => TextPiece::Text(text.replace(' ', "%20")),
             other => other,
         });
         tests.push(like(&Followed::path(LINK), &path.collect::<Vec<_>>(), "/*")?);
@@ -128,7 +128,7 @@ impl Translator<'_> {
         });
         let has = has.collect::<Result<Vec<String>, String>>()?;
         if options.pieces("HTTPSampler.path").iter().any(|piece| {
-            matches!(piece, Piece::Text(text) if text.starts_with("http://") || text.starts_with("https://"))
+            matches!(piece, TextPiece::Text(text) if text.starts_with("http://") || text.starts_with("https://"))
         }) {
             self.obstacle(id, "a whole URL as the path of a link");
         }
@@ -162,7 +162,7 @@ impl Translator<'_> {
         );
         self.before(id, &left, &format!("{} ? {of_query} + {of_form} : []", link.is_form()));
         let arguments = arguments.into_iter().map(|argument| {
-            let is_like = |part: &str, pieces: &[Piece]| {
+            let is_like = |part: &str, pieces: &[TextPiece]| {
                 let is_like = like(&format!("{FIELD}.{part}"), pieces, "");
                 is_like.map_err(|what| self.obstacle(id, what)).ok()
             };
@@ -174,9 +174,9 @@ impl Translator<'_> {
             let field = self.held_by_call("link");
             self.before(id, &field, &one_of(&format!("{left}.filter({FIELD}, {name} && {value})")));
             self.before(id, &left, &format!("{left}.filter({FIELD}, {FIELD} != {field})"));
-            let part = |part: &str, own: &[Piece]| {
+            let part = |part: &str, own: &[TextPiece]| {
                 let own = expression(own);
-                vec![Piece::Expr(format!("({field} == null ? {own} : {field}.{part})"))]
+                vec![TextPiece::Expr(format!("({field} == null ? {own} : {field}.{part})"))]
             };
             let (name, value) = (part("name", &argument.name), part("value", &argument.value));
             Argument { name, value, ..argument }
@@ -190,19 +190,19 @@ impl Translator<'_> {
         id: ElementId,
         options: &Options<'_>,
         link: &Followed,
-        (url, arguments): (&[Piece], Option<&[Argument]>),
+        (url, arguments): (&[TextPiece], Option<&[Argument]>),
     ) -> Template {
         self.any_host.set(true);
         let Followed(name) = link;
-        let scheme = [Piece::Expr(format!("{name}.scheme"))];
+        let scheme = [TextPiece::Expr(format!("{name}.scheme"))];
         let port = self.port(id, &scheme, &options.pieces("HTTPSampler.port"));
         let port = expression(&port.into_iter().collect::<Vec<_>>());
         let target =
             format!("{name}.scheme + \"://\" + {name}.host + ({port}) + {}", Followed::path(name));
-        let base = Piece::Expr(format!("({name} == null ? {} : {target})", expression(url)));
+        let base = TextPiece::Expr(format!("({name} == null ? {} : {target})", expression(url)));
         let Some(arguments) = arguments else { return self.template_of(id, &[base]) };
         let query = format!("({} ? join({}, \"&\") : {})", link.is_other(), link.parts(), {
-            let encoded = |pieces: &[Piece]| match literal(pieces) {
+            let encoded = |pieces: &[TextPiece]| match literal(pieces) {
                 Some(text) => quoted(&form::encoded(text)),
                 None => format!("form_encode({})", expression(pieces)),
             };
@@ -212,13 +212,13 @@ impl Translator<'_> {
             })
         });
         let has_query =
-            url.iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains('?')));
+            url.iter().any(|piece| matches!(piece, TextPiece::Text(text) if text.contains('?')));
         let first = match has_query {
             true => format!("({name} == null ? \"&\" : \"?\")"),
             false => quoted("?"),
         };
         let behind = format!("[{query}].map({TEXT}, {TEXT} == \"\" ? \"\" : {first} + {TEXT})[0]");
-        self.template_of(id, &[base, Piece::Expr(behind)])
+        self.template_of(id, &[base, TextPiece::Expr(behind)])
     }
 
     /// The form that such a request sends.
@@ -235,14 +235,14 @@ impl Translator<'_> {
         let of_link = format!("{}.map({TEXT}, {} + \"=\" + {})", link.parts(), pair(1), pair(2));
         // JMeter takes off the encoding that is there already, and then encodes.
         let own = sent(arguments, |argument| {
-            let encoded = |pieces: &[Piece]| match argument.is_encoded_for {
+            let encoded = |pieces: &[TextPiece]| match argument.is_encoded_for {
                 true => format!("form_encode({})", expression(pieces)),
                 false => format!("form_encode({})", decoded(&expression(pieces))),
             };
             (encoded(&argument.name), encoded(&argument.value))
         });
         let body = format!("{} ? join({of_link}, \"&\") : {own}", link.is_other());
-        Body::Text(self.template_of(id, &[Piece::Expr(body)]))
+        Body::Text(self.template_of(id, &[TextPiece::Expr(body)]))
     }
 }
 
@@ -252,14 +252,14 @@ fn one_of(list: &str) -> String {
 }
 
 /// Whether a text is another, or matches it as a pattern.
-fn like(value: &str, pieces: &[Piece], before: &str) -> Result<String, String> {
+fn like(value: &str, pieces: &[TextPiece], before: &str) -> Result<String, String> {
     let pattern = match literal(pieces) {
         Some(text) => {
             let pattern = pattern::regex(&format!("{before}{text}"), Subject::Whole)?;
             quoted(&format!(r"\A(?:{pattern})\z"))
         }
         None => {
-            let before = [Piece::Text(before.to_owned())];
+            let before = [TextPiece::Text(before.to_owned())];
             let pieces = [&before, pieces].concat();
             let pattern = pattern::regex_of_pieces(&pieces, Subject::Whole)?;
             format!(r#""\\A(?:" + {pattern} + ")\\z""#)

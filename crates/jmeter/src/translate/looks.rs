@@ -5,7 +5,7 @@ use squall_plan::template::Template;
 
 use super::Translator;
 use super::reader::Reader;
-use super::texts::{Piece, quoted};
+use super::texts::{TextPiece, quoted};
 use crate::scope::Scope;
 use crate::tree::ElementId;
 
@@ -99,7 +99,7 @@ impl Translator<'_> {
         if looks.redirects || looks.resources {
             self.obstacle(looks.element, format!("the field `{field}` of all samples"));
         }
-        let of = Some(self.template_of(looks.element, &[Piece::Expr(fact.to_owned())]));
+        let of = Some(self.template_of(looks.element, &[TextPiece::Expr(fact.to_owned())]));
         Looks { redirects: false, resources: false, of, ..looks }
     }
 
@@ -135,7 +135,7 @@ impl Translator<'_> {
         let value = format!("string({value})");
         let begins = format!("trim({value}).startsWith({})", quoted("<?xml"));
         let begin = format!("{begins} ? trim({value}) : {} + {value}", quoted(declaration));
-        self.template_of(id, &[Piece::Expr(begin)])
+        self.template_of(id, &[TextPiece::Expr(begin)])
     }
 
     /// Variables that are looked at must have their values by then: what is made of a response only after the request

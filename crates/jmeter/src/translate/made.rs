@@ -6,7 +6,7 @@ use squall_plan::model::{
 };
 use squall_plan::span::Span;
 
-use super::texts::{Piece, expression, literal};
+use super::texts::{TextPiece, expression, literal};
 use super::told::untold;
 use super::{Translator, step};
 use crate::scope::Scope;
@@ -33,17 +33,17 @@ pub(super) const SENT: [&str; 1] = ["Assertion.request_data"];
 /// A sample of which the plan itself says what it comes to.
 pub(super) struct Made {
     /// Its name, if it is not the element's.
-    pub name: Option<Vec<Piece>>,
+    pub name: Option<Vec<TextPiece>>,
     /// What it does.
     pub steps: Vec<StepKind>,
     /// What its response is.
-    pub text: Vec<Piece>,
+    pub text: Vec<TextPiece>,
     /// Its code.
-    pub code: Vec<Piece>,
+    pub code: Vec<TextPiece>,
     /// What it says beside the code.
-    pub message: Vec<Piece>,
+    pub message: Vec<TextPiece>,
     /// What it sent, as it were.
-    pub sent: Vec<Piece>,
+    pub sent: Vec<TextPiece>,
     /// What of it is not known here: nothing may ask for that.
     pub unknown: Vec<&'static str>,
     /// Whether it is no error by itself, as an expression.
@@ -52,8 +52,8 @@ pub(super) struct Made {
 
 impl Made {
     /// One with this response that does nothing.
-    pub(super) fn of(text: Vec<Piece>) -> Made {
-        let said = |text: &str| vec![Piece::Text(text.to_owned())];
+    pub(super) fn of(text: Vec<TextPiece>) -> Made {
+        let said = |text: &str| vec![TextPiece::Text(text.to_owned())];
         Made {
             name: None,
             steps: Vec::new(),
@@ -159,7 +159,7 @@ impl Translator<'_> {
 }
 
 /// A code as an expression: a number, or another text.
-fn code(pieces: &[Piece]) -> String {
+fn code(pieces: &[TextPiece]) -> String {
     let number = literal(pieces).and_then(|text| Some((text, text.parse::<u32>().ok()?)));
     match number {
         Some((text, number)) if number.to_string() == text => number.to_string(),

@@ -76,7 +76,7 @@ use crate::tree::{ElementId, Tree};
 use data::{Columns, Data};
 use names::Names;
 use reader::Reader;
-use texts::Piece;
+use texts::TextPiece;
 
 /// How long a request may take, and how long one in flight at the end is waited for: JMeter has no limit, and here
 /// there must be one.
@@ -107,7 +107,7 @@ pub struct Translation {
 
 /// What a plan is translated with, beside itself.
 #[derive(Debug, Clone, Default)]
-pub struct Surroundings {
+pub struct TranslationContext {
     /// JMeter's properties (`-J`).
     pub properties: BTreeMap<String, String>,
     /// What scripts may ask for that say where files are.
@@ -119,7 +119,7 @@ pub struct Surroundings {
 }
 
 /// Translates a plan.
-pub fn translate(tree: &Tree, given: Surroundings) -> Translation {
+pub fn translate(tree: &Tree, given: TranslationContext) -> Translation {
     let included = includes::expand(tree, &given);
     let expanded = modules::expand(&included.tree).after(included);
     let tree = &expanded.tree;
@@ -199,7 +199,7 @@ struct Translator<'t> {
     /// The sampler whose texts are read.
     sampler: Cell<Option<ElementId>>,
     /// User-defined variables that functions give a value at the start of the run, in the order of the file.
-    made: Vec<(String, Vec<Piece>)>,
+    made: Vec<(String, Vec<TextPiece>)>,
     data: Data,
     /// Whether a request may go to a host that is known only while the plan runs.
     any_host: Cell<bool>,
@@ -351,11 +351,11 @@ impl Translator<'_> {
         self.in_main_thread.set(true);
         self.is_defining.set(true);
         for of_element in self.constants.made().to_vec() {
-            let pieces: Vec<(String, Vec<Piece>)> = of_element
+            let pieces: Vec<(String, Vec<TextPiece>)> = of_element
                 .into_iter()
                 .filter_map(|(name, source)| Some((name, self.split(&source).ok()?)))
                 // No thread runs yet that would have a number.
-                .filter(|(_, pieces)| !pieces.contains(&Piece::Expr(texts::THREAD.to_owned())))
+                .filter(|(_, pieces)| !pieces.contains(&TextPiece::Expr(texts::THREAD.to_owned())))
                 .collect();
             pieces.iter().for_each(|(name, _)| self.names.add(name));
             self.made.extend(pieces);

@@ -4,7 +4,7 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-use super::texts::{Piece, quoted};
+use super::texts::{TextPiece, quoted};
 
 /// What a pattern is looked for in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,17 +33,17 @@ pub(super) fn regex(source: &str, subject: Subject) -> Result<String, String> {
 ///
 /// # Errors
 /// What of the rest has no equal.
-pub(super) fn regex_of_pieces(pieces: &[Piece], subject: Subject) -> Result<String, String> {
+pub(super) fn regex_of_pieces(pieces: &[TextPiece], subject: Subject) -> Result<String, String> {
     let mut whole = String::new();
     let mut terms = Vec::new();
     for piece in pieces {
         match piece {
-            Piece::Text(text) => {
+            TextPiece::Text(text) => {
                 let text = written(text, subject)?;
                 whole.push_str(&text);
                 terms.push(quoted(&text));
             }
-            Piece::Expr(value) => {
+            TextPiece::Expr(value) => {
                 whole.push('0');
                 terms.push(format!("string({value})"));
             }
@@ -105,10 +105,10 @@ pub(super) fn groups(pattern: &str) -> u32 {
 }
 
 /// How many groups a pattern has of which the run gives parts: those of the rest.
-pub(super) fn groups_of_pieces(pieces: &[Piece], subject: Subject) -> u32 {
-    let part = |piece: &Piece| match piece {
-        Piece::Text(text) => written(text, subject).unwrap_or_default(),
-        Piece::Expr(_) => "0".to_owned(),
+pub(super) fn groups_of_pieces(pieces: &[TextPiece], subject: Subject) -> u32 {
+    let part = |piece: &TextPiece| match piece {
+        TextPiece::Text(text) => written(text, subject).unwrap_or_default(),
+        TextPiece::Expr(_) => "0".to_owned(),
     };
     groups(&pieces.iter().map(part).collect::<String>())
 }
@@ -184,7 +184,7 @@ mod tests {
         }
         assert_eq!(regex("^200$", Subject::Line).as_deref(), Ok("^200$"));
         assert_eq!(regex("(a|b$)$", Subject::Lines).as_deref(), Ok(r"(a|b(?:\n?\z))(?:\n?\z)"));
-        let pieces = [Piece::Text("id=\\<".to_owned()), Piece::Expr("id".to_owned())];
+        let pieces = [TextPiece::Text("id=\\<".to_owned()), TextPiece::Expr("id".to_owned())];
         let of_pieces = regex_of_pieces(&pieces, Subject::Lines);
         assert_eq!(of_pieces.as_deref(), Ok(r#""id=<" + string(id)"#));
         assert!(matches_nothing("a*") && !matches_nothing("a+"));

@@ -8,9 +8,9 @@ use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
 
 use super::request::Options;
-use super::texts::{Piece, expression, literal, merged, quoted};
+use super::texts::{TextPiece, expression, literal, merged, quoted};
 use super::transfer::Client;
-use super::{Surroundings, Translator};
+use super::{TranslationContext, Translator};
 use crate::tree::ElementId;
 
 /// The system property that says which port a proxy has.
@@ -29,7 +29,7 @@ pub(super) struct OfAll {
 }
 
 /// Reads these properties.
-pub(super) fn of_all(given: &Surroundings) -> OfAll {
+pub(super) fn of_all(given: &TranslationContext) -> OfAll {
     let system = |name: &str| given.machine.properties.get(name).map_or("", |text| text.trim());
     let own = |name: &str| given.properties.get(name).map_or("", String::as_str);
     let mut all = OfAll::default();
@@ -51,7 +51,7 @@ pub(super) fn of_all(given: &Surroundings) -> OfAll {
     if !matches!(system("http.proxyScheme"), "" | "http") {
         all.refused.push("a proxy that is spoken to by TLS".to_owned());
     }
-    let text = |text: &str| vec![Piece::Text(text.to_owned())];
+    let text = |text: &str| vec![TextPiece::Text(text.to_owned())];
     let credentials = (merged(text(own("http.proxyUser"))), text(own("http.proxyPass")));
     let url = url((&text(host), &text(port)), &credentials);
     all.proxy = literal(&url).map(Template::text);
@@ -113,7 +113,7 @@ impl Translator<'_> {
             self.obstacle(id, "a proxy that is spoken to by TLS");
         }
         let url = url((&host, &port), &self.hiding(credentials));
-        if url.iter().any(|piece| matches!(piece, Piece::Expr(_))) {
+        if url.iter().any(|piece| matches!(piece, TextPiece::Expr(_))) {
             self.any_host.set(true);
         }
         if literal(&host).is_some() && literal(&port).is_some() {
@@ -124,14 +124,17 @@ impl Translator<'_> {
         let given =
             format!("{host} != {0} && ({port}).matches({1})", quoted(""), quoted("^[1-9][0-9]*$"));
         let choice = format!("{given} ? {} : {}", expression(&url), quoted(""));
-        Some(self.template_of(id, &[Piece::Expr(choice)]))
+        Some(self.template_of(id, &[TextPiece::Expr(choice)]))
     }
 
     /// A user and a password, of which one that is known stands in a variable where the user is not: within an expression
     /// nobody would see that it is one.
-    fn hiding(&self, (user, password): (Vec<Piece>, Vec<Piece>)) -> (Vec<Piece>, Vec<Piece>) {
+    fn hiding(
+        &self,
+        (user, password): (Vec<TextPiece>, Vec<TextPiece>),
+    ) -> (Vec<TextPiece>, Vec<TextPiece>) {
         let known = literal(&password).filter(|text| !text.is_empty() && literal(&user).is_none());
-        let hidden = known.map(|text| vec![Piece::Expr(self.password(text))]);
+        let hidden = known.map(|text| vec![TextPiece::Expr(self.password(text))]);
         (user, hidden.unwrap_or(password))
     }
 
@@ -158,27 +161,27 @@ impl Translator<'_> {
 
 /// `http://user:password@host:port`. What is no text of a URL is encoded.
 fn url(
-    (host, port): (&[Piece], &[Piece]),
-    (user, password): &(Vec<Piece>, Vec<Piece>),
-) -> Vec<Piece> {
-    let text = |text: &str| Piece::Text(text.to_owned());
+    (host, port): (&[TextPiece], &[TextPiece]),
+    (user, password): &(Vec<TextPiece>, Vec<TextPiece>),
+) -> Vec<TextPiece> {
+    let text = |text: &str| TextPiece::Text(text.to_owned());
     let mut pieces = vec![text("http://")];
-    let encoded = |pieces: &[Piece]| format!("url_encode({})", expression(pieces));
+    let encoded = |pieces: &[TextPiece]| format!("url_encode({})", expression(pieces));
     let credentials =
         |user: &str| format!("{user} + {} + {} + {}", quoted(":"), encoded(password), quoted("@"));
     match (literal(user), literal(password)) {
         (Some(""), _) => {}
         (Some(user), Some(password)) => {
-            pieces.push(Piece::Text(format!(
+            pieces.push(TextPiece::Text(format!(
                 "{}:{}@",
                 percent_encoded(user),
                 percent_encoded(password)
             )));
         }
-        (Some(_), None) => pieces.push(Piece::Expr(credentials(&encoded(user)))),
+        (Some(_), None) => pieces.push(TextPiece::Expr(credentials(&encoded(user)))),
         (None, _) => {
             let given = format!("{} != {}", expression(user), quoted(""));
-            pieces.push(Piece::Expr(format!(
+            pieces.push(TextPiece::Expr(format!(
                 "{given} ? {} : {}",
                 credentials(&encoded(user)),
                 quoted("")
@@ -191,8 +194,8 @@ fn url(
     }
     pieces.push(text(":"));
     pieces.extend(port.iter().map(|piece| match piece {
-        Piece::Text(text) => Piece::Text(text.trim().to_owned()),
-        Piece::Expr(own) => Piece::Expr(own.clone()),
+        TextPiece::Text(text) => TextPiece::Text(text.trim().to_owned()),
+        TextPiece::Expr(own) => TextPiece::Expr(own.clone()),
     }));
     merged(pieces)
 }

@@ -12,7 +12,7 @@ use super::Translator;
 use super::group::Gathered;
 use super::reader::Reader;
 use super::stores;
-use super::texts::{Piece, expression, literal, merged, quoted};
+use super::texts::{TextPiece, expression, literal, merged, quoted};
 use super::transfer::Client;
 use crate::scope::Scope;
 use crate::tree::ElementId;
@@ -81,7 +81,7 @@ impl<'t> Options<'t> {
     }
 
     /// The text of a property, in pieces.
-    pub(super) fn pieces(&self, name: &str) -> Vec<Piece> {
+    pub(super) fn pieces(&self, name: &str) -> Vec<TextPiece> {
         let reader = self.of(name);
         self.translator.pieces(reader.element, reader.source(name))
     }
@@ -193,9 +193,9 @@ impl Translator<'_> {
         &self,
         id: ElementId,
         options: &Options<'_>,
-        path: Vec<Piece>,
-        query: Vec<Piece>,
-    ) -> Vec<Piece> {
+        path: Vec<TextPiece>,
+        query: Vec<TextPiece>,
+    ) -> Vec<TextPiece> {
         // A whole URL in the path goes first, and one that is not sent asks for none of them.
         options.pass(&["HTTPSampler.protocol", "HTTPSampler.domain", "HTTPSampler.port"]);
         let located = match path.iter().chain(&query).find_map(illegal) {
@@ -210,32 +210,32 @@ impl Translator<'_> {
                 shorten(&mut url);
                 url
             }
-            Err(what) => vec![Piece::Expr(format!("fail({})", quoted(&what)))],
+            Err(what) => vec![TextPiece::Expr(format!("fail({})", quoted(&what)))],
         }
     }
 
     /// The URL of a request that JMeter does not send: its sample fails.
     pub(super) fn not_sent(&self, id: ElementId, why: &str) -> Template {
-        self.template_of(id, &[Piece::Expr(format!("fail({})", quoted(why)))])
+        self.template_of(id, &[TextPiece::Expr(format!("fail({})", quoted(why)))])
     }
 
     /// The path as it is sent, or a whole URL.
-    pub(super) fn path(&self, options: &Options<'_>) -> Vec<Piece> {
+    pub(super) fn path(&self, options: &Options<'_>) -> Vec<TextPiece> {
         let reader = options.of("HTTPSampler.path");
         let mut path = self.pieces(reader.element, reader.source("HTTPSampler.path"));
         for piece in &mut path {
-            if let Piece::Text(text) = piece {
+            if let TextPiece::Text(text) = piece {
                 *text = text.replace(' ', "%20");
             }
         }
         let begins = match path.first() {
-            Some(Piece::Text(text)) => text.starts_with('/'),
+            Some(TextPiece::Text(text)) => text.starts_with('/'),
             // What it begins with is looked at when it is known.
-            Some(Piece::Expr(_)) => true,
+            Some(TextPiece::Expr(_)) => true,
             None => false,
         };
         if !begins && !is_whole(&path) {
-            path.insert(0, Piece::Text("/".to_owned()));
+            path.insert(0, TextPiece::Text("/".to_owned()));
         }
         path
     }
@@ -248,10 +248,10 @@ impl Translator<'_> {
         &self,
         id: ElementId,
         options: &Options<'_>,
-        path: Vec<Piece>,
-    ) -> Result<Vec<Piece>, String> {
+        path: Vec<TextPiece>,
+    ) -> Result<Vec<TextPiece>, String> {
         let origin = self.origin(id, options)?;
-        let Some(Piece::Expr(begin)) = path.first().cloned() else {
+        let Some(TextPiece::Expr(begin)) = path.first().cloned() else {
             return Ok([origin, path].concat());
         };
         self.any_host.set(true);
@@ -261,37 +261,37 @@ impl Translator<'_> {
         let slash = format!("({} ? {} : {})", begins("/"), quoted(""), quoted("/"));
         let origin = expression(&origin);
         let first = format!("({url} ? {} : {origin} + {slash}) + {begin}", quoted(""));
-        Ok(std::iter::once(Piece::Expr(first)).chain(path.into_iter().skip(1)).collect())
+        Ok(std::iter::once(TextPiece::Expr(first)).chain(path.into_iter().skip(1)).collect())
     }
 
     /// `http://host:port`.
-    fn origin(&self, id: ElementId, options: &Options<'_>) -> Result<Vec<Piece>, String> {
+    fn origin(&self, id: ElementId, options: &Options<'_>) -> Result<Vec<TextPiece>, String> {
         let part = |name| options.pieces(name);
         let protocol = part("HTTPSampler.protocol");
         let mut host = part("HTTPSampler.domain");
         let port = part("HTTPSampler.port");
         let mut origin = self.protocol(id, &protocol)?;
-        origin.push(Piece::Text("://".to_owned()));
+        origin.push(TextPiece::Text("://".to_owned()));
         if host.is_empty() {
             return Err("a request without a host".to_owned());
         }
-        if host.iter().any(|piece| matches!(piece, Piece::Expr(_))) {
+        if host.iter().any(|piece| matches!(piece, TextPiece::Expr(_))) {
             self.any_host.set(true);
         }
         // What follows a slash is a path, before the port.
         let mut behind = None;
-        if let [Piece::Text(text)] = host.as_mut_slice()
+        if let [TextPiece::Text(text)] = host.as_mut_slice()
             && let Some(at) = text.find('/').filter(|at| *at > 0)
         {
-            behind = Some(Piece::Text(text.split_off(at)));
+            behind = Some(TextPiece::Text(text.split_off(at)));
         }
         let is_good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
         for piece in &host {
             match piece {
-                Piece::Text(text) if text.contains([':', '@', '[', ']', '?', '#']) => {
+                TextPiece::Text(text) if text.contains([':', '@', '[', ']', '?', '#']) => {
                     self.obstacle(id, format!("`{text}` as a host"));
                 }
-                Piece::Text(text) if !text.chars().all(is_good) => {
+                TextPiece::Text(text) if !text.chars().all(is_good) => {
                     return Err(format!("`{text}` as a host"));
                 }
                 _ => {}
@@ -306,34 +306,39 @@ impl Translator<'_> {
     }
 
     /// Which protocol; HTTP where none is given.
-    fn protocol(&self, id: ElementId, given: &[Piece]) -> Result<Vec<Piece>, String> {
+    fn protocol(&self, id: ElementId, given: &[TextPiece]) -> Result<Vec<TextPiece>, String> {
         let Some(text) = literal(given) else {
             self.any_host.set(true);
             let text = expression(given);
             let http = quoted("http");
             let known = format!("{text} == {} ? {http} : {text}", quoted(""));
-            return Ok(vec![Piece::Expr(known)]);
+            return Ok(vec![TextPiece::Expr(known)]);
         };
         let text = text.to_ascii_lowercase();
         match text.as_str() {
-            "" => Ok(vec![Piece::Text("http".to_owned())]),
-            "http" | "https" => Ok(vec![Piece::Text(text)]),
+            "" => Ok(vec![TextPiece::Text("http".to_owned())]),
+            "http" | "https" => Ok(vec![TextPiece::Text(text)]),
             "file" | "ftp" | "jar" | "mailto" => {
                 self.obstacle(id, format!("the protocol `{text}`"));
-                Ok(vec![Piece::Text(text)])
+                Ok(vec![TextPiece::Text(text)])
             }
             _ => Err(format!("the protocol `{text}`")),
         }
     }
 
     /// `:port`, where it is not that of the protocol.
-    pub(super) fn port(&self, id: ElementId, protocol: &[Piece], given: &[Piece]) -> Option<Piece> {
+    pub(super) fn port(
+        &self,
+        id: ElementId,
+        protocol: &[TextPiece],
+        given: &[TextPiece],
+    ) -> Option<TextPiece> {
         let Some(text) = literal(given) else {
             self.any_host.set(true);
             let text = expression(given);
             let is_number = format!("({text}).matches({})", quoted("^[1-9][0-9]*$"));
             let (colon, none) = (quoted(":"), quoted(""));
-            return Some(Piece::Expr(format!("{is_number} ? {colon} + {text} : {none}")));
+            return Some(TextPiece::Expr(format!("{is_number} ? {colon} + {text} : {none}")));
         };
         let is = |name: &str| literal(protocol).is_some_and(|text| text.eq_ignore_ascii_case(name));
         // What is no number, and 0, is the port of the protocol.
@@ -341,7 +346,7 @@ impl Translator<'_> {
             0 => None,
             80 if is("http") || is("") => None,
             443 if is("https") => None,
-            port @ 1..=65_535 => Some(Piece::Text(format!(":{port}"))),
+            port @ 1..=65_535 => Some(TextPiece::Text(format!(":{port}"))),
             port => {
                 self.obstacle(id, format!("the port {port}"));
                 None
@@ -351,14 +356,14 @@ impl Translator<'_> {
 }
 
 /// Whether a path is a whole URL.
-pub(super) fn is_whole(path: &[Piece]) -> bool {
+pub(super) fn is_whole(path: &[TextPiece]) -> bool {
     let begins = |text: &str| text.starts_with("http://") || text.starts_with("https://");
-    matches!(path.first(), Some(Piece::Text(text)) if begins(text))
+    matches!(path.first(), Some(TextPiece::Text(text)) if begins(text))
 }
 
 /// What of a URL's text JMeter refuses when it sends the request.
-pub(super) fn illegal(piece: &Piece) -> Option<String> {
-    let Piece::Text(text) = piece else { return None };
+pub(super) fn illegal(piece: &TextPiece) -> Option<String> {
+    let TextPiece::Text(text) = piece else { return None };
     if let Some(c) = text.chars().find(|c| !c.is_ascii_graphic() || "\"<>\\^`{|}#".contains(*c)) {
         return Some(format!("`{}` in a URL", c.escape_default()));
     }
@@ -370,10 +375,10 @@ pub(super) fn illegal(piece: &Piece) -> Option<String> {
 }
 
 /// Leaves one of several slashes that follow each other in a path, as JMeter's client does.
-fn shorten(path: &mut [Piece]) {
+fn shorten(path: &mut [TextPiece]) {
     let mut last = None;
     for piece in path {
-        let Piece::Text(text) = piece else {
+        let TextPiece::Text(text) = piece else {
             last = None;
             continue;
         };

@@ -7,7 +7,7 @@ use squall_plan::template::Template;
 
 use super::Translator;
 use super::body::Argument;
-use super::texts::{Piece, literal, quoted};
+use super::texts::{TextPiece, literal, quoted};
 use crate::scope::Scope;
 use crate::tree::ElementId;
 
@@ -123,9 +123,9 @@ impl Translator<'_> {
     pub(super) fn session_in_path(
         &self,
         held: &Scope,
-        mut path: Vec<Piece>,
+        mut path: Vec<TextPiece>,
         in_url: bool,
-    ) -> Vec<Piece> {
+    ) -> Vec<TextPiece> {
         for rewriting in self.rewritings(&held.pre_processors).iter().filter(|own| own.in_path) {
             let sent = &rewriting.sent;
             let behind = format!(";{}{}", rewriting.name, rewriting.equals);
@@ -142,11 +142,11 @@ impl Translator<'_> {
                     let new = format!("{} + {sent}", quoted(&format!("{query}{behind}")));
                     let old = quoted(&format!("{mark}{rest}"));
                     path = vec![
-                        Piece::Text(before.to_owned()),
-                        Piece::Expr(format!("({sent} == null ? {old} : {new})")),
+                        TextPiece::Text(before.to_owned()),
+                        TextPiece::Expr(format!("({sent} == null ? {old} : {new})")),
                     ];
                 }
-                Some(_) => path.push(Piece::Expr(format!(
+                Some(_) => path.push(TextPiece::Expr(format!(
                     "({sent} == null ? \"\" : {} + {sent})",
                     quoted(&behind)
                 ))),
@@ -175,7 +175,7 @@ impl Translator<'_> {
             for argument in &mut arguments {
                 if literal(&argument.name) == Some(&rewriting.name) {
                     let kept = format!("({sent} == null ? {name} : \"\")");
-                    argument.name = vec![Piece::Expr(kept)];
+                    argument.name = vec![TextPiece::Expr(kept)];
                 }
             }
             let value = match rewriting.is_encoded_for {
@@ -184,8 +184,8 @@ impl Translator<'_> {
                 false => format!("form_decode({sent})"),
             };
             arguments.push(Argument {
-                name: vec![Piece::Expr(format!("({sent} == null ? \"\" : {name})"))],
-                value: vec![Piece::Expr(format!("({sent} == null ? \"\" : {value})"))],
+                name: vec![TextPiece::Expr(format!("({sent} == null ? \"\" : {name})"))],
+                value: vec![TextPiece::Expr(format!("({sent} == null ? \"\" : {value})"))],
                 is_encoded_for: true,
                 equals: "=",
                 content_type: "text/plain".to_owned(),

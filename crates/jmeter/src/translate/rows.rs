@@ -7,7 +7,7 @@ use squall_plan::model::{
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
 
-use super::texts::{Piece, quoted};
+use super::texts::{TextPiece, quoted};
 use super::{Translator, step};
 use crate::elements::Role;
 use crate::tree::ElementId;
@@ -24,12 +24,12 @@ const MOST_XML: usize = 256 << 10;
 impl Translator<'_> {
     /// The field of a column, from 0, in the row that a thread has: each takes the next one when it first asks, the
     /// main thread before all others. `None`: which row that is only the run decides.
-    pub(super) fn field_of_row(&self, file: &str, column: &str) -> Option<Piece> {
+    pub(super) fn field_of_row(&self, file: &str, column: &str) -> Option<TextPiece> {
         // A name that is given to a file is one more file, with rows of its own.
         if file.is_empty() || file.starts_with('*') || column.starts_with('*') {
             return None;
         }
-        let nothing = Some(Piece::Text(String::new()));
+        let nothing = Some(TextPiece::Text(String::new()));
         if matches!(column, "next" | "next()") {
             // Of a row that is like all others there is no next one.
             let rows = self.rows(file)?;
@@ -39,12 +39,12 @@ impl Translator<'_> {
         let fields: Vec<String> = self.rows(file)?.iter().map(|row| at(row, column)).collect();
         let first = fields.first().cloned().unwrap_or_default();
         let is_known = self.in_main_thread.get() || fields.iter().all(|field| *field == first);
-        is_known.then_some(Piece::Text(first))
+        is_known.then_some(TextPiece::Text(first))
     }
 
     /// The field of a column in the row that a thread has, where rows differ: it takes the next one of all threads when it has
     /// none, and `next` takes it from it. `None`: the main thread may have taken some, or there are too many.
-    pub(super) fn field_of_own_row(&self, file: &str, column: &str) -> Option<Piece> {
+    pub(super) fn field_of_own_row(&self, file: &str, column: &str) -> Option<TextPiece> {
         if file.is_empty() || file.starts_with('*') || column.starts_with('*') {
             return None;
         }
@@ -55,7 +55,7 @@ impl Translator<'_> {
         let (source, row) = self.dealt_out(file);
         if matches!(column, "next" | "next()") {
             self.add_setting(|root| self.set(root, &row, "null")).ok()?;
-            return Some(Piece::Text(String::new()));
+            return Some(TextPiece::Text(String::new()));
         }
         let fields = rows.iter().map(|row| {
             let fields: Vec<String> = row.iter().map(|field| quoted(field)).collect();
@@ -73,11 +73,11 @@ impl Translator<'_> {
         let column: usize = column.parse().ok()?;
         let value = format!("size({row}) > {column} ? {row}[{column}] : \"\"");
         self.add_setting(|root| self.set(root, &own, &value)).ok()?;
-        Some(Piece::Expr(own))
+        Some(TextPiece::Expr(own))
     }
 
     /// The next node of an XML file, over all threads: after the last one the first comes again.
-    pub(super) fn next_node(&self, file: &str, path: &str) -> Result<Piece, String> {
+    pub(super) fn next_node(&self, file: &str, path: &str) -> Result<TextPiece, String> {
         let bad = |why: &str| format!("`__XPath` of {file}: {why}");
         let text = squall_plan::files::text(std::path::Path::new(file)).map_err(|e| bad(&e))?;
         if self.in_main_thread.get() {
@@ -109,7 +109,7 @@ impl Translator<'_> {
         })?;
         self.add_setting(|_| StepKind::NextRow(Spanned::new(source.clone(), Span::default())))?;
         let one = format!("string({nodes}[({source}.number - 1) % size({nodes})])");
-        Ok(Piece::Expr(format!("({nodes} == [] ? \"\" : {one})")))
+        Ok(TextPiece::Expr(format!("({nodes} == [] ? \"\" : {one})")))
     }
 
     /// Whether numbers of a thread group are fields of rows, which the main thread then takes.

@@ -10,7 +10,7 @@ use squall_plan::template::Template;
 use super::made::{CODE, HEADS, MESSAGE, Made, SENT};
 use super::reader::Reader;
 use super::request::Options;
-use super::texts::{Piece, expression, literal, quoted};
+use super::texts::{TextPiece, expression, literal, quoted};
 use super::told::untold;
 use super::{NO_LIMIT, Translator};
 use crate::scope::Scope;
@@ -36,7 +36,7 @@ impl Translator<'_> {
         if !sent.is_empty() {
             // Scripts that do not look at it run as after any other.
             self.refuse_looks_at_body(id, &self.without_scripts(held));
-            made.sent = vec![Piece::Text(sent)];
+            made.sent = vec![TextPiece::Text(sent)];
         }
         self.made(id, made, held)
     }
@@ -121,9 +121,9 @@ impl Translator<'_> {
         let name = match label.as_slice() {
             [] => None,
             // Without a label it has its own name.
-            [Piece::Expr(label)] => {
+            [TextPiece::Expr(label)] => {
                 let own = expression(&self.pieces(id, &self.tree.element(id).name));
-                Some(vec![Piece::Expr(format!(
+                Some(vec![TextPiece::Expr(format!(
                     "string({label}) == \"\" ? {own} : string({label})"
                 ))])
             }
@@ -167,7 +167,7 @@ impl Translator<'_> {
             true => format!("{time} + now_ms() % {mask}"),
             false => time.max(0).to_string(),
         };
-        let pause = [Piece::Expr(pause), Piece::Text("ms".to_owned())];
+        let pause = [TextPiece::Expr(pause), TextPiece::Text("ms".to_owned())];
         Some(StepKind::Think(Thinking::OfUser(self.template_of(id, &pause))))
     }
 
@@ -249,7 +249,7 @@ impl Translator<'_> {
         }
         exec.reason = Some(match message.as_str() {
             "\"OK\"" => Template::text("OK"),
-            _ => self.template_of(id, &[Piece::Expr(message)]),
+            _ => self.template_of(id, &[TextPiece::Expr(message)]),
         });
         ok
     }

@@ -8,8 +8,8 @@ use squall_plan::template::Template;
 
 use super::links::LEADS_TO;
 use super::made::{Made, SENT};
-use super::script::{self, Does, Effect, Kind, Language, Outcome, Place, Script, renamed};
-use super::texts::{Piece, expression, literal, quoted};
+use super::script::{self, Does, Effect, Kind, Language, Place, Script, ScriptOutcome, renamed};
+use super::texts::{TextPiece, expression, literal, quoted};
 use super::told::untold;
 use super::{Translator, step};
 use crate::functions;
@@ -78,7 +78,7 @@ const FACTS: [(&str, &str, Extractor); 5] = [
 /// A script that was read, and what the functions in its text do before it runs.
 pub(super) struct Scripted {
     before: Vec<StepKind>,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: ScriptOutcome,
 }
 
 impl Translator<'_> {
@@ -132,7 +132,7 @@ impl Translator<'_> {
         let (mut pieces, mut before, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for part in &text.parts {
             let piece = match part {
-                Part::Literal(text) => Piece::Text(text.clone()),
+                Part::Literal(text) => TextPiece::Text(text.clone()),
                 Part::Variable(name) => self.variable(name)?,
                 Part::Call(call) => match self.deed(id, call)? {
                     Some(deed) => {
@@ -143,8 +143,8 @@ impl Translator<'_> {
                 },
             };
             values.extend(match &piece {
-                Piece::Expr(value) => Some(value.clone()),
-                Piece::Text(_) => None,
+                TextPiece::Expr(value) => Some(value.clone()),
+                TextPiece::Text(_) => None,
             });
             pieces.push(piece);
         }
@@ -171,7 +171,7 @@ impl Translator<'_> {
         &self,
         id: ElementId,
         function: &str,
-        parameters: &[Vec<Piece>],
+        parameters: &[Vec<TextPiece>],
     ) -> Option<StepKind> {
         let [first, second, rest @ ..] = parameters else { return None };
         let rest: Option<Vec<&str>> = rest.iter().map(|rest| literal(rest)).collect();
@@ -186,7 +186,7 @@ impl Translator<'_> {
             ("__StringToFile", [] | [_] | [_, "" | "utf-8"]) => {
                 // A `\n` is the end of a line.
                 let text = second.iter().cloned().map(|piece| match piece {
-                    Piece::Text(text) => Piece::Text(text.replace("\\n", "\n")),
+                    TextPiece::Text(text) => TextPiece::Text(text.replace("\\n", "\n")),
                     value => value,
                 });
                 let append = rest.first().is_none_or(|flag| matches!(*flag, "" | "true"));
@@ -278,7 +278,7 @@ impl Translator<'_> {
             variable: Spanned::new(kept.to_owned(), Span::default()),
             from: super::search::everything(),
             default: Some(Json::Null),
-            of: Some(self.template_of(id, &[Piece::Expr(variable.to_owned())])),
+            of: Some(self.template_of(id, &[TextPiece::Expr(variable.to_owned())])),
             ..Extract::default()
         }
     }
@@ -306,7 +306,7 @@ impl Translator<'_> {
     }
 
     /// The checks that follow from what a script says of a sample.
-    fn judge_by(&self, id: ElementId, outcome: &Outcome, request: &mut Request) {
+    fn judge_by(&self, id: ElementId, outcome: &ScriptOutcome, request: &mut Request) {
         if outcome.is_ignored {
             request.counted = Some(false);
         }
@@ -414,9 +414,9 @@ impl Translator<'_> {
         own: &dyn Fn(&str) -> String,
     ) -> Vec<StepKind> {
         let kind = match &effect.does {
-            Does::Log(text) => StepKind::Log(self.template_of(id, &[Piece::Expr(own(text))])),
+            Does::Log(text) => StepKind::Log(self.template_of(id, &[TextPiece::Expr(own(text))])),
             Does::Wait(time) => {
-                let time = [Piece::Expr(own(time)), Piece::Text("ms".to_owned())];
+                let time = [TextPiece::Expr(own(time)), TextPiece::Text("ms".to_owned())];
                 StepKind::Think(Thinking::OfUser(self.template_of(id, &time)))
             }
             Does::Stop(scope) => StepKind::Stop(match scope {
@@ -463,11 +463,11 @@ impl Translator<'_> {
         };
         let said = |own: &Option<Script>| {
             own.as_ref().map(|own| match super::condition::known(&own.source) {
-                Some(text) if own.kind != Kind::Null => vec![Piece::Text(text)],
-                _ => vec![Piece::Expr(kept(&own.text()))],
+                Some(text) if own.kind != Kind::Null => vec![TextPiece::Text(text)],
+                _ => vec![TextPiece::Expr(kept(&own.text()))],
             })
         };
-        let mut made = Made::of(vec![Piece::Expr(text)]);
+        let mut made = Made::of(vec![TextPiece::Expr(text)]);
         (made.name, made.steps) = (said(&outcome.label), steps);
         made.code = said(&outcome.code).unwrap_or(made.code);
         made.message = said(&outcome.message).unwrap_or(made.message);

@@ -5,7 +5,7 @@ use squall_plan::model::{Extractor, Json, Match, StepKind, Within};
 use squall_plan::span::{Span, Spanned};
 
 use super::Translator;
-use super::extractor::{Part, Taken, Wanted};
+use super::extractor::{Taken, TemplatePart, Wanted};
 use super::found::ONE;
 use super::looks::Looks;
 use super::texts::{expression, quoted};
@@ -20,17 +20,17 @@ pub(super) struct Search {
     /// How many groups it has.
     pub groups: u32,
     /// What becomes of a match.
-    pub parts: Vec<Part>,
+    pub parts: Vec<TemplatePart>,
 }
 
 impl Search {
     /// What becomes of a match that an expression gives.
     fn text_of(&self, found: &str) -> String {
         let terms = self.parts.iter().map(|part| match part {
-            Part::Text(text) => quoted(text),
+            TemplatePart::Text(text) => quoted(text),
             // Of a group that there is not, or that takes no part, Java's text is this word.
-            Part::Group(group) if *group > self.groups => quoted("null"),
-            Part::Group(group) => group_of(found, *group, "null"),
+            TemplatePart::Group(group) if *group > self.groups => quoted("null"),
+            TemplatePart::Group(group) => group_of(found, *group, "null"),
         });
         let terms: Vec<String> = terms.collect();
         if terms.is_empty() { quoted("") } else { terms.join(" + ") }

@@ -7,7 +7,7 @@ use squall_plan::model::{ByteForm, KeepOpen, Request, StepKind, Tcp, TcpEnd, Tim
 use super::Translator;
 use super::made::{HEADS, MESSAGE, SENT};
 use super::request::Options;
-use super::texts::{Piece, expression, literal, quoted};
+use super::texts::{TextPiece, expression, literal, quoted};
 use crate::scope::Scope;
 use crate::tree::ElementId;
 
@@ -64,29 +64,29 @@ impl Translator<'_> {
     }
 
     /// `host:port`. Without a host it is this machine.
-    fn tcp_place(&self, options: &Options<'_>) -> Vec<Piece> {
+    fn tcp_place(&self, options: &Options<'_>) -> Vec<TextPiece> {
         let mut host = options.pieces("TCPSampler.server");
         let port = options.pieces("TCPSampler.port");
         match literal(&host) {
-            Some("") => host = vec![Piece::Text("127.0.0.1".to_owned())],
+            Some("") => host = vec![TextPiece::Text("127.0.0.1".to_owned())],
             Some(text) if text.contains(':') && !text.starts_with('[') => {
-                host = vec![Piece::Text(format!("[{text}]"))];
+                host = vec![TextPiece::Text(format!("[{text}]"))];
             }
             Some(_) => {}
             None => self.any_host.set(true),
         }
-        host.push(Piece::Text(":".to_owned()));
+        host.push(TextPiece::Text(":".to_owned()));
         match literal(&port) {
             None => {
                 self.any_host.set(true);
-                host.push(Piece::Expr(expression(&port)));
+                host.push(TextPiece::Expr(expression(&port)));
             }
             // Each sample fails there, too.
             Some(text) if text.parse::<u16>().map_or(true, |port| port == 0) => {
                 let what = format!("`{text}` as a port");
-                return vec![Piece::Expr(format!("fail({})", quoted(&what)))];
+                return vec![TextPiece::Expr(format!("fail({})", quoted(&what)))];
             }
-            Some(text) => host.push(Piece::Text(text.to_owned())),
+            Some(text) => host.push(TextPiece::Text(text.to_owned())),
         }
         host
     }

@@ -41,7 +41,7 @@ const TO_SHOP: &str = r#"<stringProp name="HTTPSampler.domain">shop.test</string
 /// A plan's translation as YAML from its scenarios on, and its obstacles with the elements' names.
 fn translated(text: &str) -> (String, Vec<String>) {
     let tree = Tree::read(text.as_bytes()).expect("a plan");
-    let Translation { plan, obstacles, .. } = translate(&tree, Surroundings::default());
+    let Translation { plan, obstacles, .. } = translate(&tree, TranslationContext::default());
     let named =
         |obstacle: &Obstacle| format!("{}: {}", tree.element(obstacle.element).name, obstacle.what);
     let text = yaml::print(&plan, false);
@@ -103,12 +103,15 @@ fn what_has_no_equal_is_an_obstacle() {
 fn what_is_not_known_stops_the_plan_in_the_inventory() {
     let text = plan(&request("r", TO_SHOP, "<com.example.Brew testname=\"b\"/><hashTree/>"));
     let tree = Tree::read(text.as_bytes()).expect("a plan");
-    let translation = translate(&tree, Surroundings::default());
+    let translation = translate(&tree, TranslationContext::default());
     let found = inventory(&tree, &translation.obstacles, &[]);
     assert_eq!(found.obstacles().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), ["b"]);
     let text = plan(&request("r", TO_SHOP, ""));
     let tree = Tree::read(text.as_bytes()).expect("a plan");
-    assert!(inventory(&tree, &translate(&tree, Surroundings::default()).obstacles, &[]).is_whole());
+    assert!(
+        inventory(&tree, &translate(&tree, TranslationContext::default()).obstacles, &[])
+            .is_whole()
+    );
 }
 
 #[test]
@@ -386,7 +389,7 @@ fn what_is_no_number_of_a_group_is_0() {
     ));
     assert_eq!(obstacles, [""; 0]);
     let tree = Tree::read(text.as_bytes()).expect("a plan");
-    let Translation { plan, obstacles, .. } = translate(&tree, Surroundings::default());
+    let Translation { plan, obstacles, .. } = translate(&tree, TranslationContext::default());
     assert_eq!((plan.scenarios.len(), obstacles.len()), (1, 0), "nobody loops: {obstacles:?}");
     assert!(matches!(plan.scenarios[0].steps[0].kind, StepKind::Stop(StopScope::User)));
 }

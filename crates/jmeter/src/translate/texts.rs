@@ -16,7 +16,7 @@ pub(super) const THREAD: &str = "user + 1";
 
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum TextPiece {
     /// As it stands; never empty.
     Text(String),
     /// What an expression gives.
@@ -35,7 +35,7 @@ impl Translator<'_> {
     }
 
     /// A text in pieces; an obstacle if one of its functions has no equal, which is then left out.
-    pub(super) fn pieces(&self, element: ElementId, source: &str) -> Vec<Piece> {
+    pub(super) fn pieces(&self, element: ElementId, source: &str) -> Vec<TextPiece> {
         self.split(source).unwrap_or_else(|what| {
             self.obstacle(element, what);
             Vec::new()
@@ -48,7 +48,7 @@ impl Translator<'_> {
     }
 
     /// Pieces as a template.
-    pub(super) fn template_of(&self, element: ElementId, pieces: &[Piece]) -> Template {
+    pub(super) fn template_of(&self, element: ElementId, pieces: &[TextPiece]) -> Template {
         parsed(pieces).unwrap_or_else(|error| {
             self.obstacle(element, error.message);
             Template::default()
@@ -56,47 +56,47 @@ impl Translator<'_> {
     }
 
     /// The pieces of a text, those that are texts joined; or what of it has no equal.
-    pub(super) fn split(&self, source: &str) -> Result<Vec<Piece>, String> {
+    pub(super) fn split(&self, source: &str) -> Result<Vec<TextPiece>, String> {
         // Where nothing can be replaced the text stays as it was written.
         let text =
             Text::parse(source, &functions::is_function).unwrap_or_else(|_| Text::literal(source));
         let pieces = text.parts.iter().map(|part| match part {
-            Part::Literal(text) => Ok(Piece::Text(text.clone())),
+            Part::Literal(text) => Ok(TextPiece::Text(text.clone())),
             Part::Variable(name) => self.variable(name),
             Part::Call(call) => self.call(call),
         });
         Ok(merged(pieces.collect::<Result<_, _>>()?))
     }
 
-    pub(super) fn variable(&self, name: &str) -> Result<Piece, String> {
+    pub(super) fn variable(&self, name: &str) -> Result<TextPiece, String> {
         if let Some(variable) = self.names.variable(name) {
-            return Ok(Piece::Expr(variable.to_owned()));
+            return Ok(TextPiece::Expr(variable.to_owned()));
         }
         let unset = quoted(&format!("${{{name}}}"));
         if let Some(one) = self.names.one_of_matches(name, &unset) {
-            return Ok(Piece::Expr(one));
+            return Ok(TextPiece::Expr(one));
         }
         if name == "JMeterThread.last_sample_ok" {
-            return Ok(Piece::Expr("last_ok".to_owned()));
+            return Ok(TextPiece::Expr("last_ok".to_owned()));
         }
         let is_of_jmeter = is_of_start(name) || name.starts_with("__jm__");
         if is_of_jmeter || self.names.is_made_beside(name) {
             return Err(format!("the variable `{name}`"));
         }
         match self.constants.known(name) {
-            Some(Some(value)) => Ok(Piece::Text(value.to_owned())),
+            Some(Some(value)) => Ok(TextPiece::Text(value.to_owned())),
             Some(None) => Err(format!("the variable `{name}`, whose value a function gives")),
-            None => Ok(Piece::Text(format!("${{{name}}}"))),
+            None => Ok(TextPiece::Text(format!("${{{name}}}"))),
         }
     }
 }
 
 /// The same pieces, with texts joined that follow each other, and without those that are empty.
-pub(super) fn merged(pieces: Vec<Piece>) -> Vec<Piece> {
+pub(super) fn merged(pieces: Vec<TextPiece>) -> Vec<TextPiece> {
     pieces.into_iter().fold(Vec::new(), |mut joined, piece| {
         match (joined.last_mut(), piece) {
-            (_, Piece::Text(text)) if text.is_empty() => {}
-            (Some(Piece::Text(last)), Piece::Text(text)) => last.push_str(&text),
+            (_, TextPiece::Text(text)) if text.is_empty() => {}
+            (Some(TextPiece::Text(last)), TextPiece::Text(text)) => last.push_str(&text),
             (_, piece) => joined.push(piece),
         }
         joined
@@ -104,19 +104,19 @@ pub(super) fn merged(pieces: Vec<Piece>) -> Vec<Piece> {
 }
 
 /// The text of pieces that are known before the run.
-pub(super) fn literal(pieces: &[Piece]) -> Option<&str> {
+pub(super) fn literal(pieces: &[TextPiece]) -> Option<&str> {
     match pieces {
         [] => Some(""),
-        [Piece::Text(text)] => Some(text),
+        [TextPiece::Text(text)] => Some(text),
         _ => None,
     }
 }
 
 /// A whole number as an expression: one that is written, or the value of a variable.
-pub(super) fn whole(pieces: &[Piece]) -> Option<String> {
+pub(super) fn whole(pieces: &[TextPiece]) -> Option<String> {
     match pieces {
-        [Piece::Text(text)] => text.trim().parse::<i64>().ok().map(|number| number.to_string()),
-        [Piece::Expr(expression)] => Some(format!("int({expression})")),
+        [TextPiece::Text(text)] => text.trim().parse::<i64>().ok().map(|number| number.to_string()),
+        [TextPiece::Expr(expression)] => Some(format!("int({expression})")),
         _ => None,
     }
 }
@@ -125,37 +125,37 @@ pub(super) fn whole(pieces: &[Piece]) -> Option<String> {
 ///
 /// # Errors
 /// One of its expressions is too long, or too deep.
-pub(super) fn parsed(pieces: &[Piece]) -> Result<Template, Diagnostic> {
+pub(super) fn parsed(pieces: &[TextPiece]) -> Result<Template, Diagnostic> {
     Template::parse(&template_source(pieces), Span::default())
 }
 
 /// Pieces as the source of a template.
-fn template_source(pieces: &[Piece]) -> String {
+fn template_source(pieces: &[TextPiece]) -> String {
     let mut source = String::new();
     for (index, piece) in pieces.iter().enumerate() {
         match piece {
-            Piece::Text(text) => {
+            TextPiece::Text(text) => {
                 let escaped = text.replace("${", "$${");
-                let before = matches!(pieces.get(index + 1), Some(Piece::Expr(_)));
+                let before = matches!(pieces.get(index + 1), Some(TextPiece::Expr(_)));
                 match escaped.strip_suffix('$').filter(|_| before) {
                     // Together with what follows it would be an escaped `${`.
                     Some(rest) => source.push_str(&format!("{rest}${{\"$\"}}")),
                     None => source.push_str(&escaped),
                 }
             }
-            Piece::Expr(expression) => source.push_str(&format!("${{{expression}}}")),
+            TextPiece::Expr(expression) => source.push_str(&format!("${{{expression}}}")),
         }
     }
     source
 }
 
 /// Pieces as an expression that gives a text.
-pub(super) fn expression(pieces: &[Piece]) -> String {
+pub(super) fn expression(pieces: &[TextPiece]) -> String {
     let terms: Vec<String> = pieces
         .iter()
         .map(|piece| match piece {
-            Piece::Text(text) => quoted(text),
-            Piece::Expr(expression) => format!("string({expression})"),
+            TextPiece::Text(text) => quoted(text),
+            TextPiece::Expr(expression) => format!("string({expression})"),
         })
         .collect();
     if terms.is_empty() { quoted("") } else { terms.join(" + ") }
@@ -184,8 +184,8 @@ mod tests {
 
     #[test]
     fn pieces_become_templates_that_mean_the_same() {
-        let text = |text: &str| Piece::Text(text.to_owned());
-        let expr = |text: &str| Piece::Expr(text.to_owned());
+        let text = |text: &str| TextPiece::Text(text.to_owned());
+        let expr = |text: &str| TextPiece::Expr(text.to_owned());
         for (pieces, expected) in [
             (vec![], ""),
             (vec![text("a${b}")], "a$${b}"),

@@ -8,7 +8,7 @@ use squall_plan::span::Span;
 
 use super::Translator;
 use super::reader::Reader;
-use super::texts::{Piece, literal};
+use super::texts::{TextPiece, literal};
 use crate::elements::Role;
 use crate::tree::ElementId;
 
@@ -154,7 +154,7 @@ impl Translator<'_> {
                     (from, to) => each.push(format!("random_float() * {} + {from}", to - from)),
                 }
                 let sum = format!("int({})", each.join(" + "));
-                let pieces = [Piece::Expr(sum), Piece::Text("ms".to_owned())];
+                let pieces = [TextPiece::Expr(sum), TextPiece::Text("ms".to_owned())];
                 let template = self.template_of(timer?, &pieces);
                 return Some(StepKind::Think(Thinking::OfUser(template)));
             }

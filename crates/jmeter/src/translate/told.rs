@@ -4,7 +4,7 @@ use squall_plan::model::Check;
 use squall_plan::template::Template;
 
 use super::Translator;
-use super::texts::{Piece, expression, literal, parsed, quoted};
+use super::texts::{TextPiece, expression, literal, parsed, quoted};
 
 /// What is asserted, as an expression, and what is said where it does not hold, if not its name.
 pub(super) type Told = (String, Option<Template>);
@@ -35,14 +35,14 @@ const SIZES: [&str; 6] = [
 impl Translator<'_> {
     /// Words, as what is said. Nothing is, but the name of what is asserted, where they are too long for an expression: what
     /// is said of a failure is no reason not to run.
-    pub(super) fn words(&self, words: &[Piece]) -> Option<Template> {
+    pub(super) fn words(&self, words: &[TextPiece]) -> Option<Template> {
         parsed(words).ok()
     }
 
     /// Words about what an expression gives, if that is anything.
-    pub(super) fn words_of(&self, subject: &str, words: &[Piece]) -> Option<Template> {
+    pub(super) fn words_of(&self, subject: &str, words: &[TextPiece]) -> Option<Template> {
         let said = format!("{subject} == \"\" ? {} : {}", quoted(NOTHING), expression(words));
-        self.words(&[Piece::Expr(said)])
+        self.words(&[TextPiece::Expr(said)])
     }
 }
 
@@ -52,12 +52,12 @@ pub(super) fn untold() -> Check {
 }
 
 /// A text as the only words.
-pub(super) fn known(text: impl Into<String>) -> Vec<Piece> {
-    vec![Piece::Text(text.into())]
+pub(super) fn known(text: impl Into<String>) -> Vec<TextPiece> {
+    vec![TextPiece::Text(text.into())]
 }
 
 /// Of an XPath that leads to nothing, or to something that must not be there.
-pub(super) fn of_xpath(path: &str, is_negated: bool, is_second: bool) -> Vec<Piece> {
+pub(super) fn of_xpath(path: &str, is_negated: bool, is_second: bool) -> Vec<TextPiece> {
     known(match (is_second || is_test(path), is_negated) {
         (true, false) => format!("No Nodes Matched for {path}"),
         (true, true) => format!("Nodes Matched for {path}"),
@@ -89,21 +89,21 @@ fn is_test(path: &str) -> bool {
 }
 
 /// Of a size that an expression gives, by the place of the comparison.
-pub(super) fn of_size(size: &str, operator: usize, limit: i64) -> Vec<Piece> {
+pub(super) fn of_size(size: &str, operator: usize, limit: i64) -> Vec<TextPiece> {
     let how = SIZES.get(operator).copied().unwrap_or_default();
     vec![
-        Piece::Text("The result was the wrong size: It was ".to_owned()),
-        Piece::Expr(in_groups(size)),
-        Piece::Text(format!(" bytes, but should have {how} {} bytes.", grouped(limit))),
+        TextPiece::Text("The result was the wrong size: It was ".to_owned()),
+        TextPiece::Expr(in_groups(size)),
+        TextPiece::Text(format!(" bytes, but should have {how} {} bytes.", grouped(limit))),
     ]
 }
 
 /// Of a sample that took too many milliseconds.
-pub(super) fn of_duration(limit: i64) -> Vec<Piece> {
+pub(super) fn of_duration(limit: i64) -> Vec<TextPiece> {
     vec![
-        Piece::Text("The operation lasted too long: It took ".to_owned()),
-        Piece::Expr(in_groups("int(duration)")),
-        Piece::Text(format!(
+        TextPiece::Text("The operation lasted too long: It took ".to_owned()),
+        TextPiece::Expr(in_groups("int(duration)")),
+        TextPiece::Text(format!(
             " milliseconds, but should not have lasted longer than {} milliseconds.",
             grouped(limit)
         )),
@@ -111,29 +111,29 @@ pub(super) fn of_duration(limit: i64) -> Vec<Piece> {
 }
 
 /// Of a page with too many faults.
-pub(super) fn of_faults(format: &str, errors: i64, warnings: i64) -> Vec<Piece> {
+pub(super) fn of_faults(format: &str, errors: i64, warnings: i64) -> Vec<TextPiece> {
     vec![
-        Piece::Text("Tidy Parser errors: ".to_owned()),
-        Piece::Expr(format!("html_errors(\"{format}\")")),
-        Piece::Text(format!(" (allowed {}) Tidy Parser warnings: ", grouped(errors))),
-        Piece::Expr(format!("html_warnings(\"{format}\")")),
-        Piece::Text(format!(" (allowed {})", grouped(warnings))),
+        TextPiece::Text("Tidy Parser errors: ".to_owned()),
+        TextPiece::Expr(format!("html_errors(\"{format}\")")),
+        TextPiece::Text(format!(" (allowed {}) Tidy Parser warnings: ", grouped(errors))),
+        TextPiece::Expr(format!("html_warnings(\"{format}\")")),
+        TextPiece::Text(format!(" (allowed {})", grouped(warnings))),
     ]
 }
 
 /// Of a text that an expression gives and that should be another: both, with marks around what is not the same in them, as far
 /// as that other is known and short.
-pub(super) fn of_unequal(subject: &str, expected: &[Piece]) -> Vec<Piece> {
+pub(super) fn of_unequal(subject: &str, expected: &[TextPiece]) -> Vec<TextPiece> {
     match literal(expected) {
         Some(known) if known.chars().count() <= MARKED => {
-            vec![Piece::Expr(marked(subject, known))]
+            vec![TextPiece::Expr(marked(subject, known))]
         }
         _ => unmarked(subject, expected),
     }
 }
 
 /// The same without marks within them: as much of both as is shown.
-pub(super) fn unmarked(subject: &str, expected: &[Piece]) -> Vec<Piece> {
+pub(super) fn unmarked(subject: &str, expected: &[TextPiece]) -> Vec<TextPiece> {
     let framed = |text: String| format!("\"[[[\" + {text} + \"]]]\"");
     let wanted = match literal(expected) {
         Some(known) => quoted(&format!("[[[{}]]]", cut(known))),
@@ -142,7 +142,7 @@ pub(super) fn unmarked(subject: &str, expected: &[Piece]) -> Vec<Piece> {
             framed(format!("[{all}].map({one}, {})[0]", shortened(one)))
         }
     };
-    vec![Piece::Expr(side_by_side(&framed(shortened(subject)), &wanted))]
+    vec![TextPiece::Expr(side_by_side(&framed(shortened(subject)), &wanted))]
 }
 
 /// The two lines of what is there and what was expected.

@@ -2,7 +2,7 @@
 
 use super::pattern::{self, Subject};
 use super::reader::Reader;
-use super::texts::{Piece, expression, literal, merged, quoted};
+use super::texts::{TextPiece, expression, literal, merged, quoted};
 use super::told::{self, Told, known};
 use super::{Translator, jmespath};
 use crate::tree::ElementId;
@@ -12,7 +12,7 @@ const DOCTYPE: &str = r"(?s)\A\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*)*<!DOCTYPE";
 
 /// What a JSON value is compared with.
 pub(super) struct Expected {
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<TextPiece>,
     pub is_pattern: bool,
 }
 
@@ -64,7 +64,7 @@ impl Translator<'_> {
             None => format!("lower({})", expression(&digest)),
         };
         let mut words = known("Error asserting MD5 sum : got ");
-        words.extend([Piece::Expr("md5(raw_body)".to_owned())]);
+        words.extend([TextPiece::Expr("md5(raw_body)".to_owned())]);
         words.extend(known(" but should have been ").into_iter().chain(digest));
         let test = format!("body != \"\" && md5(raw_body) == {wanted}");
         vec![(test, self.words_of("body", &merged(words)))]

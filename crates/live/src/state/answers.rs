@@ -5,7 +5,7 @@ use squall_analysis::{Validity, worst};
 use squall_base::units::{count, percent, rate, time};
 use squall_runner::Phase;
 
-use super::{Point, State, Stopping};
+use super::{LiveState, Point, Stopping};
 
 /// Seconds that count as now.
 const NOW: usize = 5;
@@ -27,7 +27,7 @@ pub enum Mood {
 
 /// An answer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct HealthAnswer {
     /// The question in a word or two.
     pub question: &'static str,
     /// How good it is.
@@ -49,7 +49,7 @@ pub struct Conclusion {
     pub text: String,
 }
 
-impl State {
+impl LiveState {
     /// Who is the limit: the target, squall, or nobody. Of a generator that is in trouble nothing is said of the target,
     /// since its numbers are squall's own.
     pub fn conclusion(&self) -> Conclusion {
@@ -100,8 +100,8 @@ impl State {
     }
 
     /// The three answers.
-    pub fn answers(&self) -> [Answer; 3] {
-        let answer = |question, (mood, word, detail): (Mood, &str, String)| Answer {
+    pub fn answers(&self) -> [HealthAnswer; 3] {
+        let answer = |question, (mood, word, detail): (Mood, &str, String)| HealthAnswer {
             question,
             mood,
             word: word.to_owned(),

@@ -20,7 +20,7 @@ use squall_plan::model::Plan;
 use squall_report::{Meta, Run};
 use squall_runner::{Event, EventKind, LatestLoad, Phase, Second, Start};
 
-pub use answers::{Answer, Conclusion, Mood};
+pub use answers::{Conclusion, HealthAnswer, Mood};
 pub use history::{History, Point};
 pub use loads::LoadState;
 pub use problems::{Problem, Problems};
@@ -53,7 +53,7 @@ pub struct LogLine {
 
 /// A run while it goes on.
 #[derive(Debug)]
-pub struct State {
+pub struct LiveState {
     /// The plan's name.
     pub plan: String,
     /// Where requests go.
@@ -110,16 +110,16 @@ pub struct State {
     host_metrics: HostMetrics,
 }
 
-impl State {
+impl LiveState {
     /// Of a run that is about to begin.
-    pub fn new(start: &Start) -> State {
-        State::of(&start.meta, &start.plan, start.program.length_s())
+    pub fn new(start: &Start) -> LiveState {
+        LiveState::of(&start.meta, &start.plan, start.program.length_s())
     }
 
     /// Of a run of this plan, which lasts so many seconds.
-    pub fn of(meta: &Meta, plan: &Plan, length_s: Option<f64>) -> State {
+    pub fn of(meta: &Meta, plan: &Plan, length_s: Option<f64>) -> LiveState {
         let limits = meta.thresholds.iter().filter_map(|text| Threshold::parse(text).ok());
-        State {
+        LiveState {
             plan: escape_control(&meta.plan).into_owned(),
             target: escape_control(meta.target.as_deref().unwrap_or_default()).into_owned(),
             phase: Phase::Preparation,

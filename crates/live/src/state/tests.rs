@@ -21,7 +21,7 @@ scenarios:
 ";
 
 /// A run of a plan whose load began a second ago after a second.
-fn running(text: &str, length_s: Option<f64>) -> State {
+fn running(text: &str, length_s: Option<f64>) -> LiveState {
     let plan = load_str("shop", text, "".as_ref(), &Default::default()).expect("a plan").plan;
     let meta = Meta {
         plan: "shop.yaml".to_owned(),
@@ -29,22 +29,22 @@ fn running(text: &str, length_s: Option<f64>) -> State {
         thresholds: vec!["p99 < 300ms".to_owned(), "error_rate < 0.1%".to_owned()],
         ..Meta::default()
     };
-    let mut state = State::of(&meta, &plan, length_s);
+    let mut state = LiveState::of(&meta, &plan, length_s);
     happen(&mut state, 1.0, EventKind::PhaseBegan(Phase::Load));
     state
 }
 
 /// Something happens at a time.
-pub fn happen(state: &mut State, at_s: f64, kind: EventKind) {
+pub fn happen(state: &mut LiveState, at_s: f64, kind: EventKind) {
     state.now_s = state.now_s.max(at_s);
     state.event(&Event { at_s, kind });
 }
 
-pub fn pause(state: &mut State) {
+pub fn pause(state: &mut LiveState) {
     happen(state, state.now_s, EventKind::Paused);
 }
 
-pub fn resume(state: &mut State) {
+pub fn resume(state: &mut LiveState) {
     happen(state, state.now_s, EventKind::Resumed);
 }
 
@@ -97,7 +97,7 @@ fn load_of(doing: Doing) -> MergedLoad {
 }
 
 /// A second of the load is over, as the runner tells of it.
-pub fn pass(state: &mut State, number: u32, doing: Doing) {
+pub fn pass(state: &mut LiveState, number: u32, doing: Doing) {
     let mut slice = Slice::new(0, number);
     if number == 0 {
         (0..6).for_each(|id| slice.announce(NameId(id as u32), key(id)));
@@ -154,7 +154,7 @@ pub fn pass(state: &mut State, number: u32, doing: Doing) {
 }
 
 /// What goes wrong in the made-up run.
-fn fail(state: &mut State, at_s: f64) {
+fn fail(state: &mut LiveState, at_s: f64) {
     let kind = ErrorKind::Status;
     let key = Arc::new(key(1));
     happen(state, at_s, EventKind::FirstError { key, kind: kind.label() });
@@ -168,7 +168,7 @@ fn fail(state: &mut State, at_s: f64) {
 }
 
 /// Half a minute of two loads, all well.
-pub fn mixed() -> State {
+pub fn mixed() -> LiveState {
     let mut state = running(MIXED, Some(300.0));
     (0..30).for_each(|number| {
         let wave = u64::from(number % 7) * 300;
@@ -178,7 +178,7 @@ pub fn mixed() -> State {
 }
 
 /// The same, and then errors.
-pub fn failing() -> State {
+pub fn failing() -> LiveState {
     let mut state = mixed();
     happen(&mut state, 31.0, EventKind::Warning("plan.yaml:3: this may not be meant\n".to_owned()));
     fail(&mut state, 31.5);
@@ -232,7 +232,7 @@ fn a_pause_moves_what_is_planned() {
 }
 
 /// Four seconds of a load that another one waits for.
-pub fn awaiting() -> State {
+pub fn awaiting() -> LiveState {
     let plan = "target: http://a.test\nscenarios:\n  buyer: {load: {users: 200, for: 1m}, steps: [{get: /}]}\n  \
                 guest: {after: [buyer], load: {rate: 1000/s, for: 1m}, steps: [{get: /}]}\n";
     let mut state = running(plan, None);
@@ -244,7 +244,7 @@ pub fn awaiting() -> State {
 #[test]
 fn a_load_that_comes_after_others_is_planned_from_its_first_user_on() {
     let mut state = awaiting();
-    let seen = |state: &State| {
+    let seen = |state: &LiveState| {
         let last = *state.history.last().expect("a second");
         let names = state.awaited(false).join(", ");
         (last.planned_users, last.planned_arrivals, names, state.answers()[0].word.clone())

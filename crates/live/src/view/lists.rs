@@ -7,7 +7,7 @@ use squall_base::units::{count, percent};
 
 use super::paint::{Paint, clock, fit, width, wrap};
 use crate::browse::Browse;
-use crate::state::{Mood, Problem, State};
+use crate::state::{LiveState, Mood, Problem};
 
 /// Most rows of a line that is wrapped.
 const MAX_WRAPPED: usize = 6;
@@ -52,7 +52,7 @@ pub fn show(paint: &mut Paint<'_>, area: Rect, lines: &[Line], browse: &Browse) 
 }
 
 /// Errors, those that are most first.
-fn sorted(state: &State) -> Vec<&Problem> {
+fn sorted(state: &LiveState) -> Vec<&Problem> {
     let mut all: Vec<&Problem> = state.problems.all().iter().collect();
     all.sort_by_key(|own| std::cmp::Reverse(own.count));
     all
@@ -70,7 +70,7 @@ fn say(problem: &Problem) -> String {
 }
 
 /// The tab of errors.
-pub fn errors(paint: &mut Paint<'_>, area: Rect, state: &State, browse: &Browse) -> usize {
+pub fn errors(paint: &mut Paint<'_>, area: Rect, state: &LiveState, browse: &Browse) -> usize {
     let theme = paint.theme;
     let mut lines = Vec::new();
     let all = sorted(state);
@@ -97,7 +97,7 @@ pub fn errors(paint: &mut Paint<'_>, area: Rect, state: &State, browse: &Browse)
 }
 
 /// The most frequent errors, a row each, with an example.
-pub fn first_errors(paint: &mut Paint<'_>, area: Rect, state: &State) {
+pub fn first_errors(paint: &mut Paint<'_>, area: Rect, state: &LiveState) {
     let theme = paint.theme;
     paint.text(area, 1, 0, "Errors", theme.heading());
     let shown = sorted(state).into_iter().filter(|own| own.count > 0);
@@ -113,7 +113,7 @@ pub fn first_errors(paint: &mut Paint<'_>, area: Rect, state: &State) {
 }
 
 /// The tab of thresholds and checks.
-pub fn checks(paint: &mut Paint<'_>, area: Rect, state: &State, browse: &Browse) -> usize {
+pub fn checks(paint: &mut Paint<'_>, area: Rect, state: &LiveState, browse: &Browse) -> usize {
     let theme = paint.theme;
     let mut lines = Vec::new();
     for own in state.thresholds.iter().filter(|own| browse.passes(&own.text)) {
@@ -153,7 +153,7 @@ pub fn checks(paint: &mut Paint<'_>, area: Rect, state: &State, browse: &Browse)
 }
 
 /// The tab of the log, the latest first.
-pub fn log(paint: &mut Paint<'_>, area: Rect, state: &State, browse: &Browse) -> usize {
+pub fn log(paint: &mut Paint<'_>, area: Rect, state: &LiveState, browse: &Browse) -> usize {
     let shown = state.log.iter().rev().filter(|line| browse.passes(&line.text));
     let lines: Vec<Line> = shown
         .map(|line| {

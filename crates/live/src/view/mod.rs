@@ -14,7 +14,7 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 
 use crate::browse::{Browse, Mode, Tab};
-use crate::state::{State, Stopping};
+use crate::state::{LiveState, Stopping};
 use chart::Window;
 use paint::{Paint, bar, below, clock, fit, top, width};
 pub use theme::Theme;
@@ -28,7 +28,7 @@ const NOTICE_S: f64 = 8.0;
 const MINUTE_S: f64 = 60.0;
 
 /// Draws everything on an empty screen. Returns how far the rows can be scrolled at most.
-pub fn draw(state: &State, browse: &Browse, theme: Theme, buffer: &mut Buffer) -> usize {
+pub fn draw(state: &LiveState, browse: &Browse, theme: Theme, buffer: &mut Buffer) -> usize {
     let screen = *buffer.area();
     let mut paint = Paint { buffer, theme };
     if screen.width < MIN_COLUMNS || screen.height < MIN_ROWS {
@@ -61,7 +61,7 @@ pub fn draw(state: &State, browse: &Browse, theme: Theme, buffer: &mut Buffer) -
 }
 
 /// A screen on which nothing else has room.
-fn small(paint: &mut Paint<'_>, screen: Rect, state: &State) {
+fn small(paint: &mut Paint<'_>, screen: Rect, state: &LiveState) {
     let plain = ratatui_core::style::Style::new();
     paint.text(
         screen,
@@ -77,7 +77,7 @@ fn small(paint: &mut Paint<'_>, screen: Rect, state: &State) {
     paint.text(screen, 0, 4, &format!("(more at {MIN_COLUMNS}x{MIN_ROWS})"), paint.theme.dim());
 }
 
-fn title(paint: &mut Paint<'_>, area: Rect, state: &State) {
+fn title(paint: &mut Paint<'_>, area: Rect, state: &LiveState) {
     let bar = paint.theme.bar();
     let blank = " ".repeat(usize::from(area.width));
     paint.text(area, 0, 0, &blank, bar);
@@ -90,7 +90,7 @@ fn title(paint: &mut Paint<'_>, area: Rect, state: &State) {
 }
 
 /// How far the load is.
-fn progress(paint: &mut Paint<'_>, area: Rect, state: &State) {
+fn progress(paint: &mut Paint<'_>, area: Rect, state: &LiveState) {
     let passed = state.load_s();
     let text = match state.length_s() {
         Some(length) => {
@@ -116,7 +116,7 @@ fn progress(paint: &mut Paint<'_>, area: Rect, state: &State) {
     paint.text(area, x, 0, &text, ratatui_core::style::Style::new());
 }
 
-fn answers(paint: &mut Paint<'_>, area: Rect, state: &State) {
+fn answers(paint: &mut Paint<'_>, area: Rect, state: &LiveState) {
     for (row, answer) in (0..).zip(state.answers()) {
         let x = paint.text(area, 1, row, &format!("{:<12} ", answer.question), paint.theme.dim());
         let word = format!(" {} ", answer.word);
@@ -127,7 +127,7 @@ fn answers(paint: &mut Paint<'_>, area: Rect, state: &State) {
     }
 }
 
-fn tabs(paint: &mut Paint<'_>, area: Rect, state: &State, browse: &Browse) {
+fn tabs(paint: &mut Paint<'_>, area: Rect, state: &LiveState, browse: &Browse) {
     let mut x = 1;
     for (number, tab) in (1..).zip(Tab::ALL) {
         let errors = state.problems.total();
@@ -155,7 +155,7 @@ fn tabs(paint: &mut Paint<'_>, area: Rect, state: &State, browse: &Browse) {
 }
 
 /// What keys do, what is being typed, or what came of the last command.
-fn footer(paint: &mut Paint<'_>, area: Rect, state: &State, browse: &Browse) {
+fn footer(paint: &mut Paint<'_>, area: Rect, state: &LiveState, browse: &Browse) {
     let load = state.loads.get(browse.load).map_or("", |load| load.label());
     let strong = paint.theme.bar();
     let question = match &browse.mode {
@@ -198,7 +198,7 @@ fn footer(paint: &mut Paint<'_>, area: Rect, state: &State, browse: &Browse) {
 }
 
 /// From and to which second charts go: the whole load, or its last minute.
-fn window(state: &State, browse: &Browse) -> Window {
+fn window(state: &LiveState, browse: &Browse) -> Window {
     let last = state.history.last().map_or(0.0, |point| f64::from(point.second + 1));
     if browse.last_minute {
         return Window { from_s: (last - MINUTE_S).max(0.0), to_s: last.max(MINUTE_S) };

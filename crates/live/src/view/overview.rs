@@ -8,13 +8,13 @@ use super::chart::{Curve, Of, Window, chart, columns, dots};
 use super::paint::{Paint, bar, below, clock, fit, halves, top};
 use super::{lists, requests, window};
 use crate::browse::Browse;
-use crate::state::{LoadState, Point, State};
+use crate::state::{LiveState, LoadState, Point};
 
 /// Rows from which on there is room for four charts, and for the requests.
 const LARGE: u16 = 32;
 
 /// Draws the tab.
-pub fn draw(paint: &mut Paint<'_>, area: Rect, state: &State, browse: &Browse) {
+pub fn draw(paint: &mut Paint<'_>, area: Rect, state: &LiveState, browse: &Browse) {
     let used = scenarios(paint, top(area, area.height / 3), state, browse);
     let mut rest = below(area, used);
     let problems = state.problems.all().iter().filter(|own| own.count > 0).count() as u16;
@@ -35,7 +35,7 @@ pub fn draw(paint: &mut Paint<'_>, area: Rect, state: &State, browse: &Browse) {
 }
 
 /// A row for each load; how many rows that took.
-fn scenarios(paint: &mut Paint<'_>, area: Rect, state: &State, browse: &Browse) -> u16 {
+fn scenarios(paint: &mut Paint<'_>, area: Rect, state: &LiveState, browse: &Browse) -> u16 {
     let at_s = state.load_s();
     let room = usize::from(area.height).max(1);
     let all = state.loads.len();
@@ -108,7 +108,7 @@ fn scenario(
 }
 
 /// Two charts beside each other, or four.
-fn charts(paint: &mut Paint<'_>, area: Rect, state: &State, window: Window, all: bool) {
+fn charts(paint: &mut Paint<'_>, area: Rect, state: &LiveState, window: Window, all: bool) {
     let upper = if all { area.height / 2 } else { area.height };
     let [left, right] = halves(top(area, upper));
     let is_open = state.loads.iter().any(|load| !load.is_users());
@@ -130,7 +130,7 @@ fn charts(paint: &mut Paint<'_>, area: Rect, state: &State, window: Window, all:
 }
 
 /// What of the load was planned, by column of dots: also of what is to come.
-fn planned(state: &State, window: Window, dots: usize, is_users: bool) -> Vec<Option<f64>> {
+fn planned(state: &LiveState, window: Window, dots: usize, is_users: bool) -> Vec<Option<f64>> {
     let past = columns(state.history.points(), window, dots, Of::Mean, |point| match is_users {
         true => point.planned_users,
         false => point.planned_arrivals / point.length_s(),
@@ -149,7 +149,7 @@ fn planned(state: &State, window: Window, dots: usize, is_users: bool) -> Vec<Op
         .collect()
 }
 
-fn arrivals(paint: &mut Paint<'_>, area: Rect, state: &State, window: Window) {
+fn arrivals(paint: &mut Paint<'_>, area: Rect, state: &LiveState, window: Window) {
     let dots = dots(area.width);
     let began = columns(state.history.points(), window, dots, Of::Mean, |point| {
         point.arrivals as f64 / point.length_s()
@@ -166,7 +166,7 @@ fn arrivals(paint: &mut Paint<'_>, area: Rect, state: &State, window: Window) {
     chart(paint, area, &title, &curves, window, rate);
 }
 
-fn users(paint: &mut Paint<'_>, area: Rect, state: &State, window: Window, is_planned: bool) {
+fn users(paint: &mut Paint<'_>, area: Rect, state: &LiveState, window: Window, is_planned: bool) {
     let dots = dots(area.width);
     let there =
         columns(state.history.points(), window, dots, Of::Highest, |point| point.users as f64);
@@ -192,7 +192,7 @@ fn users(paint: &mut Paint<'_>, area: Rect, state: &State, window: Window, is_pl
 }
 
 /// What is planned besides, nobody knows when.
-fn to_come(state: &State, is_users: bool) -> String {
+fn to_come(state: &LiveState, is_users: bool) -> String {
     match state.awaited(is_users).as_slice() {
         [] => String::new(),
         [one] => format!(", then {one}"),
@@ -200,7 +200,7 @@ fn to_come(state: &State, is_users: bool) -> String {
     }
 }
 
-fn throughput(paint: &mut Paint<'_>, area: Rect, state: &State, window: Window) {
+fn throughput(paint: &mut Paint<'_>, area: Rect, state: &LiveState, window: Window) {
     let values = columns(state.history.points(), window, dots(area.width), Of::Mean, Point::rate);
     let theme = paint.theme;
     let curves = [Curve { name: "", values, style: theme.curve(0), is_dotted: false }];
@@ -209,7 +209,7 @@ fn throughput(paint: &mut Paint<'_>, area: Rect, state: &State, window: Window) 
     chart(paint, area, &title, &curves, window, rate);
 }
 
-fn latency(paint: &mut Paint<'_>, area: Rect, state: &State, window: Window) {
+fn latency(paint: &mut Paint<'_>, area: Rect, state: &LiveState, window: Window) {
     let dots = dots(area.width);
     let theme = paint.theme;
     let of = |value: fn(&Point) -> u64| {
@@ -249,7 +249,7 @@ fn latency(paint: &mut Paint<'_>, area: Rect, state: &State, window: Window) {
     chart(paint, area, &title, &curves, window, time);
 }
 
-fn errors(paint: &mut Paint<'_>, area: Rect, state: &State, window: Window) {
+fn errors(paint: &mut Paint<'_>, area: Rect, state: &LiveState, window: Window) {
     let values = columns(state.history.points(), window, dots(area.width), Of::Mean, |point| {
         point.errors as f64 / point.length_s()
     });

@@ -7,7 +7,7 @@ use squall_base::units::{count, percent, rate, time};
 use super::chart::blocks;
 use super::paint::{Paint, below, fit, width};
 use crate::browse::{Browse, Sort};
-use crate::state::{RowState, State};
+use crate::state::{LiveState, RowState};
 
 /// Columns of a number, with the gap before it.
 const NUMBER: u16 = 9;
@@ -34,7 +34,7 @@ impl Columns {
 }
 
 /// Draws the table; how far it can be scrolled.
-pub fn draw(paint: &mut Paint<'_>, area: Rect, state: &State, browse: &Browse) -> usize {
+pub fn draw(paint: &mut Paint<'_>, area: Rect, state: &LiveState, browse: &Browse) -> usize {
     let columns = Columns::of(area.width);
     head(paint, area, &columns, browse);
     let rows = ordered(state, browse);
@@ -59,7 +59,7 @@ pub fn draw(paint: &mut Paint<'_>, area: Rect, state: &State, browse: &Browse) -
 }
 
 /// The rows that pass the filter, in their order.
-fn ordered<'a>(state: &'a State, browse: &Browse) -> Vec<&'a RowState> {
+fn ordered<'a>(state: &'a LiveState, browse: &Browse) -> Vec<&'a RowState> {
     let all = state.rows.all().iter();
     let mut rows: Vec<&RowState> =
         all.filter(|row| browse.passes(&row.label) || browse.passes(&row.scenario)).collect();

@@ -8,10 +8,10 @@ use squall_base::units::{bytes, count, percent, time};
 use super::lists::{Line, show};
 use super::paint::Paint;
 use crate::browse::Browse;
-use crate::state::{Mood, State};
+use crate::state::{LiveState, Mood};
 
 /// Draws the tab; how far it can be scrolled.
-pub fn draw(paint: &mut Paint<'_>, area: Rect, state: &State, browse: &Browse) -> usize {
+pub fn draw(paint: &mut Paint<'_>, area: Rect, state: &LiveState, browse: &Browse) -> usize {
     let theme = paint.theme;
     let mut lines = Vec::new();
     let validity = worst(&state.reasons);
@@ -41,7 +41,7 @@ pub fn draw(paint: &mut Paint<'_>, area: Rect, state: &State, browse: &Browse) -
 }
 
 /// What the numbers rest on.
-fn numbers(state: &State) -> Vec<(&'static str, String)> {
+fn numbers(state: &LiveState) -> Vec<(&'static str, String)> {
     let last = state.history.last().copied().unwrap_or_default();
     let (host, counters) = (&state.host, &state.counters);
     let of = |used: u64, limit: u64| match limit {

@@ -8,7 +8,7 @@ use crate::input::Key;
 use crate::keys::press;
 use crate::state::tests::{awaiting, failing, mixed};
 
-fn screen(state: &State, browse: &Browse, columns: u16, rows: u16, has_colors: bool) -> Buffer {
+fn screen(state: &LiveState, browse: &Browse, columns: u16, rows: u16, has_colors: bool) -> Buffer {
     let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
     draw(state, browse, Theme { has_colors }, &mut buffer);
     buffer

@@ -28,7 +28,7 @@ const DAYS: [&str; 7] =
 
 /// A part of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum PatternPart {
     Text(char),
     /// `%Y`; whether it has no zeros before it, as in `%-d`.
     Field(char, bool),
@@ -40,35 +40,35 @@ enum Part {
 ///
 /// # Errors
 /// A `%` with something else behind it.
-fn parts(pattern: &str) -> Result<Vec<Part>, String> {
+fn parts(pattern: &str) -> Result<Vec<PatternPart>, String> {
     let mut rest = pattern.chars();
     let mut found = Vec::new();
     while let Some(c) = rest.next() {
-        found.push(if c == '%' { field(&mut rest)? } else { Part::Text(c) });
+        found.push(if c == '%' { field(&mut rest)? } else { PatternPart::Text(c) });
     }
     Ok(found)
 }
 
-fn field(rest: &mut Chars<'_>) -> Result<Part, String> {
+fn field(rest: &mut Chars<'_>) -> Result<PatternPart, String> {
     let none = || "nothing follows the last `%`".to_owned();
     let first = rest.next().ok_or_else(none)?;
     match first {
-        '%' => Ok(Part::Text('%')),
+        '%' => Ok(PatternPart::Text('%')),
         '-' => match rest.next().ok_or_else(none)? {
-            letter if "mdjHIMS".contains(letter) => Ok(Part::Field(letter, true)),
+            letter if "mdjHIMS".contains(letter) => Ok(PatternPart::Field(letter, true)),
             other => Err(format!("unknown date field `%-{other}`")),
         },
         ':' => match rest.next().ok_or_else(none)? {
-            'z' => Ok(Part::Field(':', false)),
+            'z' => Ok(PatternPart::Field(':', false)),
             other => Err(format!("unknown date field `%:{other}`")),
         },
         '1'..='9' => match rest.next().ok_or_else(none)? {
-            'N' => Ok(Part::Fraction(first as usize - '0' as usize)),
+            'N' => Ok(PatternPart::Fraction(first as usize - '0' as usize)),
             other => Err(format!("unknown date field `%{first}{other}`")),
         },
-        'e' => Ok(Part::Field('d', true)),
-        'L' => Ok(Part::Fraction(3)),
-        letter if "YymdjHIMSpaAwbBzZs".contains(letter) => Ok(Part::Field(letter, false)),
+        'e' => Ok(PatternPart::Field('d', true)),
+        'L' => Ok(PatternPart::Fraction(3)),
+        letter if "YymdjHIMSpaAwbBzZs".contains(letter) => Ok(PatternPart::Field(letter, false)),
         other => Err(format!("unknown date field `%{other}`")),
     }
 }
@@ -101,15 +101,15 @@ pub(super) fn formatted(unix_ms: i64, pattern: &str, zone: Zone) -> Result<Strin
     let mut out = String::new();
     for part in parts(pattern)? {
         let (letter, is_bare) = match part {
-            Part::Text(c) => {
+            PatternPart::Text(c) => {
                 out.push(c);
                 continue;
             }
-            Part::Fraction(digits) => {
+            PatternPart::Fraction(digits) => {
                 out.push_str(&format!("{:03}000000", of_day % 1_000)[..digits]);
                 continue;
             }
-            Part::Field(letter, is_bare) => (letter, is_bare),
+            PatternPart::Field(letter, is_bare) => (letter, is_bare),
         };
         let number = match letter {
             'Y' => year,
@@ -181,8 +181,9 @@ struct Said {
 /// A `%` with something else behind it, or with what cannot be read: `%Z`, and `%I` without `%p`.
 pub(super) fn parsed(text: &str, pattern: &str, zone: Zone) -> Result<Option<i64>, String> {
     let parts = parts(pattern)?;
-    let has =
-        |letter| parts.iter().any(|part| matches!(part, Part::Field(own, _) if *own == letter));
+    let has = |letter| {
+        parts.iter().any(|part| matches!(part, PatternPart::Field(own, _) if *own == letter))
+    };
     if has('Z') {
         return Err("`%Z` cannot be read: names of zones are not unique".to_owned());
     }
@@ -193,20 +194,20 @@ pub(super) fn parsed(text: &str, pattern: &str, zone: Zone) -> Result<Option<i64
 }
 
 impl Said {
-    fn of(text: &str, parts: &[Part]) -> Option<Said> {
+    fn of(text: &str, parts: &[PatternPart]) -> Option<Said> {
         let mut said = Said::default();
         let mut rest = text;
         for (index, part) in parts.iter().enumerate() {
             match part {
-                Part::Text(c) => rest = rest.strip_prefix(*c)?,
-                Part::Fraction(digits) => {
+                PatternPart::Text(c) => rest = rest.strip_prefix(*c)?,
+                PatternPart::Fraction(digits) => {
                     let number = number(&mut rest, *digits, *digits)?;
                     said.milli = match digits {
                         0..=3 => number * 10_i64.pow(3 - *digits as u32),
                         _ => number / 10_i64.pow(*digits as u32 - 3),
                     };
                 }
-                Part::Field(letter, is_bare) => {
+                PatternPart::Field(letter, is_bare) => {
                     let least = if *is_bare { 1 } else { width(*letter) };
                     // Digits that belong to the fields behind it are left to them.
                     let most = match is_bare {
@@ -309,10 +310,10 @@ fn digits(text: &str) -> usize {
 }
 
 /// How many digits the fields have that follow at once, up to the first that may have more or fewer.
-fn reserved(parts: &[Part]) -> usize {
+fn reserved(parts: &[PatternPart]) -> usize {
     let widths = parts.iter().map_while(|part| match part {
-        Part::Field(letter, false) if "YymdjHIMSw".contains(*letter) => Some(width(*letter)),
-        Part::Fraction(digits) => Some(*digits),
+        PatternPart::Field(letter, false) if "YymdjHIMSw".contains(*letter) => Some(width(*letter)),
+        PatternPart::Fraction(digits) => Some(*digits),
         _ => None,
     });
     widths.sum()

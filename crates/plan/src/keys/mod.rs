@@ -334,7 +334,7 @@ impl Reading<'_> {
         }
         if found.len() > 1 || (found.is_empty() && required) {
             let given: Vec<&str> = found.iter().map(|(_, name)| *name).collect();
-            let all: Vec<&str> = ways.iter().flat_map(Way::deciding).copied().collect();
+            let all: Vec<&str> = ways.iter().flat_map(Spelling::deciding).copied().collect();
             self.not_one(required, &all, &given);
         }
         self.known.extend(ways.iter().flat_map(|way| &way.names));
@@ -438,18 +438,18 @@ impl Reading<'_> {
 }
 
 /// The names of one of several ways to write something.
-pub(crate) struct Way {
+pub(crate) struct Spelling {
     names: Vec<&'static str>,
     /// How many of the names, from the first, decide that it is this way.
     deciding: usize,
 }
 
-impl Way {
+impl Spelling {
     /// All ways of something.
-    pub fn all<U: Union>() -> Vec<Way> {
+    pub fn all<U: Union>() -> Vec<Spelling> {
         let way = |mut variant: U| {
             let (names, deciding) = names(&mut variant);
-            Way { names, deciding }
+            Spelling { names, deciding }
         };
         U::variants().into_iter().map(way).collect()
     }
@@ -460,8 +460,8 @@ impl Way {
 }
 
 /// The ways of which a deciding name `is` there, and that name.
-fn deciding(ways: &[Way], is: impl Fn(&str) -> bool) -> Vec<(usize, &'static str)> {
-    let named = |way: &Way| way.deciding().iter().find(|name| is(name)).copied();
+fn deciding(ways: &[Spelling], is: impl Fn(&str) -> bool) -> Vec<(usize, &'static str)> {
+    let named = |way: &Spelling| way.deciding().iter().find(|name| is(name)).copied();
     ways.iter().enumerate().filter_map(|(at, way)| Some((at, named(way)?))).collect()
 }
 

@@ -10,7 +10,7 @@ use super::node::{self, Kind, Node};
 use super::suggest::{as_expression, home, suggest};
 use crate::diagnostic::{Diagnostic, Severity, Sources};
 use crate::files;
-use crate::keys::{ByName, Form, Of, Table, Union, Way, as_variable};
+use crate::keys::{ByName, Form, Of, Spelling, Table, Union, as_variable};
 use crate::model::{Plan, Resolved, Step, Var, Variable};
 use crate::span::{Span, Spanned};
 use crate::template::Template;
@@ -37,7 +37,7 @@ pub(crate) struct Reader {
     lost: Vec<Spanned<String>>,
     options: LoadOptions,
     /// The names of what can be written in several ways, since they are asked for often.
-    ways: HashMap<TypeId, Rc<[Way]>>,
+    ways: HashMap<TypeId, Rc<[Spelling]>>,
     /// Variables in quantities, those of the scenario at hand over those of the plan.
     constants: Constants,
 }
@@ -125,8 +125,8 @@ impl Reader {
     }
 
     /// The names of what can be written in several ways.
-    pub fn ways<U: Union>(&mut self) -> Rc<[Way]> {
-        Rc::clone(self.ways.entry(TypeId::of::<U>()).or_insert_with(|| Way::all::<U>().into()))
+    pub fn ways<U: Union>(&mut self) -> Rc<[Spelling]> {
+        Rc::clone(self.ways.entry(TypeId::of::<U>()).or_insert_with(|| Spelling::all::<U>().into()))
     }
 
     /// Notes that this is none of a table's mappings.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use squall_analysis::Threshold;
-use squall_engine::{Control, Event, Section, Trace, Which};
+use squall_engine::{Control, Event, ExchangeFilter, Section, Trace};
 use squall_limit::{
     LevelKind, Limit, LoadStep, Next, Recovery, RecoveryDetector, Search, SearchEnd, StepOutcome,
 };
@@ -284,7 +284,7 @@ impl Steps<'_> {
 
 /// Watches each response, and ends the run as soon as the target has recovered.
 fn until_recovered(detector: Arc<Mutex<RecoveryDetector>>, control: Control) -> Trace {
-    Trace::new(Which::All, 0, move |exchange| {
+    Trace::new(ExchangeFilter::All, 0, move |exchange| {
         let latency_us = exchange.latency_ns as f64 / 1e3;
         let ended_s = (exchange.at_us as f64 + latency_us) / 1e6;
         let mut detector = detector.lock().unwrap_or_else(PoisonError::into_inner);

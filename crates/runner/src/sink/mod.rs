@@ -19,7 +19,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use squall_engine::{Program, Which};
+use squall_engine::{ExchangeFilter, Program};
 use squall_plan::model::Plan;
 use squall_report::{Meta, Run};
 
@@ -113,7 +113,7 @@ pub struct Wanted {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WantedExchanges {
     /// Which.
-    pub which: Which,
+    pub which: ExchangeFilter,
     /// Most bytes of each message; 0: no messages, only what is known about them.
     pub bytes: usize,
 }

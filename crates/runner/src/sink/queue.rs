@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
-use squall_engine::{Exchange, SeenGroup, Spares, Trace, Which};
+use squall_engine::{Exchange, ExchangeFilter, SeenGroup, Spares, Trace};
 use squall_report::{FeedReport, Mark, Run};
 
 use super::{Delivery, Event, EventKind, Second, SeenExchange, Sink, Start, WantedExchanges};
@@ -267,7 +267,7 @@ impl Sinks {
         let first = wanted.first()?;
         // Of different wishes the engine makes all copies, and each sink gets its own.
         let same = wanted.iter().all(|other| other.which == first.which);
-        let which = if same { first.which } else { Which::All };
+        let which = if same { first.which } else { ExchangeFilter::All };
         let bytes = wanted.iter().map(|wanted| wanted.bytes).max().unwrap_or(0);
         let sinks = self.clone();
         let seen = AtomicU64::new(0);
@@ -277,7 +277,7 @@ impl Sinks {
             let size = exchange.copied_bytes();
             let at_s = sinks.began.elapsed().as_secs_f64();
             for feed in &sinks.feeds {
-                let picked = |wanted: Which| same || picks(wanted, number, &exchange);
+                let picked = |wanted: ExchangeFilter| same || picks(wanted, number, &exchange);
                 if feed.wanted.is_some_and(|wanted| picked(wanted.which)) {
                     let exchange = exchange.clone();
                     let kind = EventKind::Exchange(SeenExchange { phase, exchange });
@@ -373,11 +373,11 @@ fn refused(name: &str, error: &io::Error) -> Error {
 }
 
 /// Whether a sink is to see an exchange, of several of which `number` were before it.
-fn picks(which: Which, number: u64, exchange: &Exchange) -> bool {
+fn picks(which: ExchangeFilter, number: u64, exchange: &Exchange) -> bool {
     match which {
-        Which::All => true,
-        Which::Failed => exchange.error.is_some(),
-        Which::OneIn(every) => number.is_multiple_of(every.max(1)),
+        ExchangeFilter::All => true,
+        ExchangeFilter::Failed => exchange.error.is_some(),
+        ExchangeFilter::OneIn(every) => number.is_multiple_of(every.max(1)),
     }
 }
 

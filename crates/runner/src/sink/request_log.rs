@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 use squall_base::escape_json;
-use squall_engine::Which;
+use squall_engine::ExchangeFilter;
 use squall_report::Run;
 
 use super::{Event, EventKind, Second, SeenExchange, Sink, Start, Wanted, WantedExchanges};
@@ -23,7 +23,7 @@ pub struct RequestLog {
 
 impl RequestLog {
     /// To this file, which is overwritten.
-    pub fn new(path: impl Into<PathBuf>, which: Which, bytes: usize) -> RequestLog {
+    pub fn new(path: impl Into<PathBuf>, which: ExchangeFilter, bytes: usize) -> RequestLog {
         RequestLog { path: path.into(), wanted: WantedExchanges { which, bytes }, out: None }
     }
 

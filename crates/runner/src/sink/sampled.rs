@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
 
-use squall_engine::{Answer, Exchange, Hop, SeenGroup, Which};
+use squall_engine::{Exchange, ExchangeCopy, ExchangeFilter, SeenGroup, StatedResponse};
 use squall_metrics::ErrorKind;
 use squall_report::{GroupPart, GroupSample, LoadedPage, PlanAnswer, RequestSample, SamplePart};
 
@@ -99,7 +99,7 @@ impl Sampled {
             (name, Scenario { title, number: own.number.unwrap_or(place) })
         });
         self.scenarios = known.collect();
-        let exchanges = Some(WantedExchanges { which: Which::All, bytes: 0 });
+        let exchanges = Some(WantedExchanges { which: ExchangeFilter::All, bytes: 0 });
         Wanted { exchanges, groups: self.with_groups, ..Wanted::default() }
     }
 
@@ -187,7 +187,7 @@ impl Sampled {
         if !self.with_groups || exchange.hops.len() < 2 && !is_astray {
             return Vec::new();
         }
-        let part = |hop: &Hop| {
+        let part = |hop: &ExchangeCopy| {
             let [sent, first_byte, end] = hop.times_us;
             SamplePart {
                 unix_us: began_us + sent,
@@ -326,11 +326,13 @@ impl Sampled {
             bytes_out: group.tally.bytes_out,
             users: seen.users,
             is_left: group.is_left,
-            answer: group.answer.as_ref().map(|Answer { status, reason, failure, .. }| {
-                let [status, reason, failure] =
-                    [status, reason, failure].map(|text| group.secrets.mask(text).into());
-                PlanAnswer { status, reason, failure }
-            }),
+            answer: group.answer.as_ref().map(
+                |StatedResponse { status, reason, failure, .. }| {
+                    let [status, reason, failure] =
+                        [status, reason, failure].map(|text| group.secrets.mask(text).into());
+                    PlanAnswer { status, reason, failure }
+                },
+            ),
             parts: None,
         }
     }

@@ -6,12 +6,12 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use squall_engine::Which;
+use squall_engine::ExchangeFilter;
 use squall_plan::yaml::Loaded;
 use squall_report::Run;
 use squall_runner::{
-    Event, EventKind, Folder, Handle, Json, Options, Outcome, Phase, PhaseEnd, Second, Sink, Start,
-    Wanted, WantedExchanges, load_str, run,
+    Event, EventKind, FinishedRun, Folder, Handle, Json, Options, Phase, PhaseEnd, Second, Sink,
+    Start, Wanted, WantedExchanges, load_str, run,
 };
 
 use crate::common::{options, target};
@@ -99,14 +99,14 @@ fn plan(text: &str) -> Loaded {
 }
 
 /// Runs a plan with a sink that takes notes.
-fn noted(plan: &Loaded, notes: &Notes, handle: &Handle) -> Outcome {
+fn noted(plan: &Loaded, notes: &Notes, handle: &Handle) -> FinishedRun {
     let sinks: Vec<(String, Box<dyn Sink>)> =
         vec![("notes".to_owned(), Box::new(Note(notes.clone())))];
     run(plan, &options(), sinks, handle).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Runs a plan, and does something to it as soon as its notes have a line that begins with `when`.
-fn controlled(plan: &str, when: &str, act: impl FnOnce(&Handle) + Send) -> (Outcome, Notes) {
+fn controlled(plan: &str, when: &str, act: impl FnOnce(&Handle) + Send) -> (FinishedRun, Notes) {
     let (notes, handle, plan) = (Notes::default(), Handle::default(), self::plan(plan));
     let outcome = std::thread::scope(|scope| {
         let running = scope.spawn(|| noted(&plan, &notes, &handle));
@@ -571,7 +571,7 @@ fn sinks_see_the_exchanges_that_they_want() {
         }
     }
     let sees = |which, bytes| Sees(WantedExchanges { which, bytes }, Arc::default());
-    let (failed, some) = (sees(Which::Failed, 0), sees(Which::OneIn(4), 1 << 10));
+    let (failed, some) = (sees(ExchangeFilter::Failed, 0), sees(ExchangeFilter::OneIn(4), 1 << 10));
     let sinks: Vec<(String, Box<dyn Sink>)> = vec![
         ("failed".to_owned(), Box::new(failed.clone())),
         ("some".to_owned(), Box::new(some.clone())),

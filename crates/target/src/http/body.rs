@@ -10,13 +10,13 @@ const EXTRA_LIMIT: u32 = 16 * 1024;
 /// Where in the body we are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BodyDecoder {
-    state: State,
+    state: BodyState,
     /// Bytes of extension or trailer that may still come.
     extra: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum BodyState {
     /// A body of known length: so many bytes to come.
     Known(u64),
     /// In a chunk's size; `None` before its first digit.
@@ -37,7 +37,7 @@ enum State {
 
 /// What [`BodyDecoder::decode`] made of its input.
 #[derive(Debug)]
-pub(crate) struct Piece<'i> {
+pub(crate) struct Decoded<'i> {
     /// So many bytes of the input are dealt with.
     pub(crate) consumed: usize,
     /// The content among them; may be empty.
@@ -47,86 +47,88 @@ pub(crate) struct Piece<'i> {
 impl BodyDecoder {
     pub(crate) fn new(length: BodyLength) -> Self {
         let state = match length {
-            BodyLength::Known(0) => State::Done,
-            BodyLength::Known(n) => State::Known(n),
-            BodyLength::Chunked => State::Size(None),
+            BodyLength::Known(0) => BodyState::Done,
+            BodyLength::Known(n) => BodyState::Known(n),
+            BodyLength::Chunked => BodyState::Size(None),
         };
         BodyDecoder { state, extra: EXTRA_LIMIT }
     }
 
     /// Whether the body is over.
     pub(crate) fn is_done(&self) -> bool {
-        self.state == State::Done
+        self.state == BodyState::Done
     }
 
     /// At least so many bytes of content are still to come.
     pub(crate) fn least_size(&self) -> u64 {
         match self.state {
-            State::Known(left) | State::Data(left) => left,
+            BodyState::Known(left) | BodyState::Data(left) => left,
             _ => 0,
         }
     }
 
     /// Takes what it can from `input`, up to the end of one run of content. Consumes at least one
     /// byte unless `input` is empty or the body is over.
-    pub(crate) fn decode<'i>(&mut self, input: &'i [u8]) -> Result<Piece<'i>, Refusal> {
+    pub(crate) fn decode<'i>(&mut self, input: &'i [u8]) -> Result<Decoded<'i>, Refusal> {
         let mut consumed = 0;
         while let Some(&byte) = input.get(consumed) {
             match self.state {
-                State::Done => break,
-                State::Known(left) | State::Data(left) => {
+                BodyState::Done => break,
+                BodyState::Known(left) | BodyState::Data(left) => {
                     let rest = &input[consumed..];
                     let take = usize::try_from(left).map_or(rest.len(), |n| n.min(rest.len()));
                     self.state = self.after_content(left - take as u64);
-                    return Ok(Piece { consumed: consumed + take, content: &rest[..take] });
+                    return Ok(Decoded { consumed: consumed + take, content: &rest[..take] });
                 }
                 _ => self.state = self.after_byte(byte)?,
             }
             consumed += 1;
         }
-        Ok(Piece { consumed, content: &[] })
+        Ok(Decoded { consumed, content: &[] })
     }
 
-    fn after_content(&self, left: u64) -> State {
+    fn after_content(&self, left: u64) -> BodyState {
         match (self.state, left) {
-            (State::Known(_), 0) => State::Done,
-            (State::Known(_), _) => State::Known(left),
-            (_, 0) => State::DataCr,
-            _ => State::Data(left),
+            (BodyState::Known(_), 0) => BodyState::Done,
+            (BodyState::Known(_), _) => BodyState::Known(left),
+            (_, 0) => BodyState::DataCr,
+            _ => BodyState::Data(left),
         }
     }
 
     /// The state after one byte of framing.
-    fn after_byte(&mut self, byte: u8) -> Result<State, Refusal> {
+    fn after_byte(&mut self, byte: u8) -> Result<BodyState, Refusal> {
         const SIZE: Refusal = Refusal::bad("a chunk's size is not a hexadecimal number");
         const LINE: Refusal = Refusal::bad("a chunk does not end with CRLF");
         match (self.state, byte) {
-            (State::Size(size), b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
+            (BodyState::Size(size), b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
                 let digit = char::from(byte).to_digit(16).map_or(0, u64::from);
                 let size = size.unwrap_or(0);
                 // A size of more than 60 bits is nobody's.
                 let grown = if size >> 56 == 0 { size << 4 | digit } else { return Err(SIZE) };
-                Ok(State::Size(Some(grown)))
+                Ok(BodyState::Size(Some(grown)))
             }
-            (State::Size(Some(size)), b'\r') => Ok(State::SizeLf(size)),
-            (State::Size(Some(size)), b';' | b' ' | b'\t') => Ok(State::Extension(size)),
-            (State::Size(_), _) => Err(SIZE),
-            (State::Extension(size), b'\r') => Ok(State::SizeLf(size)),
-            (State::Extension(size), byte) => self.spend(byte, State::Extension(size)),
-            (State::SizeLf(0), b'\n') => Ok(State::TrailerStart),
-            (State::SizeLf(size), b'\n') => Ok(State::Data(size)),
-            (State::DataCr, b'\r') => Ok(State::DataLf),
-            (State::DataLf, b'\n') => Ok(State::Size(None)),
-            (State::TrailerStart, b'\r') => Ok(State::EndLf),
-            (State::Trailer, b'\r') => Ok(State::TrailerLf),
-            (State::TrailerStart | State::Trailer, byte) => self.spend(byte, State::Trailer),
-            (State::TrailerLf, b'\n') => Ok(State::TrailerStart),
-            (State::EndLf, b'\n') => Ok(State::Done),
+            (BodyState::Size(Some(size)), b'\r') => Ok(BodyState::SizeLf(size)),
+            (BodyState::Size(Some(size)), b';' | b' ' | b'\t') => Ok(BodyState::Extension(size)),
+            (BodyState::Size(_), _) => Err(SIZE),
+            (BodyState::Extension(size), b'\r') => Ok(BodyState::SizeLf(size)),
+            (BodyState::Extension(size), byte) => self.spend(byte, BodyState::Extension(size)),
+            (BodyState::SizeLf(0), b'\n') => Ok(BodyState::TrailerStart),
+            (BodyState::SizeLf(size), b'\n') => Ok(BodyState::Data(size)),
+            (BodyState::DataCr, b'\r') => Ok(BodyState::DataLf),
+            (BodyState::DataLf, b'\n') => Ok(BodyState::Size(None)),
+            (BodyState::TrailerStart, b'\r') => Ok(BodyState::EndLf),
+            (BodyState::Trailer, b'\r') => Ok(BodyState::TrailerLf),
+            (BodyState::TrailerStart | BodyState::Trailer, byte) => {
+                self.spend(byte, BodyState::Trailer)
+            }
+            (BodyState::TrailerLf, b'\n') => Ok(BodyState::TrailerStart),
+            (BodyState::EndLf, b'\n') => Ok(BodyState::Done),
             _ => Err(LINE),
         }
     }
 
-    fn spend(&mut self, byte: u8, next: State) -> Result<State, Refusal> {
+    fn spend(&mut self, byte: u8, next: BodyState) -> Result<BodyState, Refusal> {
         if byte == b'\n' {
             return Err(Refusal::bad("a bare line feed in the framing of a chunk"));
         }

@@ -12,7 +12,7 @@ use super::conn::{Conn, Next};
 use super::head::{self, Parsed};
 use super::response::{Framing, Persistence, Response, is_bodiless};
 use crate::routes::{Call, Handler};
-use crate::site::Held;
+use crate::site::ByteShare;
 use crate::worker::Worker;
 
 /// Most bytes of a body that a handler gets as a whole; beyond it the response is 413.
@@ -185,7 +185,7 @@ impl Exchange<'_> {
     }
 
     /// The request's body as a whole, at most [`BODY_LIMIT`] bytes of it.
-    async fn whole_body(&mut self, held: &mut Held<'_>) -> Result<Vec<u8>, Fault> {
+    async fn whole_body(&mut self, held: &mut ByteShare<'_>) -> Result<Vec<u8>, Fault> {
         const TOO_MANY: Refusal =
             Refusal::new(503, "bodies of more than 64 MiB are in memory already");
         const TOO_LARGE: Refusal = Refusal::new(413, "this route takes bodies of at most 1 MiB");

@@ -16,16 +16,16 @@ scenarios:
   guest: {load: {rate: 100/s, for: 1m}, steps: [{get: /}]}
 ";
 
-fn running() -> State {
+fn running() -> LiveState {
     let plan = load_str("shop", PLAN, "".as_ref(), &Default::default()).expect("a plan").plan;
     let mut state =
-        State::of(&Meta { plan: "shop".to_owned(), ..Meta::default() }, &plan, Some(60.0));
+        LiveState::of(&Meta { plan: "shop".to_owned(), ..Meta::default() }, &plan, Some(60.0));
     state.event(&Event { at_s: 0.0, kind: EventKind::PhaseBegan(Phase::Load) });
     state
 }
 
 /// A second in which a name has so many requests on a worker, which hands each second over once.
-fn pass(state: &mut State, worker: u32, second: u32, name: &str, requests: u64, errors: u64) {
+fn pass(state: &mut LiveState, worker: u32, second: u32, name: &str, requests: u64, errors: u64) {
     let key = RowKey::new(RowKind::Request, "buyer", name);
     let mut slice = Slice::new(worker, second);
     slice.announce(NameId(0), key.clone());
@@ -51,7 +51,7 @@ struct Page {
 }
 
 impl Page {
-    fn learn(&mut self, state: &State) -> Value {
+    fn learn(&mut self, state: &LiveState) -> Value {
         let news: Value = serde_json::from_str(&picture(state, &mut self.known)).expect("JSON");
         if news["new"] == true {
             *self = Page { known: std::mem::take(&mut self.known), ..Page::default() };

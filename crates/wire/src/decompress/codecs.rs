@@ -4,7 +4,7 @@ use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, Sta
 use flate2::{Decompress, FlushDecompress, Status};
 use zstd::stream::raw::{DParameter, Decoder, Operation};
 
-use super::{Encoding, State, Step};
+use super::{CodecStep, Encoding, StreamPlace};
 
 /// Binary logarithm of the largest window of DEFLATE (RFC 1951, section 2: 32 KiB).
 const DEFLATE_WINDOW: u8 = 15;
@@ -45,24 +45,24 @@ impl Codec {
     }
 
     /// Takes from `input` and gives to `output` what it can.
-    pub(super) fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, String> {
+    pub(super) fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<CodecStep, String> {
         match self {
             Codec::Gzip { inflate: gzip, complete } => {
                 let begins = gzip.total_in() == 0 && !input.is_empty();
                 if begins && input[0] != GZIP_MAGIC {
-                    let nothing = Step { used: 0, made: 0, state: State::Ended };
+                    let nothing = CodecStep { used: 0, made: 0, state: StreamPlace::Ended };
                     return if *complete { Ok(nothing) } else { Err(NOT_COMPRESSED.to_owned()) };
                 }
                 let step = inflate(gzip, input, output)?;
-                if step.state != State::Ended {
+                if step.state != StreamPlace::Ended {
                     return Ok(step);
                 }
                 (*gzip, *complete) = (Decompress::new_gzip(DEFLATE_WINDOW), true);
-                Ok(Step { state: State::Between, ..step })
+                Ok(CodecStep { state: StreamPlace::Between, ..step })
             }
             Codec::Deflate(inner) => {
                 if inner.is_none() && input.is_empty() {
-                    return Ok(Step { used: 0, made: 0, state: State::Within });
+                    return Ok(CodecStep { used: 0, made: 0, state: StreamPlace::Within });
                 }
                 let inner = inner.get_or_insert_with(|| Decompress::new(has_zlib_frame(input[0])));
                 inflate(inner, input, output)
@@ -71,8 +71,9 @@ impl Codec {
             Codec::Zstd(decoder) => {
                 let status =
                     decoder.run_on_buffers(input, output).map_err(|error| error.to_string())?;
-                let state = if status.remaining == 0 { State::Between } else { State::Within };
-                Ok(Step { used: status.bytes_read, made: status.bytes_written, state })
+                let state =
+                    if status.remaining == 0 { StreamPlace::Between } else { StreamPlace::Within };
+                Ok(CodecStep { used: status.bytes_read, made: status.bytes_written, state })
             }
         }
     }
@@ -88,14 +89,14 @@ fn has_zlib_frame(first: u8) -> bool {
     first & 0x8f == 0x08
 }
 
-fn inflate(inner: &mut Decompress, input: &[u8], output: &mut [u8]) -> Result<Step, String> {
+fn inflate(inner: &mut Decompress, input: &[u8], output: &mut [u8]) -> Result<CodecStep, String> {
     let (used, made) = (inner.total_in(), inner.total_out());
     let status = inner.decompress(input, output, FlushDecompress::None);
     let status = status.map_err(|error| error.to_string())?;
-    Ok(Step {
+    Ok(CodecStep {
         used: (inner.total_in() - used) as usize,
         made: (inner.total_out() - made) as usize,
-        state: if status == Status::StreamEnd { State::Ended } else { State::Within },
+        state: if status == Status::StreamEnd { StreamPlace::Ended } else { StreamPlace::Within },
     })
 }
 
@@ -103,7 +104,7 @@ fn unbrotli(
     brotli: &mut BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>,
     input: &[u8],
     output: &mut [u8],
-) -> Result<Step, String> {
+) -> Result<CodecStep, String> {
     let (mut left, mut used) = (input.len(), 0);
     let (mut room, mut made, mut total) = (output.len(), 0, 0);
     let result = BrotliDecompressStream(
@@ -111,8 +112,8 @@ fn unbrotli(
     );
     let state = match result {
         BrotliResult::ResultFailure => return Err("corrupt data".to_owned()),
-        BrotliResult::ResultSuccess => State::Ended,
-        BrotliResult::NeedsMoreInput | BrotliResult::NeedsMoreOutput => State::Within,
+        BrotliResult::ResultSuccess => StreamPlace::Ended,
+        BrotliResult::NeedsMoreInput | BrotliResult::NeedsMoreOutput => StreamPlace::Within,
     };
-    Ok(Step { used, made, state })
+    Ok(CodecStep { used, made, state })
 }

@@ -71,12 +71,12 @@ pub struct Decompressor {
     /// Bytes that came, and that were made of them.
     came: u64,
     made: u64,
-    state: State,
+    state: StreamPlace,
 }
 
 /// Where in the compressed data the bytes are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::decompress) enum State {
+pub(in crate::decompress) enum StreamPlace {
     /// Within it.
     Within,
     /// It may end here, or begin once more (a second member of a gzip file, a second frame).
@@ -86,12 +86,12 @@ pub(in crate::decompress) enum State {
 }
 
 /// What one step of a codec did.
-pub(in crate::decompress) struct Step {
+pub(in crate::decompress) struct CodecStep {
     /// Bytes taken.
     used: usize,
     /// Bytes given.
     made: usize,
-    state: State,
+    state: StreamPlace,
 }
 
 impl std::fmt::Debug for Decompressor {
@@ -108,7 +108,15 @@ impl Decompressor {
     pub fn new(encoding: Encoding, bounds: Bounds) -> Result<Self, Error> {
         let codec = Codec::new(encoding).map_err(|reason| bad(encoding, &reason))?;
         let step = vec![0; STEP].into();
-        Ok(Decompressor { encoding, codec, bounds, step, came: 0, made: 0, state: State::Within })
+        Ok(Decompressor {
+            encoding,
+            codec,
+            bounds,
+            step,
+            came: 0,
+            made: 0,
+            state: StreamPlace::Within,
+        })
     }
 
     /// Decompresses a piece; what comes out goes to `emit`.
@@ -120,8 +128,8 @@ impl Decompressor {
         mut piece: &[u8],
         emit: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        while self.state != State::Ended {
-            if self.state == State::Between && piece.is_empty() {
+        while self.state != StreamPlace::Ended {
+            if self.state == StreamPlace::Between && piece.is_empty() {
                 break;
             }
             let step = self.codec.step(piece, &mut self.step);
@@ -132,7 +140,7 @@ impl Decompressor {
             self.made += step.made as u64;
             self.check()?;
             emit(&self.step[..step.made])?;
-            if step.used == 0 && step.made == 0 && step.state == State::Within {
+            if step.used == 0 && step.made == 0 && step.state == StreamPlace::Within {
                 break;
             }
         }
@@ -156,7 +164,7 @@ impl Decompressor {
     /// It ended too early.
     pub fn finish(&self) -> Result<(), Error> {
         match self.state {
-            State::Within if self.came > 0 => {
+            StreamPlace::Within if self.came > 0 => {
                 Err(bad(self.encoding, "the compressed data ends too early"))
             }
             _ => Ok(()),

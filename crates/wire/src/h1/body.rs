@@ -8,10 +8,10 @@ const MAX_LINE: usize = 16 << 10;
 
 /// Takes the bytes of a body and gives its content.
 #[derive(Debug)]
-pub(crate) struct Decoder(State);
+pub(crate) struct Decoder(BodyState);
 
 #[derive(Debug)]
-enum State {
+enum BodyState {
     /// So many bytes are to come.
     Length(u64),
     UntilClose,
@@ -53,30 +53,30 @@ enum State {
 impl Decoder {
     pub(crate) fn new(framing: Framing) -> Self {
         Decoder(match framing {
-            Framing::Length(0) => State::Done,
-            Framing::Length(length) => State::Length(length),
-            Framing::UntilClose => State::UntilClose,
-            Framing::Chunked => State::Size { size: 0, digits: 0, length: 0 },
+            Framing::Length(0) => BodyState::Done,
+            Framing::Length(length) => BodyState::Length(length),
+            Framing::UntilClose => BodyState::UntilClose,
+            Framing::Chunked => BodyState::Size { size: 0, digits: 0, length: 0 },
         })
     }
 
     pub(crate) fn is_done(&self) -> bool {
-        matches!(self.0, State::Done)
+        matches!(self.0, BodyState::Done)
     }
 
     pub(crate) fn ends_with_connection(&self) -> bool {
-        matches!(self.0, State::UntilClose)
+        matches!(self.0, BodyState::UntilClose)
     }
 
     pub(crate) fn has_length(&self) -> bool {
-        matches!(self.0, State::Length(_))
+        matches!(self.0, BodyState::Length(_))
     }
 
     /// Bytes of content that follow one another from here on, as far as it is known.
     pub(crate) fn plain_rest(&self) -> u64 {
         match self.0 {
-            State::Length(rest) | State::Chunk(rest) => rest,
-            State::UntilClose => u64::MAX,
+            BodyState::Length(rest) | BodyState::Chunk(rest) => rest,
+            BodyState::UntilClose => u64::MAX,
             _ => 0,
         }
     }
@@ -84,16 +84,16 @@ impl Decoder {
     /// So many bytes of the plain rest have been thrown away unseen.
     pub(crate) fn skip(&mut self, bytes: u64) {
         match &mut self.0 {
-            State::Length(rest) => {
+            BodyState::Length(rest) => {
                 *rest = rest.saturating_sub(bytes);
                 if *rest == 0 {
-                    self.0 = State::Done;
+                    self.0 = BodyState::Done;
                 }
             }
-            State::Chunk(rest) => {
+            BodyState::Chunk(rest) => {
                 *rest = rest.saturating_sub(bytes);
                 if *rest == 0 {
-                    self.0 = State::ChunkEnd { cr: false };
+                    self.0 = BodyState::ChunkEnd { cr: false };
                 }
             }
             _ => {}
@@ -125,46 +125,51 @@ impl Decoder {
     /// One byte of what frames chunks.
     fn frame(&mut self, byte: u8) -> Result<(), Malformed> {
         self.0 = match self.0 {
-            State::Size { size, digits, length } => size_byte(size, digits, length, byte)?,
-            State::Extension { size, .. } | State::SizeEnd { size } if byte == b'\n' => {
+            BodyState::Size { size, digits, length } => size_byte(size, digits, length, byte)?,
+            BodyState::Extension { size, .. } | BodyState::SizeEnd { size } if byte == b'\n' => {
                 after_size(size)
             }
-            State::Padding { size, length } => after_digits(size, length + 1, byte)?,
-            State::SizeEnd { .. } => return Err(Malformed("a CR in a chunk's size")),
-            State::Extension { size, .. } if byte == b'\r' => State::SizeEnd { size },
-            State::Extension { length, .. } if length >= MAX_LINE => {
+            BodyState::Padding { size, length } => after_digits(size, length + 1, byte)?,
+            BodyState::SizeEnd { .. } => return Err(Malformed("a CR in a chunk's size")),
+            BodyState::Extension { size, .. } if byte == b'\r' => BodyState::SizeEnd { size },
+            BodyState::Extension { length, .. } if length >= MAX_LINE => {
                 return Err(Malformed("a chunk's extensions are larger than 16 KiB"));
             }
-            State::Extension { size, length } => State::Extension { size, length: length + 1 },
-            State::ChunkEnd { cr: false } if byte == b'\r' => State::ChunkEnd { cr: true },
-            State::ChunkEnd { .. } if byte == b'\n' => {
-                State::Size { size: 0, digits: 0, length: 0 }
+            BodyState::Extension { size, length } => {
+                BodyState::Extension { size, length: length + 1 }
             }
-            State::ChunkEnd { .. } => {
+            BodyState::ChunkEnd { cr: false } if byte == b'\r' => BodyState::ChunkEnd { cr: true },
+            BodyState::ChunkEnd { .. } if byte == b'\n' => {
+                BodyState::Size { size: 0, digits: 0, length: 0 }
+            }
+            BodyState::ChunkEnd { .. } => {
                 return Err(Malformed("a chunk does not end with a line end"));
             }
-            State::Trailers { line: 0, .. } if byte == b'\n' => State::Done,
-            State::Trailers { total, .. } if total >= MAX_LINE => {
+            BodyState::Trailers { line: 0, .. } if byte == b'\n' => BodyState::Done,
+            BodyState::Trailers { total, .. } if total >= MAX_LINE => {
                 return Err(Malformed("the trailers are larger than 16 KiB"));
             }
-            State::Trailers { total, .. } if byte == b'\n' => {
-                State::Trailers { total: total + 1, line: 0, cr: false }
+            BodyState::Trailers { total, .. } if byte == b'\n' => {
+                BodyState::Trailers { total: total + 1, line: 0, cr: false }
             }
-            State::Trailers { cr: true, .. } => return Err(Malformed("a CR in the trailers")),
-            State::Trailers { total, line, .. } if byte == b'\r' => {
-                State::Trailers { total: total + 1, line, cr: true }
+            BodyState::Trailers { cr: true, .. } => return Err(Malformed("a CR in the trailers")),
+            BodyState::Trailers { total, line, .. } if byte == b'\r' => {
+                BodyState::Trailers { total: total + 1, line, cr: true }
             }
-            State::Trailers { total, line, .. } => {
-                State::Trailers { total: total + 1, line: line + 1, cr: false }
+            BodyState::Trailers { total, line, .. } => {
+                BodyState::Trailers { total: total + 1, line: line + 1, cr: false }
             }
             // The others are read by length, not byte by byte.
-            State::Length(_) | State::UntilClose | State::Chunk(_) | State::Done => State::Done,
+            BodyState::Length(_)
+            | BodyState::UntilClose
+            | BodyState::Chunk(_)
+            | BodyState::Done => BodyState::Done,
         };
         Ok(())
     }
 }
 
-fn size_byte(size: u64, digits: u8, length: usize, byte: u8) -> Result<State, Malformed> {
+fn size_byte(size: u64, digits: u8, length: usize, byte: u8) -> Result<BodyState, Malformed> {
     let digit = match byte {
         b'0'..=b'9' => byte - b'0',
         b'a'..=b'f' => byte - b'a' + 10,
@@ -175,20 +180,28 @@ fn size_byte(size: u64, digits: u8, length: usize, byte: u8) -> Result<State, Ma
     if digits >= 16 {
         return Err(Malformed("a chunk's size is too large"));
     }
-    Ok(State::Size { size: size << 4 | u64::from(digit), digits: digits + 1, length: length + 1 })
+    Ok(BodyState::Size {
+        size: size << 4 | u64::from(digit),
+        digits: digits + 1,
+        length: length + 1,
+    })
 }
 
 /// What follows the digits of a chunk's size.
-fn after_digits(size: u64, length: usize, byte: u8) -> Result<State, Malformed> {
+fn after_digits(size: u64, length: usize, byte: u8) -> Result<BodyState, Malformed> {
     match byte {
         b'\n' => Ok(after_size(size)),
-        b'\r' => Ok(State::SizeEnd { size }),
-        b';' => Ok(State::Extension { size, length }),
-        b' ' | b'\t' if length < MAX_LINE => Ok(State::Padding { size, length }),
+        b'\r' => Ok(BodyState::SizeEnd { size }),
+        b';' => Ok(BodyState::Extension { size, length }),
+        b' ' | b'\t' if length < MAX_LINE => Ok(BodyState::Padding { size, length }),
         _ => Err(Malformed("a chunk's size is not a hexadecimal number")),
     }
 }
 
-fn after_size(size: u64) -> State {
-    if size == 0 { State::Trailers { total: 0, line: 0, cr: false } } else { State::Chunk(size) }
+fn after_size(size: u64) -> BodyState {
+    if size == 0 {
+        BodyState::Trailers { total: 0, line: 0, cr: false }
+    } else {
+        BodyState::Chunk(size)
+    }
 }

@@ -31,11 +31,11 @@ impl fmt::Display for Malformed {
 pub struct ResponseParser {
     /// Whether the request was HEAD, to which the response has no body whatever it says.
     no_body: bool,
-    state: State,
+    state: ParserState,
 }
 
 #[derive(Debug)]
-enum State {
+enum ParserState {
     Head { parser: HeadParser, interim: u32 },
     Body { head: Head, decoder: Decoder },
     Done { head: Head },
@@ -62,7 +62,10 @@ pub enum Parsed {
 impl ResponseParser {
     /// A response to come. `no_body`: the request is HEAD.
     pub fn new(no_body: bool) -> Self {
-        ResponseParser { no_body, state: State::Head { parser: HeadParser::default(), interim: 0 } }
+        ResponseParser {
+            no_body,
+            state: ParserState::Head { parser: HeadParser::default(), interim: 0 },
+        }
     }
 
     /// Reads from `bytes`; pieces of the body go to `body`.
@@ -75,22 +78,22 @@ impl ResponseParser {
         body: &mut impl FnMut(&[u8]),
     ) -> Result<Parsed, Malformed> {
         match &mut self.state {
-            State::Head { .. } => self.head_from(bytes),
-            State::Body { head, decoder } => {
+            ParserState::Head { .. } => self.head_from(bytes),
+            ParserState::Body { head, decoder } => {
                 let (used, done) = decoder.feed(bytes, body)?;
                 if !done {
                     return Ok(Parsed::Body(used));
                 }
-                self.state = State::Done { head: *head };
+                self.state = ParserState::Done { head: *head };
                 Ok(Parsed::Done(used))
             }
-            State::Done { .. } => Ok(Parsed::Done(0)),
+            ParserState::Done { .. } => Ok(Parsed::Done(0)),
         }
     }
 
     fn head_from(&mut self, bytes: &[u8]) -> Result<Parsed, Malformed> {
         loop {
-            let State::Head { parser, interim } = &mut self.state else {
+            let ParserState::Head { parser, interim } = &mut self.state else {
                 return Ok(Parsed::NeedHead);
             };
             let Some((head, Range { start, end })) = parser.parse(bytes, self.no_body)? else {
@@ -117,31 +120,34 @@ impl ResponseParser {
     #[cfg(test)]
     fn looked_at(&self) -> usize {
         match &self.state {
-            State::Head { parser, .. } => parser.looked_at,
+            ParserState::Head { parser, .. } => parser.looked_at,
             _ => 0,
         }
     }
 
     /// Whether it has seen nothing of the response.
     fn is_fresh(&self) -> bool {
-        matches!(&self.state, State::Head { parser, .. } if parser.is_fresh())
+        matches!(&self.state, ParserState::Head { parser, .. } if parser.is_fresh())
     }
 
     /// The head has been read.
     fn begin(&mut self, head: Head) {
         let decoder = Decoder::new(head.framing);
-        self.state =
-            if decoder.is_done() { State::Done { head } } else { State::Body { head, decoder } };
+        self.state = if decoder.is_done() {
+            ParserState::Done { head }
+        } else {
+            ParserState::Body { head, decoder }
+        };
     }
 
     /// The connection was closed by the other side: whether the response is complete with that.
     pub fn closed(&mut self) -> bool {
         match &self.state {
-            State::Body { head, decoder } if decoder.ends_with_connection() => {
-                self.state = State::Done { head: *head };
+            ParserState::Body { head, decoder } if decoder.ends_with_connection() => {
+                self.state = ParserState::Done { head: *head };
                 true
             }
-            State::Done { .. } => true,
+            ParserState::Done { .. } => true,
             _ => false,
         }
     }
@@ -149,20 +155,20 @@ impl ResponseParser {
     /// The head, once it has been read.
     pub(crate) fn head(&self) -> Option<&Head> {
         match &self.state {
-            State::Head { .. } => None,
-            State::Body { head, .. } | State::Done { head } => Some(head),
+            ParserState::Head { .. } => None,
+            ParserState::Body { head, .. } | ParserState::Done { head } => Some(head),
         }
     }
 
     /// Whether the response has been read to its end.
     pub fn is_done(&self) -> bool {
-        matches!(self.state, State::Done { .. })
+        matches!(self.state, ParserState::Done { .. })
     }
 
     /// Bytes of the body that are known to be still to come, as they are, unchanged.
     pub(crate) fn plain_rest(&self) -> u64 {
         match &self.state {
-            State::Body { decoder, .. } => decoder.plain_rest(),
+            ParserState::Body { decoder, .. } => decoder.plain_rest(),
             _ => 0,
         }
     }
@@ -170,21 +176,21 @@ impl ResponseParser {
     /// If the body has a known length, takes it as read.
     pub(crate) fn skip_whole(&mut self) -> bool {
         match &self.state {
-            State::Body { head, decoder } if decoder.has_length() => {
-                self.state = State::Done { head: *head };
+            ParserState::Body { head, decoder } if decoder.has_length() => {
+                self.state = ParserState::Done { head: *head };
                 true
             }
-            State::Done { .. } => true,
+            ParserState::Done { .. } => true,
             _ => false,
         }
     }
 
     /// So many bytes of the plain rest have been thrown away unseen.
     pub(crate) fn skip(&mut self, bytes: u64) {
-        if let State::Body { head, decoder } = &mut self.state {
+        if let ParserState::Body { head, decoder } = &mut self.state {
             decoder.skip(bytes);
             if decoder.is_done() {
-                self.state = State::Done { head: *head };
+                self.state = ParserState::Done { head: *head };
             }
         }
     }

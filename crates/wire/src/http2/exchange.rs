@@ -10,7 +10,7 @@ use h2::{Reason, RecvStream, SendStream};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, SET_COOKIE};
 
 use super::fields::{Fields, lines};
-use super::state::{Marks, State};
+use super::state::{ConnectionState, Marks};
 use super::{Inner, Stream};
 use crate::body::BodySource;
 use crate::client::Client;
@@ -67,7 +67,7 @@ impl Stream {
 
 /// State of an exchange.
 struct Exchange<'a> {
-    state: &'a State,
+    state: &'a ConnectionState,
     /// Its stream's number.
     id: u32,
     upload: Option<Upload<'a>>,
@@ -309,7 +309,12 @@ impl Upload<'_> {
 }
 
 /// What an error of the `h2` crate means for a request, whose stream it is known on.
-pub(super) fn error(state: &State, why: h2::Error, marks: &Marks, stream: Option<u32>) -> Error {
+pub(super) fn error(
+    state: &ConnectionState,
+    why: h2::Error,
+    marks: &Marks,
+    stream: Option<u32>,
+) -> Error {
     if state.is_text.get() {
         return Error::not_http2("it speaks HTTP/1");
     }

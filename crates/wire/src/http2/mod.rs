@@ -25,7 +25,7 @@ use crate::client::Client;
 use crate::error::Error;
 use crate::link::Link;
 pub use fields::Fields;
-use state::{Marks, State};
+use state::{ConnectionState, Marks};
 use watched::Watched;
 
 /// Bytes of a response that the other side may send before they are read; see docs/plan.md.
@@ -46,7 +46,7 @@ pub struct Session(Rc<Inner>);
 
 struct Inner {
     requests: SendRequest<Bytes>,
-    state: Rc<State>,
+    state: Rc<ConnectionState>,
     needs_tokio: bool,
     /// Streams that somebody has now.
     taken: Cell<usize>,
@@ -74,7 +74,7 @@ impl Session {
         link: Link,
         window: Option<u32>,
     ) -> Result<Session, Error> {
-        let (state, needs_tokio) = (Rc::new(State::default()), link.needs_tokio());
+        let (state, needs_tokio) = (Rc::new(ConnectionState::default()), link.needs_tokio());
         let watched = Watched::new(link, *client.clock(), state.clone());
         let (stream, connection) = match window {
             Some(window) => (window.min(STREAM_WINDOW), window.clamp(LEAST_WINDOW, STREAM_WINDOW)),
@@ -151,7 +151,7 @@ impl Drop for Stream {
 }
 
 /// Reads and writes a connection until it ends, or nobody has it any more.
-async fn drive(mut connection: h2::client::Connection<Watched, Bytes>, state: Rc<State>) {
+async fn drive(mut connection: h2::client::Connection<Watched, Bytes>, state: Rc<ConnectionState>) {
     poll_fn(|cx| {
         state.driver.set(Some(cx.waker().clone()));
         let polled = Pin::new(&mut connection).poll(cx);

@@ -52,7 +52,7 @@ impl Marks {
 
 /// A connection.
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct ConnectionState {
     /// The streams that have an exchange.
     pub streams: RefCell<HashMap<u32, Marks>>,
     /// The other side takes no stream above this one.
@@ -76,7 +76,7 @@ pub(super) struct State {
     pub on_change: OnceCell<Box<dyn Fn(bool)>>,
 }
 
-impl State {
+impl ConnectionState {
     /// Whether requests may be begun: it has not ended, the other side has not sent GOAWAY, and numbers
     /// are left.
     pub(super) fn is_open(&self) -> bool {

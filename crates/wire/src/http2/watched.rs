@@ -9,7 +9,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::frames::{Frame, PREFACE, Passed, Scanner, kind};
-use super::state::State;
+use super::state::ConnectionState;
 use crate::link::Link;
 use crate::progress::Clock;
 
@@ -17,7 +17,7 @@ use crate::progress::Clock;
 pub(super) struct Watched {
     link: Link,
     clock: Clock,
-    state: Rc<State>,
+    state: Rc<ConnectionState>,
     came: Scanner,
     went: Scanner,
     /// Whether nothing has come yet.
@@ -27,7 +27,7 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    pub(super) fn new(link: Link, clock: Clock, state: Rc<State>) -> Self {
+    pub(super) fn new(link: Link, clock: Clock, state: Rc<ConnectionState>) -> Self {
         let (came, went) = (Scanner::default(), Scanner::after(PREFACE));
         Watched { link, clock, state, came, went, first: true, going: Vec::new() }
     }

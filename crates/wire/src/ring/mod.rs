@@ -32,7 +32,7 @@ use buffers::{Buffers, GROUP};
 pub use event_loop::LoopWaker;
 pub(crate) use event_loop::run_loop;
 use outbox::{Address, Outbox};
-use slots::{End, Piece, Slot};
+use slots::{BufferSpan, End, Slot};
 pub(crate) use socket::Socket;
 
 /// Requests to the kernel that fit into one system call.
@@ -418,7 +418,7 @@ impl Ring {
             let payload = message.payload_data();
             let from = payload.as_ptr().addr() - bytes.as_ptr().addr();
             let stamp_ns = sys::in_control(message.control_data()).unwrap_or(0);
-            Piece { buffer, from: from as u16, to: (from + payload.len()) as u16, stamp_ns }
+            BufferSpan { buffer, from: from as u16, to: (from + payload.len()) as u16, stamp_ns }
         });
         match piece {
             Some(piece) if piece.to > piece.from => slot.take_in(piece),

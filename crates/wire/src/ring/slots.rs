@@ -15,7 +15,7 @@ pub(super) struct Slot {
     /// The task that waits until something can be sent.
     pub writer: Option<Waker>,
     /// What has arrived and was not read yet.
-    pub arrived: VecDeque<Piece>,
+    pub arrived: VecDeque<BufferSpan>,
     /// The end of what arrives: closed by the other side, or broken.
     pub end: Option<End>,
     /// How connecting ended, until it is read.
@@ -50,7 +50,7 @@ pub(super) struct Slot {
 
 /// Bytes in one of the kernel's buffers.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Piece {
+pub(super) struct BufferSpan {
     pub buffer: u16,
     /// Where they begin in it, and end.
     pub from: u16,
@@ -94,7 +94,7 @@ impl Slot {
 
     /// Something has arrived. Most sockets never hold more than one piece: room for more is made when it is
     /// needed.
-    pub(super) fn take_in(&mut self, piece: Piece) {
+    pub(super) fn take_in(&mut self, piece: BufferSpan) {
         if self.arrived.capacity() == 0 {
             self.arrived.reserve_exact(1);
         }

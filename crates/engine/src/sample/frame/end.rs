@@ -5,7 +5,7 @@ use squall_wire::Response;
 
 use super::{Frame, POOL};
 use crate::post::AssertionResult;
-use crate::sample::{Failure, Moment, Sampled, Sampler};
+use crate::sample::{Moment, SampleFailure, Sampled, Sampler};
 use crate::trace::Tally;
 use crate::user::Strand;
 
@@ -13,7 +13,7 @@ impl Frame<'_> {
     /// Notes where an error happened, if there is one that will be written down.
     pub(in crate::sample) fn explain(
         &mut self,
-        result: &Result<(), Failure>,
+        result: &Result<(), SampleFailure>,
         place: impl FnOnce() -> String,
     ) {
         let kind = result.as_ref().err().map(|failure| failure.kind).or(self.result.error);
@@ -61,14 +61,14 @@ impl Frame<'_> {
         mut self,
         sampler: &impl Sampler,
         strand: &mut Strand,
-        result: Result<(), Failure>,
+        result: Result<(), SampleFailure>,
     ) -> Sampled {
         let worker = self.worker;
         let name = self.name.unwrap_or_else(|| {
             worker.recorder.name(sampler.place(), &format!("{} (no URL)", sampler.kind()))
         });
         let complete = result.is_ok();
-        if let Err(Failure { kind, detail }) = result {
+        if let Err(SampleFailure { kind, detail }) = result {
             self.end = worker.clock.now();
             // What assertions saw of a reply that then came to nothing is not asked for any more.
             self.result = AssertionResult { error: Some(kind), detail };

@@ -22,7 +22,7 @@ use crate::sample::connections::Place;
 use crate::sample::copy::Copy;
 use crate::sample::in_flight::InFlight;
 use crate::sample::resources::{Found, Wanted, content_type};
-use crate::sample::{Failure, Moment};
+use crate::sample::{Moment, SampleFailure};
 use crate::scope::{Reply, Said, UserScope};
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
@@ -174,7 +174,7 @@ impl<'w> Frame<'w> {
     ///
     /// # Errors
     /// One of them is no time.
-    pub(in crate::sample) fn take_limits(&mut self, op: &RequestOp) -> Result<(), Failure> {
+    pub(in crate::sample) fn take_limits(&mut self, op: &RequestOp) -> Result<(), SampleFailure> {
         if let Some(timeouts) = &op.timeouts {
             let scope = UserScope::new(&self.worker.program, self.user);
             self.limits = Some(Box::new(timeouts.of(op.limits, &scope)?));
@@ -235,7 +235,7 @@ impl<'w> Frame<'w> {
         &mut self,
         origin: u32,
         limit: u64,
-    ) -> Result<Place, Failure> {
+    ) -> Result<Place, SampleFailure> {
         if let Some(place) = self.worker.place_of_own(self.user, origin) {
             return Ok(place);
         }
@@ -245,7 +245,7 @@ impl<'w> Frame<'w> {
         let now = self.worker.clock.now();
         self.phases.add(POOL, now.saturating_sub(from));
         self.exchange_from = now;
-        place.map_err(|cancel| Failure::in_pool(cancel, self.worker.pool()))
+        place.map_err(|cancel| SampleFailure::in_pool(cancel, self.worker.pool()))
     }
 
     /// Sets the deadlines of a phase that begins with the exchange.
@@ -432,7 +432,7 @@ impl<'w> Frame<'w> {
         &mut self,
         op: &ExecOp,
         output: &Output,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), SampleFailure> {
         self.code = i64::from(output.code);
         self.body_bytes = output.stdout.len() as u64;
         self.end = self.worker.clock.now();

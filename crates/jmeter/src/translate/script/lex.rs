@@ -1,13 +1,13 @@
 //! The text of a short script as words. Variables of JMeter are put into it before it is read: one in quotes is part of
 //! a text, one outside of them is a value of its own.
 
-use super::super::texts::Piece;
+use super::super::texts::TextPiece;
 
 /// A word of a script.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Token {
     /// A text in quotes, in pieces; whether they are double quotes.
-    Text(Vec<Piece>, bool),
+    Text(Vec<TextPiece>, bool),
     /// What a variable's text stands for, or a function's: the text as an expression.
     Value(String),
     /// A number as it is written.
@@ -34,10 +34,10 @@ enum Unit<'p> {
 ///
 /// # Errors
 /// Something is no word that is known here, in that line.
-pub(super) fn tokens(pieces: &[Piece]) -> Result<Vec<(Token, usize)>, (String, usize)> {
+pub(super) fn tokens(pieces: &[TextPiece]) -> Result<Vec<(Token, usize)>, (String, usize)> {
     let units = pieces.iter().flat_map(|piece| match piece {
-        Piece::Text(text) => text.chars().map(Unit::Char).collect(),
-        Piece::Expr(expression) => vec![Unit::Value(expression)],
+        TextPiece::Text(text) => text.chars().map(Unit::Char).collect(),
+        TextPiece::Expr(expression) => vec![Unit::Value(expression)],
     });
     let mut lexer = Lexer { units: units.collect(), at: 0 };
     let mut tokens = Vec::new();
@@ -159,14 +159,14 @@ impl Lexer<'_> {
 
     fn text(&mut self, quote: char) -> Result<Token, String> {
         self.at += 1;
-        let mut pieces: Vec<Piece> = Vec::new();
+        let mut pieces: Vec<TextPiece> = Vec::new();
         loop {
             let unit = self.units.get(self.at);
             self.at += 1;
             let next = match unit {
                 None => return Err("a text whose end is missing".to_owned()),
                 Some(Unit::Value(expression)) => {
-                    pieces.push(Piece::Expr((*expression).to_owned()));
+                    pieces.push(TextPiece::Expr((*expression).to_owned()));
                     continue;
                 }
                 Some(Unit::Char(c)) if *c == quote => break,
@@ -174,8 +174,8 @@ impl Lexer<'_> {
                 Some(Unit::Char(c)) => *c,
             };
             match pieces.last_mut() {
-                Some(Piece::Text(text)) => text.push(next),
-                _ => pieces.push(Piece::Text(next.to_string())),
+                Some(TextPiece::Text(text)) => text.push(next),
+                _ => pieces.push(TextPiece::Text(next.to_string())),
             }
         }
         // `"""a"""` would be three texts.

@@ -11,10 +11,10 @@ mod statements;
 mod value;
 
 use super::Translator;
-use super::texts::{Piece, quoted};
+use super::texts::{TextPiece, quoted};
 use lex::Token;
-use outcome::State;
-pub(super) use outcome::{Does, Effect, Outcome, renamed};
+use outcome::ScriptState;
+pub(super) use outcome::{Does, Effect, ScriptOutcome, renamed};
 pub(super) use statements::run;
 pub(super) use value::{Kind, Script};
 
@@ -93,7 +93,7 @@ impl Environment for Translator<'_> {
 /// # Errors
 /// What of it is not known here.
 pub(super) fn read(
-    pieces: &[Piece],
+    pieces: &[TextPiece],
     language: Language,
     environment: &dyn Environment,
 ) -> Result<Script, String> {
@@ -130,12 +130,12 @@ struct Parser<'e> {
     environment: &'e dyn Environment,
     depth: usize,
     /// What the statements so far have come to.
-    state: State,
+    state: ScriptState,
 }
 
 impl<'e> Parser<'e> {
     fn new(
-        pieces: &[Piece],
+        pieces: &[TextPiece],
         language: Language,
         place: Place,
         environment: &'e dyn Environment,
@@ -144,7 +144,7 @@ impl<'e> Parser<'e> {
             Place::Nowhere => what,
             _ => format!("line {line}: {what}"),
         })?;
-        let state = State::default();
+        let state = ScriptState::default();
         Ok(Parser { tokens, at: 0, language, place, environment, depth: 0, state })
     }
 

@@ -1,19 +1,19 @@
 //! What the names of a script stand for: its own variables, those of the plan, functions, classes.
 
-use super::super::texts::{self, Piece, quoted};
+use super::super::texts::{self, TextPiece, quoted};
 use super::lex::Token;
 use super::{Kind, Language, Parser, Place, Script, value};
 
 impl Parser<'_> {
     /// A text; Groovy puts its variables into one in double quotes.
-    pub(super) fn text(&self, pieces: &[Piece], double: bool) -> Result<Script, String> {
+    pub(super) fn text(&self, pieces: &[TextPiece], double: bool) -> Result<Script, String> {
         if self.language != Language::Groovy || !double {
             return Ok(Script::new(Kind::Text, texts::expression(pieces)));
         }
         let mut all = Vec::new();
         for piece in pieces {
             match piece {
-                Piece::Text(text) => self.with_locals(text, &mut all)?,
+                TextPiece::Text(text) => self.with_locals(text, &mut all)?,
                 expression => all.push(expression.clone()),
             }
         }
@@ -21,17 +21,17 @@ impl Parser<'_> {
     }
 
     /// A part of a text in which `${name}` is a variable of the script.
-    fn with_locals(&self, text: &str, into: &mut Vec<Piece>) -> Result<(), String> {
+    fn with_locals(&self, text: &str, into: &mut Vec<TextPiece>) -> Result<(), String> {
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("${") {
             let (name, behind) = after.split_once('}').ok_or("a `${` without its end")?;
             let known = self.state.locals.get(name.trim());
             let value = known.ok_or_else(|| format!("`${{{name}}}`"))?;
-            into.push(Piece::Text(before.to_owned()));
-            into.push(Piece::Expr(value.source.clone()));
+            into.push(TextPiece::Text(before.to_owned()));
+            into.push(TextPiece::Expr(value.source.clone()));
             rest = behind;
         }
-        into.push(Piece::Text(rest.to_owned()));
+        into.push(TextPiece::Text(rest.to_owned()));
         Ok(())
     }
 

@@ -11,7 +11,7 @@ const GOOD: &str = "(status >= 200 && status < 400)";
 
 /// What a script has changed so far, and what it does.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct State {
+pub(super) struct ScriptState {
     /// Its own variables.
     pub locals: BTreeMap<String, Script>,
     /// Those of the thread, as it has left them.
@@ -55,7 +55,7 @@ pub(in crate::translate) enum Does {
 
 /// What a script comes to; all expressions are about what holds before it.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::translate) struct Outcome {
+pub(in crate::translate) struct ScriptOutcome {
     /// Values that are kept first, which others name by their place: `kept_0` and so on.
     pub kept: Vec<String>,
     pub effects: Vec<Effect>,
@@ -74,7 +74,7 @@ pub(in crate::translate) struct Outcome {
     pub is_ignored: bool,
 }
 
-impl Outcome {
+impl ScriptOutcome {
     /// Whether something that is kept or seen elsewhere has a value in it; the log is not.
     pub(in crate::translate) fn uses(&self, value: &str) -> bool {
         let set = self.variables.iter().chain(&self.properties).map(|(_, value)| &value.source);
@@ -110,16 +110,16 @@ fn has(source: &str, name: &str) -> bool {
     renamed(source, &|own| (own == name).then(String::new)) != source
 }
 
-impl State {
+impl ScriptState {
     /// Whether the sample is good, as far as this script knows.
     pub(super) fn is_ok(&self) -> &str {
         if self.ok.is_empty() { GOOD } else { &self.ok }
     }
 
     /// What it comes to.
-    pub(super) fn outcome(self) -> Outcome {
+    pub(super) fn outcome(self) -> ScriptOutcome {
         let some = |text: String| Some(text).filter(|text| !text.is_empty());
-        Outcome {
+        ScriptOutcome {
             kept: self.kept,
             effects: self.effects,
             variables: self.variables.into_iter().collect(),
@@ -141,9 +141,9 @@ impl State {
     /// What cannot be told from the condition.
     pub(super) fn either(
         condition: &str,
-        (then, otherwise): (State, State),
+        (then, otherwise): (ScriptState, ScriptState),
         before: &dyn Fn(bool, &str) -> Result<Script, String>,
-    ) -> Result<State, String> {
+    ) -> Result<ScriptState, String> {
         let of = |is_variable: bool, a: &BTreeMap<String, Script>, b: &BTreeMap<String, Script>| {
             let names = a.keys().chain(b.keys().filter(|name| !a.contains_key(*name)));
             let values = names.map(|name| {
@@ -183,7 +183,7 @@ impl State {
             let b = otherwise.locals.get(name)?.clone();
             Some((name.clone(), one_of(condition, a.clone(), b)))
         });
-        Ok(State {
+        Ok(ScriptState {
             locals: locals.collect(),
             variables: of(true, &then.variables, &otherwise.variables)?,
             properties: of(false, &then.properties, &otherwise.properties)?,

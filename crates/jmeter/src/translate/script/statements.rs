@@ -2,10 +2,10 @@
 //! one after the other: each value becomes an expression over what holds before the script.
 
 use super::deeds::is_log;
-use super::outcome::{Outcome, State};
+use super::outcome::{ScriptOutcome, ScriptState};
 use super::value::{Kind, Script};
 use super::{DEPTH_LIMIT, Environment, Language, Parser, Place, Token, said};
-use crate::translate::texts::Piece;
+use crate::translate::texts::TextPiece;
 
 type Result<T> = std::result::Result<T, String>;
 
@@ -43,11 +43,11 @@ const LONGEST: usize = 400;
 /// # Errors
 /// What of it is not known here, with its line.
 pub(in crate::translate) fn run(
-    pieces: &[Piece],
+    pieces: &[TextPiece],
     language: Language,
     place: Place,
     environment: &dyn Environment,
-) -> Result<Outcome> {
+) -> Result<ScriptOutcome> {
     let mut parser = Parser::new(pieces, language, place, environment)?;
     let mut conditions = Vec::new();
     while parser.peek() != &Token::End {
@@ -182,11 +182,12 @@ impl Parser<'_> {
         }
         let otherwise = std::mem::take(&mut self.state);
         let environment = self.environment;
-        self.state =
-            State::either(&condition, (then, otherwise), &|is_variable, name| match is_variable {
+        self.state = ScriptState::either(&condition, (then, otherwise), &|is_variable, name| {
+            match is_variable {
                 true => environment.variable(name),
                 false => Ok(environment.property(name)),
-            })?;
+            }
+        })?;
         Ok(())
     }
 

@@ -29,12 +29,12 @@ impl Environment for World {
 }
 
 /// A text in which `{name}` is a variable that is known later.
-fn pieces(text: &str) -> Vec<Piece> {
+fn pieces(text: &str) -> Vec<TextPiece> {
     let mut pieces = Vec::new();
     for (index, part) in text.split(['{', '}']).enumerate().filter(|(_, part)| !part.is_empty()) {
         pieces.push(match index % 2 {
-            0 => Piece::Text(part.to_owned()),
-            _ => Piece::Expr(part.to_owned()),
+            0 => TextPiece::Text(part.to_owned()),
+            _ => TextPiece::Expr(part.to_owned()),
         });
     }
     pieces
@@ -150,11 +150,11 @@ proptest! {
 }
 
 /// What a script comes to, in which `§name§` is a variable that is known later.
-fn outcome(language: Language, place: Place, text: &str) -> Result<Outcome, String> {
+fn outcome(language: Language, place: Place, text: &str) -> Result<ScriptOutcome, String> {
     let parts = text.split('§').enumerate().filter(|(_, part)| !part.is_empty());
     let parts = parts.map(|(index, part)| match index % 2 {
-        0 => Piece::Text(part.to_owned()),
-        _ => Piece::Expr(part.to_owned()),
+        0 => TextPiece::Text(part.to_owned()),
+        _ => TextPiece::Expr(part.to_owned()),
     });
     run(&parts.collect::<Vec<_>>(), language, place, &World)
 }

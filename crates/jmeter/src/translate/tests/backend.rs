@@ -45,7 +45,8 @@ fn feeds(beside: &str, inside: &str, properties: &[(&str, &str)]) -> (String, Ve
     let tree = Tree::read(text.as_bytes()).expect("a plan");
     let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
     let properties = properties.iter().map(owned).collect();
-    let translation = translate(&tree, Surroundings { properties, ..Surroundings::default() });
+    let translation =
+        translate(&tree, TranslationContext { properties, ..TranslationContext::default() });
     assert_eq!(translation.obstacles, []);
     let found = inventory(&tree, &[], &translation.idle);
     assert!(found.is_whole());

@@ -155,13 +155,13 @@ fn texts_of_the_run_are_looked_up_again() {
 fn the_machine_is_known_before_the_run() {
     let text = plan(&path("/${__machineName}/${__machineIP()}"));
     let tree = Tree::read(text.as_bytes()).expect("a plan");
-    assert_eq!(translate(&tree, Surroundings::default()).obstacles.len(), 1);
+    assert_eq!(translate(&tree, TranslationContext::default()).obstacles.len(), 1);
     let machine = Machine {
         name: Some("host".to_owned()),
         address: Some("10.0.0.1".to_owned()),
         ..Machine::default()
     };
-    let given = Surroundings { machine, ..Surroundings::default() };
+    let given = TranslationContext { machine, ..TranslationContext::default() };
     let Translation { plan, obstacles, .. } = translate(&tree, given);
     assert_eq!(obstacles, []);
     assert!(yaml::print(&plan, false).contains(r#""get": "/host/10.0.0.1""#));

@@ -15,7 +15,8 @@ fn a_variable_names_the_certificate_of_a_key_store() {
             [("javax.net.ssl.keyStore", store), ("javax.net.ssl.keyStorePassword", "pw")];
         let properties = properties.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         let machine = crate::Machine { properties, ..Default::default() };
-        let made = translate(&tree, Surroundings { machine, ..Surroundings::default() });
+        let made =
+            translate(&tree, TranslationContext { machine, ..TranslationContext::default() });
         let what: Vec<String> = made.obstacles.into_iter().map(|obstacle| obstacle.what).collect();
         (yaml::print(&made.plan, false), what)
     };

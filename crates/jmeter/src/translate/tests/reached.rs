@@ -14,7 +14,8 @@ fn with(text: &str, own: &[(&str, &str)], system: &[(&str, &str)]) -> (String, V
         ..crate::Machine::default()
     };
     let tree = Tree::read(text.as_bytes()).expect("a plan");
-    let given = Surroundings { machine, properties: map(own), ..Surroundings::default() };
+    let given =
+        TranslationContext { machine, properties: map(own), ..TranslationContext::default() };
     let made = translate(&tree, given);
     let what = made.obstacles.into_iter().map(|obstacle| obstacle.what).collect();
     (yaml::print(&made.plan, false), what)
@@ -91,7 +92,7 @@ fn passwords_of_users_that_only_the_run_knows() {
             .map(|user| request("r", &format!("{TO_SHOP}{}", own(user, host)), ""))
             .collect::<String>();
         let tree = Tree::read(plan(&(data.to_owned() + &requests)).as_bytes()).expect("a plan");
-        let made = translate(&tree, Surroundings::default());
+        let made = translate(&tree, TranslationContext::default());
         assert_eq!(made.obstacles, []);
         made.plan
     };

@@ -28,7 +28,7 @@ fn of_groups(groups: &str) -> Plan {
         r#"<jmeterTestPlan><hashTree><TestPlan testname="p"/><hashTree>{groups}</hashTree></hashTree></jmeterTestPlan>"#
     );
     let tree = Tree::read(text.as_bytes()).expect("a plan");
-    let Translation { plan, obstacles, .. } = translate(&tree, Surroundings::default());
+    let Translation { plan, obstacles, .. } = translate(&tree, TranslationContext::default());
     assert_eq!(obstacles, []);
     plan
 }

@@ -78,7 +78,7 @@ fn a_program_named_by_a_path_is_sought_from_where_it_runs() {
         let tree = Tree::read(text.as_bytes()).expect("a plan");
         let properties = [("user.dir".to_owned(), "/work".to_owned())].into();
         let machine = crate::Machine { properties, ..crate::Machine::default() };
-        let given = Surroundings { machine, ..Surroundings::default() };
+        let given = TranslationContext { machine, ..TranslationContext::default() };
         let made = yaml::print(&translate(&tree, given).plan, false);
         assert!(made.contains(&format!("\"{expected}\"")), "{expected}: {made}");
     }

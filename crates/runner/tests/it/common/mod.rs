@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use squall_report::RunDocument;
-use squall_runner::{ErrorKind, Folder, Handle, Options, Outcome, Sink, check, load, run};
+use squall_runner::{ErrorKind, FinishedRun, Folder, Handle, Options, Sink, check, load, run};
 use squall_wire::Io;
 
 use parts::by_name;
@@ -37,7 +37,7 @@ pub fn workers(workers: u32) -> Options {
 }
 
 /// Runs a plan of this text, which lies in a folder with what it refers to.
-pub fn outcome(folder: &Path, options: &Options) -> Outcome {
+pub fn outcome(folder: &Path, options: &Options) -> FinishedRun {
     let plan = load(&folder.join("plan.yaml"), &Default::default());
     let plan = plan.unwrap_or_else(|error| panic!("{error}"));
     let outcome = run(&plan, options, Vec::new(), &Handle::default());

@@ -38,7 +38,7 @@ const OK: u8 = 0x88;
 
 /// What comes of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
+enum Ending {
     /// Both requests have their responses.
     Fine,
     /// Both have their responses; what came on the first one's stream behind its end is answered by a reset
@@ -53,10 +53,10 @@ enum Outcome {
     /// A connection error: both requests fail, and the last frame is a GOAWAY with this code.
     Connection(u32),
 }
-use Outcome::{Connection, Ended, Fine, Late, Reset};
+use Ending::{Connection, Ended, Fine, Late, Reset};
 
 /// The section of RFC 9113 (or 7541), what is sent, its bytes, and what is to come of it.
-type Case = (&'static str, &'static str, Vec<u8>, Outcome);
+type Case = (&'static str, &'static str, Vec<u8>, Ending);
 
 /// A HEADERS frame that is a whole head.
 fn headers(flags: u8, stream: u32, block: &[u8]) -> Vec<u8> {
@@ -130,7 +130,7 @@ async fn report(told: &Receiver<Vec<SentFrame>>) -> Vec<SentFrame> {
 async fn judge(
     client: &Rc<Client>,
     answer: &[u8],
-) -> (Result<Outcome, String>, Result<Seen, Error>, Vec<SentFrame>) {
+) -> (Result<Ending, String>, Result<Seen, Error>, Vec<SentFrame>) {
     let (origin, told) = reporting([answer, &good(3)].concat());
     let session = open(client, &origin).await;
     // The second stream is there when the server's SETTINGS have come.
@@ -150,7 +150,7 @@ fn outcome(
     first: &Result<Seen, Error>,
     second: &Result<Seen, Error>,
     sent: &[SentFrame],
-) -> Result<Outcome, String> {
+) -> Result<Ending, String> {
     let told = |error: &Error| {
         error.kind() == ErrorKind::Malformed && error.to_string().starts_with("HTTP/2: ")
     };

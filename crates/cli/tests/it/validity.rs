@@ -2,14 +2,12 @@
 //! a machine of its own (a busy CPU, a small range of ports, lost packets) is in
 //! `interop/test_validity.py`.
 
-mod common;
-
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
 
-use common::{kinds, result, squall, target};
+use crate::common::{kinds, result, squall, target};
 
 /// The reason of a rule, if the run has it.
 fn reason<'a>(json: &'a Value, rule: &str) -> Option<&'a Value> {

@@ -1,11 +1,9 @@
 //! What a response is judged by first, and what is said of an error: request, URL, status, expression.
 
-mod common;
-
 use serde_json::Value;
 
-use common::peer::{Peer, response};
-use common::{Steps, kinds, target};
+use crate::common::peer::{Peer, response};
+use crate::common::{Steps, kinds, target};
 
 /// Runs one step against a response; returns the kinds of errors, and the first line of the log.
 fn judged(status: &str, body: &str, step: &str, code: i32) -> (String, String) {

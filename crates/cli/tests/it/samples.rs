@@ -1,10 +1,8 @@
 //! Samples: a row for each request.
 
-mod common;
-
 use serde_json::Value;
 
-use common::{result, squall, target};
+use crate::common::{result, squall, target};
 
 /// Runs a plan with setup and teardown; returns the result, and the rows of the samples.
 fn sampled(name: &str) -> (Value, Vec<Vec<String>>) {

@@ -1,12 +1,10 @@
 //! Variables of plans on the command line and in the environment, and that no output shows a secret.
 
-mod common;
-
 use std::process::Command;
 
 use serde_json::Value;
 
-use common::{folder, logged, plan, squall, target};
+use crate::common::{folder, logged, plan, squall, target};
 
 #[test]
 fn later_sources_of_a_variable_win() {

@@ -1,10 +1,8 @@
 //! What a plan needs of the machine, said before anything is sent.
 
-mod common;
-
 use std::process::{Command, Output};
 
-use common::squall;
+use crate::common::squall;
 
 const PLAN: &str = "target: builtin
 connections: {reuse: per_iteration}
@@ -79,7 +77,7 @@ fn a_plan_that_fits_is_told_so() {
 /// connections.
 #[test]
 fn what_is_said_to_be_enough_is_enough() {
-    let server = common::target();
+    let server = crate::common::target();
     let folder = tempfile::tempdir().expect("a folder");
     let cpus = std::thread::available_parallelism().expect("a number").get();
     for target in ["builtin", &server.url()] {
@@ -97,7 +95,7 @@ fn what_is_said_to_be_enough_is_enough() {
         let output = with_files(folder.path(), needed, &run);
         let json: serde_json::Value =
             serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(common::kinds(&json), "{}", "{needed} files");
+        assert_eq!(crate::common::kinds(&json), "{}", "{needed} files");
         assert_eq!(json["totals"]["count"], 300);
         // Hardly more than what was open is asked for.
         let open = json["host_metrics"]["open_files"].as_u64().expect("a number");
@@ -107,7 +105,7 @@ fn what_is_said_to_be_enough_is_enough() {
 
 #[test]
 fn what_this_machine_can_never_hold_is_refused() {
-    let (server, folder) = (common::target(), tempfile::tempdir().expect("a folder"));
+    let (server, folder) = (crate::common::target(), tempfile::tempdir().expect("a folder"));
     for (connections, need) in [("{}", "files"), ("{reuse: pool, pool_size: 10}", "memory")] {
         let plan = format!(
             "target: {}\nconnections: {connections}\nscenarios: {{a: {{load: {{users: 1000000000, for: 1h}}, steps: [{{get: /}}]}}}}\n",

@@ -1,14 +1,12 @@
 //! What a user takes from one origin to another, through the binary against real sockets: headers and
 //! credentials on redirects, cookies, digest challenges, and redirects that lead nowhere.
 
-mod common;
-
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::peer::{Peer, header, response};
-use common::{Steps, all_good, kinds, target_at};
+use crate::common::peer::{Peer, header, response};
+use crate::common::{Steps, all_good, kinds, target_at};
 use squall_target::{TlsCertificate, TlsOptions};
 
 /// A peer that redirects `/N` to the N-th of some places, in which `SELF` is its own address, and `/to/X`

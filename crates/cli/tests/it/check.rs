@@ -1,10 +1,8 @@
 //! `squall check`: everything that is wrong with a plan at once, soon, whatever the plan.
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::squall;
+use crate::common::squall;
 
 /// What `squall check` says of a plan, and its exit code.
 fn check(plan: &str) -> (String, Option<i32>) {
@@ -388,7 +386,7 @@ fn files_of_certificates_are_read() {
 #[test]
 fn scenarios_have_variables_of_their_own() {
     let folder = tempfile::tempdir().expect("a folder");
-    let server = common::target();
+    let server = crate::common::target();
     let plan = format!(
         "target: {}\nvars: {{n: 2, name: plan}}\nscenarios:\n  a:\n    vars: {{n: 3, name: own}}\n    \
          load: {{users: \"${{n}}\", iterations: 1}}\n    steps: [{{get: \"/?${{name}}\", name: \"${{name}}\"}}, \
@@ -399,7 +397,8 @@ fn scenarios_have_variables_of_their_own() {
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
     let output = squall(folder.path(), &["check", "plan.yaml"]);
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-    let requests = common::result(folder.path(), &["run", "plan.yaml"], 0)["requests"].to_string();
+    let requests =
+        crate::common::result(folder.path(), &["run", "plan.yaml"], 0)["requests"].to_string();
     for name in ["own", "changed", "b plan"] {
         assert!(requests.contains(&format!("\"{name}\"")), "{name}: {requests}");
     }

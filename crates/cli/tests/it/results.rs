@@ -1,12 +1,10 @@
 //! What a result holds: rows by identity, what was tested, whether the run passed, and how it is read again.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use common::{squall, target};
+use crate::common::{squall, target};
 
 /// One name of a request, a program and a group, and of requests in two scenarios.
 const PLAN: &str = r#"

@@ -1,14 +1,12 @@
 //! The binary against the built-in target, over real sockets: what is typed, what comes back.
 
-mod common;
-
 use std::path::Path;
 
 use serde_json::Value;
 use squall_target::{TlsCertificate, TlsOptions};
 
-use common::peer::{Peer, response};
-use common::{kinds, result, squall, target, target_at};
+use crate::common::peer::{Peer, response};
+use crate::common::{kinds, result, squall, target, target_at};
 
 #[test]
 fn one_line_counts_what_the_target_counts() {

@@ -1,10 +1,8 @@
 //! The log of requests.
 
-mod common;
-
 use serde_json::Value;
 
-use common::{result, squall, target};
+use crate::common::{result, squall, target};
 
 const STEPS: &str = "
       - get: /echo?password=${password}

@@ -1,11 +1,9 @@
 //! `squall try`: what it shows of requests, in which order, and what it keeps from the terminal.
 
-mod common;
-
 use std::process::Output;
 
-use common::peer::{Peer, response};
-use common::{squall, target};
+use crate::common::peer::{Peer, response};
+use crate::common::{squall, target};
 
 /// A folder with a plan.
 fn folder(plan: &str) -> tempfile::TempDir {

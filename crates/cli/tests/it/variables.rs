@@ -1,16 +1,14 @@
 //! Where variables get their values, and what becomes of a request whose variable has none: against a
 //! peer that notes what it was sent.
 
-mod common;
-
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
 
-use common::peer::{Peer, header, response};
-use common::{Steps, all_good, counter, kinds, result, squall};
+use crate::common::peer::{Peer, header, response};
+use crate::common::{Steps, all_good, counter, kinds, result, squall};
 
 /// A peer that answers `/login` with a session's token and number, and anything else with `ok`.
 fn shop() -> Peer {

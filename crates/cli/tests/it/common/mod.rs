@@ -1,11 +1,10 @@
 //! What the end-to-end tests share: targets, the binary with its result as JSON, what they look at.
-//!
-//! Each test binary uses a part of it.
-#![allow(dead_code, unused_imports)]
 
-#[path = "../../../runner/tests/it/common/parts.rs"]
+#[path = "../../../../runner/tests/it/common/parts.rs"]
 mod parts;
-#[path = "../../../runner/tests/it/common/peer.rs"]
+// The runner's tests use all of it, these a part.
+#[allow(dead_code)]
+#[path = "../../../../runner/tests/it/common/peer.rs"]
 pub mod peer;
 
 use std::path::Path;

@@ -1,8 +1,6 @@
 //! How a run ends when it does not end by itself: signals, a kill, a failing setup; and where its
 //! result then is.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
@@ -10,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 use squall_target::{Server, Stats};
 
-use common::{squall, target};
+use crate::common::{squall, target};
 
 /// A plan that would run for an hour, in a folder of its own.
 fn endless(server: &Server, more: &str, step: &str) -> tempfile::TempDir {

@@ -1,8 +1,6 @@
 //! A stall of squall itself is never an error of the target: a real process is stopped (SIGSTOP) for longer
 //! than its requests may take, and continued. The target is a process of its own, and goes on.
 
-mod common;
-
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;

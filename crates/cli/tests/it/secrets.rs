@@ -1,9 +1,7 @@
 //! No output shows a secret, whatever requests make of it, nor gives a terminal what a server sent.
 
-mod common;
-
-use common::peer::{Peer, response};
-use common::{folder, plan, squall, target};
+use crate::common::peer::{Peer, response};
+use crate::common::{folder, plan, squall, target};
 
 /// Everything that a command prints, and what its runs leave behind.
 fn all_texts(folder: &std::path::Path, outputs: Vec<std::process::Output>) -> Vec<String> {

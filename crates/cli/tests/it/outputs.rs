@@ -1,7 +1,5 @@
 //! Outputs that cannot be opened, hang, or find no room: nothing is sent, or everything else is kept and told.
 
-mod common;
-
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -10,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use squall_target::Server;
 
-use common::{squall, target};
+use crate::common::{squall, target};
 
 /// A folder with a plan of one user who sends so long.
 fn folder(server: &Server, length: &str) -> tempfile::TempDir {

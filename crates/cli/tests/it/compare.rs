@@ -1,12 +1,10 @@
 //! `squall history`, `compare`, `trend` and `baseline` on real runs.
 
-mod common;
-
 use std::path::Path;
 
 use serde_json::Value;
 
-use common::{folder, squall};
+use crate::common::{folder, squall};
 
 const PLAN: &str = "name: pair\ntarget: builtin\nscenarios:\n  s:\n    load: {rate: 100/s, for: 7s}\n    steps:\n      - {get: /, name: home}\n      - {get: /delay/5, name: five}\n";
 

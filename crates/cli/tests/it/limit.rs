@@ -1,14 +1,12 @@
 //! `squall limit`: its flags, and what is there of a search that a signal ends.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
 
-use common::{squall, target};
+use crate::common::{squall, target};
 
 /// Four servers that take 20 ms each: n users wait 5 n ms in the mean, from four on.
 const PLAN: &str = "scenarios: {a: {load: {users: 1, for: 1s}, steps: [{get: \"/queue?servers=4&mean=20&dist=fixed\"}]}}";

@@ -1,12 +1,10 @@
 //! The guides are true: the command lines in them are run, one after the other, in a folder with the files that they
 //! show, exactly as shown, against a target of their own; and every link in the documentation leads somewhere.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::target;
+use crate::common::target;
 
 /// Where the guides expect the built-in target.
 const ADDRESS: &str = "127.0.0.1:8080";

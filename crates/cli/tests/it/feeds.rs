@@ -1,10 +1,8 @@
 //! Feeds of the binary: where they are typed, and what is said of them.
 
-mod common;
-
 use std::fs;
 
-use common::squall;
+use crate::common::squall;
 use serde_json::{Value, json};
 
 const PLAN: &str = "

@@ -1,9 +1,7 @@
 //! Plans of JMeter from the command line: what is said of them, what is refused, and what runs.
 
-mod common;
-
-use common::peer::{Peer, response};
-use common::squall;
+use crate::common::peer::{Peer, response};
+use crate::common::squall;
 
 /// A plan with one request, and this in its thread group besides.
 fn plan(besides: &str) -> String {

@@ -1,9 +1,7 @@
 //! What `squall jmeter` writes of a plan: files of samples, and what is said of them.
 
-mod common;
-
-use common::peer::{Peer, response};
-use common::squall;
+use crate::common::peer::{Peer, response};
+use crate::common::squall;
 
 /// A thread group of one thread and one loop, with this in it.
 fn group(class: &str, name: &str, inside: &str) -> String {

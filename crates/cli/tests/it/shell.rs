@@ -1,10 +1,8 @@
 //! Completions and man pages: shells take them, and they name every command and flag.
 
-mod common;
-
 use std::process::Command;
 
-use common::squall;
+use crate::common::squall;
 
 /// What a command prints; it must end well.
 fn printed(args: &[&str]) -> String {

@@ -1,7 +1,5 @@
 //! The page of a run without a folder, as `squall URL` has none: its report is served all the same.
 
-mod common;
-
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -26,7 +24,7 @@ impl Place<'_> {
 
 #[test]
 fn a_run_without_a_folder_has_its_report_on_its_page() {
-    let (target, folder) = (common::target(), tempfile::tempdir().expect("a folder"));
+    let (target, folder) = (crate::common::target(), tempfile::tempdir().expect("a folder"));
     let mut squall = Command::new(env!("CARGO_BIN_EXE_squall"))
         .arg(target.url())
         .args(["-c", "1", "-d", "2s", "--quiet", "--ui"])

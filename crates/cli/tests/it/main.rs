@@ -1,0 +1,31 @@
+//! The binary: what is typed, what comes back. One binary of tests for all, as each would be linked anew.
+
+mod architecture;
+mod arguments;
+mod as_jmeter;
+mod check;
+mod common;
+mod compare;
+mod docs;
+mod doctor;
+mod endings;
+mod feeds;
+mod guides;
+mod jmeter;
+mod judgement;
+mod limit;
+mod origins;
+mod outputs;
+mod request_log;
+mod results;
+mod run;
+mod samples;
+mod secrets;
+mod shell;
+mod stalls;
+mod try_plan;
+mod ui;
+mod ui_of_a_url;
+mod validity;
+mod variables;
+mod wording;
