@@ -65,7 +65,7 @@ def run_with(folder, *feeds, **environment):
 
 
 def run_jmx(folder, listener):
-    """Runs a plan of JMeter with a Backend Listener; returns its result."""
+    """Runs a JMeter plan with a Backend Listener; returns its result."""
     port = free_port()
     site = Process([SQUALL, "target", "--listen", f"127.0.0.1:{port}"], port)
     source = plan(listener, group(request("home, and more", "/delay/20") + request("bad", "/status/500") + timer(20), threads=2, loops=50))

@@ -82,7 +82,7 @@ class Page(unittest.TestCase):
         self.assertEqual(seen["said"], [], "no error, and nothing that a name made it run")
 
     def test_what_it_shows_is_what_run_json_says(self):
-        process, url = self.run_plan("14s")
+        process, url = self.run_plan("24s")
         seen = self.look("watch", url)
         self.assertEqual(process.wait(timeout=60), 1, "a threshold fails")
         self.nothing_is_wrong(seen)

@@ -1,4 +1,4 @@
-"""Small plans of JMeter for its functions, one or more of them in each."""
+"""Small JMeter plans for its functions, one or more of them in each."""
 
 from plans import (
     FILES, csv_data, for_each, group, loop, plan, request, user_parameters, variables, while_,

@@ -1,4 +1,4 @@
-"""Small plans of JMeter about what extractors and assertions look at: variables, requests, documents."""
+"""Small JMeter plans about what extractors and assertions look at: variables, requests, documents."""
 
 from plans import (argument, asserts, asserts_json, asserts_size, asserts_xpath, by_boundaries, by_css, by_jmespath, by_json,
                    by_regex, by_xpath, cookies, element, flag, group, headers, plan, request, shown, text, variables)

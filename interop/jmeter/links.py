@@ -1,4 +1,4 @@
-"""Small plans of JMeter in which requests follow the links and forms of the page before."""
+"""Small JMeter plans in which requests follow the links and forms of the page before."""
 
 from plans import argument, debug, element, group, plan, request
 

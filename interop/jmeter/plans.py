@@ -1,4 +1,4 @@
-"""Small plans of JMeter, each for some of its rules. They reach a stub at 127.0.0.1, at the port of `-Jport`."""
+"""Small JMeter plans, each for some of its rules. They reach a stub at 127.0.0.1, at the port of `-Jport`."""
 
 from xml.sax.saxutils import escape
 

@@ -1,4 +1,4 @@
-"""Small plans of JMeter for what real plans ask for, and others seldom."""
+"""Small JMeter plans for what real plans ask for, and others seldom."""
 
 from plans import (
     by_boundaries, by_regex, debug, element, for_each, group, of_headers, plan, request, script, shown, synchronizing,

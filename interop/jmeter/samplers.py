@@ -1,4 +1,4 @@
-"""Small plans of JMeter with samplers that send nothing over HTTP, and with what looks at their samples."""
+"""Small JMeter plans with samplers that send nothing over HTTP, and with what looks at their samples."""
 
 from plans import (asserts, by_regex, counter, debug, element, flag, for_each, group, if_, java, loop, plan, program, request, script, shown, simple,
                    switch, text)

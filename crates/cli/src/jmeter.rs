@@ -18,7 +18,7 @@ use crate::out;
 /// What is printed of reasons in one go: a large plan has thousands of elements.
 const MOST_SHOWN: usize = 50;
 
-/// Whether a file is a plan of JMeter, by its name.
+/// Whether a file is a JMeter plan, by its name.
 pub fn is_plan(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jmx"))
 }
@@ -133,8 +133,7 @@ fn listed(head: &str, reasons: &[String]) -> String {
 pub fn convert(args: &Convert) -> CommandResult {
     let given = Given::typed(&args.property, &args.properties, args.skip_unsupported)?;
     let read = translated(&args.plan, given)?;
-    let mut text =
-        format!("# From {}, a plan of JMeter.\n", shown(&args.plan.display().to_string()));
+    let mut text = format!("# From {}, a JMeter plan.\n", shown(&args.plan.display().to_string()));
     for reason in read.left_out.iter().chain(&read.refused) {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "# Left out: {}", shown(reason));

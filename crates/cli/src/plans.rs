@@ -16,7 +16,7 @@ pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, CommandError> 
     }
     let Variables { property, properties, skip_unsupported, .. } = variables;
     if !property.is_empty() || !properties.is_empty() || *skip_unsupported {
-        let text = "-J is for plans of JMeter, and so are --properties and --skip-unsupported; \
+        let text = "-J is for JMeter plans, and so are --properties and --skip-unsupported; \
                     variables of a plan of squall are given with --set";
         return Err(CommandError::bad_input(text));
     }

@@ -109,14 +109,14 @@ fn cost_of(body_bytes: usize, picoseconds: u64) -> Duration {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use squall_extract::{Body, Documents, Extractor, Found, Limits, Spec, Which};
+/// use squall_extract::{Body, Documents, Extractor, Found, Limits, MatchChoice, Spec};
 ///
 /// let extractor = Arc::new(Extractor::compile(&Spec::Json("$.id"))?);
 /// let body: Arc<[u8]> = br#"{"id": "7"}"#.as_slice().into();
 /// let found = std::thread::spawn(move || {
 ///     let body = Body::new(&body, b"application/json");
 ///     let documents = Documents::of(&body, Limits::default());
-///     extractor.find_in(&documents, Which::First, 0).map(Found::into_owned)
+///     extractor.find_in(&documents, MatchChoice::First, 0).map(Found::into_owned)
 /// });
 /// assert!(matches!(found.join().unwrap()?, Found::One(_)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -129,15 +129,18 @@ impl Value {
         }
     }
 
-    /// From JSON; a whole number that does not fit 64 bits becomes a float.
+    /// From JSON. A whole number from 2^63 to 2^64 - 1 becomes a text, which keeps all its digits; one that is larger still
+    /// has become a float before.
     pub fn from_json(json: &serde_json::Value) -> Value {
         use serde_json::Value as Json;
         match json {
             Json::Null => Value::Null,
             Json::Bool(value) => Value::Bool(*value),
-            Json::Number(number) => match number.as_i64() {
-                Some(number) => Value::Int(number),
-                None => Value::Float(number.as_f64().unwrap_or(f64::NAN)),
+            Json::Number(number) => match (number.as_i64(), number.as_u64()) {
+                (Some(number), _) => Value::Int(number),
+                // As a float it would lose digits, and an id with other digits is another one.
+                (None, Some(number)) => Value::text(number.to_string()),
+                (None, None) => Value::Float(number.as_f64().unwrap_or(f64::NAN)),
             },
             Json::String(text) => Value::text(text.as_str()),
             Json::Array(items) => Value::List(items.iter().map(Value::from_json).collect()),
@@ -235,5 +238,26 @@ impl fmt::Display for Value {
         let mut bytes = Vec::new();
         self.as_ref().render(&mut bytes);
         f.write_str(&String::from_utf8_lossy(&bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_from_json_keep_their_digits() {
+        for (number, text) in [
+            ("9223372036854775807", "9223372036854775807"),
+            ("-9223372036854775808", "-9223372036854775808"),
+            ("9223372036854775808", "9223372036854775808"),
+            ("18446744073709551615", "18446744073709551615"),
+            ("18446744073709551616", "18446744073709552000"),
+            ("1.0", "1"),
+            ("0.10", "0.1"),
+        ] {
+            let json = serde_json::from_str(number).expect("JSON");
+            assert_eq!(Value::from_json(&json).to_string(), text, "{number}");
+        }
     }
 }

@@ -303,7 +303,7 @@ fn steady(out: &mut String, run: &RunDocument, width: usize) {
     }
     // What is given up has no time of its own by second.
     let given_up = run.totals.latency_with_timeouts_us.is_some();
-    let of = if given_up { ", responses alone" } else { "" };
+    let of = if given_up { ", complete responses only" } else { "" };
     let text = format!("seconds {} to {}{of}: {}", steady.from_s, steady.to_s, parts.join(", "));
     paragraph(out, " steady      ", &text, width);
 }

@@ -90,7 +90,7 @@ fn what_is_not_supported_is_left_out_if_that_is_wanted() {
     assert_eq!(code, Some(2), "{errors}");
     assert!(errors.contains("nothing is left that sends anything"), "{errors}");
     let (code, _, errors) = said(&teapot, &["run", "plan.yaml", "--skip-unsupported"]);
-    assert_eq!((code, errors.contains("for plans of JMeter")), (Some(2), true), "{errors}");
+    assert_eq!((code, errors.contains("for JMeter plans")), (Some(2), true), "{errors}");
 }
 
 /// A build that runs JMeter runs squall with the same words.
@@ -183,7 +183,7 @@ fn properties_are_jmeters_and_variables_are_ours() {
     let (code, _, errors) = said(&plan(""), &["check", "plan.jmx", "--set", "port=1"]);
     assert_eq!((code, errors.contains("given as -JNAME=VALUE")), (Some(2), true), "{errors}");
     let (code, _, errors) = said(&plan(""), &["check", "plan.yaml", "-Jport=1"]);
-    assert_eq!((code, errors.contains("-J is for plans of JMeter")), (Some(2), true), "{errors}");
+    assert_eq!((code, errors.contains("-J is for JMeter plans")), (Some(2), true), "{errors}");
 }
 
 /// What a property's name calls secret is text of the plan's requests, and shows nowhere.

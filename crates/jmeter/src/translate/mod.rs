@@ -1,4 +1,4 @@
-//! A plan of JMeter as one of squall's. All of JMeter's scopes and merged defaults are resolved here, so that the rest
+//! A JMeter plan as one of squall's. All of JMeter's scopes and merged defaults are resolved here, so that the rest
 //! of squall knows nothing of JMeter; and whatever is active and has no exact equal becomes an [`Obstacle`]: nothing
 //! is left out in silence.
 
@@ -91,7 +91,7 @@ pub struct Obstacle {
     pub what: String,
 }
 
-/// A plan of JMeter as one of squall's.
+/// A JMeter plan as one of squall's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Translation {
     /// The plan; it means the same only if there are no obstacles.

@@ -59,7 +59,7 @@ function percentileCurve(latency, corrected, total) {
   }
   for (const p of [0, 50, 90, 99, 99.9, 99.99, 99.999].filter((one) => -Math.log10(1 - one / 100) <= finest)) {
     root.append(svg('line.grid', { x1: x(p), x2: x(p), y1: MARGIN.top, y2: MARGIN.top + inner }),
-      svg('text.tick', { x: x(p), y: height - 6, 'text-anchor': 'middle' }, p === 0 ? 'min' : `p${p}`));
+      svg('text.tick', { x: x(p), y: height - 6, 'text-anchor': x(p) + 24 > width ? 'end' : 'middle' }, p === 0 ? 'min' : `p${p}`));
   }
   own.forEach((one, at) => {
     const d = one.percentiles.map((value, n) => `${n ? 'L' : 'M'}${x(words.percentiles[n])} ${y(Math.max(value, 1))}`);
