@@ -104,18 +104,25 @@ fn a_bad_url_of_the_one_line_command_is_one_error() {
     }
 }
 
+/// What the largest plans may take in a dev build, on a busy machine.
+const MOST: Duration = Duration::from_secs(20);
+
+/// A plan with these lines before its one scenario, and these steps.
+fn plan(more: &str, steps: &str) -> String {
+    format!(
+        "target: http://127.0.0.1:9\n{more}scenarios:\n  a:\n    load: {{users: 1, for: 1s}}\n    steps:\n{steps}"
+    )
+}
+
+/// So many lines, each made of its number.
+fn many(count: usize, line: &dyn Fn(usize) -> String) -> String {
+    (0..count).map(line).collect()
+}
+
 /// Larger than any plan, each in its own way: what is said of it, and that it is said soon. In a release
 /// build it takes 2 s at most.
 #[test]
 fn large_plans_are_refused_soon() {
-    let most = Duration::from_secs(20);
-    let plan = |more: &str, steps: &str| {
-        format!(
-            "target: http://127.0.0.1:9\n{more}scenarios:\n  a:\n    load: {{users: 1, for: 1s}}\n    steps:\n{steps}"
-        )
-    };
-    let many =
-        |count: usize, line: &dyn Fn(usize) -> String| (0..count).map(line).collect::<String>();
     let get = "    - get: /\n";
     let doubled =
         |form: &dyn Fn(usize) -> String| format!("vars:\n  a0: xxxxxxxx\n{}", many(60, form));
@@ -146,28 +153,20 @@ fn large_plans_are_refused_soon() {
         let (errors, code) = check(&text);
         assert_eq!(code, Some(2), "{words}");
         assert!(errors.contains(words), "{words}\n{}", &errors[..errors.len().min(2_000)]);
-        assert!(start.elapsed() < most, "{words}: {:?}", start.elapsed());
+        assert!(start.elapsed() < MOST, "{words}: {:?}", start.elapsed());
     }
     let variables = many(100_000, &|n| format!("  v{n}: {n}\n"));
     let steps = many(1_000, &|n| format!("    - get: \"/${{v{n}}}\"\n"));
     let start = Instant::now();
     let (errors, code) = check(&plan(&format!("vars:\n{variables}"), &steps));
     assert_eq!(code, Some(0), "{errors}");
-    assert!(start.elapsed() < most, "100,000 variables: {:?}", start.elapsed());
+    assert!(start.elapsed() < MOST, "100,000 variables: {:?}", start.elapsed());
 }
 
 /// What is constant is evaluated before the run, all of it within one bound of work and one of memory; what is
 /// beyond is evaluated in the run, and that is said. In a release build it takes 2 s and 512 MB at most.
 #[test]
 fn constants_are_evaluated_within_bounds() {
-    let most = Duration::from_secs(20);
-    let plan = |more: &str, steps: &str| {
-        format!(
-            "target: http://127.0.0.1:9\n{more}scenarios:\n  a:\n    load: {{users: 1, for: 1s}}\n    steps:\n{steps}"
-        )
-    };
-    let many =
-        |count: usize, line: &dyn Fn(usize) -> String| (0..count).map(line).collect::<String>();
     let big = format!("vars: {{big: \"{}\"}}\n", "x".repeat(8_000_000));
     let list = "[1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0]";
     let nested = ["a", "b", "c", "d", "e"]
@@ -222,22 +221,14 @@ fn constants_are_evaluated_within_bounds() {
         let (said, exit) = check(&text);
         assert_eq!(exit, Some(code), "{words}\n{}", &said[..said.len().min(2_000)]);
         assert!(said.contains(words), "{words}\n{}", &said[..said.len().min(2_000)]);
-        assert!(start.elapsed() < most, "{words}: {:?}", start.elapsed());
+        assert!(start.elapsed() < MOST, "{words}: {:?}", start.elapsed());
     }
 }
 
 /// As many metrics, thresholds and scenarios as a plan may have: each is found without a look at all others.
 #[test]
 fn many_of_a_kind_are_checked_soon() {
-    let most = Duration::from_secs(20);
-    let many =
-        |count: usize, line: &dyn Fn(usize) -> String| (0..count).map(line).collect::<String>();
-    let plan = |steps: &str, more: &str| {
-        format!(
-            "target: http://127.0.0.1:9\nmax_names: 100000\nscenarios:\n  a:\n    load: {{users: 1, for: 1s}}\n    \
-             steps:\n{steps}{more}"
-        )
-    };
+    let plan = |steps: &str, more: &str| plan("max_names: 100000\n", &format!("{steps}{more}"));
     let named = many(20_000, &|n| format!("    - {{get: /, name: n{n}}}\n"));
     let thresholds = |name: &str| {
         format!("thresholds:\n{}", many(20_000, &|n| format!("- p99({name}{n}) < 5ms\n")))
@@ -266,7 +257,7 @@ fn many_of_a_kind_are_checked_soon() {
         let start = Instant::now();
         let (said, exit) = check(&text);
         assert_eq!(exit, Some(code), "{what}\n{}", &said[..said.len().min(2_000)]);
-        assert!(start.elapsed() < most, "{what}: {:?}", start.elapsed());
+        assert!(start.elapsed() < MOST, "{what}: {:?}", start.elapsed());
     }
 }
 
