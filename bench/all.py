@@ -2,7 +2,7 @@
 """Runs every measuring script, one after the other, with the arguments that docs/benchmarks.md names, and writes what each
 prints into docs/benchmarks/NAME.md, with the version, the machine and the time it took, and its tables into docs/benchmarks.md
 and docs/measurement.md, between the marks `<!-- NAME -->` and `<!-- end -->` (a link alone for `<!-- NAME: link -->`): so that
-all figures are of one version. Prints a line for each. Wants a machine that does nothing else, for some four hours; exit code 1 if a script
+all figures are of one version. Prints a line for each. Wants a machine that does nothing else, for some three hours; exit code 1 if a script
 missed a goal or did not end in its time. Usage: all.py [NAME ...] (only these), all.py --rest (only those whose figures are of
 another version, so that a round can be made in several sittings), all.py --list (the names, and the version that each was measured
 with), all.py --page (puts what is kept into the pages again)"""
