@@ -295,17 +295,16 @@ impl Totals {
         (!sum.is_empty()).then_some(sum)
     }
 
-    /// The rows of a kind by name, those of all scenarios and groups together, in the order of their
-    /// first use, each with how many rows it is of.
-    pub fn by_name(&self, kind: RowKind) -> Vec<(&str, usize, RequestStats)> {
-        let mut names: Vec<(&str, usize, RequestStats)> = Vec::new();
+    /// The rows of a kind by name, those of all scenarios and groups that have it together, in the order of their first
+    /// use.
+    pub fn by_name(&self, kind: RowKind) -> Vec<(&str, Vec<&RequestStats>)> {
+        let mut names: Vec<(&str, Vec<&RequestStats>)> = Vec::new();
+        let mut places = HashMap::new();
         for (key, row) in self.of_kind(kind) {
-            match names.iter_mut().find(|(name, ..)| *name == key.name) {
-                Some((_, rows, sum)) => {
-                    *rows += 1;
-                    sum.merge(row);
-                }
-                None => names.push((&key.name, 1, row.clone())),
+            let place = *places.entry(key.name.as_str()).or_insert(names.len());
+            match names.get_mut(place) {
+                Some((_, rows)) => rows.push(row),
+                None => names.push((&key.name, vec![row])),
             }
         }
         names

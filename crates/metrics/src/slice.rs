@@ -133,11 +133,14 @@ impl Slice {
         &mut self.metrics[index]
     }
 
-    /// Adds what was recorded of a row of a kind elsewhere.
-    pub fn merge_row(&mut self, name: NameId, kind: RowKind, stats: &RequestStats) {
+    /// Takes what was recorded of a row of a kind elsewhere, in place of its own. It is held in as little memory as there
+    /// is: see [`RequestStats::compact`].
+    pub fn put_row(&mut self, name: NameId, kind: RowKind, stats: &RequestStats) {
         let rows = if kind.is_request() { &mut self.requests } else { &mut self.spans };
         if !stats.is_empty() {
-            rows.row(name).merge(stats);
+            let mut own = Box::new(stats.clone());
+            own.compact();
+            rows.put(name.0, own);
         }
     }
 

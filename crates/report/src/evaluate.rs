@@ -2,6 +2,7 @@
 //! validity of its numbers. Everything is read in one pass, of which little is held.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
@@ -14,8 +15,12 @@ use crate::html::{RowsBuilder, WholeBuilder};
 use crate::recording::Recording;
 use crate::run::Run;
 
-/// Slices that are added to totals together.
+/// Most slices that wait for the thread that adds up rows: it and what hands them to it are rarely more apart.
+const MOST_WAITING: usize = 2;
+/// Most slices that are added to totals together, and most bytes of them, but for one slice that may have more: those of a
+/// thousand names take a megabyte each.
 const SLICES_TOGETHER: usize = 16;
+const BYTES_TOGETHER: usize = 4 << 20;
 
 impl Run {
     /// Evaluates it from its totals and from everything recorded, of which little is held: the series, the steady
@@ -116,10 +121,10 @@ impl Run {
             also.slice(slice);
         });
         also.rows(series.complete_rest());
-        self.series = series.finish();
+        self.series = Arc::new(series.finish());
         let Aside { rows, totals } = also.aside.map_or_else(Aside::default, AsideThread::finish);
         let curves = also.whole.zip(rows);
-        self.curves = curves.map(|(whole, rows)| whole.finish(rows.finish()));
+        self.curves = curves.map(|(whole, rows)| Arc::new(whole.finish(rows.finish())));
         if let Some(totals) = totals {
             self.hold(totals);
         }
@@ -136,14 +141,15 @@ impl Run {
         if !self.finished {
             self.elapsed_s = f64::from(totals.seconds());
         }
-        self.totals = totals;
+        self.totals = Arc::new(totals);
     }
 
     /// What follows from totals and series, and the batches of the steady part.
     fn judge(&mut self, latencies: &[RowLatencies]) {
         let (totals, elapsed_s) = (&self.totals, self.elapsed_s);
         self.steady = squall_analysis::steady(totals, &self.series, elapsed_s, self.meta.shape());
-        self.batches = self.steady.map(|steady| Batches::of(&self.series, steady, latencies));
+        let batches = self.steady.map(|steady| Batches::of(&self.series, steady, latencies));
+        self.batches = batches.map(Arc::new);
         let thresholds = self.meta.thresholds.iter().filter_map(|text| Threshold::parse(text).ok());
         let thresholds: Vec<Threshold> = thresholds.collect();
         let results = thresholds.iter().map(|threshold| threshold.evaluate(totals, elapsed_s));
@@ -200,27 +206,44 @@ struct Aside {
 }
 
 impl Aside {
-    fn add(&mut self, slices: &[Slice]) {
-        if let Some(rows) = &mut self.rows {
-            slices.iter().for_each(|slice| rows.add(slice));
+    /// Adds all slices that come.
+    fn add_all(mut self, from: &Receiver<Slice>) -> Aside {
+        let mut together = Together::default();
+        for slice in from {
+            if let Some(rows) = &mut self.rows {
+                rows.add(&slice);
+            }
+            if let Some(totals) = &mut self.totals {
+                together.add(slice, totals);
+            }
         }
         if let Some(totals) = &mut self.totals {
-            totals.add_together(slices);
+            together.flush(totals);
+        }
+        self
+    }
+}
+
+/// Slices that are to be added to totals together, see [`Totals::add_together`].
+#[derive(Default)]
+struct Together {
+    slices: Vec<Slice>,
+    bytes: usize,
+}
+
+impl Together {
+    fn add(&mut self, slice: Slice, totals: &mut Totals) {
+        self.bytes += slice.heap_bytes();
+        self.slices.push(slice);
+        if self.slices.len() >= SLICES_TOGETHER || self.bytes >= BYTES_TOGETHER {
+            self.flush(totals);
         }
     }
 
-    /// Adds all slices that come, several at a time.
-    fn add_all(mut self, from: &Receiver<Slice>) -> Aside {
-        let mut slices = Vec::with_capacity(SLICES_TOGETHER);
-        for slice in from {
-            slices.push(slice);
-            if slices.len() == SLICES_TOGETHER {
-                self.add(&slices);
-                slices.clear();
-            }
-        }
-        self.add(&slices);
-        self
+    fn flush(&mut self, totals: &mut Totals) {
+        totals.add_together(&self.slices);
+        self.slices.clear();
+        self.bytes = 0;
     }
 }
 
@@ -232,7 +255,7 @@ struct AsideThread {
 
 impl AsideThread {
     fn begin(aside: Aside) -> io::Result<AsideThread> {
-        let (slices, from) = sync_channel(SLICES_TOGETHER);
+        let (slices, from) = sync_channel(MOST_WAITING);
         let thread = thread::Builder::new().name("rows".to_owned());
         Ok(AsideThread { slices, thread: thread.spawn(move || aside.add_all(&from))? })
     }

@@ -104,11 +104,11 @@ pub fn document(run: &Run) -> RunDocument {
 fn names(run: &Run) -> Vec<Row> {
     let kinds = RowKind::ALL.iter().map(|(kind, _)| *kind).filter(|kind| kind.is_request());
     let all = kinds.flat_map(|kind| {
-        let names = run.totals.by_name(kind).into_iter().filter(|(_, rows, _)| *rows > 1);
-        names.map(move |(name, _, sum)| Row {
-            kind: kind.label().to_owned(),
-            name: name.to_owned(),
-            ..row(&sum, run.elapsed_s)
+        let names = run.totals.by_name(kind).into_iter().filter(|(_, rows)| rows.len() > 1);
+        names.map(move |(name, rows)| {
+            let mut sum = RequestStats::default();
+            rows.into_iter().for_each(|row| sum.merge(row));
+            Row { kind: kind.label().to_owned(), name: name.to_owned(), ..row(&sum, run.elapsed_s) }
         })
     });
     all.collect()

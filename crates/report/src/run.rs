@@ -1,6 +1,7 @@
 //! A run, finished or broken off, with everything that outputs are made of.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use squall_analysis::{
     Abort, Batches, Evidence, Outcome, Reason, Series, Shape, Steady, ThresholdResult, Totals,
@@ -184,7 +185,7 @@ impl Meta {
     }
 }
 
-/// Everything that outputs are made of.
+/// Everything that outputs are made of. What is large is shared, so that a copy costs little.
 #[derive(Debug, Clone, Default)]
 pub struct Run {
     /// What was known before it started.
@@ -206,7 +207,7 @@ pub struct Run {
     /// Whether the plan stopped it: a step, or an error with `on_error: stop_run`.
     pub stopped_by_plan: bool,
     /// What was recorded.
-    pub totals: Totals,
+    pub totals: Arc<Totals>,
     /// Results of its thresholds.
     pub threshold_results: Vec<ThresholdResult>,
     /// What the tester should know.
@@ -220,13 +221,13 @@ pub struct Run {
     /// Metrics of the host that squall ran on.
     pub host: HostMetrics,
     /// It second by second.
-    pub series: Series,
+    pub series: Arc<Series>,
     /// It and its rows over time, as they are drawn; `None`: nobody asked for them.
-    pub curves: Option<RunCurves>,
+    pub curves: Option<Arc<RunCurves>>,
     /// Its steady part.
     pub steady: Option<Steady>,
     /// The latencies of its steady part, in batches.
-    pub batches: Option<Batches>,
+    pub batches: Option<Arc<Batches>>,
     /// Why its numbers are questionable or invalid, the most severe reason first.
     pub reasons: Vec<Reason>,
 }

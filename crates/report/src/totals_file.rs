@@ -37,6 +37,8 @@ pub(crate) fn write(folder: &Path, totals: &Totals, recorded: u64) -> io::Result
     put(summary.workers.len() as u64);
     summary.all.encode(&mut plain);
     summary.workers.iter().for_each(|own| own.encode(&mut plain));
+    // With a thousand names it takes as much memory as what follows.
+    drop(summary);
     let mut compressor = Compressor::new(LEVEL)?;
     // Nothing else would show that a byte of it is another than was written.
     compressor.include_checksum(true)?;

@@ -46,7 +46,14 @@ fn folder(base: &std::path::Path) -> std::path::PathBuf {
     folder.log(1, 0, HOSTILE, serde_json::json!({"name": HOSTILE, "error": "status"}));
     let mark = Mark { at_s: 2.0, text: HOSTILE.to_owned(), ..Mark::default() };
     let marks = vec![mark];
-    let mut run = Run { meta, elapsed_s: 4.0, finished: true, totals, marks, ..Run::default() };
+    let mut run = Run {
+        meta,
+        elapsed_s: 4.0,
+        finished: true,
+        totals: totals.into(),
+        marks,
+        ..Run::default()
+    };
     run.evaluate_to_draw(&mut Recording::open(&folder.path().join("slices.bin")).expect("slices"))
         .expect("readable");
     run.log.push(HOSTILE.to_owned());

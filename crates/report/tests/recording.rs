@@ -70,7 +70,7 @@ fn a_result_is_the_same_wherever_it_is_recorded() {
             meta: meta(SECONDS),
             elapsed_s: f64::from(SECONDS),
             finished: true,
-            totals,
+            totals: totals.into(),
             ..Run::default()
         };
         run.evaluate(recording).expect("readable");
@@ -154,6 +154,7 @@ fn finished_run(base: &Path) -> std::path::PathBuf {
     }
     let path = folder.path().to_owned();
     let mut recording = Recording::open(&path.join("slices.bin")).expect("a file");
+    let totals = totals.into();
     let mut run = Run { meta, elapsed_s: 20.0, finished: true, totals, ..Run::default() };
     run.evaluate(&mut recording).expect("readable");
     folder.write_result(&document(&run)).expect("writable");

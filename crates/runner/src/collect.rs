@@ -193,7 +193,7 @@ impl Collector {
             interrupted,
             aborted: self.guards.aborted().cloned(),
             stopped_by_plan: ended.is_some_and(|ended| ended.asked),
-            totals: std::mem::take(&mut self.totals),
+            totals: Arc::new(std::mem::take(&mut self.totals)),
             log: std::mem::take(&mut self.log),
             generator: used_since(&self.used_before),
             host: std::mem::take(&mut self.host),

@@ -46,7 +46,7 @@ impl Totals {
         for (number, (key, row)) in self.keys.iter().zip(&self.rows).enumerate() {
             let id = NameId(number as u32);
             all.announce(id, key.clone());
-            all.merge_row(id, key.place.kind, row);
+            all.put_row(id, key.place.kind, row);
         }
         self.checks.iter().for_each(|(id, counts)| all.merge_check(*id, counts));
         for (number, stats) in self.metric_stats.iter().enumerate() {

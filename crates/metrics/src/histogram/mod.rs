@@ -411,6 +411,29 @@ mod tests {
             prop_assert_eq!(own, all);
         }
 
+        /// Lists that only others are added to grow beyond those that values are added to.
+        #[test]
+        fn merging_many_is_as_recording_all(
+            parts in prop::collection::vec(
+                (prop::collection::vec(0..20_000u64, 0..900), any::<bool>()), 1..8,
+            ),
+            later in prop::collection::vec(0..20_000u64, 0..10),
+        ) {
+            let (mut own, mut all) = (Histogram::new(), Vec::new());
+            for (values, is_packed) in parts {
+                let mut part = of(&values);
+                if is_packed {
+                    part.compact();
+                }
+                own.merge(&part);
+                all.extend(values);
+                prop_assert_eq!(&own, &of(&all));
+            }
+            later.iter().for_each(|value| own.record(*value));
+            all.extend(later);
+            prop_assert_eq!(own, of(&all));
+        }
+
         #[test]
         fn encoding_loses_nothing(values in prop::collection::vec(0..HIGHEST, 0..2_000)) {
             let histogram = of(&values);

@@ -3,19 +3,24 @@
 
 use crate::codec::{self, DecodeError};
 
-/// Most buckets in a list; a page costs as much as 64 of them.
+/// Most buckets in a list to which values are added one by one; a page costs as much as 64 of them.
 const MAX_LISTED: usize = 512;
+/// Most buckets in a list to which only others are added, which takes less time a value: of a thousand names in a run of some
+/// minutes each has some hundred values, nearly as many buckets, and one to ten of these on a page.
+const MAX_MERGED: usize = 2048;
 /// Most bytes that lie where the store itself does, which takes no more memory for them.
 const MAX_INLINE: usize = 30;
 /// Most buckets that are merged into a list at a time.
 const TOGETHER: usize = 32;
 const PAGE: usize = 64;
+/// Fewest pages for which memory is taken at a time.
+const MIN_NEW_PAGES: usize = 4;
 const NO_PAGE: u16 = u16::MAX;
 
 /// Index and count of the touched buckets.
 #[derive(Debug, Clone)]
 pub(super) enum Store {
-    /// In order of the index, at most [`MAX_LISTED`].
+    /// In order of the index, at most [`MAX_MERGED`].
     Few(Vec<(u16, u16)>),
     Many(Box<Pages>),
     /// As [`Store::pack`] writes them: one to three bytes each.
@@ -82,23 +87,19 @@ impl Store {
 
     /// Adds what another holds.
     pub(super) fn merge(&mut self, other: &Store) {
-        match (self, other) {
-            (Store::Many(pages), Store::Packed(packed)) => {
-                unpack(packed.bytes()).for_each(|(index, count)| pages.add(index, count));
-            }
-            (Store::Many(pages), _) => {
-                other.touched().for_each(|(index, count)| pages.add(index, count));
-            }
-            (own, Store::Packed(packed)) => own.merge_packed(packed.bytes()),
-            (own, _) => other.touched().for_each(|(index, count)| own.add(index, count)),
+        match other {
+            Store::Few(list) => self.merge_buckets(list.iter().map(|own| bucket(*own))),
+            Store::Many(pages) => self.merge_buckets(pages.touched()),
+            Store::Packed(packed) => self.merge_buckets(unpack(packed.bytes())),
         }
     }
 
-    fn merge_packed(&mut self, bytes: &[u8]) {
-        let mut rest = unpack(bytes);
-        loop {
+    /// Adds buckets that come in order of their index.
+    #[inline]
+    fn merge_buckets(&mut self, mut buckets: impl Iterator<Item = (usize, u64)>) {
+        while !matches!(self, Store::Many(_)) {
             let (mut some, mut taken) = ([(0, 0); TOGETHER], 0);
-            for (own, bucket) in some.iter_mut().zip(&mut rest) {
+            for (own, bucket) in some.iter_mut().zip(&mut buckets) {
                 *own = bucket;
                 taken += 1;
             }
@@ -110,6 +111,9 @@ impl Store {
             if taken < TOGETHER {
                 return;
             }
+        }
+        if let Store::Many(pages) = self {
+            buckets.for_each(|(index, count)| pages.add(index, count));
         }
     }
 
@@ -151,7 +155,7 @@ impl Store {
             Store::Many(pages) => (&[][..], Some(pages), &[][..]),
             Store::Packed(packed) => (&[][..], None, packed.bytes()),
         };
-        let few = few.iter().map(|(index, count)| (usize::from(*index), u64::from(*count)));
+        let few = few.iter().map(|own| bucket(*own));
         let many = many.into_iter().flat_map(|pages| pages.touched());
         few.chain(many).chain(unpack(packed))
     }
@@ -218,6 +222,11 @@ impl Store {
     }
 }
 
+/// Index and count of a bucket in a list.
+fn bucket((index, count): (u16, u16)) -> (usize, u64) {
+    (usize::from(index), u64::from(count))
+}
+
 /// What [`Store::pack`] wrote: index and count.
 fn unpack(mut bytes: &[u8]) -> impl Iterator<Item = (usize, u64)> + '_ {
     let mut index = 0;
@@ -236,40 +245,38 @@ fn take_bucket(bytes: &mut &[u8]) -> Result<(u64, u64), DecodeError> {
     Ok((head >> 1, count))
 }
 
-/// Adds buckets, in order of their index, to a list where that has room for them; `false`: it has not, and is as it was.
-/// What is behind a new one moves once, whatever the number of those before it.
+/// Adds at most [`TOGETHER`] buckets, in order of their index, to a list where that has room for them; `false`: it has not,
+/// and is as it was. What is behind a new one moves once, whatever the number of those before it.
 fn merge_sorted(list: &mut Vec<(u16, u16)>, buckets: &[(usize, u64)]) -> bool {
-    let place = |list: &[(u16, u16)], index: usize| {
-        let at = list.partition_point(|own| usize::from(own.0) < index);
-        (at, list.get(at).filter(|own| usize::from(own.0) == index).map(|own| own.1))
-    };
+    // Where each bucket is in the list or belongs, and whether it is there.
+    let mut places = [(0, false); TOGETHER];
     let (mut at, mut new) = (0, 0);
-    for (index, count) in buckets {
-        let (further, there) = place(&list[at..], *index);
-        at += further;
+    for (place, (index, count)) in places.iter_mut().zip(buckets) {
+        at += list[at..].partition_point(|own| usize::from(own.0) < *index);
+        let there = list.get(at).filter(|own| usize::from(own.0) == *index);
+        *place = (at, there.is_some());
         new += usize::from(there.is_none());
-        if count.saturating_add(u64::from(there.unwrap_or(0))) > u64::from(u16::MAX) {
+        let own = there.map_or(0, |own| own.1);
+        if count.saturating_add(u64::from(own)) > u64::from(u16::MAX) {
             return false;
         }
     }
-    if list.len() + new > MAX_LISTED {
+    if list.len() + new > MAX_MERGED {
         return false;
     }
     let mut from = list.len();
     list.resize(from + new, (0, 0));
     let mut to = list.len();
-    for (index, count) in buckets.iter().rev() {
-        let (at, there) = place(&list[..from], *index);
-        match there {
-            Some(_) => list[at].1 += *count as u16,
-            None => {
-                to -= from - at;
-                list.copy_within(at..from, to);
-                from = at;
-                to -= 1;
-                list[to] = (*index as u16, *count as u16);
-            }
+    for ((at, is_there), (index, count)) in places[..buckets.len()].iter().zip(buckets).rev() {
+        if *is_there {
+            list[*at].1 += *count as u16;
+            continue;
         }
+        to -= from - at;
+        list.copy_within(*at..from, to);
+        from = *at;
+        to -= 1;
+        list[to] = (*index as u16, *count as u16);
     }
     true
 }
@@ -305,6 +312,10 @@ impl Pages {
     fn new_page(&mut self, page: usize) -> usize {
         if self.at.len() <= page {
             self.at.resize(page + 1, NO_PAGE);
+        }
+        if self.counters.len() == self.counters.capacity() {
+            // By a quarter: there may be a histogram for each of a thousand names, and pages rarely come.
+            self.counters.reserve_exact((self.counters.len() / 4).max(MIN_NEW_PAGES));
         }
         self.counters.push([0; PAGE]);
         self.page_of.push(page as u16);

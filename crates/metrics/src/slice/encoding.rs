@@ -63,43 +63,34 @@ impl Slice {
     /// Appends its encoding: a head of magic bytes, version, worker, second and the number of sections;
     /// then each section with its kind and its length in bytes. All numbers are varints.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        let mut sections = Vec::new();
-        let mut count = 0;
-        let mut section = |kind: SectionKind, write: &dyn Fn(&mut Vec<u8>)| {
-            codec::put(&mut sections, kind as u64);
-            codec::put_block(&mut sections, |out| write(out));
-            count += 1;
-        };
-        if !self.names.is_empty() {
-            section(SectionKind::Rows, &|out| self.encode_names(out));
-        }
-        section(SectionKind::Counters, &|out| self.encode_counters(out));
-        section(SectionKind::TimeAccount, &|out| self.time_account.encode(out));
-        section(SectionKind::SelfMetrics, &|out| self.self_metrics.encode(out));
-        for (kind, rows) in
-            [(SectionKind::Requests, &self.requests), (SectionKind::Spans, &self.spans)]
-        {
-            if !rows.touched.is_empty() {
-                section(kind, &|out| rows.encode(out));
-            }
-        }
-        if !self.load.is_empty() {
-            section(SectionKind::Load, &|out| self.load.encode(out));
-        }
-        if !self.checks.is_empty() {
-            section(SectionKind::Checks, &|out| self.checks.encode(out));
-        }
-        if !self.metric_keys.is_empty() {
-            section(SectionKind::MetricKeys, &|out| self.encode_metric_keys(out));
-        }
-        if self.metrics().next().is_some() {
-            section(SectionKind::Metrics, &|out| self.encode_metrics(out));
-        }
+        type Write<'w> = &'w dyn Fn(&mut Vec<u8>);
+        let has_metrics = self.metrics().next().is_some();
+        let sections: [(SectionKind, bool, Write<'_>); _] = [
+            (SectionKind::Rows, !self.names.is_empty(), &|out| self.encode_names(out)),
+            (SectionKind::Counters, true, &|out| self.encode_counters(out)),
+            (SectionKind::TimeAccount, true, &|out| self.time_account.encode(out)),
+            (SectionKind::SelfMetrics, true, &|out| self.self_metrics.encode(out)),
+            (SectionKind::Requests, !self.requests.touched.is_empty(), &|out| {
+                self.requests.encode(out);
+            }),
+            (SectionKind::Spans, !self.spans.touched.is_empty(), &|out| self.spans.encode(out)),
+            (SectionKind::Load, !self.load.is_empty(), &|out| self.load.encode(out)),
+            (SectionKind::Checks, !self.checks.is_empty(), &|out| self.checks.encode(out)),
+            (SectionKind::MetricKeys, !self.metric_keys.is_empty(), &|out| {
+                self.encode_metric_keys(out);
+            }),
+            (SectionKind::Metrics, has_metrics, &|out| self.encode_metrics(out)),
+        ];
+        let present = sections.iter().filter(|(_, is_present, _)| *is_present);
         out.extend_from_slice(MAGIC);
+        let count = present.clone().count() as u64;
         for number in [VERSION, u64::from(self.worker), u64::from(self.second), count] {
             codec::put(out, number);
         }
-        out.extend_from_slice(&sections);
+        for (kind, _, write) in present {
+            codec::put(out, *kind as u64);
+            codec::put_block(out, write);
+        }
     }
 
     fn encode_names(&self, out: &mut Vec<u8>) {

@@ -33,7 +33,7 @@ impl Rows {
         row
     }
 
-    fn put(&mut self, name: u32, row: Box<RequestStats>) {
+    pub(super) fn put(&mut self, name: u32, row: Box<RequestStats>) {
         let index = name as usize;
         if self.rows.len() <= index {
             self.rows.resize_with(index + 1, || None);

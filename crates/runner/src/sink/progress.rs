@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use squall_analysis::{Recent, Totals};
+use squall_analysis::Recent;
+use squall_metrics::SliceSet;
 use squall_report::{Live, Run, live_line};
 
 use super::{Event, EventKind, Second, Sink, Start, Wanted};
@@ -23,7 +24,9 @@ pub enum ProgressStyle {
 pub struct Progress<W> {
     out: W,
     style: ProgressStyle,
-    totals: Totals,
+    /// The slices that were counted: one may come again.
+    seen: SliceSet,
+    errors: u64,
     recent: Recent,
     length_s: Option<f64>,
     /// Seconds of the last line: the last second may come again, with what was late.
@@ -33,8 +36,8 @@ pub struct Progress<W> {
 impl<W: Write + Send> Progress<W> {
     /// To `out`, which a person reads.
     pub fn new(out: W, style: ProgressStyle) -> Progress<W> {
-        let (totals, recent) = (Totals::new(), Recent::default());
-        Progress { out, style, totals, recent, length_s: None, shown_s: 0 }
+        let (seen, recent) = (SliceSet::default(), Recent::default());
+        Progress { out, style, seen, errors: 0, recent, length_s: None, shown_s: 0 }
     }
 }
 
@@ -49,7 +52,8 @@ impl<W: Write + Send> Sink for Progress<W> {
             return Ok(());
         }
         for slice in &second.slices {
-            if self.totals.add(slice) {
+            if self.seen.insert(slice.worker, slice.second) {
+                self.errors += slice.requests().map(|(_, stats)| stats.errors).sum::<u64>();
                 self.recent.add(slice);
             }
         }
@@ -59,8 +63,8 @@ impl<W: Write + Send> Sink for Progress<W> {
         }
         self.shown_s = number;
         let (elapsed_s, length_s) = (f64::from(number), self.length_s);
-        let (totals, recent) = (&self.totals, &self.recent);
-        let line = live_line(&Live { elapsed_s, length_s, totals, recent });
+        let (errors, recent) = (self.errors, &self.recent);
+        let line = live_line(&Live { elapsed_s, length_s, errors, recent });
         writeln!(self.out, "{line}")?;
         self.out.flush()
     }
@@ -86,6 +90,8 @@ impl<W: Write + Send> Sink for Progress<W> {
 
 #[cfg(test)]
 mod tests {
+    use squall_metrics::{ErrorKind, NameId, Sample, Slice};
+
     use super::*;
 
     #[test]
@@ -99,5 +105,22 @@ mod tests {
         let shown = String::from_utf8(written).expect("text");
         let lines: Vec<&str> = shown.lines().map(str::trim).collect();
         assert_eq!(lines, ["5s", "10s", "15s"]);
+    }
+
+    #[test]
+    fn errors_of_requests_count_once() {
+        let mut written = Vec::new();
+        let mut progress = Progress::new(&mut written, ProgressStyle::Lines);
+        for number in [0, 3, 3, 4] {
+            let mut slice = Slice::new(0, number);
+            let error = Some(ErrorKind::TimeoutBody);
+            slice.record(NameId(0), &Sample { error, complete: false, ..Sample::ok(1_000) });
+            slice.record(NameId(0), &Sample::ok(1_000));
+            slice.record_span(NameId(1), 1_000, true);
+            let second = Second { second: number, slices: vec![slice.into()], ..Second::default() };
+            progress.second(&second).expect("a Vec takes everything");
+        }
+        let shown = String::from_utf8(written).expect("text");
+        assert!(shown.trim_end().ends_with(" 3 errors"), "{shown}");
     }
 }
