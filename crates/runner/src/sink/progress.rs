@@ -117,7 +117,7 @@ mod tests {
             slice.record(NameId(0), &Sample { error, complete: false, ..Sample::ok(1_000) });
             slice.record(NameId(0), &Sample::ok(1_000));
             slice.record_span(NameId(1), 1_000, true);
-            let second = Second { second: number, slices: vec![slice.into()], ..Second::default() };
+            let second = Second { second: number, slices: vec![slice], ..Second::default() };
             progress.second(&second).expect("a Vec takes everything");
         }
         let shown = String::from_utf8(written).expect("text");
