@@ -48,8 +48,15 @@ fn make(base: &Path, seconds: u32, names: u32) -> io::Result<PathBuf> {
     }
     let generator = Generator { cpu_user_s: 900.0, cpu_sys_s: 1_800.0, ..Generator::default() };
     let elapsed_s = f64::from(seconds);
-    let mut run =
-        Run { meta, elapsed_s, finished: true, totals, host, generator, ..Run::default() };
+    let mut run = Run {
+        meta,
+        elapsed_s,
+        finished: true,
+        totals: totals.into(),
+        host,
+        generator,
+        ..Run::default()
+    };
     run.evaluate(&mut Recording::open(&folder.path().join("slices.bin"))?)?;
     folder.write_result(&document(&run))?;
     folder.write_totals(&run.totals)?;
