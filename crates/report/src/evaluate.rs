@@ -15,7 +15,7 @@ use crate::html::{RowsBuilder, WholeBuilder};
 use crate::recording::Recording;
 use crate::run::Run;
 
-/// Most slices that wait for the thread that adds up rows: it and what hands them to it are rarely more apart.
+/// Most slices that wait for the thread that adds up rows. Whoever hands over another waits: each takes memory.
 const MOST_WAITING: usize = 2;
 /// Most slices that are added to totals together, and most bytes of them, but for one slice that may have more: those of a
 /// thousand names take a megabyte each.
