@@ -21,8 +21,10 @@ use crate::run::Orders;
 use crate::sample::in_flight::Fired;
 use crate::user::{Strand, User};
 
-/// So many things that are due are done before what has arrived is taken.
-const BUDGET: u32 = 256;
+/// So many things that are due are done before what has arrived is taken. They are few, so that a worker that is behind
+/// gives its next arrivals to users whose responses have come meanwhile: a new user has to connect, which takes longer than a
+/// request, and arrivals that come faster than that would put the worker further behind with each one.
+const BUDGET: u32 = 16;
 
 /// What a timer of the roster is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,19 +135,22 @@ impl Worker {
                 }
                 self.wind_down(now);
                 self.note_next();
+                self.behind.set(false);
                 return true;
             };
             self.act(action, now);
         }
         self.change_overdue(now);
         self.next.set(now);
+        self.behind.set(true);
         false
     }
 
-    /// Does what is due, if anything is: a saturated loop need not wait for the kernel's timer.
+    /// Does what is due, if anything is: a saturated loop need not wait for the kernel's timer. Not while the worker is
+    /// behind: what has arrived is taken first.
     #[inline]
     pub(crate) fn advance_if_due(self: &Rc<Self>, now: u64) {
-        if now >= self.next.get() && !self.advance(now) {
+        if now >= self.next.get() && !self.behind.get() && !self.advance(now) {
             self.wake.notify_one();
         }
     }

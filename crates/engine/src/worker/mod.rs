@@ -101,6 +101,8 @@ pub(crate) struct Worker {
     alarm_at: Cell<u64>,
     /// When the roster has something due, or the second ends.
     next: Cell<u64>,
+    /// More was due than was done, and what has arrived was not taken since.
+    behind: Cell<bool>,
     /// Entries in flight whose deadlines have passed, until what had arrived was taken.
     overdue: RefCell<Vec<Rc<InFlight>>>,
     /// Tasks that own a user.
@@ -214,6 +216,7 @@ impl Worker {
             alarm: Alarm::new()?,
             alarm_at: Cell::new(u64::MAX),
             next: Cell::new(0),
+            behind: Cell::new(false),
             overdue: RefCell::default(),
             tasks: Cell::new(0),
             stopping: Cell::new(false),
