@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::time::{Instant, SystemTime};
@@ -82,24 +83,33 @@ impl HostSampler {
     fn ports_used(&self, low: u64, high: u64) -> u64 {
         let mut toward: HashMap<(usize, u128), u64> = HashMap::new();
         for path in ["/proc/net/tcp", "/proc/net/tcp6"] {
-            for line in read(path).lines().skip(1) {
-                let mut words = line.split_whitespace().skip(1);
-                let (Some(local), Some(remote)) = (words.next(), words.next()) else { continue };
-                let Some(to) = self.destinations.iter().position(|own| own == remote) else {
-                    continue;
-                };
-                let Some((from, port)) = local.rsplit_once(':') else { continue };
-                let port = u64::from_str_radix(port, 16).unwrap_or(0);
-                let (is_own, address) = match self.sources.is_empty() {
-                    true => (true, u128::from_str_radix(from, 16).unwrap_or(0)),
-                    false => (self.sources.iter().any(|own| own == from), 0),
-                };
-                if is_own && (low..=high).contains(&port) {
-                    *toward.entry((to, address)).or_default() += 1;
+            let Ok(file) = fs::File::open(path) else { continue };
+            let mut table = BufReader::with_capacity(1 << 16, file);
+            // A line at a time: the whole table can have tens of megabytes.
+            let mut line = String::new();
+            while table.read_line(&mut line).is_ok_and(|bytes| bytes > 0) {
+                if let Some(user) = self.port_user(&line, low, high) {
+                    *toward.entry(user).or_default() += 1;
                 }
+                line.clear();
             }
         }
         toward.into_values().max().unwrap_or(0)
+    }
+
+    /// What a socket of the system's table takes a local port for, if it takes one of the range toward a destination of
+    /// the plan, from an address that counts: which destination it is, and the address, if the plan has none of its own.
+    fn port_user(&self, line: &str, low: u64, high: u64) -> Option<(usize, u128)> {
+        let mut words = line.split_whitespace().skip(1);
+        let (local, remote) = (words.next()?, words.next()?);
+        let to = self.destinations.iter().position(|own| own == remote)?;
+        let (from, port) = local.rsplit_once(':')?;
+        let port = u64::from_str_radix(port, 16).unwrap_or(0);
+        let (is_own, address) = match self.sources.is_empty() {
+            true => (true, u128::from_str_radix(from, 16).unwrap_or(0)),
+            false => (self.sources.iter().any(|own| own == from), 0),
+        };
+        (is_own && (low..=high).contains(&port)).then_some((to, address))
     }
 }
 
