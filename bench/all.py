@@ -54,7 +54,7 @@ SCRIPTS = {
     "two_rates": ("3", 15),
     "truth/requests": ("", 20),
     "truth/series": ("", 20),
-    "compare": ("40", 60),
+    "compare": ("20", 60),
     "limit_queues": ("100", 60),
     "truth": ("10 120 8", 60),
     "peers": ("30", 40),

