@@ -97,7 +97,7 @@ def timeouts(share):
 def cut_off(_):
     with Truth() as server:
         steps = "[{get: '/?id=a&delay=200000'}]"
-        return run(plan=plan(server.url(), "users: 20, for: 3s, graceful_stop: 0s", steps))
+        return run(plan=plan(server.url(), "users: 20, for: 3s", steps, more="graceful_stop: 0s"))
 
 
 @situation("the target closes connections that it has said to keep", "retries", DOUBTED)
