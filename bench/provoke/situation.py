@@ -111,12 +111,16 @@ def undisturbed(one, server):
     return result
 
 
+class NotProvoked(Exception):
+    """A situation did not come about: nothing is known of what would have been said."""
+
+
 def judge(one, server):
-    """Provokes a situation; what was said of it, and whether that is right."""
+    """Provokes a situation; what was said of it, and whether that is right. Raises `NotProvoked`."""
     try:
         result = undisturbed(one, server)
     except (OSError, subprocess.SubprocessError) as error:
-        return f"could not be provoked: {error}", False
+        raise NotProvoked(str(error)) from error
     if not one.weights:
         said = [warning for warning in result.warnings if one.rule in warning]
         return (said or ["nothing"])[0], bool(said)

@@ -21,11 +21,11 @@ pub use target::samples_needed;
 /// How far the numbers of a run can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Validity {
-    /// They describe the target.
+    /// Nothing was found that changed them noticeably.
     Valid,
-    /// Some of them partly describe the generator.
+    /// Some of them may be off, or say less than they seem to: the reasons say which and by how much.
     Questionable,
-    /// They describe the generator more than the target.
+    /// Some of them are off by so much that the target cannot be judged by them.
     Invalid,
 }
 

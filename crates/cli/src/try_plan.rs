@@ -65,7 +65,8 @@ pub fn command(args: &Try) -> CommandResult {
 /// Says what failed. A run of the plan would fail of it, too.
 fn outcome(requests: usize, expressions: u64) -> Exit {
     if requests > 0 {
-        out::print(&format!("\n{requests} of the requests failed\n"));
+        let many = if requests == 1 { "request" } else { "requests" };
+        out::print(&format!("\n{requests} {many} failed\n"));
     }
     if expressions > 0 {
         let many = if expressions == 1 { "expression" } else { "expressions" };

@@ -67,24 +67,27 @@ const fn field<T>(
 
 /// The fields of requests, groups and iterations.
 pub const ROW: [Field<RequestStats>; 14] = [
-    field(COUNT, "number", "What has ended in the second.", |row| Some(Number::Sum(row.count))),
-    field("errors", "number", "Those of them that were errors.", |row| {
-        Some(Number::Sum(row.errors))
+    field(COUNT, "number", "Requests, passes or iterations that ended in the second.", |row| {
+        Some(Number::Sum(row.count))
     }),
+    field("errors", "number", "How many of them were errors.", |row| Some(Number::Sum(row.errors))),
     field("bytes_in", "bytes", "Bytes read.", |row| Some(Number::Sum(row.bytes_in))),
     field("bytes_out", "bytes", "Bytes written.", |row| Some(Number::Sum(row.bytes_out))),
-    field("latency_mean_us", "µs", "Mean latency of complete responses.", |row| {
-        mean(&row.latency)
-    }),
-    field("latency_p50_us", "µs", "Their median.", |row| percentile(&row.latency, 50.0)),
+    field(
+        "latency_mean_us",
+        "µs",
+        "Mean latency of complete responses. The percentiles are of the same responses.",
+        |row| mean(&row.latency),
+    ),
+    field("latency_p50_us", "µs", "Median.", |row| percentile(&row.latency, 50.0)),
     field("latency_p90_us", "µs", "90th percentile.", |row| percentile(&row.latency, 90.0)),
     field("latency_p95_us", "µs", "95th percentile.", |row| percentile(&row.latency, 95.0)),
     field("latency_p99_us", "µs", "99th percentile.", |row| percentile(&row.latency, 99.0)),
-    field("latency_max_us", "µs", "The largest.", |row| percentile(&row.latency, 100.0)),
+    field("latency_max_us", "µs", "Maximum.", |row| percentile(&row.latency, 100.0)),
     field(
         "corrected_latency_p50_us",
         "µs",
-        "Median of the corrected latency, where there is a schedule.",
+        "Median of the corrected latency. Only loads with a schedule have it.",
         |row| percentile(&row.corrected_latency, 50.0),
     ),
     field("corrected_latency_p95_us", "µs", "95th percentile.", |row| {
@@ -93,7 +96,7 @@ pub const ROW: [Field<RequestStats>; 14] = [
     field("corrected_latency_p99_us", "µs", "99th percentile.", |row| {
         percentile(&row.corrected_latency, 99.0)
     }),
-    field("corrected_latency_max_us", "µs", "The largest.", |row| {
+    field("corrected_latency_max_us", "µs", "Maximum.", |row| {
         percentile(&row.corrected_latency, 100.0)
     }),
 ];
@@ -102,9 +105,12 @@ pub const ROW: [Field<RequestStats>; 14] = [
 pub const CHECK: [Field<CheckCounts>; 3] = [
     field("passed", "number", "How often it passed.", |own| Some(Number::Sum(own.passed))),
     field("failed", "number", "How often it failed.", |own| Some(Number::Sum(own.failed))),
-    field("warned", "number", "How often it failed and was only to warn.", |own| {
-        Some(Number::Sum(own.warned))
-    }),
+    field(
+        "warned",
+        "number",
+        "How often it failed although its failure is only a warning.",
+        |own| Some(Number::Sum(own.warned)),
+    ),
 ];
 
 /// How many values a metric of any kind has recorded.
@@ -113,26 +119,36 @@ const VALUES: Field<MetricStats> =
 /// A metric's values are in the unit in which the plan records them.
 const OWN: &str = "the plan's";
 
-const COUNTER: [Field<MetricStats>; 2] =
-    [VALUES, field("sum", OWN, "Of a counter: their sum.", |own| Some(Number::Amount(own.sum())))];
+const COUNTER: [Field<MetricStats>; 2] = [
+    VALUES,
+    field("sum", OWN, "Of a counter: the sum of the values.", |own| {
+        Some(Number::Amount(own.sum()))
+    }),
+];
 const GAUGE: [Field<MetricStats>; 4] = [
     VALUES,
-    field("last", OWN, "Of a gauge: the last one.", |own| Some(Number::Level(own.gauge()?.last))),
-    field("min", OWN, "The smallest.", |own| Some(Number::Level(own.gauge()?.min))),
-    field("max", OWN, "The largest, of a trend too.", |own| Some(Number::Level(own.gauge()?.max))),
+    field("last", OWN, "Of a gauge: the last value.", |own| Some(Number::Level(own.gauge()?.last))),
+    field("min", OWN, "Of a gauge: the smallest value.", |own| {
+        Some(Number::Level(own.gauge()?.min))
+    }),
+    field("max", OWN, "Of a gauge or a trend: the largest value.", |own| {
+        Some(Number::Level(own.gauge()?.max))
+    }),
 ];
 const RATE: [Field<MetricStats>; 2] = [
     VALUES,
-    field("trues", "number", "Of a rate: how many were true.", |own| Some(Number::Sum(own.trues))),
+    field("trues", "number", "Of a rate: how many values were true.", |own| {
+        Some(Number::Sum(own.trues))
+    }),
 ];
 const TREND: [Field<MetricStats>; 7] = [
     VALUES,
-    field("mean", OWN, "Of a trend: their mean.", |own| thousandths(mean(&own.trend))),
-    field("p50", OWN, "Their median.", |own| thousandths(percentile(&own.trend, 50.0))),
+    field("mean", OWN, "Of a trend: the mean.", |own| thousandths(mean(&own.trend))),
+    field("p50", OWN, "Median.", |own| thousandths(percentile(&own.trend, 50.0))),
     field("p90", OWN, "90th percentile.", |own| thousandths(percentile(&own.trend, 90.0))),
     field("p95", OWN, "95th percentile.", |own| thousandths(percentile(&own.trend, 95.0))),
     field("p99", OWN, "99th percentile.", |own| thousandths(percentile(&own.trend, 99.0))),
-    field("max", OWN, "The largest.", |own| thousandths(percentile(&own.trend, 100.0))),
+    field("max", OWN, "Maximum.", |own| thousandths(percentile(&own.trend, 100.0))),
 ];
 
 /// The fields of a metric of the plan's own.
@@ -178,7 +194,7 @@ pub fn reference() -> String {
     let about = "Requests, resources and programs; passes of groups; iterations";
     head(&mut out, &names.join("`, `"), about, rows);
     table(&mut out, &ROW);
-    head(&mut out, CHECKS, "What checks came to", rows);
+    head(&mut out, CHECKS, "Results of checks", rows);
     table(&mut out, &CHECK);
     let more = [
         (ERRORS, "Errors by kind", "`error`, the kind", "Errors of this kind."),
@@ -201,8 +217,8 @@ pub fn reference() -> String {
         }
     }
     table(&mut out, fields);
-    let about = "What is counted besides requests: the fields are the counters of run.json";
-    head(&mut out, LOAD, about, "none but your own");
+    let about = "Counters of the run. The fields are those of `counters` in run.json";
+    head(&mut out, LOAD, about, "only your own");
     let names: Vec<String> =
         load(&Counters::default()).iter().map(|(name, _)| format!("`{name}`")).collect();
     let _ = writeln!(out, "{}", names.join(", "));

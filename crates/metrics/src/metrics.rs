@@ -159,9 +159,9 @@ impl Metrics {
 pub struct MetricStats {
     /// How many values were recorded.
     pub count: u64,
-    /// Of a counter: their sum, in thousandths.
+    /// Of a counter: the sum of the values, in thousandths.
     sum: u64,
-    /// Of a rate: how many were true.
+    /// Of a rate: how many values were true.
     pub trues: u64,
     /// Of a gauge.
     gauge: Option<Gauge>,

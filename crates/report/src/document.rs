@@ -294,7 +294,7 @@ document! {
         sum: Option<f64>,
         /// Of a gauge: the last value.
         last: Option<f64>,
-        /// Of a rate: how many were true.
+        /// Of a rate: how many values were true.
         trues: Option<u64>,
         /// Of a rate: the share that was true, from 0 to 1.
         share: Option<f64>,

@@ -22,9 +22,10 @@ const fn family(name: &'static str, unit: &'static str, help: &'static str) -> F
 }
 
 /// What has ended.
-pub const REQUESTS: FamilyName = family("squall_requests", "", "What has ended, by row.");
+pub const REQUESTS: FamilyName =
+    family("squall_requests", "", "Requests, passes or iterations that ended, by row.");
 /// Errors.
-pub const ERRORS: FamilyName = family("squall_errors", "", "How many of these were errors.");
+pub const ERRORS: FamilyName = family("squall_errors", "", "How many of them were errors.");
 /// Bytes received.
 pub const RECEIVED_BYTES: FamilyName = family("squall_received_bytes", "By", "Bytes received.");
 /// Bytes sent.
@@ -41,7 +42,7 @@ pub const CORRECTED_LATENCY: FamilyName = family(
     "Latency from when a request should have been sent.",
 );
 /// Checks by the tag `result`.
-pub const CHECKS: FamilyName = family("squall_checks", "", "What checks came to.");
+pub const CHECKS: FamilyName = family("squall_checks", "", "Results of checks.");
 
 /// What the numbers of a family are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,42 +120,42 @@ pub const METRIC_FAMILIES: [MetricFamily; 7] = [
         "squall_metric_counter",
         FamilyKind::Sum,
         Some(MetricKind::Counter),
-        "Of a counter: their sum.",
+        "Of a counter: the sum of the values.",
     ),
     of_metric(
         MetricPart::Trues,
         "squall_metric_trues",
         FamilyKind::Sum,
         Some(MetricKind::Rate),
-        "Of a rate: how many were true.",
+        "Of a rate: how many values were true.",
     ),
     of_metric(
         MetricPart::Gauge,
         "squall_metric_gauge",
         FamilyKind::Level,
         Some(MetricKind::Gauge),
-        "Of a gauge: the last one.",
+        "Of a gauge: the last value.",
     ),
     of_metric(
         MetricPart::GaugeMin,
         "squall_metric_gauge_min",
         FamilyKind::Level,
         Some(MetricKind::Gauge),
-        "Of a gauge: the smallest one.",
+        "Of a gauge: the smallest value.",
     ),
     of_metric(
         MetricPart::GaugeMax,
         "squall_metric_gauge_max",
         FamilyKind::Level,
         Some(MetricKind::Gauge),
-        "Of a gauge: the largest one.",
+        "Of a gauge: the largest value.",
     ),
     of_metric(
         MetricPart::Trend,
         "squall_metric_trend",
         FamilyKind::Distribution,
         Some(MetricKind::Trend),
-        "Of a trend: their distribution.",
+        "Of a trend: the distribution of the values.",
     ),
 ];
 

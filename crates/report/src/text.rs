@@ -404,12 +404,11 @@ fn validity(out: &mut String, run: &RunDocument, show: &Show) {
     let (word, meaning) = match run.validity.as_str() {
         "invalid" => (
             show.word("INVALID", "31;1"),
-            "these numbers describe the generator more than the target",
+            "do not judge the target by these numbers, for these reasons",
         ),
-        "questionable" => (
-            show.word("QUESTIONABLE", "33;1"),
-            "some of these numbers partly describe the generator",
-        ),
+        "questionable" => {
+            (show.word("QUESTIONABLE", "33;1"), "read these numbers with these reasons in mind")
+        }
         NONE if !run.finished => {
             (NONE.to_owned(), "no result was written yet: the run did not finish")
         }

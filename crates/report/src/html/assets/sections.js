@@ -2,8 +2,8 @@
 
 const VALIDITY = {
   valid: ['✔', 'squall found no reason to doubt these numbers.'],
-  questionable: ['▲', 'Some of these numbers partly describe the generator.'],
-  invalid: ['✘', 'These numbers describe the generator more than the target.'],
+  questionable: ['▲', 'Read these numbers with the reasons under Validity in mind.'],
+  invalid: ['✘', 'Do not judge the target by these numbers: see Validity.'],
 };
 
 function outcomeSection() {
@@ -51,8 +51,8 @@ function validitySection() {
   const all = run.validity_reasons;
   const sentence = {
     valid: 'The numbers describe the target.',
-    questionable: 'Read the numbers with what follows in mind: some of them partly describe the generator, or what lies between it and the target.',
-    invalid: 'Do not judge the target by these numbers: the generator, or its machine, was the limit.',
+    questionable: 'Read these numbers with these reasons in mind.',
+    invalid: 'Do not judge the target by these numbers, for these reasons.',
   }[run.validity] || '';
   const rows = all.map((own) => [spoken(own.rule), el(`span.word.${own.validity}`, null, own.validity === 'valid' ? '• note' : `${VALIDITY[own.validity] ? VALIDITY[own.validity][0] : ''} ${own.validity}`), own.observed, own.effect_text, own.advice]);
   const reasons = rows.length > 0 ? table('Why', ['rule', 'weight', 'observed', 'effect on the numbers', 'what helps'], rows, 9, 'table.prose') : el('p', null, 'No rule found anything to note.');
