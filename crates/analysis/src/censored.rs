@@ -3,7 +3,7 @@
 //!
 //! Left out, they would make a target that answers every second request fast and the others never look
 //! fast. So each counts with the time that it had waited, and what follows from that is a lower bound: the
-//! value itself is known only if it is the same however long the censored ones would have taken in the end
+//! value itself is known only if it is the same, to 1%, however long the censored ones would have taken in the end
 //! (worst-case bounds: Manski, "Partial Identification of Probability Distributions", Springer 2003,
 //! chapter 1). The estimator of Kaplan and Meier ("Nonparametric estimation from incomplete observations",
 //! JASA 53, 1958) says more, but assumes that what was given up would have gone on like the rest, which
@@ -11,13 +11,28 @@
 
 use squall_metrics::{Histogram, RequestStats, rank};
 
-/// A number, or what it is at least.
+/// How much larger than it is given a number may be that counts as known: a hundredth, about what histograms resolve.
+const TOLERANCE: f64 = 1.01;
+
+/// A number, or between what it lies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounded {
-    /// The number.
+    /// The number, or what it is at least.
     pub value: f64,
-    /// The number is a lower bound.
-    pub at_least: bool,
+    /// What it is at most; infinite: nothing bounds it.
+    pub at_most: f64,
+}
+
+impl Bounded {
+    /// A number that is known.
+    pub fn exact(value: f64) -> Bounded {
+        Bounded { value, at_most: value }
+    }
+
+    /// Whether its value is no more than a lower bound of it.
+    pub fn is_lower_bound(&self) -> bool {
+        self.at_most > self.value * TOLERANCE
+    }
 }
 
 /// Durations of what was completed, and how long what was given up had waited.
@@ -51,27 +66,26 @@ impl<'r> Durations<'r> {
     }
 
     /// A percentile, in µs: the value of that rank (see [`Histogram::percentile`]) if each that was given up
-    /// counts with the time that it had waited; a lower bound if it would be another were they endless.
-    /// `None`: there is no value.
+    /// counts with the time that it had waited, and at most what it would be were they endless. `None`: there is no value.
     pub fn percentile(&self, p: f64) -> Option<Bounded> {
         if self.is_empty() {
             return None;
         }
         let rank = rank(p, self.count());
-        let (value, is_of_complete) = self.at_rank(rank);
+        let value = self.at_rank(rank) as f64;
         let if_endless = (rank <= self.complete.count()).then(|| self.complete.at_rank(rank));
-        let at_least = !is_of_complete || if_endless != Some(value);
-        Some(Bounded { value: value as f64, at_least })
+        let at_most = if_endless.map_or(f64::INFINITY, |at_most| at_most as f64);
+        Some(Bounded { value, at_most: at_most.max(value) })
     }
 
-    /// The value of a rank, in µs, and whether it is that of something complete.
-    fn at_rank(&self, rank: u64) -> (u64, bool) {
+    /// The value of a rank, in µs.
+    fn at_rank(&self, rank: u64) -> u64 {
         let most = self.complete.max();
         let complete =
             self.complete.buckets().map(|(low, width, count)| (low, low + width - 1, count, true));
         let waited = self.waited.buckets().map(|(low, _, count)| (low, low, count, false));
         let (mut complete, mut waited) = (complete.peekable(), waited.peekable());
-        let (mut seen, mut last) = (0u64, (0, true));
+        let (mut seen, mut last) = (0u64, 0);
         while seen < rank {
             // What was completed in the same bucket comes first.
             let next = match (complete.peek(), waited.peek()) {
@@ -81,7 +95,7 @@ impl<'r> Durations<'r> {
             };
             let Some((_, value, count, is_of_complete)) = next else { break };
             seen = seen.saturating_add(count);
-            last = (if is_of_complete { value.min(most) } else { value }, is_of_complete);
+            last = if is_of_complete { value.min(most) } else { value };
         }
         last
     }
@@ -103,13 +117,14 @@ impl<'r> Durations<'r> {
         let smallest = |of: &Histogram| (!of.is_empty()).then(|| of.min());
         let (complete, waited) = (smallest(self.complete), smallest(self.waited));
         let value = [complete, waited].into_iter().flatten().min()? as f64;
-        let at_least = complete.is_none_or(|own| waited.is_some_and(|waited| waited < own));
-        Some(Bounded { value, at_least })
+        let at_most = complete.map_or(f64::INFINITY, |own| own as f64);
+        Some(Bounded { value, at_most })
     }
 
     /// A number that every request that was given up can raise.
     fn bounded(&self, value: f64) -> Bounded {
-        Bounded { value, at_least: !self.waited.is_empty() }
+        let at_most = if self.waited.is_empty() { value } else { f64::INFINITY };
+        Bounded { value, at_most }
     }
 }
 
@@ -126,7 +141,7 @@ mod tests {
 
     fn percentile(complete: &Histogram, waited: &Histogram, p: f64) -> (f64, bool) {
         let found = Durations { complete, waited }.percentile(p).expect("values");
-        (found.value, found.at_least)
+        (found.value, found.is_lower_bound())
     }
 
     /// Every second request is answered after 1 to 100 µs, the others are given up after 1 ms.
@@ -138,9 +153,10 @@ mod tests {
         assert_eq!(percentile(&complete, &waited, 50.5), (1_000.0, true));
         assert_eq!(percentile(&complete, &waited, 99.0), (1_000.0, true));
         let durations = Durations { complete: &complete, waited: &waited };
-        assert_eq!(durations.max(), Some(Bounded { value: 1_000.0, at_least: true }));
-        assert_eq!(durations.mean(), Some(Bounded { value: 525.25, at_least: true }));
-        assert_eq!(durations.min(), Some(Bounded { value: 1.0, at_least: false }));
+        let endless = f64::INFINITY;
+        assert_eq!(durations.max(), Some(Bounded { value: 1_000.0, at_most: endless }));
+        assert_eq!(durations.mean(), Some(Bounded { value: 525.25, at_most: endless }));
+        assert_eq!(durations.min(), Some(Bounded::exact(1.0)));
     }
 
     /// What was given up early could have become anything: from there on values are bounds.
@@ -150,6 +166,19 @@ mod tests {
         assert_eq!(percentile(&complete, &waited, 40.0), (40.0, false));
         assert_eq!(percentile(&complete, &waited, 60.0), (59.0, true));
         assert_eq!(percentile(&complete, &waited, 100.0), (99.0, true));
+        let durations = Durations { complete: &complete, waited: &waited };
+        assert_eq!(durations.percentile(60.0), Some(Bounded { value: 59.0, at_most: 60.0 }));
+    }
+
+    /// A few of many that were cut off leave a percentile known, if not to the last digit.
+    #[test]
+    fn few_that_were_given_up_change_little() {
+        let (complete, waited) = (of((0..40_000).map(|i| 40_000 + i / 10)), of([20_000; 12]));
+        for p in [50.0, 95.0, 99.0] {
+            let found = Durations { complete: &complete, waited: &waited }.percentile(p);
+            let found = found.expect("values");
+            assert!(!found.is_lower_bound() && found.at_most < 45_000.0, "p{p} {found:?}");
+        }
     }
 
     #[test]
@@ -174,8 +203,7 @@ mod tests {
             prop_assert_eq!(percentile(&complete, &Histogram::new(), p), (expected, false));
         }
 
-        /// However long the censored ones would have taken: a value that is none of a bound is right, and a
-        /// bound is one.
+        /// However long the censored ones would have taken, the percentile is within its bounds.
         #[test]
         fn the_truth_lies_within(
             complete in prop::collection::vec(0u64..2_000, 0..50),
@@ -183,10 +211,12 @@ mod tests {
             p in 0f64..=100.0,
         ) {
             let given_up = of(waited.iter().map(|(waited, _)| *waited));
-            let found = percentile(&of(complete.iter().copied()), &given_up, p);
+            let known = of(complete.iter().copied());
+            let found = Durations { complete: &known, waited: &given_up }.percentile(p);
+            let found = found.expect("values");
             let truth = of(complete.into_iter().chain(waited.iter().map(|(waited, more)| waited + more)));
             let truth = truth.percentile(p) as f64;
-            prop_assert!(if found.1 { found.0 <= truth } else { found.0 == truth }, "{found:?} {truth}");
+            prop_assert!((found.value..=found.at_most).contains(&truth), "{found:?} {truth}");
         }
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use squall_base::{escape_control, units};
 use squall_engine::{Exchange, ExchangeCopy, Section};
 use squall_plan::model::Plan;
-use squall_runner::{Tried, masked_body, masked_head, masked_request, masked_url};
+use squall_runner::{Tried, TryFailures, masked_body, masked_head, masked_request, masked_url};
 
 use crate::args::Try;
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -49,7 +49,7 @@ pub fn command(args: &Try) -> CommandResult {
     let options = args.variables.options();
     let everything = args.full || args.out.is_some();
     let bytes = if everything { MAX_FULL_BYTES } else { MAX_SHOWN_BYTES };
-    let unevaluated =
+    let failures =
         squall_runner::try_plan(&loaded, &options, bytes, move |tried| told.show(&tried))?;
     if shown.unwritten.load(Ordering::Relaxed) > 0 {
         let path = args.out.as_deref().unwrap_or(&args.plan);
@@ -59,20 +59,26 @@ pub fn command(args: &Try) -> CommandResult {
         let text = format!("no request of step `{step}` was made");
         return Err(CommandError::bad_input(text));
     }
-    Ok(outcome(shown.failed.load(Ordering::Relaxed), unevaluated))
+    Ok(outcome(shown.failed.load(Ordering::Relaxed) as u64, failures))
 }
 
 /// Says what failed. A run of the plan would fail of it, too.
-fn outcome(requests: usize, expressions: u64) -> Exit {
-    if requests > 0 {
-        let many = if requests == 1 { "request" } else { "requests" };
-        out::print(&format!("\n{requests} {many} failed\n"));
+fn outcome(requests: u64, failures: TryFailures) -> Exit {
+    let TryFailures { expressions, checks } = failures;
+    let said = [
+        (requests, "request", "failed"),
+        (checks, "check", "failed"),
+        (expressions, "expression", "could not be evaluated"),
+    ];
+    let failed = said.into_iter().filter(|(number, ..)| *number > 0);
+    let lines: Vec<String> = failed
+        .map(|(number, what, how)| format!("{} {how}\n", units::counted(number, what)))
+        .collect();
+    if lines.is_empty() {
+        return Exit::Ok;
     }
-    if expressions > 0 {
-        let many = if expressions == 1 { "expression" } else { "expressions" };
-        out::print(&format!("\n{expressions} {many} could not be evaluated\n"));
-    }
-    if requests > 0 || expressions > 0 { Exit::Failed } else { Exit::Ok }
+    out::print(&format!("\n{}", lines.concat()));
+    Exit::Failed
 }
 
 /// Leaves one scenario in a plan.

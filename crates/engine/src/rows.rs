@@ -1,6 +1,7 @@
 //! The rows of data files that iterations get.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use squall_load::Share;
 use squall_plan::model::{AtEnd, Share as SharedBy};
@@ -8,13 +9,13 @@ use squall_plan::model::{AtEnd, Share as SharedBy};
 use crate::parts::data::Reader;
 use crate::parts::row_selection::RowSelection;
 use crate::program::Program;
+use crate::together::Together;
 use crate::user::{Core, UserFeed};
 
-/// A worker's place in each data file.
+/// The data files that a worker reads.
 pub(crate) struct Rows {
     readers: RefCell<Vec<Reader>>,
-    /// How many rows were taken of each feed, over all its users and by each scenario's.
-    taken: RefCell<Vec<u64>>,
+    together: Arc<Together>,
 }
 
 /// Why an iteration got no row.
@@ -26,19 +27,24 @@ pub(crate) enum NoRow {
 }
 
 impl Rows {
-    pub(crate) fn new(program: &Program) -> Self {
+    pub(crate) fn new(program: &Program, together: Arc<Together>) -> Self {
         let readers = program.feeds.iter().map(|feed| Reader::new(&feed.source)).collect();
-        let taken = vec![0; program.feeds.len() * (program.scenarios.len() + 1)];
-        Rows { readers: RefCell::new(readers), taken: RefCell::new(taken) }
+        Rows { readers: RefCell::new(readers), together }
     }
 
-    /// Gives a user the rows of its next iteration: one of each file that its steps look at.
+    /// Gives a user the rows of its next iteration: one of each file that its steps look at. `process`: which rows are those of
+    /// this process.
     ///
     /// # Errors
     /// A file has no row for it.
-    pub(crate) fn take(&self, program: &Program, share: &Share, user: &Core) -> Result<(), NoRow> {
+    pub(crate) fn take(
+        &self,
+        program: &Program,
+        process: &Share,
+        user: &Core,
+    ) -> Result<(), NoRow> {
         let feeds = &program.scenarios[user.scenario()].feeds;
-        feeds.iter().try_for_each(|&feed| self.take_one(program, share, user, feed))
+        feeds.iter().try_for_each(|&feed| self.take_one(program, process, user, feed))
     }
 
     /// Gives a user its next row of one file.
@@ -48,7 +54,7 @@ impl Rows {
     pub(crate) fn take_one(
         &self,
         program: &Program,
-        share: &Share,
+        process: &Share,
         user: &Core,
         feed: u16,
     ) -> Result<(), NoRow> {
@@ -57,22 +63,18 @@ impl Rows {
         if user.feeds.borrow().is_empty() {
             user.feeds.replace(vec![UserFeed::default(); program.feeds.len()].into());
         }
-        let counter = match feed.share {
-            SharedBy::Scenario => user.scenario() + 1,
-            SharedBy::All | SharedBy::User => 0,
-        };
+        let scenario = (feed.share == SharedBy::Scenario).then(|| user.scenario());
+        let by_all = self.together.rows(index, scenario, program.scenarios.len());
         let selection = RowSelection {
             pick: feed.pick,
             shared_by: feed.share,
             at_end: feed.at_end,
             rows: feed.source.rows(),
-            share,
+            process,
         };
         let number = {
-            let mut by_worker = self.taken.borrow_mut();
-            let by_worker = &mut by_worker[index * (program.scenarios.len() + 1) + counter];
             let by_user = &mut user.feeds.borrow_mut()[index].taken;
-            selection.next(user.seat.number, by_user, by_worker, user.chance())
+            selection.next(user.seat.number, by_user, by_all, user.chance())
         };
         let row = match number {
             Some(number) => {

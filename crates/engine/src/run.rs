@@ -96,6 +96,8 @@ pub struct LogLine {
     pub second: u32,
     /// The text, its secrets masked and its control characters escaped.
     pub text: String,
+    /// Whether it says what went wrong, and is no line that the plan logs.
+    pub is_failure: bool,
     /// The error that it is an example of.
     pub example: Option<ErrorExample>,
 }
@@ -278,7 +280,7 @@ pub fn run(
     control.0.send_modify(|orders| orders.begins = Some(origin + Duration::from_nanos(start)));
     let (messages, inbox) = mpsc::channel();
     let names = Arc::new(NameRegistry::new(&program));
-    let together = Arc::new(Together::new(&program));
+    let together = Arc::new(Together::new(&program, &options.share));
     let shared_values = Arc::new(SharedValues::new(program.initial_shared.clone()));
     let variables = (program.most_users() == 1).then(|| Arc::new(Mutex::new(Vec::new())));
     let (asked, failures, elapsed) = std::thread::scope(|scope| {
@@ -292,7 +294,7 @@ pub fn run(
                 clock,
                 index,
                 of,
-                share: options.share.worker_of(index, of),
+                share: options.share.clone(),
                 own_files: options.own_files,
                 start,
                 messages: messages.clone(),

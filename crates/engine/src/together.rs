@@ -1,12 +1,14 @@
-//! What users of all workers do together: rates that they keep in one line, passes that they count, and how many
-//! of them are active. These are atomic numbers; where users wait for each other is in [`crate::turns`].
+//! What users of all workers do together: rates that they keep in one line, passes that they count, rows that they take,
+//! iterations that they share, and how many of them are active. These are atomic numbers; where users wait for each other is in [`crate::turns`].
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use squall_base::random::Random;
+use squall_load::Share;
 
 use crate::program::{ExactOp, Program};
+use crate::roster::Pools;
 use crate::turns::{Places, Sections};
 
 /// Numbers that the workers of a run share.
@@ -20,6 +22,10 @@ pub(crate) struct Together {
     moments: Box<[Mutex<Moments>]>,
     /// How many passes were counted.
     counts: Box<[AtomicU64]>,
+    /// How many rows were taken of each feed: by all its users, and by those of each scenario.
+    rows: Box<[AtomicU64]>,
+    /// The iterations of all users together.
+    pub pools: Pools,
     /// Critical sections that somebody is in.
     pub sections: Arc<Sections>,
     /// Where users meet.
@@ -27,7 +33,8 @@ pub(crate) struct Together {
 }
 
 impl Together {
-    pub(crate) fn new(program: &Program) -> Together {
+    /// `process`: what of all that is numbered the workers have.
+    pub(crate) fn new(program: &Program, process: &Share) -> Together {
         let zeros = |count: usize| (0..count).map(|_| AtomicU64::new(0)).collect();
         Together {
             active: zeros(if program.counts_active { program.scenarios.len() } else { 0 }),
@@ -36,6 +43,8 @@ impl Together {
                 .map(|line| Mutex::new(Moments::new(Random::of(program.seed, u64::MAX, line, 0))))
                 .collect(),
             counts: zeros(program.counts),
+            rows: zeros(program.feeds.len() * (program.scenarios.len() + 1)),
+            pools: Pools::new(&program.loads, process),
             sections: Arc::default(),
             places: Arc::new(Places::new(program.places)),
         }
@@ -86,6 +95,11 @@ impl Together {
     /// The number of a pass, from 0, over all users that count it together.
     pub(crate) fn pass(&self, count: usize) -> u64 {
         self.counts[count].fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// How many rows were taken of feed `feed`: by all users, or by those of a scenario, of which the program has `of`.
+    pub(crate) fn rows(&self, feed: usize, scenario: Option<usize>, of: usize) -> &AtomicU64 {
+        &self.rows[feed * (of + 1) + scenario.map_or(0, |scenario| scenario + 1)]
     }
 }
 

@@ -397,7 +397,7 @@ fn times(h: &Histogram) -> Times {
 fn bounded_times(durations: Durations<'_>) -> BoundedTimes {
     let mut at_least = Vec::new();
     let mut value = |name: &str, bounded: Option<Bounded>| {
-        if bounded.is_some_and(|bounded| bounded.at_least) {
+        if bounded.is_some_and(|bounded| bounded.is_lower_bound()) {
             at_least.push(name.to_owned());
         }
         bounded.map(|bounded| bounded.value)

@@ -92,4 +92,4 @@ pub use sink::{
     RequestLog, Row, Sampled, Samples, Second, SeenExchange, Sink, SinkReport, Start, Told, Wanted,
     WantedExchanges, give_way,
 };
-pub use trial::{Tried, try_plan};
+pub use trial::{Tried, TryFailures, try_plan};

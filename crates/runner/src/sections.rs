@@ -145,8 +145,7 @@ pub(crate) fn run(
                     let (text, worker, second) = (line.text.clone(), line.worker, line.second);
                     log.push(text.clone());
                     let example = line.example.clone();
-                    // Only errors of requests are examples of one: other lines are the plan's own.
-                    reasons.extend(example.is_some().then(|| text.clone()));
+                    reasons.extend(line.is_failure.then(|| text.clone()));
                     sinks.event(EventKind::Log { phase, worker, second, text, example });
                 }
             }
@@ -154,6 +153,11 @@ pub(crate) fn run(
         .map_err(Error::incomplete)
     });
     let all = totals.all();
+    let counters = totals.counters();
+    // Checks of requests are in their errors, those of a `look` are not.
+    let has_failed = all.errors + counters.expressions_failed + counters.checks_failed > 0;
+    // In a teardown there is nothing left to stop.
+    let may_ask = section == Section::Setup;
     (report.requests, report.errors) = (all.count, all.errors);
     let mut variables = Vec::new();
     report.end = match ended {
@@ -168,7 +172,7 @@ pub(crate) fn run(
             reasons.extend(ended.failures.iter().cloned());
             match handle.is_stopped_in(phase) {
                 true => PhaseEnd::Interrupted,
-                false if ended.asked || !ended.failures.is_empty() || all.errors > 0 => {
+                false if (ended.asked && may_ask) || !ended.failures.is_empty() || has_failed => {
                     PhaseEnd::Failed(reason(&reasons, all.errors, all.count))
                 }
                 false => PhaseEnd::Done,

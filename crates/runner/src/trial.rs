@@ -20,9 +20,18 @@ pub enum Tried<'a> {
     Log(&'a str),
 }
 
+/// What failed when a plan was tried.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TryFailures {
+    /// Expressions that could not be evaluated, and extracts of a `look` that found nothing.
+    pub expressions: u64,
+    /// Checks that failed, of requests and of a `look`.
+    pub checks: u64,
+}
+
 /// Runs setup, one iteration, and teardown; shows everything when it happens, with at most `bytes` of each
-/// message. After a setup that failed only the teardown is run. Returns how many expressions could not be evaluated,
-/// which the log says one by one.
+/// message. After a setup that failed only the teardown is run. Returns what failed beside requests, which the log says one
+/// by one.
 ///
 /// # Errors
 /// The plan or an option is wrong, or a worker broke off. A request that fails is no error: it is shown.
@@ -31,10 +40,10 @@ pub fn try_plan(
     options: &Options,
     bytes: usize,
     show: impl Fn(Tried<'_>) + Send + Sync + Clone + 'static,
-) -> Result<u64, Error> {
+) -> Result<TryFailures, Error> {
     let mut prepared = Prepared::new(loaded, options)?;
     prepared.warnings.iter().for_each(|warning| show(Tried::Warning(warning)));
-    let (mut is_set_up, mut expressions_failed) = (true, 0);
+    let (mut is_set_up, mut failures) = (true, TryFailures::default());
     for part in [Section::Setup, Section::Trial, Section::Teardown] {
         let is_its_turn = part != Section::Trial || is_set_up;
         if !is_its_turn || !sections::has_steps(&loaded.plan, part) {
@@ -50,7 +59,8 @@ pub fn try_plan(
         let shared = prepared.shared.clone();
         let count = |event: Event<'_>| {
             if let Event::Slice(slice) = event {
-                expressions_failed += slice.counters.expressions_failed;
+                failures.expressions += slice.counters.expressions_failed;
+                failures.checks += slice.counters.checks_failed;
             }
         };
         let ended = squall_engine::run(program, shared, &run, &control, Some(trace), count)
@@ -66,5 +76,5 @@ pub fn try_plan(
             prepared.compile.setup = ended.variables;
         }
     }
-    Ok(expressions_failed)
+    Ok(failures)
 }

@@ -3,6 +3,8 @@
 use squall_base::units;
 use squall_metrics::THOUSANDTHS;
 
+use crate::censored::Bounded;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     Number,
@@ -47,6 +49,16 @@ impl Unit {
             Unit::Share => "share",
             Unit::PerSecond => "per_second",
             Unit::Time => "us",
+        }
+    }
+
+    /// A value, or between what it lies.
+    pub(super) fn show_bounded(self, own: Bounded) -> String {
+        let (value, at_most) = (self.show(own.value), own.at_most);
+        match at_most.is_finite().then(|| self.show(at_most)) {
+            None => format!("at least {value}"),
+            Some(at_most) if at_most == value => value,
+            Some(at_most) => format!("{value} to {at_most}"),
         }
     }
 

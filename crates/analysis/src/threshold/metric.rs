@@ -113,7 +113,7 @@ impl Metric {
     }
 
     pub(super) fn of(self, row: &RequestStats, elapsed_s: f64) -> Option<Bounded> {
-        Some(exact(match self {
+        Some(Bounded::exact(match self {
             Metric::Count => row.count as f64,
             Metric::Errors => row.errors as f64,
             // Of nothing there is no share.
@@ -168,11 +168,6 @@ impl Statistic {
             }
         })
     }
-}
-
-/// A value that is known.
-pub(super) fn exact(value: f64) -> Bounded {
-    Bounded { value, at_least: false }
 }
 
 pub(super) fn latencies(row: &RequestStats, corrected: bool) -> Durations<'_> {

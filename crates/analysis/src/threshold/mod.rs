@@ -11,7 +11,7 @@ use std::fmt;
 
 use limit::{Op, Unit};
 pub use metric::Statistic;
-use metric::{Metric, exact, latencies};
+use metric::{Metric, latencies};
 use squall_metrics::{MetricKey, MetricKind, MetricStats, RequestStats, Selector};
 use subject::Subject;
 
@@ -151,10 +151,7 @@ impl Threshold {
         let value = self.value(totals, elapsed_s);
         let passed = value.is_some_and(|value| self.holds(value));
         let shown = match value {
-            Some(Bounded { value, at_least: true }) => {
-                format!("at least {}", self.shown_in(totals).show(value))
-            }
-            Some(Bounded { value, at_least: false }) => self.shown_in(totals).show(value),
+            Some(value) => self.shown_in(totals).show_bounded(value),
             None if self.subject.is_all() && self.metric == Metric::ErrorRate => {
                 "nothing was counted".to_owned()
             }
@@ -170,18 +167,21 @@ impl Threshold {
             limit: self.limit,
             unit: self.shown_in(totals).label().to_owned(),
             value: value.map(|value| value.value),
-            at_least: value.is_some_and(|value| value.at_least),
+            at_least: value.is_some_and(|value| value.is_lower_bound()),
             shown,
             passed,
         }
     }
 
-    /// Whether a value is within the limit. What is only known to be at least something is not known to be
-    /// below anything; a mean, which every request without a response can raise, is taken as it is.
+    /// Whether a value is within the limit, wherever it lies between its bounds; a mean, which every request without a
+    /// response can raise, is taken as it is.
     fn holds(&self, value: Bounded) -> bool {
         let is_mean = matches!(self.metric, Metric::Latency { statistic: Statistic::Mean, .. });
-        let known = !value.at_least || is_mean || matches!(self.op, Op::Above | Op::AtLeast);
-        known && self.op.holds(value.value, self.limit)
+        let Bounded { value, at_most } = if is_mean { Bounded::exact(value.value) } else { value };
+        let is_outside = self.limit < value || self.limit > at_most;
+        self.op.holds(value, self.limit)
+            && self.op.holds(at_most, self.limit)
+            && (self.op != Op::NotEqual || is_outside)
     }
 
     /// How much of the limit a value uses: 1 is the limit itself, more violates it. `None`: the threshold
@@ -242,7 +242,7 @@ impl Threshold {
         );
         is_count
             && matches!(self.op, Op::Above | Op::AtLeast | Op::Equal)
-            && !self.holds(exact(0.0))
+            && !self.holds(Bounded::exact(0.0))
     }
 
     /// The phase of requests that it is about; `None`: their whole latency, or something else.
@@ -298,19 +298,19 @@ impl Threshold {
 
     fn value(&self, totals: &Totals, elapsed_s: f64) -> Option<Bounded> {
         if let Metric::Counter(name) = self.metric {
-            return totals.counters().get(name).map(|value| exact(value as f64));
+            return totals.counters().get(name).map(|value| Bounded::exact(value as f64));
         }
         // Without any request there is still a count of them.
         let none = || self.subject.is_all().then(RequestStats::default);
         match (self.row(totals).or_else(none), self.subject.phase) {
             (Some(row), Some(phase)) => {
                 let Metric::Latency { statistic, .. } = self.metric else { return None };
-                statistic.of(&row.phases[phase]).map(exact)
+                statistic.of(&row.phases[phase]).map(Bounded::exact)
             }
             (Some(row), None) => self.metric.of(&row, elapsed_s),
             (None, _) => {
                 let (kind, stats) = self.metric_of(totals)?;
-                self.metric.of_own(kind, &stats, self.unit, elapsed_s).map(exact)
+                self.metric.of_own(kind, &stats, self.unit, elapsed_s).map(Bounded::exact)
             }
         }
     }

@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use squall_extract::{Documents, Limits};
+use squall_metrics::ErrorKind;
 use squall_plan::template::{BoundPart, BoundTemplate};
 use squall_plan::value::Value;
 
@@ -54,9 +55,15 @@ impl Stretch<'_, '_> {
         post::process(program, core, &reply, &op.post, (ahead, before), &mut result, |seen| {
             sample::note(worker, &seen);
         });
-        if result.error.is_some() {
-            let name = &program.scenarios[core.scenario()].name;
-            worker.recorder.log(format!("scenario {name}: look: {}", result.detail));
+        match result.error {
+            None => {}
+            // It was counted as a check.
+            Some(ErrorKind::Check) => {
+                let name = &program.scenarios[core.scenario()].name;
+                worker.recorder.log_failure(&format!("scenario {name}: look: {}", result.detail));
+            }
+            // Nothing else counts what a look could not give.
+            Some(_) => self.fail_expression(&format!("look: {}", result.detail)),
         }
         worker.judge(core, self.strand, result.error.is_some());
         if worker.trace.as_ref().and_then(Trace::group).is_some() {

@@ -11,7 +11,7 @@ use squall_plan::value::Value;
 use super::stretch::Stretch;
 use super::{Next, Task};
 use crate::parts::names;
-use crate::program::{self, GroupName, MetricOp, Op, Register, RequestOp, Scenario};
+use crate::program::{self, GroupName, MetricOp, Op, Register, RequestOp, Scenario, Section};
 use crate::sample;
 use crate::scope::UserScope;
 use crate::session;
@@ -159,7 +159,7 @@ impl<'p> Stretch<'_, 'p> {
     /// The next row of a data source; a user without one leaves.
     fn next_row(&mut self, feed: u16) -> Option<Next<'p>> {
         let (rows, roster) = (&self.worker.rows, self.worker.roster.borrow());
-        let taken = rows.take_one(self.program, roster.share(), self.core, feed);
+        let taken = rows.take_one(self.program, roster.part().process(), self.core, feed);
         drop(roster);
         let no_row = taken.err()?;
         self.worker.note_no_row(no_row);
@@ -169,10 +169,15 @@ impl<'p> Stretch<'_, 'p> {
     fn log(&mut self, text: &BoundTemplate) {
         let mut line = Vec::new();
         let shown = text.show(&self.scope(), &mut line);
-        if !self.or_log(shown, "log", true) {
-            self.worker.recorder.count(|counters| counters.expressions_failed += 1);
+        let is_whole = self.or_log(shown, "log", true);
+        let line = String::from_utf8_lossy(&line);
+        if is_whole {
+            self.worker.recorder.log(&line);
+        } else {
+            // It says which part of it could not be evaluated.
+            self.count_failed_expression();
+            self.worker.recorder.log_failure(&line);
         }
-        self.worker.recorder.log(String::from_utf8_lossy(&line).into_owned());
     }
 
     fn stop(&mut self, scope: StopScope, scenario: &'p Scenario) -> Option<Next<'p>> {
@@ -222,7 +227,7 @@ impl<'p> Stretch<'_, 'p> {
             let recorder = &self.worker.recorder;
             recorder.count(|counters| counters.warnings += 1);
             let (kind, name) = (key.kind.label(), &key.name);
-            recorder.log(format!("metric {name}: a {kind} cannot take the value {value:?}"));
+            recorder.log_failure(&format!("metric {name}: a {kind} cannot take the value {value}"));
         }
     }
 
@@ -254,10 +259,23 @@ impl<'p> Stretch<'_, 'p> {
     /// A value, or what stands for it after the error was written to the run's log, with what it was for.
     pub(super) fn or_log<T>(&self, result: Result<T, EvalError>, what: &str, otherwise: T) -> T {
         result.unwrap_or_else(|error| {
-            let name = &self.program.scenarios[self.core.scenario()].name;
-            self.worker.recorder.count(|counters| counters.expressions_failed += 1);
-            self.worker.recorder.log(format!("scenario {name}: {what}: {error}"));
+            self.fail_expression(&format!("{what}: {error}"));
             otherwise
         })
+    }
+
+    /// An expression could not be evaluated: it counts, and the run's log says why.
+    pub(super) fn fail_expression(&self, why: &str) {
+        let name = &self.program.scenarios[self.core.scenario()].name;
+        self.count_failed_expression();
+        self.worker.recorder.log_failure(&format!("scenario {name}: {why}"));
+    }
+
+    /// Setup ends with an expression that could not be evaluated, as with its other errors.
+    fn count_failed_expression(&self) {
+        self.worker.recorder.count(|counters| counters.expressions_failed += 1);
+        if self.program.section == Section::Setup {
+            self.worker.stop_run(self.program.graceful_stop);
+        }
     }
 }

@@ -100,7 +100,7 @@ impl<'p> Stretch<'_, 'p> {
                 return false;
             }
         }
-        let taken = worker.rows.take(self.program, worker.roster.borrow().share(), core);
+        let taken = worker.rows.take(self.program, worker.roster.borrow().part().process(), core);
         if let Err(no_row) = taken {
             worker.note_no_row(no_row);
             return false;

@@ -1,4 +1,7 @@
-//! Which row of a data file a user gets: from what is known on the spot, so that nobody has to ask.
+//! Which row of a data file a user gets. Workers of a process count together; processes divide the rows, so that none has to
+//! ask another.
+
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use squall_plan::model::{AtEnd, Pick, Share as SharedBy};
 
@@ -10,19 +13,18 @@ pub(crate) struct RowSelection<'a> {
     pub shared_by: SharedBy,
     pub at_end: AtEnd,
     pub rows: u64,
-    /// This worker's share of what all workers take from.
-    pub share: &'a squall_load::Share,
+    /// The rows of this process, of what all processes take from.
+    pub process: &'a squall_load::Share,
 }
 
 impl RowSelection<'_> {
-    /// The number of the row that a user gets, or `None` when there are no more. `by_user` and
-    /// `by_worker` count the rows taken so far by the user itself and by this worker for all who
-    /// share.
+    /// The number of the row that a user gets, or `None` when there are no more. `by_user` and `by_all` count the rows taken
+    /// so far by the user itself and by all who share in this process.
     pub(crate) fn next(
         &self,
         user: u64,
         by_user: &mut u64,
-        by_worker: &mut u64,
+        by_all: &AtomicU64,
         chance: u64,
     ) -> Option<u64> {
         let rows = self.rows;
@@ -36,10 +38,8 @@ impl RowSelection<'_> {
                 *by_user += 1;
                 *by_user - 1
             }
-            // Rows that this worker owns: nothing is taken twice, whatever others do.
             (Pick::Next, SharedBy::All | SharedBy::Scenario) => {
-                *by_worker += 1;
-                self.share.nth(*by_worker - 1)?
+                self.process.nth(by_all.fetch_add(1, Ordering::Relaxed))?
             }
         };
         match self.at_end {
@@ -55,18 +55,18 @@ mod tests {
     use squall_load::Share;
 
     #[test]
-    fn workers_take_each_row_once() {
+    fn processes_take_each_row_once() {
         let mut all = Vec::new();
-        for worker in 0..3 {
+        for process in 0..3 {
             let selection = RowSelection {
                 pick: Pick::Next,
                 shared_by: SharedBy::All,
                 at_end: AtEnd::Stop,
                 rows: 7,
-                share: &Share::all().worker_of(worker, 3),
+                process: &Share::all().worker_of(process, 3),
             };
-            let (mut by_user, mut by_worker) = (0, 0);
-            while let Some(row) = selection.next(0, &mut by_user, &mut by_worker, 0) {
+            let (mut by_user, by_all) = (0, AtomicU64::new(0));
+            while let Some(row) = selection.next(0, &mut by_user, &by_all, 0) {
                 all.push(row);
             }
         }
@@ -75,18 +75,19 @@ mod tests {
     }
 
     #[test]
-    fn few_rows_are_enough_for_many_workers() {
+    fn few_rows_are_enough_for_many_processes() {
+        let none = AtomicU64::new(0);
         let selection = RowSelection {
             pick: Pick::Next,
             shared_by: SharedBy::All,
             at_end: AtEnd::Cycle,
             rows: 2,
-            share: &Share::all().worker_of(5, 8),
+            process: &Share::all().worker_of(5, 8),
         };
-        assert_eq!(selection.next(0, &mut 0, &mut 0, 0), Some(1));
+        assert_eq!(selection.next(0, &mut 0, &none, 0), Some(1));
         let per_user = RowSelection { pick: Pick::OncePerUser, ..selection };
-        assert_eq!(per_user.next(9, &mut 0, &mut 0, 0), Some(1));
+        assert_eq!(per_user.next(9, &mut 0, &none, 0), Some(1));
         let random = RowSelection { pick: Pick::Random, rows: 10, ..selection };
-        assert_eq!(random.next(0, &mut 0, &mut 0, u64::MAX), Some(9));
+        assert_eq!(random.next(0, &mut 0, &none, u64::MAX), Some(9));
     }
 }

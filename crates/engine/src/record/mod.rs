@@ -203,12 +203,23 @@ impl Recorder {
         look(self.names.borrow().name(NameId(name)).unwrap_or_default())
     }
 
-    /// Writes a line to the run's log, or counts it as dropped.
-    pub(crate) fn log(&self, text: String) {
+    /// Writes a line of the plan's own to the run's log, or counts it as dropped.
+    pub(crate) fn log(&self, text: &str) {
+        self.tell(text);
+        self.write_down(text, false, None);
+    }
+
+    /// Writes what went wrong to the run's log, or counts it as dropped.
+    pub(crate) fn log_failure(&self, text: &str) {
+        self.tell(text);
+        self.write_down(text, true, None);
+    }
+
+    /// Tells a line to who watches.
+    fn tell(&self, text: &str) {
         if let Some(told) = self.trace.as_ref().and_then(Trace::log) {
-            told(&self.shown(&text));
+            told(&self.shown(text));
         }
-        self.write_down(&text, None);
     }
 
     /// A text as it may be shown: without secrets, and without what a terminal would obey. What servers
@@ -243,11 +254,12 @@ impl Recorder {
         secrets.too_many().map_or(Ok(()), |error| Err(error.message))
     }
 
-    fn write_down(&self, text: &str, example: Option<ErrorExample>) {
+    fn write_down(&self, text: &str, is_failure: bool, example: Option<ErrorExample>) {
         let mut log = self.log.borrow_mut();
         if log.len() < LOG_LINES {
             let (worker, second) = (self.worker, self.second.get());
-            log.push(LogLine { worker, second, text: self.shown(text), example });
+            let text = self.shown(text);
+            log.push(LogLine { worker, second, text, is_failure, example });
         } else {
             self.count(|counters| counters.log_dropped += 1);
         }
@@ -296,7 +308,7 @@ impl Recorder {
         let line = format!("{text}: {}{colon}{detail}", kind.label());
         let name = self.secrets().mask(&text);
         let example = ErrorExample { scenario, name, kind, status, number, excerpt };
-        self.write_down(&line, Some(example));
+        self.write_down(&line, true, Some(example));
     }
 
     /// Which one of its kind and row an error is, from 1.

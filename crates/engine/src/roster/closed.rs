@@ -3,6 +3,7 @@
 use squall_load::{Share, UserChanges};
 
 use super::Begin;
+use super::part::{self, Pool};
 use crate::profile::{ClosedShape, Nanos};
 
 /// State of a share of a closed workload.
@@ -14,24 +15,28 @@ pub(super) struct Closed {
     iterations: u64,
     /// Whether the load ends with the first user that has done them.
     together: bool,
-    /// The share's part of the iterations of all users together, as far as not begun.
-    left: u64,
+    /// The iterations of all users together, as far as not begun.
+    left: Pool,
 }
 
 impl Closed {
-    pub(super) fn new(shape: &ClosedShape, share: &Share) -> Closed {
+    pub(super) fn new(shape: &ClosedShape, users: &Share, left: Pool) -> Closed {
         Closed {
-            changes: UserChanges::new(&shape.users, share),
+            changes: UserChanges::new(&shape.users, users),
             first: true,
             iterations: shape.iterations.unwrap_or(u64::MAX),
             together: shape.together,
-            left: shape.total_iterations.map_or(u64::MAX, |total| share.count_below(total)),
+            left,
         }
     }
 
-    /// When the number of users changes next, in the load's time.
+    /// When the number of users changes next, in the load's time. `None`: it does not, or users that come then would have
+    /// no iteration.
     pub(super) fn due(&self) -> Option<Nanos> {
-        if self.first { Some(0) } else { self.changes.peek() }
+        match self.first {
+            true => Some(0),
+            false => self.changes.peek().filter(|_| !part::is_empty(&self.left)),
+        }
     }
 
     /// The number of users in the share at a time.
@@ -40,9 +45,9 @@ impl Closed {
         self.changes.advance(time)
     }
 
-    /// The same load as another share has it. Iterations stay with whom they were given to.
-    pub(super) fn reshare(&mut self, shape: &ClosedShape, share: &Share) {
-        *self = Closed { left: self.left, ..Closed::new(shape, share) };
+    /// The same load as another share has it, or with another number of users. Iterations stay with whom they were given to.
+    pub(super) fn reshare(&mut self, shape: &ClosedShape, users: &Share) {
+        *self = Closed::new(shape, users, self.left.take());
     }
 
     /// Whether a user may begin its `iteration`-th iteration, from 0; counts it if so.
@@ -50,12 +55,6 @@ impl Closed {
         if iteration >= self.iterations {
             return if self.together { Begin::LoadIsDone } else { Begin::No };
         }
-        if self.left == 0 {
-            return Begin::No;
-        }
-        if self.left != u64::MAX {
-            self.left -= 1;
-        }
-        Begin::Yes
+        if part::take(&self.left) { Begin::Yes } else { Begin::No }
     }
 }

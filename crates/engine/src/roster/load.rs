@@ -4,6 +4,7 @@ use squall_load::Share;
 
 use super::closed::Closed;
 use super::open::{Open, Taker};
+use super::part::{Part, Pools};
 use super::seats::{Seats, Slot, index};
 use super::{Begin, Seat, Seated};
 use crate::profile::{LoadProfile, Nanos, Shape};
@@ -58,10 +59,18 @@ impl<U: Seated> Load<U> {
     pub(super) fn new(
         number: u16,
         profile: &LoadProfile,
-        share: &Share,
-        start: Nanos,
-        seed: u64,
+        part: &Part,
+        pools: &Pools,
+        (start, seed): (Nanos, u64),
     ) -> Self {
+        let workload = match &profile.shape {
+            Shape::Closed(shape) => {
+                Workload::Closed(Closed::new(shape, part.users(), pools.of(number)))
+            }
+            Shape::Open(shape) => {
+                Workload::Open(Open::new(shape, profile.members.len(), part, seed))
+            }
+        };
         Load {
             number,
             profile: profile.clone(),
@@ -75,7 +84,7 @@ impl<U: Seated> Load<U> {
             wanted: 0,
             changed: start,
             orphans: Vec::new(),
-            workload: Workload::new(profile, share, seed),
+            workload,
         }
     }
 
@@ -281,21 +290,27 @@ impl<U: Seated> Load<U> {
 
     /// It has another shape, whose time 0 is `at` on the run's clock. A closed workload stays closed,
     /// an open one open.
-    pub(super) fn reshape(&mut self, shape: Shape, share: &Share, at: Nanos, seed: u64) {
+    pub(super) fn reshape(&mut self, shape: Shape, part: &Part, at: Nanos, seed: u64) {
         if std::mem::discriminant(&shape) != std::mem::discriminant(&self.profile.shape) {
             return;
         }
         self.profile.shape = shape;
         self.began = at;
-        let workload = Workload::new(&self.profile, share, seed);
-        let before = std::mem::replace(&mut self.workload, workload);
-        if let (Workload::Open(open), Workload::Open(before)) = (&mut self.workload, before) {
-            open.take_over_users(before);
+        match (&mut self.workload, &self.profile.shape) {
+            (Workload::Closed(closed), Shape::Closed(shape)) => closed.reshare(shape, part.users()),
+            (Workload::Open(open), Shape::Open(shape)) => {
+                let changed = Open::new(shape, self.profile.members.len(), part, seed);
+                let before = std::mem::replace(open, changed);
+                open.take_over_users(before);
+            }
+            // It was found to be of the same kind.
+            _ => {}
         }
     }
 
     /// From `at` on, on the run's clock, it is another share of its load.
-    pub(super) fn reshare(&mut self, before: &Share, share: &Share, at: Nanos, seed: u64) {
+    pub(super) fn reshare(&mut self, before: &Share, part: &Part, at: Nanos, seed: u64) {
+        let share = part.users();
         if let Workload::Open(open) = &mut self.workload {
             // Free users have nothing that an arrival could not begin with anew.
             for user in open.take_free() {
@@ -314,23 +329,12 @@ impl<U: Seated> Load<U> {
                 (self.settled, self.changed) = (0, at);
             }
             (Workload::Open(open), Shape::Open(shape)) => {
-                *open = Open::new(shape, self.profile.members.len(), share, seed);
+                *open = Open::new(shape, self.profile.members.len(), part, seed);
                 open.skip_before(time);
                 open.give_out(&self.seats);
             }
             // A load stays of its kind.
             _ => {}
-        }
-    }
-}
-
-impl<U> Workload<U> {
-    fn new(profile: &LoadProfile, share: &Share, seed: u64) -> Self {
-        match &profile.shape {
-            Shape::Closed(shape) => Workload::Closed(Closed::new(shape, share)),
-            Shape::Open(shape) => {
-                Workload::Open(Open::new(shape, profile.members.len(), share, seed))
-            }
         }
     }
 }

@@ -6,21 +6,23 @@
 //! likes, and sleeps until [`Roster::next`]. A user that does something belongs to whoever took it
 //! from an action; it comes back by [`Roster::park`], [`Roster::free`] or [`Roster::leave`].
 //!
-//! Which users and arrivals are this worker's is decided by the [`Share`] alone.
+//! Which users and arrivals are this worker's is decided by its [`Part`] alone; iterations that a workload has in all are taken
+//! from [`Pools`].
 
 mod closed;
 mod load;
 mod open;
+mod part;
 mod seats;
 #[cfg(test)]
 mod tests;
 mod wheel;
 
 use slab::Slab;
-use squall_load::Share;
 
 use crate::profile::{LoadProfile, Nanos, Shape};
 use load::{Arrived, Load, UserChange};
+pub(crate) use part::{Part, Pools};
 use wheel::Wheel;
 
 /// A change takes effect at most so much later than it was to, however many arrivals are in arrears by then.
@@ -86,7 +88,7 @@ pub(crate) enum After {
 
 /// A worker's share of the loads, and who waits.
 pub(crate) struct Roster<U> {
-    share: Share,
+    part: Part,
     seed: u64,
     loads: Vec<Load<U>>,
     /// Loads with users to admit or to dismiss.
@@ -112,10 +114,10 @@ pub(crate) enum Change {
     /// From then on a load has another shape, whose time 0 is then; it stays closed or open. Users that
     /// are there stay, as far as the new shape has a place for them.
     Shape { load: u16, shape: Shape },
-    /// From then on this worker has another share: seats that it gives away are left, arrivals due
-    /// then or later are those of the new share. Iterations counted over all users of a closed
+    /// From then on this worker has another part: seats that it gives away are left, arrivals due
+    /// then or later are those of the new part. Iterations counted over all users of a closed
     /// workload stay with whom they were given to.
-    Share(Share),
+    Part(Part),
 }
 
 /// A user that waits until it is due.
@@ -149,10 +151,16 @@ enum Timer {
 }
 
 impl<U: Seated> Roster<U> {
-    /// The share of the loads, of a run that begins at `start`. Everything random follows from `seed`.
-    pub(crate) fn new(profiles: &[LoadProfile], share: Share, start: Nanos, seed: u64) -> Self {
+    /// A part of the loads, of a run that begins at `start`. Everything random follows from `seed`.
+    pub(crate) fn new(
+        profiles: &[LoadProfile],
+        part: Part,
+        pools: &Pools,
+        start: Nanos,
+        seed: u64,
+    ) -> Self {
         let mut roster = Roster {
-            share,
+            part,
             seed,
             loads: Vec::new(),
             unsettled: Vec::new(),
@@ -167,7 +175,7 @@ impl<U: Seated> Roster<U> {
         };
         for (profile, load) in profiles.iter().zip(0..) {
             let seed = roster.seed_of(load);
-            roster.loads.push(Load::new(load, profile, &roster.share, start, seed));
+            roster.loads.push(Load::new(load, profile, &roster.part, pools, (start, seed)));
             roster.arm(load);
         }
         roster
@@ -246,7 +254,7 @@ impl<U: Seated> Roster<U> {
                 if self.loads[index].generation() != generation {
                     return None;
                 }
-                let arrived = self.loads[index].arrive(&self.share);
+                let arrived = self.loads[index].arrive(self.part.users());
                 if arrived.is_none() {
                     self.shrunk |= self.loads[index].change_users(due);
                     self.unsettled.push(load);
@@ -271,7 +279,7 @@ impl<U: Seated> Roster<U> {
 
     /// One step toward the users that a load should have.
     fn step(&mut self, load: u16) -> Option<Action<U>> {
-        match self.loads[usize::from(load)].step(&self.share)? {
+        match self.loads[usize::from(load)].step(self.part.users())? {
             UserChange::Admit(seat, due, again) => Some(Action::Admit { seat, due, again }),
             UserChange::Dismiss(place, at) => {
                 let Waiting { user, .. } = self.waiting.remove(place as usize);
@@ -288,7 +296,7 @@ impl<U: Seated> Roster<U> {
         let seat = user.seat();
         let generation = self.next_generation();
         let place = self.waiting.insert(Waiting { user, due, generation }) as u32;
-        if self.loads[usize::from(seat.load)].wait(seat, place, now, &self.share) {
+        if self.loads[usize::from(seat.load)].wait(seat, place, now, self.part.users()) {
             self.unsettled.push(seat.load);
         } else if self.paused.is_none() {
             self.wheel.insert(due, Timer::User { place, generation });
@@ -307,24 +315,24 @@ impl<U: Seated> Roster<U> {
         }
         let Waiting { user, due, .. } = self.waiting.remove(place as usize);
         let seat = user.seat();
-        self.loads[usize::from(seat.load)].go_on(seat, &self.share);
+        self.loads[usize::from(seat.load)].go_on(seat, self.part.users());
         Some(Action::Resume { user, due })
     }
 
     /// A user of an open workload waits for the next arrival.
     pub(crate) fn free(&mut self, user: U) {
         let load = usize::from(user.seat().load);
-        self.loads[load].free(user, &self.share);
+        self.loads[load].free(user, self.part.users());
     }
 
     /// A user is no more.
     pub(crate) fn leave(&mut self, seat: Seat) {
-        self.loads[usize::from(seat.load)].leave(seat, &self.share);
+        self.loads[usize::from(seat.load)].leave(seat, self.part.users());
     }
 
     /// Whether a user has no place any more: its load shrinks, has ended, or it is another worker's.
     pub(crate) fn is_surplus(&self, seat: Seat) -> bool {
-        self.load(seat).is_surplus(seat, &self.share)
+        self.load(seat).is_surplus(seat, self.part.users())
     }
 
     /// Whether a user may begin its `iteration`-th iteration, from 0; counts it if so.
@@ -332,7 +340,7 @@ impl<U: Seated> Roster<U> {
         if self.stopped {
             return Begin::No;
         }
-        self.loads[usize::from(seat.load)].begin(seat, iteration, &self.share)
+        self.loads[usize::from(seat.load)].begin(seat, iteration, self.part.users())
     }
 
     /// When a user that begins at `due` has its first iteration, in the time of [`Roster::after`].
@@ -454,16 +462,16 @@ impl<U: Seated> Roster<U> {
             None => {}
             Some((at, Change::Shape { load, shape })) => {
                 let seed = self.seed_of(load);
-                self.loads[usize::from(load)].reshape(shape, &self.share, at, seed);
+                self.loads[usize::from(load)].reshape(shape, &self.part, at, seed);
                 self.shrunk = true;
                 self.arm(load);
             }
-            Some((at, Change::Share(share))) => {
-                let before = std::mem::replace(&mut self.share, share);
+            Some((at, Change::Part(part))) => {
+                let before = std::mem::replace(&mut self.part, part);
                 self.shrunk = true;
                 for load in 0..self.loads.len() as u16 {
                     let seed = self.seed_of(load);
-                    self.loads[usize::from(load)].reshare(&before, &self.share, at, seed);
+                    self.loads[usize::from(load)].reshare(before.users(), &self.part, at, seed);
                     self.arm(load);
                     self.unsettled.push(load);
                 }
@@ -472,8 +480,8 @@ impl<U: Seated> Roster<U> {
     }
 
     /// What this worker has of all that is numbered.
-    pub(crate) fn share(&self) -> &Share {
-        &self.share
+    pub(crate) fn part(&self) -> &Part {
+        &self.part
     }
 
     /// Puts a load's next change or arrival, and its end, into the wheel, in place of those before.

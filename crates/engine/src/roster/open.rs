@@ -1,7 +1,8 @@
 //! An open workload: which arrival comes next, and who is free for it.
 
-use squall_load::{Arrival, Arrivals, Share};
+use squall_load::{Arrival, Arrivals};
 
+use super::part::Part;
 use super::seats::Seats;
 use crate::profile::{Nanos, OpenShape};
 
@@ -32,14 +33,15 @@ pub(super) enum Taker<U> {
 }
 
 impl<U> Open<U> {
-    pub(super) fn new(shape: &OpenShape, members: usize, share: &Share, seed: u64) -> Open<U> {
+    pub(super) fn new(shape: &OpenShape, members: usize, part: &Part, seed: u64) -> Open<U> {
+        let share = part.arrivals(shape.max_users);
         let total = shape.total_iterations.unwrap_or(u64::MAX);
         let mut open = Open {
-            arrivals: shape.arrivals(share, seed),
+            arrivals: shape.arrivals(&share, seed),
             end: shape.end.unwrap_or(Nanos::MAX),
             total,
             left: share.count_below(total),
-            most: share.count_below(shape.max_users),
+            most: part.users().count_below(shape.max_users),
             given: 0,
             vacant: Vec::new(),
             free: (0..members).map(|_| Vec::new()).collect(),

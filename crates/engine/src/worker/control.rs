@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Worker;
-use crate::roster::Change;
+use crate::roster::{Change, Part};
 use crate::run::{ChangeKind, Command, Orders};
 
 impl Worker {
@@ -21,7 +21,9 @@ impl Worker {
                 ChangeKind::Shape { load, shape } => {
                     Change::Shape { load: *load, shape: shape.clone() }
                 }
-                ChangeKind::Share(node) => Change::Share(node.worker_of(self.index, self.of)),
+                ChangeKind::Share(node) => {
+                    Change::Part(Part::new(node.clone(), self.index, self.of))
+                }
             };
             self.roster.borrow_mut().change_at(at, change);
         }

@@ -264,7 +264,7 @@ impl Worker {
     pub(crate) fn note_no_row(&self, no_row: NoRow) {
         match no_row {
             NoRow::Exhausted => self.recorder.count(|counters| counters.data_exhausted += 1),
-            NoRow::Unreadable(reason) => self.recorder.log(reason),
+            NoRow::Unreadable(reason) => self.recorder.log_failure(&reason),
         }
     }
 

@@ -30,7 +30,7 @@ use tokio::task::LocalSet;
 use crate::parts::trace_context::TraceId;
 use crate::program::Program;
 use crate::record::{NameRegistry, Recorder};
-use crate::roster::Roster;
+use crate::roster::{Part, Roster};
 use crate::rows::Rows;
 use crate::run::{Message, Orders};
 use crate::sample::bursts::Bursts;
@@ -56,7 +56,7 @@ pub(crate) struct Assignment {
     /// Which worker this is, of how many.
     pub index: u32,
     pub of: u32,
-    /// Its share of all that is numbered.
+    /// The share of all that is numbered that the workers divide.
     pub share: Share,
     /// Whether it gets a table of open files of its own.
     pub own_files: bool,
@@ -193,12 +193,14 @@ pub(crate) fn run(assignment: Assignment, event_loop: &EventLoop) -> io::Result<
 
 impl Worker {
     fn new(assignment: Assignment, waker: &Arc<LoopWaker>) -> io::Result<Self> {
-        let Assignment { program, shared, clock, index, share, start, .. } = assignment;
+        let Assignment { program, shared, clock, index, of, share, start, .. } = assignment;
         let (messages, names) = (assignment.messages, assignment.names);
         let trace = assignment.trace.clone();
         let recorder = Recorder::new(&program, index, start, messages, names, trace);
-        recorder.expect_users(program.most_closed_users(&share));
-        let roster = Roster::new(&program.loads, share, start, program.seed);
+        let part = Part::new(share, index, of);
+        recorder.expect_users(program.most_closed_users(part.users()));
+        let pools = &assignment.together.pools;
+        let roster = Roster::new(&program.loads, part, pools, start, program.seed);
         Ok(Worker {
             client: Client::new(shared, clock, index as usize, waker)?,
             recorder,
@@ -206,7 +208,7 @@ impl Worker {
             roster: RefCell::new(roster),
             in_flight: InFlightTable::default(),
             pools: Pools::default(),
-            rows: Rows::new(&program),
+            rows: Rows::new(&program, assignment.together.clone()),
             bursts: Bursts::default(),
             buffers: Buffers::default(),
             origins: Origins::new(&program),

@@ -101,7 +101,8 @@ pub(super) fn formatted(digest: &[u8], format: Option<&Evaluated<'_>>) -> Result
 
 /// What some base64 stands for.
 pub(super) fn decode(engine: &impl Engine, text: &[u8]) -> Result<Value> {
-    let decoded = engine.decode(text).map_err(|error| EvalError::new(error.to_string()))?;
+    let decoded =
+        engine.decode(text).map_err(|error| EvalError::new(format!("invalid base64: {error}")))?;
     Ok(Value::bytes(&decoded))
 }
 

@@ -63,6 +63,25 @@ fn iterations_are_shared_exactly_over_workers() {
     all_good(&json, 77);
 }
 
+/// A worker without users has no iterations, no arrivals and no rows that nobody would use.
+#[test]
+fn scenarios_with_fewer_users_than_workers_lose_nothing() {
+    let plan = "target: URL
+data: {n: {numbers: {from: 1, to: 20}, at_end: stop}}
+scenarios:
+  many: {load: {users: 8, iterations: 5}, steps: [{get: /, name: many}]}
+  one: {load: {users: 1, total_iterations: 20}, steps: [{get: /, name: one}]}
+  rows: {load: {users: 1, for: 1m}, steps: [{get: '/?n=${n.number}', name: row}]}
+  stages: {load: {stages: [{users: 1, over: 0}, {users: 1, over: 1m}], total_iterations: 20}, steps: [{get: /, name: stages}]}
+  poll: {load: {rate: 4/s, max_users: 1, total_iterations: 6}, steps: [{get: /, name: poll}]}
+";
+    let json = run(&target(), plan, &workers(4));
+    for (name, count) in [("many", 40), ("one", 20), ("row", 20), ("stages", 20), ("poll", 6)] {
+        assert_eq!(json["requests"][name]["count"].as_u64(), Some(count), "{name}: {json}");
+    }
+    assert_eq!(counter(&json, "arrivals_dropped"), 0);
+}
+
 #[test]
 fn arrivals_are_what_the_rate_says() {
     let json = load("{rate: 200/s, for: 500ms}", "get: /", &workers(2));

@@ -14,6 +14,7 @@ mod proxies;
 mod resources;
 mod responses;
 mod running;
+mod sections;
 mod sessions;
 mod steady;
 mod steps;

@@ -60,7 +60,7 @@ pub const HOSTILE: &[Route] = &[
         "/hostile/close-after-keep-alive",
         METHODS,
         Handler::Stream(work!(connection::close_after_keep_alive)),
-        "Answers well, says keep-alive, and closes right after: the next request on the \
+        "Responds as it should, says keep-alive, and closes right after: the next request on the \
          connection meets a stale one.",
     ),
     route(
