@@ -21,7 +21,7 @@ fn an_expression_that_fails_ends_the_setup() {
         let (outcome, requests) = run(&format!("setup: [{{{step}}}, {{get: /never}}]"));
         assert_eq!(requests, 0, "{step}");
         let PhaseEnd::Failed(reason) = &outcome.phases[0].end else { panic!("{outcome:?}") };
-        assert!(reason.contains("int()"), "{reason}");
+        assert!(reason.contains("`x` is not a number"), "{reason}");
         assert!(!outcome.run.passed() && !outcome.has_load, "{step}");
     }
 }
