@@ -16,8 +16,7 @@ fn run(sections: &str) -> (FinishedRun, u64) {
 
 #[test]
 fn an_expression_that_fails_ends_the_setup() {
-    for step in ["set: {z: '${int(q)}'}", "log: '${int(q)}'", "if: int(q) == 1, steps: [{get: /}]"]
-    {
+    for step in ["set: {z: '${int(q)}'}", "log: '${int(q)}'", "if: int(q) == 1, then: [{get: /}]"] {
         let (outcome, requests) = run(&format!("setup: [{{{step}}}, {{get: /never}}]"));
         assert_eq!(requests, 0, "{step}");
         let PhaseEnd::Failed(reason) = &outcome.phases[0].end else { panic!("{outcome:?}") };
