@@ -102,7 +102,7 @@ document! {
     /// A reason for which the run failed.
     FailureDocument {
         /// `aborted`, `threshold`, `check`, `errors`, `every_request`, `nothing_measured`,
-        /// `expressions`, `stopped_by_plan` or `incomplete`.
+        /// `expressions`, `stopped_by_plan`, `teardown_lost` or `incomplete`.
         kind: String,
         /// Which threshold or check; null: none.
         name: Option<String>,
