@@ -8,8 +8,8 @@ use squall_base::units::{count, percent, rate, time};
 use squall_metrics::with_tags;
 
 use crate::document::{Row, RunDocument};
+use crate::group_path::path;
 use crate::markup::{code, plain};
-use crate::text::path;
 
 /// Most rows of requests and groups, and of checks.
 const MAX_ROWS: usize = 25;

@@ -14,7 +14,6 @@ use squall_metrics::ErrorKind;
 
 use crate::document::{Known, MetricRow, NONE, PhaseTimes, RunDocument};
 use crate::run::RunPhase;
-pub(crate) use table::path;
 pub(crate) use width::{begin, pad, shorten, text_width};
 
 /// Most metrics of the plan's own that are shown.
