@@ -38,6 +38,8 @@ pub struct Evidence<'a> {
     pub stopped_by_plan: bool,
     /// Whether the load started: setup may have been interrupted before.
     pub load_started: bool,
+    /// Whether connections were opened, so that requests were sent.
+    pub has_sent: bool,
     /// What could not be done or written, a sentence each: a worker that broke off, a teardown that failed.
     pub incomplete: &'a [String],
     /// What became of a teardown that was interrupted or not run, in a sentence.
@@ -153,9 +155,12 @@ pub fn outcome(evidence: &Evidence<'_>) -> Outcome {
         fail(FailureKind::Incomplete, None, None, text.clone());
     }
     if evidence.all.count == 0 && evidence.incomplete.is_empty() && !evidence.stopped_by_plan {
-        let text = match evidence.load_started {
-            true => "nothing was measured: no request was sent and no program run",
-            false => "nothing was measured: the load had not started",
+        let text = match (evidence.load_started, evidence.has_sent) {
+            (true, true) => {
+                "nothing was measured: requests were sent, but none is counted (`counted: false`)"
+            }
+            (true, false) => "nothing was measured: no request was sent and no program was run",
+            (false, _) => "nothing was measured: the load had not started",
         };
         fail(FailureKind::NothingMeasured, None, None, text.to_owned());
     }
@@ -278,6 +283,7 @@ mod tests {
             aborted: None,
             stopped_by_plan: false,
             load_started: true,
+            has_sent: false,
             incomplete: &[],
             teardown_lost: None,
         }
@@ -321,7 +327,9 @@ mod tests {
         assert_eq!(kinds(&with), [FailureKind::NothingMeasured]);
         assert_eq!(outcome(&with).exit_code(false, false, Validity::Valid), 1);
         let text = |with: &Evidence<'_>| outcome(with).0[0].text.clone();
-        assert_eq!(text(&with), "nothing was measured: no request was sent and no program run");
+        assert_eq!(text(&with), "nothing was measured: no request was sent and no program was run");
+        let uncounted = Evidence { has_sent: true, ..with };
+        assert!(text(&uncounted).contains("requests were sent, but none is counted"));
         let in_setup = Evidence { load_started: false, ..with };
         assert_eq!(text(&in_setup), "nothing was measured: the load had not started");
         let stopped = Evidence { stopped_by_plan: true, ..with };

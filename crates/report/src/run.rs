@@ -305,6 +305,7 @@ impl Run {
             aborted: self.aborted.as_ref(),
             stopped_by_plan: self.stopped_by_plan,
             load_started: self.has_numbers(),
+            has_sent: self.totals.counters().connections_opened > 0,
             incomplete: &incomplete,
             teardown_lost: self.teardown_lost(),
         })
