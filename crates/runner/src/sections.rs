@@ -169,6 +169,7 @@ pub(crate) fn run(
             match handle.is_stopped_in(phase) {
                 true => PhaseEnd::Interrupted,
                 false if ended.asked || !ended.failures.is_empty() || all.errors > 0 => {
+                    reasons.extend(failed_checks(&totals).filter(|_| all.errors == 0));
                     PhaseEnd::Failed(reason(&reasons, all.errors, all.count))
                 }
                 false => PhaseEnd::Done,
@@ -179,6 +180,12 @@ pub(crate) fn run(
     report.rows = squall_report::request_rows(&totals, report.elapsed.as_secs_f64());
     report.log = log;
     Some(Ran { variables, report })
+}
+
+/// The checks that failed, a sentence each; those of requests made them errors, which say more.
+fn failed_checks(totals: &Totals) -> impl Iterator<Item = String> + '_ {
+    let failed = totals.checks().filter(|(_, counts)| counts.failed > 0);
+    failed.map(|(key, _)| format!("check {} failed", key.name))
 }
 
 /// Why a setup or a teardown failed, of whose requests so many were errors: what is known of its errors, or that

@@ -292,6 +292,15 @@ fn a_run_that_is_stopped_before_it_starts_sends_nothing() {
 }
 
 #[test]
+fn a_setup_that_a_check_ended_names_the_check() {
+    let plan = plan(&format!(
+        "target: builtin\nsetup: [{{get: /}}, {{look: a, check: {{expr: 'body == \"b\"', name: is b}}}}]\n{ENDLESS}\n"
+    ));
+    let outcome = run(&plan, &options(), Vec::new(), &Handle::default()).expect("a run");
+    assert_eq!(outcome.run.incomplete, ["setup failed: check is b failed"]);
+}
+
+#[test]
 fn a_failed_setup_starts_no_load_and_is_cleaned_up() {
     let server = target();
     let plan = plan(&format!(
