@@ -21,6 +21,9 @@ pub fn markdown(run: &RunDocument) -> String {
         (true, false) => ("✅", "passed"),
         (false, false) => ("❌", "failed"),
         (true, true) => ("⚠️", "interrupted; up to then it passed"),
+        (false, true) if run.outcome.lacks_teardown_alone() => {
+            ("❌", "interrupted; up to then it passed, but its teardown was lost")
+        }
         (false, true) => ("❌", "interrupted; up to then it failed"),
     };
     let all = &run.totals;

@@ -432,6 +432,9 @@ fn outcome(out: &mut String, run: &RunDocument, show: &Show) {
         None => (("passed", "32"), "no check failed and no request was an error"),
     };
     let ((plain, color), why) = match run.interrupted {
+        true if run.outcome.lacks_teardown_alone() => {
+            (("INTERRUPTED", "33;1"), format!("up to then the run passed, but {why}"))
+        }
         true => (("INTERRUPTED", "33;1"), format!("up to then the run {plain}: {why}")),
         false => ((plain, color), why.to_owned()),
     };

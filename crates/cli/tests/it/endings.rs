@@ -202,7 +202,10 @@ fn an_interrupted_teardown_takes_nothing_from_the_result() {
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(130), "{errors}");
         assert!(errors.contains("the teardown was interrupted"), "{errors}");
-        assert!(String::from_utf8_lossy(&output.stdout).contains("GET /"));
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains("GET /"), "{text}");
+        let last = "INTERRUPTED: up to then the run passed, but the teardown was interrupted\n";
+        assert!(text.ends_with(last), "{text}");
     }
 }
 
