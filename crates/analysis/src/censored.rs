@@ -100,10 +100,11 @@ impl<'r> Durations<'r> {
         last
     }
 
-    /// The mean, in µs. `None`: there is no value.
+    /// The mean, in µs, within the smallest and the largest value as [`Histogram::mean`] is. `None`: there is no value.
     pub fn mean(&self) -> Option<Bounded> {
+        let (min, max) = (self.min()?.value, self.max()?.value);
         let sum = self.complete.sum() + self.waited.sum();
-        (!self.is_empty()).then(|| self.bounded(sum / self.count() as f64))
+        Some(self.bounded((sum / self.count() as f64).max(min).min(max)))
     }
 
     /// The largest one, in µs. `None`: there is no value.

@@ -5,7 +5,8 @@
 //! many (`error_rate < 1%`, `checks_failed < 10`). Without one, every failed check and every request that was
 //! an error fails the run, but for those that the end of their load cut off: that was no fault of the target.
 //! Whatever the plan says, a run fails in which nothing was measured, whose every request failed, in
-//! which an expression could not be evaluated, which the plan stopped, or which is incomplete.
+//! which an expression could not be evaluated, which the plan stopped, whose teardown was interrupted, or which is
+//! incomplete.
 
 use std::time::Duration;
 
@@ -37,8 +38,12 @@ pub struct Evidence<'a> {
     pub stopped_by_plan: bool,
     /// Whether the load started: setup may have been interrupted before.
     pub load_started: bool,
+    /// Whether connections were opened, so that requests were sent.
+    pub has_sent: bool,
     /// What could not be done or written, a sentence each: a worker that broke off, a teardown that failed.
     pub incomplete: &'a [String],
+    /// What became of a teardown that was interrupted or not run, in a sentence.
+    pub teardown_lost: Option<&'a str>,
 }
 
 /// A load that a threshold ended, because what was recorded by then violated it.
@@ -81,6 +86,8 @@ pub enum FailureKind {
     StoppedByPlan,
     /// Something could not be done or written.
     Incomplete,
+    /// The teardown was interrupted, or not run.
+    TeardownLost,
 }
 
 impl FailureKind {
@@ -96,6 +103,7 @@ impl FailureKind {
             FailureKind::Expressions => "expressions",
             FailureKind::StoppedByPlan => "stopped_by_plan",
             FailureKind::Incomplete => "incomplete",
+            FailureKind::TeardownLost => "teardown_lost",
         }
     }
 }
@@ -147,9 +155,12 @@ pub fn outcome(evidence: &Evidence<'_>) -> Outcome {
         fail(FailureKind::Incomplete, None, None, text.clone());
     }
     if evidence.all.count == 0 && evidence.incomplete.is_empty() && !evidence.stopped_by_plan {
-        let text = match evidence.load_started {
-            true => "nothing was measured: no request was sent and no program run",
-            false => "nothing was measured: the load had not started",
+        let text = match (evidence.load_started, evidence.has_sent) {
+            (true, true) => {
+                "nothing was measured: requests were sent, but none is counted (`counted: false`)"
+            }
+            (true, false) => "nothing was measured: no request was sent and no program was run",
+            (false, _) => "nothing was measured: the load had not started",
         };
         fail(FailureKind::NothingMeasured, None, None, text.to_owned());
     }
@@ -177,6 +188,9 @@ pub fn outcome(evidence: &Evidence<'_>) -> Outcome {
     }
     if evidence.stopped_by_plan {
         fail(FailureKind::StoppedByPlan, None, None, "the plan stopped the run".to_owned());
+    }
+    if let Some(text) = evidence.teardown_lost {
+        fail(FailureKind::TeardownLost, None, None, text.to_owned());
     }
     Outcome(failures)
 }
@@ -269,7 +283,9 @@ mod tests {
             aborted: None,
             stopped_by_plan: false,
             load_started: true,
+            has_sent: false,
             incomplete: &[],
+            teardown_lost: None,
         }
     }
 
@@ -311,7 +327,9 @@ mod tests {
         assert_eq!(kinds(&with), [FailureKind::NothingMeasured]);
         assert_eq!(outcome(&with).exit_code(false, false, Validity::Valid), 1);
         let text = |with: &Evidence<'_>| outcome(with).0[0].text.clone();
-        assert_eq!(text(&with), "nothing was measured: no request was sent and no program run");
+        assert_eq!(text(&with), "nothing was measured: no request was sent and no program was run");
+        let uncounted = Evidence { has_sent: true, ..with };
+        assert!(text(&uncounted).contains("requests were sent, but none is counted"));
         let in_setup = Evidence { load_started: false, ..with };
         assert_eq!(text(&in_setup), "nothing was measured: the load had not started");
         let stopped = Evidence { stopped_by_plan: true, ..with };
@@ -319,6 +337,19 @@ mod tests {
         let incomplete = ["the setup failed".to_owned()];
         let incomplete = Evidence { incomplete: &incomplete, ..with };
         assert_eq!(kinds(&incomplete), [FailureKind::Incomplete]);
+    }
+
+    /// What the setup has made may still be there.
+    #[test]
+    fn a_teardown_that_was_lost_fails_the_run_and_leaves_its_exit_code() {
+        let (all, passed) = (requests(10, 0), [threshold(true)]);
+        let with = Evidence {
+            thresholds: &passed,
+            teardown_lost: Some("the teardown was not run"),
+            ..evidence(&all, &[])
+        };
+        assert_eq!(kinds(&with), [FailureKind::TeardownLost]);
+        assert_eq!(outcome(&with).exit_code(true, false, Validity::Valid), 130);
     }
 
     #[test]

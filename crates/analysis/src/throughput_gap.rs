@@ -88,12 +88,14 @@ fn idle(account: &TimeAccount, state: UserState) -> String {
             format!("users not yet started (ramp), {users:.1} of {all} on average")
         }
         UserState::Finished => {
-            let first = account.first_finished_ns.unwrap_or(account.covered_ns);
-            format!(
-                "users finished while others continued (the first after {} of {}), {users:.1} of {all} on average",
-                time(first as f64 / 1e3),
-                time(account.covered_ns as f64 / 1e3)
-            )
+            let first = time(account.first_finished_ns.unwrap_or(account.covered_ns) as f64 / 1e3);
+            let length = time(account.covered_ns as f64 / 1e3);
+            match all {
+                1 => format!("after the only user had finished (at {first} of {length})"),
+                _ => format!(
+                    "users finished while others continued (the first after {first} of {length}), {users:.1} of {all} on average"
+                ),
+            }
         }
         _ => format!("users waiting for the generator, {users:.1} of {all} on average"),
     }
@@ -104,6 +106,23 @@ mod tests {
     use super::*;
     use squall_metrics::Phases;
     use squall_metrics::TimeRecorder;
+
+    #[test]
+    fn one_user_has_no_others() {
+        let second = 1_000_000_000;
+        let mut recorder = TimeRecorder::new(0);
+        recorder.expect(1);
+        recorder.change(UserState::NotStarted, UserState::Ready, 0);
+        recorder.change(UserState::Ready, UserState::Request, 0);
+        recorder.request(&Phases::default());
+        recorder.change(UserState::Request, UserState::Finished, second);
+        let gap = ThroughputGap::of(&recorder.close(2 * second)).expect("there was a request");
+        let text = gap.text();
+        assert!(
+            text.ends_with("50% after the only user had finished (at 1.00 s of 2.00 s)"),
+            "{text}"
+        );
+    }
 
     /// Two users, of which one makes three requests of 1 s each and the other one.
     #[test]

@@ -148,8 +148,15 @@ fn seconds(facts: &Facts<'_>, is: impl Fn(&SeriesRow) -> bool) -> Vec<u32> {
     facts.series.rows().iter().filter(|row| is(row)).map(|row| row.second).collect()
 }
 
-/// Seconds in words.
-fn when(seconds: &[u32], of: usize) -> String {
+/// What of a second a run must have for it to count as one of its seconds.
+const MIN_OF_SECOND: f64 = 0.05;
+
+/// Seconds of a run in words. One that has hardly begun when the run ends is none of them, unless it is meant.
+fn when(facts: &Facts<'_>, seconds: &[u32]) -> String {
+    let counts = |second: u32| {
+        f64::from(second) + MIN_OF_SECOND < facts.elapsed_s || seconds.contains(&second)
+    };
+    let of = facts.series.rows().iter().filter(|row| counts(row.second)).count();
     match seconds {
         [] => String::new(),
         [one] => format!("in second {one}"),

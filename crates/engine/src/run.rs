@@ -96,7 +96,7 @@ pub struct LogLine {
     pub second: u32,
     /// The text, its secrets masked and its control characters escaped.
     pub text: String,
-    /// Whether it says what went wrong, and is no line that the plan logs.
+    /// Whether it says what failed: it is neither a line that the plan logs nor a warning.
     pub is_failure: bool,
     /// The error that it is an example of.
     pub example: Option<ErrorExample>,

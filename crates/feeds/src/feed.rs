@@ -69,6 +69,8 @@ impl Sink for Feed {
     fn start(&mut self, start: &Start) -> io::Result<Wanted> {
         self.run_unix_s = start.meta.started_unix;
         self.load_unix_s = self.run_unix_s;
+        let secrets = &start.program.secrets;
+        self.tags.iter_mut().for_each(|(_, value)| *value = secrets.mask_own(value));
         self.outlet = Some(Outlet::open(&self.target, &self.tags, &self.delivery)?);
         Ok(Wanted { delivery: Some(self.delivery.clone()), ..Wanted::default() })
     }

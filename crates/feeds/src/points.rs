@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use squall_metrics::{MetricKey, RequestStats, RowKey};
 use squall_report::families::{Tags, series_tags};
+use squall_report::group_path;
 
 use crate::table::{
     CHECK, CHECKS, COUNT, ERRORS, Field, LOAD, METRICS, Number, RESPONSES, ROW, load, measurement,
@@ -66,7 +67,7 @@ fn values<T>(fields: &[Field<T>], of: &T) -> Vec<(&'static str, Number)> {
 
 /// The tags of a row: what it is, its own, and the tester's.
 pub fn tags(key: &RowKey, own: &Tags) -> Tags {
-    let (place, group) = (&key.place, key.place.group.join(" / "));
+    let (place, group) = (&key.place, group_path(&key.place.group));
     let known = [
         ("kind", place.kind.label()),
         ("scenario", &place.scenario),

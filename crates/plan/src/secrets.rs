@@ -6,6 +6,7 @@
 //! found in half of all texts by chance, so it is masked only where it was put: as a whole value in a
 //! request, and in the plan's own lines.
 
+mod credentials;
 mod forms;
 mod masking;
 mod patterns;
@@ -19,7 +20,7 @@ use serde_json::Value as Printed;
 
 use crate::diagnostic::Diagnostic;
 use crate::feed_target::{FeedKind, masked};
-use crate::model::{Auth, Json, Plan, Step, StepKind, Var};
+use crate::model::{Auth, Json, Plan, Step, StepKind, Target, Var};
 use crate::span::Span;
 use crate::template::Template;
 use crate::value::Value;
@@ -27,6 +28,7 @@ use forms::{Alphabet, Pattern};
 use masking::{basic_credentials, is_whole_value, lossy, without};
 use patterns::Patterns;
 
+pub use credentials::is_credential;
 pub(crate) use masking::replaced;
 use source::credentials_of_proxy;
 pub(crate) use source::{credentials_in_urls, in_source};
@@ -141,6 +143,11 @@ impl Secrets {
         }
     }
 
+    /// Adds the values of a URL's query whose names sound like secrets, as far as they are written out.
+    pub fn add_query(&mut self, url: &str) {
+        credentials::of_query(url).into_iter().for_each(|hit| add_of_url(&url[hit], self));
+    }
+
     /// Adds what other secrets hold.
     pub fn extend(&mut self, other: &Secrets) {
         let known: HashSet<Arc<str>> = self.texts.iter().cloned().collect();
@@ -226,9 +233,15 @@ impl Plan {
         let own = self.scenarios.iter().flat_map(|scenario| &scenario.vars);
         for var in self.vars.iter().chain(own) {
             match var.is_secret() {
-                true => add_literals(&var.value, &mut secrets),
+                true => {
+                    add_literals(&var.value, &mut secrets);
+                    var.replaced.iter().for_each(|own| add_replaced(own, &mut secrets));
+                }
                 false => add_urls(&var.value, &mut secrets),
             }
+        }
+        if let Some(Target::Url(url)) = &self.target {
+            secrets.add_query(url.source());
         }
         let defaults = self.scenarios.iter().map(|scenario| &scenario.defaults);
         for defaults in defaults.chain([&self.defaults]) {
@@ -296,10 +309,10 @@ impl Plan {
 }
 
 /// What requests hold, whose keys are a server's words and no plan's.
-const CONTENTS: [&str; 7] = ["json", "form", "multipart", "query", "headers", "extract", "set"];
+const CONTENTS: [&str; 6] = ["json", "form", "multipart", "query", "extract", "set"];
 
 /// Puts stars in place of the values of a printed plan's secrets where they are written: in `vars`, where `feeds` go, in the
-/// URLs of proxies, in `auth` and in a `key_store`. Those that are masked everywhere need no place.
+/// URLs of proxies, in `auth`, in headers and in a `key_store`. Those that are masked everywhere need no place.
 pub(crate) fn hide_in_place(printed: &mut Printed) {
     match printed {
         Printed::Array(items) => items.iter_mut().for_each(hide_in_place),
@@ -316,6 +329,7 @@ fn hide_behind(key: &str, value: &mut Printed) {
             vars.iter_mut().for_each(|(name, var)| hide_value(name, var));
         }
         ("auth" | "key_store", value) => hide_passwords(value),
+        ("headers", value) => hide_headers(value),
         ("proxy", Printed::String(url)) => *url = proxy_masked(url),
         (key, _) if CONTENTS.contains(&key) => {}
         (_, value) => hide_in_place(value),
@@ -330,6 +344,19 @@ fn hide_passwords(printed: &mut Printed) {
             true => *value = MASK.into(),
             false => hide_passwords(value),
         }
+    }
+}
+
+/// Puts stars in place of the credentials of headers, behind their scheme.
+fn hide_headers(printed: &mut Printed) {
+    for (name, value) in printed.as_object_mut().into_iter().flatten() {
+        let Some(text) = value.as_str().filter(|text| !text.contains("${")) else { continue };
+        if credentials::of_header(name, text).is_empty() {
+            continue;
+        }
+        let scheme = &text[..text.len() - credentials::behind_scheme(text).len()];
+        let is_scheme = name.to_ascii_lowercase().ends_with("authorization");
+        *value = format!("{}{MASK}", if is_scheme { scheme } else { "" }).into();
     }
 }
 
@@ -379,6 +406,7 @@ fn hide_urls(value: &mut Printed) {
 fn add_requests(step: &Step, secrets: &mut Secrets) {
     if let StepKind::Request(request) = &step.kind {
         add_credentials(request.auth.as_ref(), &request.headers, secrets);
+        secrets.add_query(request.url.source());
         add_proxy(request.proxy.as_ref(), secrets);
     }
     step.inner().for_each(|step| add_requests(step, secrets));
@@ -416,18 +444,22 @@ fn add_credentials(auth: Option<&Auth>, headers: &[(Template, Template)], secret
     }
     for (name, value) in headers {
         let (Some(name), Some(value)) = (name.literal(), value.literal()) else { continue };
-        let name = name.to_ascii_lowercase().replace('-', "_");
-        if name.ends_with("authorization") {
-            // A scheme comes first: `Bearer TOKEN`.
-            secrets.add(value.split_once(' ').map_or(value, |(_, credentials)| credentials));
-        } else if sounds_secret(&name) {
-            secrets.add(value);
-        }
+        credentials::of_header(name, value).into_iter().for_each(|own| secrets.add(own));
     }
 }
 
 fn add_literals(json: &Json, secrets: &mut Secrets) {
     each_literal(json, &mut |text| secrets.add(text));
+}
+
+/// Adds what another value took the place of: it may stand elsewhere in the plan. A short one is most likely a word that
+/// only held the place.
+fn add_replaced(json: &Json, secrets: &mut Secrets) {
+    each_literal(json, &mut |text| {
+        if !is_short(text) {
+            secrets.add(text);
+        }
+    });
 }
 
 /// Whether any of them is such a one.

@@ -42,7 +42,7 @@ impl LoadOptions {
         for (source, values) in sources {
             for (name, value) in values {
                 let own = vars.iter_mut().filter(|var| var.name.value.eq_ignore_ascii_case(name));
-                if own.map(|var| var.value = typed(value)).count() > 0 || source != "--set" {
+                if own.map(|var| replace(var, typed(value))).count() > 0 || source != "--set" {
                     // Files and environments often hold more than one plan uses.
                     continue;
                 }
@@ -57,6 +57,12 @@ impl LoadOptions {
         }
         diagnostics
     }
+}
+
+/// Puts a value in place of a variable's own, which is remembered.
+fn replace(var: &mut Var, value: Json) {
+    let own = std::mem::replace(&mut var.value, value);
+    var.replaced.push(own);
 }
 
 /// Numbers and bools are what they look like, all else is a text.

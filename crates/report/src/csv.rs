@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::document::{CheckRow, Row, RunDocument};
+use crate::group_path::group_path;
 
 /// The first line.
 const HEAD: &str = "kind,scenario,group,name,tags,count,errors,error_rate,rate,bytes_in,bytes_out,mean_us,p50_us,p75_us,p90_us,p95_us,p99_us,p999_us,max_us,given_up,corrected_p50_us,corrected_p99_us";
@@ -25,7 +26,7 @@ fn row(own: &Row) -> Vec<String> {
     let mut cells = vec![
         own.kind.clone(),
         own.scenario.clone().unwrap_or_default(),
-        own.group.join(" / "),
+        group_path(&own.group),
         own.name.clone(),
         tags(&own.tags),
     ];
@@ -55,7 +56,7 @@ fn check(own: &CheckRow) -> Vec<String> {
     let mut cells = vec![
         "check".to_owned(),
         own.scenario.clone(),
-        own.group.join(" / "),
+        group_path(&own.group),
         own.name.clone(),
         tags(&own.tags),
     ];

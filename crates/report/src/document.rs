@@ -102,7 +102,7 @@ document! {
     /// A reason for which the run failed.
     FailureDocument {
         /// `aborted`, `threshold`, `check`, `errors`, `every_request`, `nothing_measured`,
-        /// `expressions`, `stopped_by_plan` or `incomplete`.
+        /// `expressions`, `stopped_by_plan`, `teardown_lost` or `incomplete`.
         kind: String,
         /// Which threshold or check; null: none.
         name: Option<String>,
@@ -470,4 +470,10 @@ pub fn run_schema() -> Value {
     schema["title"] = json!("squall run.json");
     schema["properties"]["schema"]["maximum"] = json!(SCHEMA);
     schema
+}
+impl OutcomeDocument {
+    /// Whether the run would have passed, had its teardown not been interrupted or left out.
+    pub(crate) fn lacks_teardown_alone(&self) -> bool {
+        !self.passed && self.reasons.iter().all(|own| own.kind == "teardown_lost")
+    }
 }

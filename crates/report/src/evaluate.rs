@@ -151,7 +151,8 @@ impl Run {
         let batches = self.steady.map(|steady| Batches::of(&self.series, steady, latencies));
         self.batches = batches.map(Arc::new);
         let thresholds = self.meta.thresholds.iter().filter_map(|text| Threshold::parse(text).ok());
-        let thresholds: Vec<Threshold> = thresholds.collect();
+        // Without a load there is nothing to hold against them.
+        let thresholds: Vec<Threshold> = thresholds.filter(|_| self.has_numbers()).collect();
         let results = thresholds.iter().map(|threshold| threshold.evaluate(totals, elapsed_s));
         self.threshold_results = results.collect();
         self.reasons = squall_analysis::assess(&Facts {

@@ -23,16 +23,30 @@ pub fn header(started: f64) -> String {
     )
 }
 
-/// Appends the line of an interval; times in seconds, `start` since the start of the log.
-pub fn line(tag: &str, start: f64, length: f64, histogram: &Histogram, out: &mut String) {
-    // A tag ends at a comma or white space.
-    let tag: String =
-        tag.chars().map(|c| if c == ',' || c.is_whitespace() { '_' } else { c }).collect();
+/// Appends the line of an interval of a row, which these parts identify; times in seconds, `start` since the start of the log.
+pub fn line(row: &[&str], start: f64, length: f64, histogram: &Histogram, out: &mut String) {
+    let tag = row.iter().map(|part| tag_part(part)).collect::<Vec<_>>().join("/");
     let max = histogram.max() as f64 / 1_000.0;
     // Writing to a String cannot fail.
     let _ = write!(out, "Tag={tag},{start:.3},{length:.3},{max:.3},");
     STANDARD.encode_string(compressed(histogram), out);
     out.push('\n');
+}
+
+/// A part of a tag, percent-encoded where the tag would end (at a comma or white space) or the part would (at a slash): different
+/// rows have different tags.
+fn tag_part(part: &str) -> String {
+    let mut out = Vec::with_capacity(part.len());
+    for c in part.chars() {
+        let mut bytes = [0; 4];
+        let bytes = c.encode_utf8(&mut bytes).as_bytes();
+        match matches!(c, ',' | '/' | '%') || c.is_whitespace() || c.is_control() {
+            true => bytes.iter().for_each(|byte| squall_base::form::percent(*byte, &mut out)),
+            false => out.extend_from_slice(bytes),
+        }
+    }
+    // Only whole characters were put in.
+    String::from_utf8(out).unwrap_or_default()
 }
 
 /// The compressed V2 encoding. Most histograms of a second are a few hundred bytes: to leave them
@@ -95,6 +109,28 @@ mod tests {
     use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
     use proptest::prelude::*;
 
+    #[test]
+    fn different_rows_have_different_tags() {
+        let tag = |row: &[&str]| {
+            let mut text = String::new();
+            line(row, 0.0, 1.0, &Histogram::new(), &mut text);
+            text.split(',').next().unwrap_or_default().to_owned()
+        };
+        assert_eq!(tag(&["request", "s", "G", "x"]), "Tag=request/s/G/x");
+        let rows: [&[&str]; 8] = [
+            &["s", "G", "x"],
+            &["s", "G/x"],
+            &["s/G", "x"],
+            &["s", "G%2Fx"],
+            &["s", "a b"],
+            &["s", "a_b"],
+            &["s", "a,b"],
+            &["s", "a\u{a0}b"],
+        ];
+        let tags: std::collections::HashSet<String> = rows.iter().map(|row| tag(row)).collect();
+        assert_eq!(tags.len(), rows.len(), "{tags:?}");
+    }
+
     proptest! {
         /// Another implementation reads what is written.
         #[test]
@@ -102,7 +138,7 @@ mod tests {
             let mut ours = Histogram::new();
             values.iter().for_each(|value| ours.record_n(*value, *value % 70_000 + 1));
             let mut text = header(1_700_000_000.0);
-            line("GET /a b,c", 3.0, 1.0, &ours, &mut text);
+            line(&["request", "GET /a b,c"], 3.0, 1.0, &ours, &mut text);
             let entries: Vec<_> = IntervalLogIterator::new(text.as_bytes()).filter_map(Result::ok).collect();
             let interval = entries.iter().find_map(|entry| match entry {
                 LogEntry::Interval(interval) => Some(interval),
@@ -110,7 +146,7 @@ mod tests {
             });
             let interval = interval.expect("an interval");
             let tag = interval.tag().map(|tag| tag.as_str().to_owned());
-            prop_assert_eq!(tag.as_deref(), Some("GET_/a_b_c"));
+            prop_assert_eq!(tag.as_deref(), Some("request/GET%20%2Fa%20b%2Cc"));
             let bytes = STANDARD.decode(interval.encoded_histogram()).expect("base64");
             let theirs: hdrhistogram::Histogram<u64> =
                 Deserializer::new().deserialize(&mut bytes.as_slice()).expect("a V2 histogram");

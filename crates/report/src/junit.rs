@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use crate::document::RunDocument;
+use crate::group_path::group_path;
 use crate::run::INTERRUPTED;
 
 /// A test, why it failed, and what is to be said of one that did not.
@@ -55,7 +56,7 @@ fn tests(run: &RunDocument) -> Vec<Test> {
         tests.push(Test { class: "thresholds", name: own.text.clone(), failure, note: None });
     }
     for own in &run.checks {
-        let place = [own.scenario.as_str()].into_iter().chain(own.group.iter().map(String::as_str));
+        let place = [own.scenario.clone(), group_path(&own.group)].into_iter();
         let place = place.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" / ");
         // Where thresholds decide whether a run passes, a check that failed fails no build.
         let decides = run.outcome.reasons.iter().any(|reason| {

@@ -11,6 +11,7 @@ mod export;
 pub mod families;
 mod files;
 mod folder;
+mod group_path;
 mod history;
 mod hlog;
 pub mod html;
@@ -43,6 +44,7 @@ pub use files::{FileKind, Finished, file};
 pub use folder::{
     LoadError, RunFolder, amend_result, load, load_folder, load_folder_to_draw, new_folder,
 };
+pub use group_path::group_path;
 pub use history::{
     Extent, Filter, HistoryDocument, HistoryRun, OUTCOMES, TrendDocument, TrendRun, VALIDITIES,
     find_run, history, history_run, history_text, trend, trend_text,

@@ -8,8 +8,8 @@ use squall_base::units::{count, percent, rate, time};
 use squall_metrics::with_tags;
 
 use crate::document::{Row, RunDocument};
+use crate::group_path::path;
 use crate::markup::{code, plain};
-use crate::text::path;
 
 /// Most rows of requests and groups, and of checks.
 const MAX_ROWS: usize = 25;
@@ -21,6 +21,9 @@ pub fn markdown(run: &RunDocument) -> String {
         (true, false) => ("✅", "passed"),
         (false, false) => ("❌", "failed"),
         (true, true) => ("⚠️", "interrupted; up to then it passed"),
+        (false, true) if run.outcome.lacks_teardown_alone() => {
+            ("❌", "interrupted; up to then it passed, but its teardown was lost")
+        }
         (false, true) => ("❌", "interrupted; up to then it failed"),
     };
     let all = &run.totals;

@@ -9,6 +9,7 @@ use crate::families::{
     METRIC_FAMILIES, MetricFamily, MetricPart, RECEIVED_BYTES, REQUESTS, SENT_BYTES, Tags, braced,
     labels, series_tags,
 };
+use crate::group_path::group_path;
 
 /// The result as metrics.
 pub fn openmetrics(run: &RunDocument) -> String {
@@ -167,7 +168,7 @@ fn summary(out: &mut String, family: FamilyName, rows: &[&Row], of: fn(&Row) -> 
 }
 
 fn labels_of(row: &Row, more: &[(&str, &str)]) -> String {
-    let group = row.group.join(" / ");
+    let group = group_path(&row.group);
     let scenario = row.scenario.as_deref().unwrap_or_default();
     let known = [
         ("kind", row.kind.as_str()),
@@ -200,6 +201,15 @@ mod tests {
             row("a")
         );
         assert_ne!(row("a"), row("b"));
+    }
+
+    #[test]
+    fn a_group_whose_name_looks_like_a_path_is_a_series_of_its_own() {
+        let row = |groups: &[&str]| {
+            let group = groups.iter().map(|group| (*group).to_owned()).collect();
+            labels_of(&Row { group, ..Row::default() }, &[])
+        };
+        assert_ne!(row(&["g / h"]), row(&["g", "h"]));
     }
 
     #[test]

@@ -305,8 +305,20 @@ impl Run {
             aborted: self.aborted.as_ref(),
             stopped_by_plan: self.stopped_by_plan,
             load_started: self.has_numbers(),
+            has_sent: self.totals.counters().connections_opened > 0,
             incomplete: &incomplete,
+            teardown_lost: self.teardown_lost(),
         })
+    }
+
+    /// What became of a teardown that was interrupted or not run.
+    fn teardown_lost(&self) -> Option<&'static str> {
+        let teardown = self.phases.iter().find(|phase| phase.phase == "teardown")?;
+        match teardown.end.as_str() {
+            "interrupted" => Some("the teardown was interrupted"),
+            "not_run" => Some("the teardown was not run"),
+            _ => None,
+        }
     }
 
     /// Whether it passed.

@@ -2,27 +2,26 @@
 //! behind the numbers, thresholds, how far they can be trusted, and whether the run passed, which is last.
 
 mod columns;
+mod paragraph;
 mod table;
 mod width;
 
 use std::fmt::Write as _;
 
 use squall_analysis::definition;
-use squall_base::escape_control;
 use squall_base::units::{bytes, count, counted, percent, rate, time};
 use squall_metrics::ErrorKind;
 
 use crate::document::{Known, MetricRow, NONE, PhaseTimes, RunDocument};
 use crate::run::RunPhase;
-pub(crate) use table::path;
+pub(crate) use paragraph::paragraph;
+use paragraph::{log_line, verdict};
 pub(crate) use width::{begin, pad, shorten, text_width};
 
 /// Most metrics of the plan's own that are shown.
 const MAX_METRICS_SHOWN: usize = 30;
 /// Most lines of the log that are shown.
 const MAX_LOG_SHOWN: usize = 10;
-/// Most characters of such a line.
-const MAX_LINE: usize = 258;
 /// The narrowest and the widest text, in columns.
 const WIDTHS: (usize, usize) = (80, 200);
 
@@ -88,7 +87,7 @@ fn failed_phases(out: &mut String, run: &RunDocument, show: &Show) {
     for phase in run.run_phases.iter().filter(|phase| phase.phase != "load").filter(failed) {
         table::phase(out, phase, show);
         for line in phase.log.iter().take(MAX_LOG_SHOWN) {
-            paragraph(out, "             ", &shorten(line, MAX_LINE), show.width());
+            log_line(out, line, show.width());
         }
         more(out, phase.log.len().saturating_sub(MAX_LOG_SHOWN), "lines");
         out.push('\n');
@@ -207,7 +206,7 @@ fn errors(out: &mut String, run: &RunDocument, show: &Show) {
         paragraph(out, " errors      ", &text, width);
     }
     for line in run.log.iter().take(MAX_LOG_SHOWN) {
-        paragraph(out, "             ", &shorten(line, MAX_LINE), width);
+        log_line(out, line, width);
     }
     more(out, run.log.len().saturating_sub(MAX_LOG_SHOWN), "lines of the log");
 }
@@ -401,21 +400,18 @@ fn thresholds(out: &mut String, run: &RunDocument, show: &Show) {
 
 /// How far the numbers can be trusted, and if not, why.
 fn validity(out: &mut String, run: &RunDocument, show: &Show) {
-    let (word, meaning) = match run.validity.as_str() {
-        "invalid" => (
-            show.word("INVALID", "31;1"),
-            "do not judge the target by these numbers, for these reasons",
-        ),
+    let ((word, color), meaning) = match run.validity.as_str() {
+        "invalid" => {
+            (("INVALID", "31;1"), "do not judge the target by these numbers, for these reasons")
+        }
         "questionable" => {
-            (show.word("QUESTIONABLE", "33;1"), "read these numbers with these reasons in mind")
+            (("QUESTIONABLE", "33;1"), "read these numbers with these reasons in mind")
         }
-        NONE if !run.finished => {
-            (NONE.to_owned(), "no result was written yet: the run did not finish")
-        }
-        NONE => (NONE.to_owned(), "no load ran, so there are no numbers"),
-        _ => (show.word("valid", "32"), "squall found no reason to doubt these numbers"),
+        NONE if !run.finished => ((NONE, ""), "no result was written yet: the run did not finish"),
+        NONE => ((NONE, ""), "no load ran, so there are no numbers"),
+        _ => (("valid", "32"), "squall found no reason to doubt these numbers"),
     };
-    let _ = writeln!(out, " validity    {word}: {meaning}");
+    verdict(out, " validity    ", (word, color), meaning, show);
     for own in &run.validity_reasons {
         let note = if own.validity == "valid" { "note: " } else { "" };
         let text = format!(
@@ -436,43 +432,51 @@ fn outcome(out: &mut String, run: &RunDocument, show: &Show) {
         None => (("passed", "32"), "no check failed and no request was an error"),
     };
     let ((plain, color), why) = match run.interrupted {
+        true if run.outcome.lacks_teardown_alone() => {
+            (("INTERRUPTED", "33;1"), format!("up to then the run passed, but {why}"))
+        }
         true => (("INTERRUPTED", "33;1"), format!("up to then the run {plain}: {why}")),
         false => ((plain, color), why.to_owned()),
     };
-    let mut text = String::new();
-    paragraph(&mut text, " run         ", &format!("{plain}: {why}"), show.width());
-    out.push_str(&text.replacen(plain, &show.word(plain, color), 1));
+    verdict(out, " run         ", (plain, color), &why, show);
     for reason in reasons.iter().skip(1) {
         paragraph(out, "             ", reason, show.width());
     }
+    if run.meta.strict
+        && run.validity == "invalid"
+        && run.outcome.exit_code == 3
+        && !is_incomplete(run)
+    {
+        let text = "`--strict` refuses these numbers, as they are invalid: exit code 3";
+        paragraph(out, "             ", text, show.width());
+    }
 }
 
-/// A text after a label, wrapped, with later lines indented. What came from elsewhere stays data: control characters
-/// are escaped.
-pub(crate) fn paragraph(out: &mut String, word: &str, text: &str, columns: usize) {
-    let word = escape_control(word);
-    let indent = text_width(&word);
-    out.push_str(&word);
-    let mut column = indent;
-    for (at, part) in text.split_whitespace().map(escape_control).enumerate() {
-        let length = text_width(&part);
-        if at > 0 && column + 1 + length > columns {
-            out.push('\n');
-            out.push_str(&" ".repeat(indent));
-            column = indent;
-        } else if at > 0 {
-            out.push(' ');
-            column += 1;
-        }
-        out.push_str(&part);
-        column += length;
-    }
-    out.push('\n');
+/// Whether something is missing, which is more than what the numbers say.
+fn is_incomplete(run: &RunDocument) -> bool {
+    run.outcome.reasons.iter().any(|own| own.kind == "incomplete")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_that_strict_refuses_are_said_last() {
+        let mut run = RunDocument { validity: "invalid".to_owned(), ..RunDocument::default() };
+        (run.outcome.passed, run.outcome.exit_code) = (true, 3);
+        let last = |run: &RunDocument| {
+            let shown = text(run, &Show { columns: 80, color: false, explain: false });
+            shown.lines().last().unwrap_or_default().to_owned()
+        };
+        assert!(!last(&run).contains("--strict"), "{}", last(&run));
+        run.meta.strict = true;
+        let refused =
+            "             `--strict` refuses these numbers, as they are invalid: exit code 3";
+        assert_eq!(last(&run), refused);
+        run.outcome.exit_code = 130;
+        assert!(!last(&run).contains("--strict"), "{}", last(&run));
+    }
 
     #[test]
     fn values_say_what_is_known_of_them() {

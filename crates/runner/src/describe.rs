@@ -23,7 +23,6 @@ pub(crate) fn meta(prepared: &Prepared<'_>, plan: &Plan, workers: u32) -> Meta {
     let (program, options) = (&prepared.load, prepared.options);
     let mask = |text: &String| program.secrets.mask_own(text);
     let target = prepared.compile.target.clone().or_else(|| plan_target(plan));
-    let text = squall_plan::yaml::print(plan, true);
     let started = SystemTime::now().duration_since(UNIX_EPOCH);
     let os = fs::read_to_string("/proc/version").unwrap_or_default();
     Meta {
@@ -35,10 +34,10 @@ pub(crate) fn meta(prepared: &Prepared<'_>, plan: &Plan, workers: u32) -> Meta {
         cpu: cpu(),
         memory_bytes: memory_bytes(),
         scenarios: scenarios(plan, program),
-        digests: digests(plan, &text),
+        digests: digests(plan),
         labels: options.labels.iter().map(|(name, value)| (name.clone(), mask(value))).collect(),
         strict: options.strict,
-        plan: plan.name.clone(),
+        plan: program.secrets.mask(&plan.name),
         os: os.split_whitespace().take(3).collect::<Vec<_>>().join(" "),
         cpus: cores(),
         started_unix: started.map_or(0.0, |time| time.as_secs_f64()),
@@ -112,8 +111,10 @@ pub(crate) fn as_run(plan: &Plan, target: Option<&str>) -> Plan {
     plan
 }
 
-/// SHA-256 of a plan's text, and of its data files by name; those that cannot be read are left out.
-fn digests(plan: &Plan, text: &str) -> BTreeMap<String, String> {
+/// SHA-256 of a plan's text without its seed, so that a stored plan, which has that of its run, counts as the plan that it was
+/// made of; and of its data files by name; those that cannot be read are left out.
+fn digests(plan: &Plan) -> BTreeMap<String, String> {
+    let text = squall_plan::yaml::print(&Plan { seed: None, ..plan.clone() }, true);
     let data = plan.data.iter().filter_map(|data| {
         let mut file = File::open(&data.file.value).ok()?;
         let (mut hash, mut buffer) = (Sha256::new(), vec![0; 64 << 10]);

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use squall_base::units::print_duration;
 use squall_plan::model::{Closed, End, Load, Plan, Stage};
 use squall_plan::yaml::Loaded;
 
@@ -52,7 +53,7 @@ impl LoadOverrides {
                 set_end(load, self.iterations, self.length);
             }
             if let Some(ramp) = self.ramp {
-                set_ramp(load, ramp)?;
+                set_ramp(load, ramp, self.length.is_some())?;
             }
         }
         Ok(())
@@ -158,7 +159,8 @@ fn set_end(load: &mut Load, total: Option<u64>, length: Option<Duration>) {
     }
 }
 
-fn set_ramp(load: &mut Load, ramp: Duration) -> Result<(), Error> {
+/// Puts another ramp in place of a load's own. `is_ended`: its length is not that of the plan either.
+fn set_ramp(load: &mut Load, ramp: Duration, is_ended: bool) -> Result<(), Error> {
     let (own, stages, length) = match load {
         Load::Closed(closed) => (&mut closed.ramp, &closed.stages, closed.duration),
         Load::Open(open) => (&mut open.ramp, &open.stages, open.duration),
@@ -168,8 +170,14 @@ fn set_ramp(load: &mut Load, ramp: Duration) -> Result<(), Error> {
             "--ramp: the plan has a load with stages, which say how it rises",
         ));
     }
-    if length.is_some_and(|length| length < ramp) {
-        return Err(Error::input("--ramp: the plan has a load that is shorter: add --for"));
+    if let Some(length) = length.filter(|length| *length < ramp) {
+        let [ramp, length] = [ramp, length].map(print_duration);
+        return Err(Error::input(match is_ended {
+            true => format!("--ramp {ramp} is longer than --for {length}"),
+            false => format!(
+                "--ramp {ramp}: the plan has a load that is shorter, of {length}: add --for"
+            ),
+        }));
     }
     *own = ramp;
     Ok(())
@@ -261,7 +269,11 @@ scenarios: {a: {load: {rate: 1/s, for: 1s, max_users: 9}, steps: [{get: /}]}}
             loads(text, LoadOverrides { ramp, length, ..LoadOverrides::default() })
         };
         assert!(ramp(TWO, 30, None).is_ok());
-        assert!(ramp(TWO, 90, None).is_err(), "one load lasts a minute");
+        let error = |seconds, length| ramp(TWO, seconds, length).expect_err("too long").text;
+        let shorter = "--ramp 1m30s: the plan has a load that is shorter, of 1m: add --for";
+        assert_eq!(error(90, None), shorter);
+        let second = Some(Duration::from_secs(1));
+        assert_eq!(error(2, second), "--ramp 2s is longer than --for 1s");
         assert!(ramp(TWO, 90, Some(Duration::from_secs(100))).is_ok());
         let stages = "target: builtin\nscenarios: {a: {load: {stages: [{users: 1, over: 1s}]}, steps: [{get: /}]}}\n";
         assert!(ramp(stages, 1, None).is_err());

@@ -136,8 +136,9 @@ impl Session<'_> {
     /// Completes a result with what is known so far: its own `warnings`, what became of the phases, what is
     /// `lost`, what sinks have lost, and what became of what they send elsewhere.
     fn conclude(&self, run: &mut Run, warnings: &[String], lost: &[String]) {
-        let others = self.phases.iter().filter(|report| report.phase != Phase::Load);
-        let interrupted = others.filter(|report| report.failure().is_none());
+        // A setup or a teardown that failed, and a teardown that was interrupted, are reasons of the outcome.
+        let setup = self.phases.iter().filter(|report| report.phase == Phase::Setup);
+        let interrupted = setup.filter(|report| report.failure().is_none());
         run.warnings = warnings.to_vec();
         run.warnings.extend(interrupted.filter_map(PhaseReport::trouble));
         run.feeds = self.sinks.deliveries();

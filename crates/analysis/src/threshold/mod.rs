@@ -228,6 +228,16 @@ impl Threshold {
         Some((percentile, count))
     }
 
+    /// How many of the values of [`Threshold::percentile_of`] are of requests that got no response.
+    pub fn given_up(&self, totals: &Totals) -> u64 {
+        match (self.metric, self.row(totals), self.subject.phase) {
+            (Metric::Latency { corrected, .. }, Some(row), None) => {
+                latencies(&row, corrected).waited.count()
+            }
+            _ => 0,
+        }
+    }
+
     /// Whether only a metric that the plan records itself can have this limit: one without a unit, where
     /// requests have times, or the last value.
     pub fn is_of_metric(&self) -> bool {

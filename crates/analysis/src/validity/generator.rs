@@ -93,7 +93,7 @@ pub(super) fn cpu_bound(facts: &Facts<'_>) -> Option<Reason> {
         observed: format!(
             "squall was the bottleneck: a worker used {} or more of its CPU {}",
             percent(BUSY_SHARE),
-            when(&seconds, all)
+            when(facts, &seconds)
         ),
         advice: "use more workers (-w), another machine or less load; the target may be capable of more than this rate".to_owned(),
     })
@@ -115,7 +115,7 @@ pub(super) fn starved(facts: &Facts<'_>) -> Option<Reason> {
     let seconds = seconds(facts, worst);
     let at = match seconds.is_empty() {
         true => String::new(),
-        false => format!(", worst {}", when(&seconds, facts.series.rows().len())),
+        false => format!(", worst {}", when(facts, &seconds)),
     };
     Some(Reason {
         rule: "starved",
@@ -149,7 +149,7 @@ pub(super) fn stalled(facts: &Facts<'_>) -> Option<Reason> {
             "squall stalled for up to {} (limit {}) {}",
             time(worst as f64),
             time(MAX_STALL_US as f64),
-            when(&seconds, rows.len())
+            when(facts, &seconds)
         ),
         advice: "squall was stopped, had no CPU, or the machine was suspended: run it on a machine that does nothing else".to_owned(),
     })
@@ -172,7 +172,7 @@ pub(super) fn send_delay(facts: &Facts<'_>) -> Option<Reason> {
             time(limit),
             percent(MAX_LATE_REQUESTS),
             time(delays.percentile(99.0) as f64),
-            when(&seconds, facts.series.rows().len())
+            when(facts, &seconds)
         ),
         advice: "this was not the load that the plan asks for: use more workers or machines, a lower rate, or a longer ramp".to_owned(),
     })
@@ -247,7 +247,7 @@ pub(super) fn arrivals_dropped(facts: &Facts<'_>) -> Option<Reason> {
             count(counters.arrivals_due),
             percent(share),
             percent(MAX_DROPPED),
-            when(&seconds, facts.series.rows().len())
+            when(facts, &seconds)
         ),
         advice: "this was not the load that the plan asks for: raise `max_users`, unless the target is too slow for this rate".to_owned(),
     })

@@ -256,6 +256,15 @@ pub fn samples_needed(percentile: f64) -> u64 {
     if p <= 0.0 { 1 } else { (0.025f64.ln() / p.ln()).ceil() as u64 }
 }
 
+/// So many values in words, some of which are of requests that got no response.
+fn based_on(values: u64, given_up: u64) -> String {
+    let responses = counted(values.saturating_sub(given_up), "response");
+    match given_up {
+        0 => responses,
+        _ => format!("{responses} and {} without one", counted(given_up, "request")),
+    }
+}
+
 pub(super) fn too_short<'a>(facts: &'a Facts<'_>) -> impl Iterator<Item = Reason> + 'a {
     facts.thresholds.iter().filter_map(|threshold| {
         let (percentile, responses) = threshold.percentile_of(facts.totals)?;
@@ -265,9 +274,9 @@ pub(super) fn too_short<'a>(facts: &'a Facts<'_>) -> impl Iterator<Item = Reason
             rule: "too_short",
             effect: None,
             observed: format!(
-                "`{}` is based on {} responses; p{percentile} needs at least {}",
+                "`{}` is based on {}; p{percentile} needs at least {}",
                 threshold.text(),
-                count(responses),
+                based_on(responses, threshold.given_up(facts.totals)),
                 count(needed)
             ),
             advice: "run longer, use more load, or ask for a lower percentile".to_owned(),

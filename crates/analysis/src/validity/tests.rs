@@ -14,7 +14,17 @@ fn reasons(change: impl Fn(u32, &mut Slice)) -> Vec<Reason> {
 }
 
 fn reasons_on(host: &HostMetrics, change: impl Fn(u32, &mut Slice)) -> Vec<Reason> {
-    let slices: Vec<Slice> = (0..10)
+    assessed(host, 10, &[], change)
+}
+
+/// The reasons of a run of ten seconds that has slices of so many.
+fn assessed(
+    host: &HostMetrics,
+    seconds: u32,
+    thresholds: &[Threshold],
+    change: impl Fn(u32, &mut Slice),
+) -> Vec<Reason> {
+    let slices: Vec<Slice> = (0..seconds)
         .map(|second| {
             let mut slice = Slice::new(0, second);
             if second == 0 {
@@ -37,7 +47,7 @@ fn reasons_on(host: &HostMetrics, change: impl Fn(u32, &mut Slice)) -> Vec<Reaso
         elapsed_s: 10.0,
         host,
         steady: None,
-        thresholds: &[],
+        thresholds,
     })
 }
 
@@ -125,6 +135,41 @@ fn dropped_arrivals_cost_rate() {
     assert_eq!(told(&reasons(dropped(15))), note);
     let many = one("arrivals_dropped", Validity::Questionable, "rate by up to 10%");
     assert_eq!(told(&reasons(dropped(100))), many);
+}
+
+/// Of a run of ten seconds, whatever an eleventh has that had hardly begun.
+#[test]
+fn a_second_that_had_hardly_begun_is_none() {
+    let dropped = |from: u32, to: u32| {
+        let reasons =
+            assessed(&HostMetrics::default(), 11, &[], move |second, slice: &mut Slice| {
+                let number = if (from..=to).contains(&second) { 100 } else { 0 };
+                (slice.counters.arrivals_due, slice.counters.arrivals_dropped) = (1_000, number);
+            });
+        reasons[0].observed.clone()
+    };
+    assert!(dropped(2, 4).ends_with("in seconds 2 to 4 of 10"), "{}", dropped(2, 4));
+    assert!(dropped(9, 10).ends_with("in seconds 9 to 10 of 11"), "{}", dropped(9, 10));
+}
+
+#[test]
+fn a_percentile_of_few_values_says_of_what() {
+    let p99 = [Threshold::parse("p99 < 10s").expect("a threshold")];
+    let observed = |given_up: bool| {
+        let reasons = assessed(&HostMetrics::default(), 1, &p99, move |_, slice: &mut Slice| {
+            let error = Some(ErrorKind::TimeoutFirstByte);
+            let timeouts = if given_up { 2 } else { 0 };
+            (0..timeouts).for_each(|_| {
+                slice.record(NameId(0), &Sample { complete: false, error, ..Sample::ok(5_000) })
+            });
+        });
+        let short = reasons.iter().find(|own| own.rule == "too_short").expect("too few");
+        short.observed.clone()
+    };
+    assert_eq!(observed(false), "`p99 < 10s` is based on 100 responses; p99 needs at least 368");
+    let both =
+        "`p99 < 10s` is based on 100 responses and 2 requests without one; p99 needs at least 368";
+    assert_eq!(observed(true), both);
 }
 
 #[test]

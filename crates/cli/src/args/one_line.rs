@@ -67,8 +67,16 @@ pub struct OneLine {
 /// A URL, or a host. A bare word is more likely a command that was mistyped.
 fn url(text: &str) -> Result<String, String> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let text = text.trim();
+    if text.is_empty() {
+        return Err("it is empty: expected a URL, such as http://127.0.0.1:8080/".to_owned());
+    }
     if let Some(meant) = mistyped_scheme(text) {
         return Err(format!("did you mean `{meant}`?"));
+    }
+    if text.starts_with(['.', '/']) && Path::new(text).is_dir() {
+        let hint = "a host's URL begins with http://, and a plan is a file: `squall run FILE`";
+        return Err(format!("this is a folder, not a URL: {hint}"));
     }
     if is_file(text) {
         let hint = format!(
@@ -179,6 +187,21 @@ mod tests {
             assert_eq!(url(host).as_deref(), Ok(host));
         }
         assert!(url("http/shop.yaml").is_err_and(|error| error.contains("`squall run")));
+    }
+
+    #[test]
+    fn blanks_and_folders_are_no_urls() {
+        for (text, part) in [
+            ("", "it is empty"),
+            (" ", "it is empty"),
+            ("check ", "did you mean `check`?"),
+            ("/", "this is a folder, not a URL"),
+            ("..", "this is a folder, not a URL"),
+        ] {
+            let error = url(text).expect_err(text);
+            assert!(error.contains(part), "{text:?}: {error}");
+        }
+        assert_eq!(url(" localhost:1/a ").as_deref(), Ok("localhost:1/a"));
     }
 
     #[test]

@@ -62,6 +62,21 @@ fn read(path: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(path).expect("a file")).expect("JSON")
 }
 
+/// The folder of a run and its result are reported as the run itself was, with the same exit code.
+fn assert_reported_alike(folder: &Path, run: &Output) {
+    let own = run_folder(folder);
+    let text = |output: &Output| {
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let lines = text.lines().filter(|line| !line.starts_with(" run folder"));
+        lines.map(ToOwned::to_owned).collect::<Vec<_>>()
+    };
+    for path in [own.clone(), own.join("run.json")] {
+        let again = squall(folder, &["report", &path.display().to_string()]);
+        assert_eq!(text(&again), text(run));
+        assert_eq!(again.status.code(), run.status.code());
+    }
+}
+
 #[test]
 fn an_interrupted_run_keeps_its_results() {
     let server = target();
@@ -154,6 +169,10 @@ fn the_second_signal_waits_for_nothing() {
     assert_eq!(json["totals"]["latency_us"]["count"].as_u64(), Some(0));
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("the teardown was not run"), "{errors}");
+    let reasons = json["outcome"]["reasons"].as_array().expect("reasons");
+    let last = reasons.last().expect("a reason");
+    assert_eq!(last["kind"], "teardown_lost", "{reasons:?}");
+    assert_reported_alike(folder.path(), &output);
     assert_eq!(server.stats().requests, 2);
 }
 
@@ -183,7 +202,10 @@ fn an_interrupted_teardown_takes_nothing_from_the_result() {
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(130), "{errors}");
         assert!(errors.contains("the teardown was interrupted"), "{errors}");
-        assert!(String::from_utf8_lossy(&output.stdout).contains("GET /"));
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains("GET /"), "{text}");
+        let last = "INTERRUPTED: up to then the run passed, but the teardown was interrupted\n";
+        assert!(text.ends_with(last), "{text}");
     }
 }
 
@@ -243,7 +265,7 @@ fn a_failed_setup_ends_everything_and_a_failed_teardown_loses_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = |part: &str| {
         let plan = format!(
-            "target: {}\n{part}: [{{get: /status/500}}]\nscenarios: {{a: {{load: {{users: 1, iterations: 3}}, steps: [{{get: /}}]}}}}\n",
+            "target: {}\n{part}: [{{get: /status/500}}]\nthresholds: [error_rate < 90%]\nscenarios: {{a: {{load: {{users: 1, iterations: 3}}, steps: [{{get: /}}]}}}}\n",
             server.url()
         );
         std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
@@ -251,15 +273,17 @@ fn a_failed_setup_ends_everything_and_a_failed_teardown_loses_nothing() {
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(3), "{error}");
         assert!(error.contains(&format!("{part} failed")), "{error}");
-        String::from_utf8_lossy(&output.stdout).into_owned()
+        output
     };
-    let text = run("setup");
+    let output = run("setup");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
     for part in ["no load ran", "1 request, 1 error, failed", "GET /status/500", "FAILED: setup"] {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert_eq!(server.stats().requests, 1);
     let json = read(&folder.path().join("result.json"));
     assert_eq!(json["totals"]["count"].as_u64(), Some(0));
+    assert_reported_alike(folder.path(), &output);
     assert_eq!(incomplete(&json, "setup failed: "), 3);
     run("teardown");
     let json = read(&folder.path().join("result.json"));

@@ -77,6 +77,43 @@ fn what_is_typed_shows_no_secret() {
     }
 }
 
+/// Headers and parameters are credentials by their names, and so is what replaces a variable or is replaced.
+#[test]
+fn what_is_a_credential_by_its_name_is_shown_nowhere() {
+    let server = target();
+    let text = plan(
+        &server.url(),
+        "vars: {a_token: hunter2-planned}",
+        "{get: '/?q=${a_token}', check: \"body != 'hunter2-planned'\"}, {get: '/', headers: {X-Session: hunter2-session}}",
+    );
+    let folder = folder(&[("plan.yaml", &text)]);
+    let path = folder.path();
+    let url = format!("{}/?access_token=hunter2-query", server.url());
+    let headers =
+        ["Ocp-Apim-Subscription-Key: hunter2-a", "Cookie: sid=hunter2-b", "X-Auth: hunter2-c"];
+    let flags = headers.iter().flat_map(|header| ["-H", header]).collect::<Vec<_>>();
+    let line = [&[url.as_str(), "-n", "1", "-o", "squall-runs"], &flags[..]].concat();
+    let set = ["run", "plan.yaml", "--set", "a_token=hunter2-set", "--tag", "t=hunter2-set"];
+    let run = [&set[..], &["--out", "jsonl=feed.jsonl", "--label", "l=hunter2-set"]].concat();
+    let target = ["run", "plan.yaml", "--set", "a_token=hunter2-set", "--target", &url];
+    let outputs = vec![squall(path, &line), squall(path, &run), squall(path, &target)];
+    let mut texts = all_texts(path, outputs);
+    texts.push(std::fs::read_to_string(path.join("feed.jsonl")).expect("a feed"));
+    let feed = texts.last().expect("a feed");
+    assert!(feed.contains("\"t\":\"***\""), "{feed}");
+    for text in &texts {
+        assert!(!text.contains("hunter2"), "{text}");
+    }
+    let names = std::fs::read_dir(path.join("squall-runs")).expect("runs");
+    assert!(
+        names.into_iter().all(|run| !run
+            .expect("a run")
+            .path()
+            .to_string_lossy()
+            .contains("hunter2"))
+    );
+}
+
 #[test]
 fn a_short_secret_gets_a_warning_and_is_masked_where_it_was_put() {
     let server = target();

@@ -227,7 +227,7 @@ impl<'p> Stretch<'_, 'p> {
             let recorder = &self.worker.recorder;
             recorder.count(|counters| counters.warnings += 1);
             let (kind, name) = (key.kind.label(), &key.name);
-            recorder.log_failure(&format!("metric {name}: a {kind} cannot take the value {value}"));
+            recorder.log(&format!("metric {name}: a {kind} cannot take the value `{value}`"));
         }
     }
 

@@ -233,6 +233,13 @@ pub fn compile_or_refuse(plan: &Plan, options: &CompileOptions) -> Result<Progra
     })
 }
 
+/// The secrets of a plan, and of the target in the place of its own.
+fn secrets(plan: &Plan, options: &CompileOptions) -> Secrets {
+    let mut secrets = plan.secrets();
+    options.target.iter().for_each(|url| secrets.add_query(url));
+    secrets
+}
+
 impl<'p> Compiler<'p> {
     fn new(plan: &'p Plan, options: &'p CompileOptions) -> Self {
         Compiler {
@@ -271,7 +278,7 @@ impl<'p> Compiler<'p> {
             response_body: None,
             noticed: Noticed::default(),
             used: HashSet::new(),
-            secrets: plan.secrets(),
+            secrets: secrets(plan, options),
             charsets: Vec::new(),
             left: MAX_VARIABLES,
             used_feeds: Vec::new(),

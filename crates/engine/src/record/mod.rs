@@ -203,7 +203,7 @@ impl Recorder {
         look(self.names.borrow().name(NameId(name)).unwrap_or_default())
     }
 
-    /// Writes a line of the plan's own to the run's log, or counts it as dropped.
+    /// Writes a line that the plan logs, or a warning, to the run's log, or counts it as dropped.
     pub(crate) fn log(&self, text: &str) {
         self.tell(text);
         self.write_down(text, false, None);

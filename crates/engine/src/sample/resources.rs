@@ -216,7 +216,7 @@ impl Frame<'_> {
             Ok(page) => Some(Rc::new(page)),
             Err(error) => {
                 self.worker.recorder.count(|counters| counters.warnings += 1);
-                self.worker.recorder.log_failure(&format!("the resources of a page: {error}"));
+                self.worker.recorder.log(&format!("the resources of a page: {error}"));
                 None
             }
         }

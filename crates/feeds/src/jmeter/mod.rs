@@ -26,6 +26,9 @@ use crate::{graphite, influxdb};
 #[derive(Debug)]
 pub struct JmeterFeed {
     target: FeedTarget,
+    layout: FeedLayout,
+    /// The tester's own tags.
+    tags: Tags,
     form: Form,
     /// Seconds from one interval to the next.
     every_s: f64,
@@ -47,6 +50,17 @@ enum Form {
     Graphite(Graphite),
 }
 
+impl Form {
+    /// The form of a layout, with the tester's own tags; `None`: it is none of JMeter's.
+    fn of(layout: &FeedLayout, tags: &Tags) -> Option<Form> {
+        match layout {
+            FeedLayout::Squall => None,
+            FeedLayout::JmeterInfluxdb(how) => Some(Form::Influxdb(Influxdb::new(how, tags))),
+            FeedLayout::JmeterGraphite(how) => Some(Form::Graphite(Graphite::new(how, tags))),
+        }
+    }
+}
+
 /// Times of a run; but for the first in seconds after its start.
 #[derive(Debug, Default)]
 struct Times {
@@ -65,14 +79,11 @@ struct Times {
 impl JmeterFeed {
     /// A feed that a plan asks for, with the tester's own tags; `None`: its points are squall's.
     pub fn of_plan(feed: &PlanFeed, tags: &Tags) -> Option<JmeterFeed> {
-        let (form, samples, default_s) = match &feed.layout {
+        let form = Form::of(&feed.layout, tags)?;
+        let (samples, default_s) = match &feed.layout {
             FeedLayout::Squall => return None,
-            FeedLayout::JmeterInfluxdb(how) => {
-                (Form::Influxdb(Influxdb::new(how, tags)), &how.samples, 5.0)
-            }
-            FeedLayout::JmeterGraphite(how) => {
-                (Form::Graphite(Graphite::new(how, tags)), &how.samples, 1.0)
-            }
+            FeedLayout::JmeterInfluxdb(how) => (&how.samples, 5.0),
+            FeedLayout::JmeterGraphite(how) => (&how.samples, 1.0),
         };
         let every = feed.layout.jmeter().and_then(|(_, every)| every);
         let JmeterSamples { names, scenarios, .. } = samples;
@@ -80,6 +91,8 @@ impl JmeterFeed {
         let names = names.as_ref().and_then(|names| Pattern::compile(&names.value).ok());
         Some(JmeterFeed {
             target: feed.target.value.clone(),
+            layout: feed.layout.clone(),
+            tags: tags.clone(),
             form,
             every_s: every.map_or(default_s, |every| every.value.as_secs_f64()),
             sampled: Sampled::new(true, scenarios.iter().map(|name| name.value.clone())),
@@ -158,6 +171,11 @@ impl JmeterFeed {
 
 impl Sink for JmeterFeed {
     fn start(&mut self, start: &Start) -> io::Result<Wanted> {
+        let secrets = &start.program.secrets;
+        self.tags.iter_mut().for_each(|(_, value)| *value = secrets.mask_own(value));
+        if let Some(form) = Form::of(&self.layout, &self.tags) {
+            self.form = form;
+        }
         let receiver: Box<dyn Receiver> = match &self.form {
             Form::Influxdb(_) => Box::new(influxdb::Writes::new(&self.target)?),
             Form::Graphite(_) => Box::new(graphite::Carbon::new(&self.target.to)),

@@ -139,8 +139,13 @@ impl<const BITS: u32> Histogram<BITS> {
         self.sum_ns as f64 / 1e3
     }
 
-    /// Their mean, in µs, exact; 0 when there is none.
+    /// Their mean, in µs; 0 when there is none. Exact, but never below the smallest and above the largest one, which are cut
+    /// to whole µs.
     pub fn mean(&self) -> f64 {
+        self.exact_mean().max(self.min as f64).min(self.max as f64)
+    }
+
+    fn exact_mean(&self) -> f64 {
         if self.count == 0 { 0.0 } else { self.sum() / self.count as f64 }
     }
 
@@ -149,7 +154,7 @@ impl<const BITS: u32> Histogram<BITS> {
         if self.count < 2 {
             return 0.0;
         }
-        let mean = self.mean();
+        let mean = self.exact_mean();
         (self.squares / self.count as f64 - mean * mean).max(0.0).sqrt()
     }
 
@@ -335,11 +340,19 @@ mod tests {
     #[test]
     fn a_mean_keeps_fractions_of_a_microsecond() {
         let mut histogram: Histogram = Histogram::new();
-        [10_400, 10_500, 10_900].into_iter().for_each(|ns| histogram.record_ns(ns));
-        assert_eq!((histogram.mean(), histogram.min(), histogram.max()), (10.6, 10, 10));
-        assert!((histogram.sd() - 0.216).abs() < 0.001, "{}", histogram.sd());
+        [10_250, 10_500, 11_500].into_iter().for_each(|ns| histogram.record_ns(ns));
+        assert_eq!((histogram.mean(), histogram.min(), histogram.max()), (10.75, 10, 11));
+        assert!((histogram.sd() - 0.54).abs() < 0.001, "{}", histogram.sd());
         histogram.record_ns(u64::MAX);
-        assert_eq!((histogram.max(), histogram.sum()), (HIGHEST, HIGHEST as f64 + 31.8));
+        assert_eq!((histogram.max(), histogram.sum()), (HIGHEST, HIGHEST as f64 + 32.25));
+    }
+
+    #[test]
+    fn a_mean_is_no_more_than_the_largest_value() {
+        let mut histogram: Histogram = Histogram::new();
+        [10_400, 10_500, 10_900].into_iter().for_each(|ns| histogram.record_ns(ns));
+        assert_eq!((histogram.mean(), histogram.min(), histogram.max()), (10.0, 10, 10));
+        assert!((histogram.sd() - 0.216).abs() < 0.001, "{}", histogram.sd());
     }
 
     proptest! {

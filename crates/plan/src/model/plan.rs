@@ -186,6 +186,9 @@ record! {
         pub secret: Option<bool>,
         /// Whether all users have it together: what a step of one of them sets, all of them see, in this session and the next.
         pub shared: bool,
+        /// Values of the plan that others took the place of, from flags or the environment. A secret one stays secret.
+        #[key(no)]
+        pub replaced: Vec<Json>,
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::sounds_secret;
+use super::{is_credential, sounds_secret};
 
 /// Where values stand in a plan's text that no error may quote: lines from 0, and parts of them. They
 /// stand behind keys that sound like secrets, in `value` beside `secret: true`, and in URLs before `@`.
@@ -56,9 +56,12 @@ pub(crate) fn in_source(text: &str) -> Vec<(usize, Range<usize>)> {
 
 /// Whether a key of a plan, a variable's name or a header's, is a secret's.
 fn sounds(key: &str) -> bool {
-    let key = key.to_ascii_lowercase().replace('-', "_");
-    sounds_secret(&key)
-        || matches!(key.as_str(), "bearer" | "authorization" | "proxy_authorization")
+    // Only headers have a `-`: a plan has keys of its own, such as `key` and `session`.
+    let is_header = key.contains('-') && is_credential(key);
+    let key = key.to_ascii_lowercase();
+    is_header
+        || sounds_secret(&key)
+        || matches!(key.as_str(), "bearer" | "authorization" | "proxy_authorization" | "cookie")
 }
 
 /// Whether a line says that a variable is secret.

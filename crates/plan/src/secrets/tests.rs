@@ -401,6 +401,53 @@ scenarios:
     assert_eq!(shown, "squall h -H 'Authorization: Bearer ***' *** text/plain");
 }
 
+/// Whatever its length: a short one is masked where it was put.
+#[test]
+fn credentials_in_headers_and_queries_are_masked_in_a_stored_plan() {
+    let text = "target: http://h/?access_token=tok-0123456&page=2
+defaults: {headers: {X-Session: x, Accept: text/plain, Authorization: Basic y}}
+scenarios:
+  a:
+    load: {users: 1, iterations: 1}
+    steps: [{get: '/a?api_key=key-0123456', headers: {Cookie: sid=cook-0123456, X-Auth: '${user}'}}]
+";
+    let read = |text: &str| {
+        crate::yaml::load_str("p", text, std::path::Path::new(""), &Default::default())
+    };
+    let plan = read(text).expect("a plan").plan;
+    let stored = crate::yaml::print(&plan, true);
+    for part in [
+        "http://h/?access_token=***&page=2",
+        "/a?api_key=***",
+        "\"X-Session\": \"***\"",
+        "\"Accept\": \"text/plain\"",
+        "\"Authorization\": \"Basic ***\"",
+        "\"Cookie\": \"***\"",
+        "\"X-Auth\": \"${user}\"",
+    ] {
+        assert!(stored.contains(part), "{part}: {stored}");
+    }
+    assert_eq!(plan.secrets().mask("cook-0123456"), "***", "a session in a cookie is one");
+    let errors = read(&stored).expect_err("it was masked").diagnostics;
+    assert!(errors.iter().any(|own| own.message.contains("was masked when it was stored")));
+}
+
+#[test]
+fn a_secret_that_another_took_the_place_of_stays_one() {
+    let text = "target: http://h
+vars: {a_token: of-the-plan, pin_token: none, lang: english}
+scenarios: {a: {load: {users: 1, iterations: 1}, steps: [{get: /of-the-plan}]}}
+";
+    let set =
+        ["a_token", "pin_token", "lang"].map(|name| (name.to_owned(), "typed-value".to_owned()));
+    let options = crate::vars::LoadOptions { set: set.to_vec(), ..Default::default() };
+    let plan = crate::yaml::load_str("p", text, std::path::Path::new(""), &options);
+    let plan = plan.expect("a plan").plan;
+    let stored = crate::yaml::print(&plan, true);
+    assert!(!stored.contains("of-the-plan") && !stored.contains("typed-value"), "{stored}");
+    assert_eq!(plan.secrets().mask("none english"), "none english");
+}
+
 #[test]
 fn what_authorizes_to_a_feed_is_masked_in_a_stored_plan() {
     let text = "target: http://h

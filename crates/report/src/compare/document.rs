@@ -10,8 +10,8 @@ use squall_metrics::RowKey;
 
 use super::differs::differing;
 use super::side::{RunAbout, Side};
+use crate::group_path::path;
 use crate::schema::{document, schema_of};
-use crate::text::path;
 
 /// Version of the form. Fields are added without a new one.
 const COMPARISON: u64 = 1;

@@ -8,6 +8,7 @@ use squall_metrics::{
     PHASES, RequestStats, RowKey, RowKind, ScenarioLoad, SelfMetrics, THOUSANDTHS,
 };
 
+use crate::group_path::group_path;
 use crate::series::PlannedLoads;
 
 /// A second of all workers.
@@ -113,7 +114,7 @@ fn tags(tags: &[(String, String)]) -> Value {
 fn head(at: u32, key: &RowKey) -> Value {
     json!({
         "second": at, "kind": key.place.kind.label(), "scenario": key.place.scenario,
-        "group": key.place.group.join(" / "), "name": key.label(), "tags": tags(&key.place.tags),
+        "group": group_path(&key.place.group), "name": key.label(), "tags": tags(&key.place.tags),
     })
 }
 

@@ -121,8 +121,8 @@ impl Writer<'_> {
             let group = key.place.group.iter().map(String::as_str);
             let parts = [key.place.kind.label(), &key.place.scenario].into_iter().chain(group);
             let name = key.label();
-            let tag = parts.chain([name.as_str()]).collect::<Vec<_>>().join("/");
-            hlog::line(&tag, f64::from(at), 1.0, &row.latency, &mut text);
+            let parts: Vec<&str> = parts.chain([name.as_str()]).collect();
+            hlog::line(&parts, f64::from(at), 1.0, &row.latency, &mut text);
         }
         to.write_all(text.as_bytes())
     }

@@ -6,6 +6,7 @@ use squall_metrics::with_tags;
 use super::Show;
 use super::columns::Columns;
 use crate::document::{BoundedTimes, CheckRow, Row, RunDocument, Times};
+use crate::group_path::path;
 use crate::run::RunPhase;
 
 /// Most rows of a table; the rest is in `run.json`.
@@ -98,11 +99,6 @@ impl Column {
             None => time((self.of)(own)),
         }
     }
-}
-
-/// A name with the groups around it.
-pub(crate) fn path(group: &[String], name: &str) -> String {
-    group.iter().map(String::as_str).chain([name]).collect::<Vec<_>>().join(" / ")
 }
 
 /// Requests by scenario, their totals, groups and iterations.

@@ -41,6 +41,24 @@ pub(crate) fn begin(text: &str, columns: usize) -> String {
     format!("{}…", parts[..number].concat())
 }
 
+/// A text in pieces of at most so many columns, with control characters escaped.
+pub(crate) fn pieces(text: &str, columns: usize) -> Vec<String> {
+    let whole = escape_control(text);
+    if text_width(&whole) <= columns {
+        return vec![whole.into_owned()];
+    }
+    let mut pieces = vec![String::new()];
+    for part in escaped_parts(text) {
+        match pieces.last_mut() {
+            Some(last) if last.is_empty() || text_width(last) + text_width(&part) <= columns => {
+                last.push_str(&part);
+            }
+            _ => pieces.push(part),
+        }
+    }
+    pieces
+}
+
 /// What is seen as one character each, escaped one by one, so that no escape is cut.
 fn escaped_parts(text: &str) -> Vec<String> {
     text.graphemes(true).map(|part| escape_control(part).replace('\t', " ")).collect()

@@ -261,7 +261,8 @@ fn a_run_is_stopped_in_any_phase() {
     let (outcome, _) = controlled(plan, "teardown began", Handle::stop);
     assert_eq!(outcome.run.totals.all().count, 3);
     assert_eq!(outcome.phases[1].end, PhaseEnd::Interrupted);
-    assert!(outcome.run.warnings.iter().any(|text| text == "the teardown was interrupted"));
+    let reasons = outcome.run.outcome().0;
+    assert_eq!(reasons.last().map(|own| &*own.text), Some("the teardown was interrupted"));
 }
 
 #[test]

@@ -42,10 +42,11 @@ fn an_expression_or_a_look_that_fails_makes_a_teardown_fail_which_goes_on() {
 
 #[test]
 fn a_look_that_fails_says_why_a_setup_failed() {
-    let (outcome, requests) = run("setup: [{look: abc, check: body == '1'}, {get: /never}]");
+    let check = r#"{look: abc, check: {expr: 'body == "1"', name: is one}}"#;
+    let (outcome, requests) = run(&format!("setup: [{check}, {{get: /never}}]"));
     assert_eq!(requests, 0);
     let PhaseEnd::Failed(reason) = &outcome.phases[0].end else { panic!("{outcome:?}") };
-    assert!(reason.contains("look: ") && reason.contains("body == '1'"), "{reason}");
+    assert!(reason.contains("look: ") && reason.contains("is one"), "{reason}");
 }
 
 /// The load has ended: there is nothing more to stop.

@@ -53,7 +53,7 @@ impl<'p> Compiler<'p> {
             );
             return None;
         }
-        let is_secret = confined::by_name(text.as_bytes()) || self.holds_secret(value);
+        let is_secret = confined::by_name(&text) || self.holds_secret(value);
         let value = self.template(value)?;
         let across = match value.constant() {
             _ if follows(&text) => Across::Always,
