@@ -44,7 +44,7 @@ pub struct CompileOptions {
     pub section: Section,
     /// Whether steps may run programs.
     pub allow_exec: bool,
-    /// Seed of everything random; the plan's own goes first.
+    /// Seed of everything random, in the place of the plan's own.
     pub seed: u64,
     /// The plan's data files, shared by all programs that are compiled with clones of this.
     pub feeds: Feeds,
@@ -228,7 +228,7 @@ pub fn compile_or_refuse(plan: &Plan, options: &CompileOptions) -> Result<Progra
         charsets: compiler.charsets,
         secrets_to_find,
         warnings: compiler.warnings,
-        seed: plan.seed.unwrap_or(options.seed),
+        seed: options.seed,
         graceful_stop: plan.graceful_stop.unwrap_or(DEFAULT_GRACEFUL_STOP),
     })
 }

@@ -99,3 +99,10 @@ fn the_digest_of_a_plan_can_be_verified() {
         .collect();
     assert!(digests.iter().all(|own| *own == digests[0]), "{digests:?}");
 }
+
+#[test]
+fn an_option_overrides_the_plans_seed() {
+    let base = tempfile::tempdir().expect("a folder");
+    let folder = stored(base.path(), &format!("seed: 7\n{PLAN}"), 9);
+    assert_eq!(read(&folder.join("run.json"))["meta"]["seed"], 9);
+}
