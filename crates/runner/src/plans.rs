@@ -1,5 +1,6 @@
 //! Reads plans, compiles them, and makes what their connections need.
 
+use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -169,16 +170,18 @@ fn misjudged(subjects: &[Subjects], judged: &[Judged<'_>]) -> Vec<Diagnostic> {
 /// The plan's thresholds with their places, and what is wrong with the others.
 fn thresholds(plan: &Plan) -> (Vec<(Threshold, Span)>, Vec<Diagnostic>) {
     let (mut good, mut bad) = (Vec::new(), Vec::new());
+    let metrics = metrics(plan);
     for own in &plan.thresholds {
         let text = &own.text;
         match Threshold::parse(&text.value) {
-            Ok(threshold) => match refused(&threshold, plan).or_else(|| too_early(own, &threshold))
-            {
-                None => good.push((threshold, text.span)),
-                Some((message, help)) => {
-                    bad.push(Diagnostic::error(text.span, message).with_help(help));
+            Ok(threshold) => {
+                match refused(&threshold, &metrics).or_else(|| too_early(own, &threshold)) {
+                    None => good.push((threshold, text.span)),
+                    Some((message, help)) => {
+                        bad.push(Diagnostic::error(text.span, message).with_help(help));
+                    }
                 }
-            },
+            }
             Err(error) => bad.push(
                 Diagnostic::error(text.span, error.message)
                     .with_help(error.help.as_deref().unwrap_or_default()),
@@ -188,11 +191,16 @@ fn thresholds(plan: &Plan) -> (Vec<(Threshold, Span)>, Vec<Diagnostic>) {
     (good, bad)
 }
 
-/// What is wrong with a threshold of this plan: a limit without a unit where there are only times.
-pub fn refused(threshold: &Threshold, plan: &Plan) -> Option<(String, &'static str)> {
+/// The names of the metrics that a plan records.
+pub fn metrics(plan: &Plan) -> HashSet<&str> {
+    plan.metrics().iter().map(|metric| metric.name.value.as_str()).collect()
+}
+
+/// What is wrong with a threshold of a plan with these metrics: a limit without a unit where there are only times.
+pub fn refused(threshold: &Threshold, metrics: &HashSet<&str>) -> Option<(String, &'static str)> {
     let name = threshold.selector().name.as_deref().filter(|_| threshold.is_of_metric())?;
     let metric = name.split('{').next().unwrap_or(name);
-    if plan.metrics().iter().any(|own| own.name.value == metric) {
+    if metrics.contains(metric) {
         return None;
     }
     let text = format!("`{}`: the plan records no metric `{metric}`", threshold.text());
@@ -259,12 +267,9 @@ pub fn network(
     if !errors.is_empty() {
         return Err(Error::plan(render(&errors, sources)));
     }
-    let mut to: Vec<Destination> = Vec::new();
-    for one in programs.iter().flat_map(|program| program.destinations()) {
-        if !to.contains(one) {
-            to.push(one.clone());
-        }
-    }
+    let mut seen: HashSet<&Destination> = HashSet::new();
+    let all = programs.iter().flat_map(|program| program.destinations());
+    let to: Vec<Destination> = all.filter(|one| seen.insert(one)).cloned().collect();
     settings.http = programs.first().map(|program| program.http()).unwrap_or_default();
     let names_certificates = programs.iter().any(|program| program.names_certificates());
     let shared = Shared::new(settings, &to).map_err(Error::input)?;

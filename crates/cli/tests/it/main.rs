@@ -4,6 +4,7 @@ mod architecture;
 mod arguments;
 mod as_jmeter;
 mod check;
+mod check_bounds;
 mod common;
 mod compare;
 mod docs;

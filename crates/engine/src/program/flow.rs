@@ -86,7 +86,7 @@ impl<'c, 'p> Lowering<'c, 'p> {
                     Some(op) => self.ops.push(Op::Request(Box::new(op))),
                     None => self.compiler.keep_request_name(request),
                 }
-                self.compiler.tags = around;
+                self.compiler.take_off(around);
             }
             StepKind::Exec(exec) => match self.compiler.exec(exec, step.span) {
                 Some(op) => self.ops.push(Op::Exec(Box::new(op))),
@@ -100,7 +100,7 @@ impl<'c, 'p> Lowering<'c, 'p> {
                     Some(op) => self.ops.push(Op::Tcp(Box::new(op))),
                     None => self.compiler.keep_name(RowKind::Request, tcp.name.as_ref()),
                 }
-                self.compiler.tags = around;
+                self.compiler.take_off(around);
             }
             StepKind::Look(look) => {
                 let op = self.compiler.look(look);
@@ -126,7 +126,7 @@ impl<'c, 'p> Lowering<'c, 'p> {
                 self.steps(steps);
                 self.groups -= 1;
                 self.compiler.groups.pop();
-                self.compiler.tags = around;
+                self.compiler.take_off(around);
                 self.ops.push(Op::Leave { early: false });
             }
             StepKind::Repeat { times, counter, steps } => {
@@ -305,16 +305,12 @@ impl<'c, 'p> Lowering<'c, 'p> {
         let own = format!("{} step {}", self.compiler.scenario, self.compiler.step);
         let name = rendezvous.name.clone().unwrap_or(own);
         let places = &mut self.compiler.places;
-        let known = places.iter().position(|(known, _)| *known == name);
-        let place = known.unwrap_or(places.len());
-        match known.map(|place| places[place].1) {
-            None => places.push((name, rendezvous)),
-            Some(first) if first == rendezvous => {}
-            Some(_) => {
-                let message = format!("`{name}` waits for other users elsewhere in the plan");
-                let help = "steps with one name have the same `users` and `timeout`";
-                self.compiler.error(span, message, help);
-            }
+        let new = (places.len(), rendezvous);
+        let (place, first) = *places.entry(name.clone()).or_insert(new);
+        if first != rendezvous {
+            let message = format!("`{name}` waits for other users elsewhere in the plan");
+            let help = "steps with one name have the same `users` and `timeout`";
+            self.compiler.error(span, message, help);
         }
         let alone = self.compiler.options.section != Section::Load;
         self.ops.push(Op::Rendezvous(Box::new(RendezvousOp {
@@ -349,11 +345,7 @@ impl<'c, 'p> Lowering<'c, 'p> {
         let clock = match line_of {
             Some(scenario) => {
                 let line = (scenario, name);
-                let known = self.compiler.lines.iter().position(|own| *own == line);
-                PaceClock::Line(known.unwrap_or_else(|| {
-                    self.compiler.lines.push(line);
-                    self.compiler.lines.len() - 1
-                }))
+                PaceClock::Line(self.compiler.lines.number(line))
             }
             None => match self.clocks.get(&name) {
                 Some(register) => PaceClock::User(*register),

@@ -234,10 +234,11 @@ fn requirements(required: &[String], plan: &Plan) -> Result<Vec<Threshold>, Erro
             "no requirements: add --require 'p99 < 200ms' --require 'error_rate < 1%', or `thresholds:` to the plan",
         ));
     }
+    let metrics = plans::metrics(plan);
     let parse = |text: &&str| {
         let threshold = Threshold::parse(text)
             .map_err(|error| wrong(text, &error.message, &error.help.unwrap_or_default()))?;
-        match plans::refused(&threshold, plan) {
+        match plans::refused(&threshold, &metrics) {
             None => Ok(threshold),
             Some((message, help)) => Err(wrong(text, &message, help)),
         }
