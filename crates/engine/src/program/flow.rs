@@ -130,7 +130,7 @@ impl<'c, 'p> Lowering<'c, 'p> {
                 self.ops.push(Op::Leave { early: false });
             }
             StepKind::Repeat { times, counter, steps } => {
-                let times = self.compiler.formula(times);
+                let times = self.compiler.times(times);
                 let variable = counter.as_deref().map(|name| self.compiler.slot(name));
                 let Some(times) = times else { return self.looped(steps, Op::Jump) };
                 let (counter, limit) = (self.register(), self.register());
@@ -138,13 +138,13 @@ impl<'c, 'p> Lowering<'c, 'p> {
                 self.looped(steps, |end| Op::Pass { counter, limit, variable, end });
             }
             StepKind::While { condition, steps } => {
-                let Some(condition) = self.compiler.formula(condition) else {
+                let Some(condition) = self.compiler.condition(condition) else {
                     return self.looped(steps, Op::Jump);
                 };
                 self.looped(steps, |to| Op::Unless { condition: condition.clone(), to });
             }
             StepKind::If { condition, then, otherwise } => {
-                let condition = self.compiler.formula(condition);
+                let condition = self.compiler.condition(condition);
                 let branch = self.hole();
                 self.within("then", |flow| flow.steps(then));
                 let Some(condition) = condition else {
@@ -160,7 +160,7 @@ impl<'c, 'p> Lowering<'c, 'p> {
                 self.ops[over] = Op::Jump(self.here());
             }
             StepKind::ForEach { item, list, steps } => {
-                let of = self.compiler.formula(list);
+                let of = self.compiler.list(list);
                 let item = self.compiler.slot(item);
                 let Some(of) = of else { return self.looped(steps, Op::Jump) };
                 let index = self.register();

@@ -13,6 +13,7 @@ mod exec;
 mod flow;
 mod inherited;
 mod judged;
+mod literals;
 mod metric;
 mod ops;
 mod patterns;
