@@ -154,12 +154,18 @@ fn sections(plan: &Plan, options: &CompileOptions) -> Sections {
 
 /// What thresholds are about.
 fn judged(thresholds: &[(Threshold, Span)]) -> Vec<Judged<'_>> {
-    let judged = thresholds.iter().map(|(own, span)| Judged {
-        selector: own.selector(),
-        phase: own.phase(),
-        span: *span,
-    });
-    judged.collect()
+    thresholds.iter().map(|(own, span)| judged_at(own, *span)).collect()
+}
+
+/// What a threshold at a place is about.
+pub fn judged_at(threshold: &Threshold, span: Span) -> Judged<'_> {
+    Judged {
+        selector: threshold.selector(),
+        phase: threshold.phase(),
+        is_corrected: threshold.of_latency().is_some_and(|(_, is_corrected)| is_corrected),
+        is_of_metric: threshold.is_of_metric(),
+        span,
+    }
 }
 
 /// What is wrong with what thresholds are about.
@@ -245,7 +251,7 @@ pub fn network(
     for (host, list) in &connections.resolve {
         let expected = "expected an IP address, or the name of another host";
         let list = all_of(list, &mut errors, expected, substitute);
-        settings.resolve.insert(host.to_ascii_lowercase(), list);
+        settings.resolve.insert(resolved(host), list);
     }
     let in_order = connections.dns.select == AddressSelect::First;
     settings.dns = Dns { ttl: connections.dns.ttl, in_order };
@@ -308,6 +314,17 @@ fn all_of<A>(
     addresses
 }
 
+/// A host, or `host:port`, as connections ask for it.
+fn resolved(text: &str) -> String {
+    let is_port = |port: &str| port.parse::<u16>().is_ok();
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) if is_port(port) && !host.contains(':') => (host, format!(":{port}")),
+        _ => (text, String::new()),
+    };
+    let host = squall_engine::host_name(host).unwrap_or_else(|| host.to_ascii_lowercase());
+    host + &port
+}
+
 /// What takes the place of a host: an address or a name, which may have a port.
 fn substitute(text: &str) -> Option<Substitute> {
     if let Ok(address) = text.parse() {
@@ -320,6 +337,8 @@ fn substitute(text: &str) -> Option<Substitute> {
         Some((host, port)) => (host, port.parse().ok()?),
         None => (text, 0),
     };
+    let ascii = if host.is_ascii() { None } else { squall_engine::host_name(host) };
+    let host = ascii.as_deref().unwrap_or(host);
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     // A name that ends with a number would be an address.
     let is_address = host.rsplit('.').next().is_some_and(|end| end.parse::<u32>().is_ok());
@@ -397,4 +416,26 @@ pub fn loads(plan: &mut Plan) -> Vec<&mut Load> {
         .chain(plan.load.as_mut())
         .map(|load| &mut load.value)
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_resolved_as_urls_have_them() {
+        for (text, host) in [
+            ("b\u{fc}cher.example", "xn--bcher-kva.example"),
+            ("B\u{dc}CHER.example:8080", "xn--bcher-kva.example:8080"),
+            ("Shop.Example", "shop.example"),
+            ("a_b:80", "a_b:80"),
+            ("127.0.0.1", "127.0.0.1"),
+            ("::1", "::1"),
+        ] {
+            assert_eq!(resolved(text), host, "{text}");
+        }
+        let host = |text| substitute(text).map(|own| format!("{own:?}")).unwrap_or_default();
+        assert!(host("b\u{fc}cher.example:80").contains("xn--bcher-kva.example"));
+        assert_eq!(host("1.2.3"), "");
+    }
 }

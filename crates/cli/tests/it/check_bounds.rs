@@ -44,7 +44,8 @@ fn expect(text: &str, words: &str) {
 /// What all steps inherit counts for each of them.
 #[test]
 fn what_steps_inherit_is_bounded() {
-    let too_much = "the headers, tags and credentials that steps inherit come to more than 64 MiB";
+    let too_much =
+        "the default headers, tags and credentials of all steps come to more than 64 MiB";
     let get = |count: usize| many(count, |_| "    - get: /\n".to_owned());
     let tags = |count: usize| {
         format!("defaults: {{tags: {{{}}}}}\n", many(count, |n| format!("t{n}: x,")))

@@ -5,6 +5,7 @@ mod arguments;
 mod as_jmeter;
 mod check;
 mod check_bounds;
+mod check_thresholds;
 mod common;
 mod compare;
 mod docs;

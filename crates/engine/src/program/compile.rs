@@ -198,7 +198,10 @@ pub fn compile_or_refuse(plan: &Plan, options: &CompileOptions) -> Result<Progra
     compiler.errors.extend(compiler.secrets.too_many());
     if compiler.has_errors() {
         let known = !compiler.lacks_names;
-        let subjects = known.then(|| Subjects::of(&compiler.names, &scenarios));
+        let subjects = known.then(|| match compiler.has_steps() {
+            true => Subjects::of(&compiler.names, &scenarios, &loads),
+            false => Subjects::none(),
+        });
         let lost_tags = std::mem::take(&mut compiler.lost_tags);
         let subjects = subjects.map(|own| Box::new(own.without_tags(lost_tags)));
         return Err(Refused { errors: compiler.into_errors(), subjects });
@@ -291,6 +294,15 @@ impl<'p> Compiler<'p> {
             stores: Stores::default(),
             inherited: Inherited::default(),
             errors: Vec::new(),
+        }
+    }
+
+    /// Whether the section has any steps.
+    fn has_steps(&self) -> bool {
+        match self.options.section {
+            Section::Setup => !self.plan.setup.is_empty(),
+            Section::Teardown => !self.plan.teardown.is_empty(),
+            Section::Load | Section::Trial => true,
         }
     }
 

@@ -77,9 +77,9 @@ impl Compiler<'_> {
             self.lacks_names = true;
             let most = MAX_INHERITED >> 20;
             let message = format!(
-                "the headers, tags and credentials that steps inherit come to more than {most} MiB"
+                "the default headers, tags and credentials of all steps come to more than {most} MiB"
             );
-            let help = "each step counts with all that it inherits: give fewer of them to all steps, or have fewer steps";
+            let help = "each step counts with all that it has of them: have fewer in `defaults`, or fewer steps";
             self.error(span, message, help);
         }
         None
