@@ -275,7 +275,7 @@ impl<'s> Known<'s> {
                 && self.scheduled.contains(row.place.scenario.as_str())
         };
         let is_there = match (self.are_names_known, &selector.scenario) {
-            (true, _) => self.candidates(selector).iter().any(|row| is_due(&row)),
+            (true, _) => self.candidates(selector).iter().any(is_due),
             (false, Some(scenario)) => self.scheduled.contains(scenario.as_str()),
             (false, None) => !self.scheduled.is_empty(),
         };
