@@ -27,8 +27,11 @@ pub(crate) fn set_cookie(program: &Program, user: &Core, op: &CookieOp) -> Resul
     if name.is_empty() {
         return refused("its name is empty");
     }
-    if name.contains(['=', ';']) || value.contains(';') {
-        return refused("its name has a `=` or a `;`, or its value a `;`");
+    if name.contains(['=', ';']) {
+        return refused("its name has a `=` or a `;`");
+    }
+    if value.contains(';') {
+        return refused("its value has a `;`");
     }
     let target = program.target.as_ref();
     let target = target.map(|(origin, prefix)| (&program.origins[*origin as usize], prefix));

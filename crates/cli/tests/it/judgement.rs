@@ -89,10 +89,7 @@ fn a_cookie_that_is_none_says_why() {
     let server = target();
     for (cookie, said) in [
         ("{name: '', value: b}", "set_cookie: cookie ``: its name is empty"),
-        (
-            "{name: 'a=', value: b}",
-            "set_cookie: cookie `a=`: its name has a `=` or a `;`, or its value a `;`",
-        ),
+        ("{name: 'a=', value: b}", "set_cookie: cookie `a=`: its name has a `=` or a `;`"),
         (
             "{name: a, value: b, path: c}",
             "set_cookie: cookie `a`: its path does not begin with `/`",
