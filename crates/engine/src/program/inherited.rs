@@ -10,7 +10,7 @@ use super::compile::Compiler;
 /// What steps may inherit all together, in bytes of text and [`WEIGHT`] for each header and tag.
 const MAX_INHERITED: usize = 64 << 20;
 /// Bytes that a header or a tag counts for beside its text.
-const WEIGHT: usize = 48;
+const WEIGHT: usize = 64;
 
 /// What further steps may inherit.
 #[derive(Debug)]
