@@ -49,7 +49,7 @@ PLANS = {
     "400 set texts of 8 MB": (plan(BIG, many(400, lambda n: f'    - set: {{v{n}: "a${{big}}{n}"}}\n')), CONSTANTS + "64 MiB"),
     "400 digests of 8 MB": (plan(BIG, many(400, lambda n: f'    - get: "/{n}?${{sha512(big)}}"\n')), CONSTANTS + "2,500,000 units"),
     "400 checks of digests of 8 MB": (plan(BIG, many(400, lambda n: f"    - {{get: /, check: 'md5(big + \"{n}\") != \"\"'}}\n")), CONSTANTS),
-    "400 tags of 8 MB": (plan(BIG, many(400, lambda n: f'    - {{get: /, tags: {{t: "${{big}}{n}"}}}}\n')), "cannot be evaluated before the run"),
+    "400 tags of 8 MB": (plan(BIG, many(400, lambda n: f'    - {{get: /, tags: {{t: "${{big}}{n}"}}}}\n')), "of all steps come to more than 64 MiB"),
     "20 variables of 64,000,000 elements": (plan("vars:\n" + many(20, lambda n: f'  v{n}: "${{{NESTED}}}"\n')),
                                             "come to more than 2,500,000 units of work"),
     "40,000 metrics": (plan(steps=many(40_000, lambda n: f"    - metric: {{name: m{n}, kind: counter}}\n")), None),
@@ -57,6 +57,13 @@ PLANS = {
     "20,000 thresholds of unknown names": (plan(steps=NAMED) + "thresholds:\n" + many(20_000, lambda n: f"- p99(m{n}) < 5ms\n"), "20000 errors"),
     "20,000 scenarios in turn": (f"target: http://127.0.0.1:9\nscenarios:\n  s0: {{{LOAD}}}\n"
                                  + many(19_999, lambda n: f"  s{n + 1}: {{after: s{n}, {LOAD}}}\n"), None),
+    "50,000 default tags of 10,000 steps": (plan("defaults: {tags: {" + many(50_000, lambda n: f"t{n}: x,") + "}}\n", GET * 10_000),
+                                            "of all steps come to more than 64 MiB"),
+    "5,000 default headers of 40,000 steps": (plan("defaults: {headers: {" + many(5_000, lambda n: f"h{n}: x,") + "}}\n", GET * 40_000),
+                                              "of all steps come to more than 64 MiB"),
+    "60,000 allowed hosts, 40,000 of them loaded": (plan("allow_hosts: [" + many(60_000, lambda n: f'"*.h{n}.example",') + "]\n",
+                                                         many(40_000, lambda n: f'    - {{get: "http://a.h{n}.example/", name: x}}\n')), None),
+    "40,000 cookie jars": (plan(steps=many(40_000, lambda n: f"    - {{get: /, name: x, cookie_jar: j{n}}}\n")), None),
     "49,000 steps": (plan(steps=many(49_000, lambda n: f"    - get: /{n}\n")), None),
 }
 

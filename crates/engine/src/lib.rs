@@ -29,6 +29,7 @@ mod user;
 mod worker;
 
 pub use parts::trace_context::TraceId;
+pub use parts::url::host_name;
 pub use program::{
     CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Judged, Planned, Program, Refused, Section,
     Subjects, advise, compile, compile_or_refuse, misjudged,

@@ -23,9 +23,15 @@ pub(crate) fn set_cookie(program: &Program, user: &Core, op: &CookieOp) -> Resul
         Ok(String::from_utf8_lossy(&text).into_owned())
     };
     let (name, value) = (text(&op.name)?, text(&op.value)?);
-    let refused = |reason: &str| Err(EvalError::new(format!("set_cookie `{name}`: {reason}")));
-    if name.is_empty() || name.contains(['=', ';']) || value.contains(';') {
-        return refused("a name is not empty, has neither `=` nor `;`, and a value has no `;`");
+    let refused = |reason: &str| Err(EvalError::new(format!("cookie `{name}`: {reason}")));
+    if name.is_empty() {
+        return refused("its name is empty");
+    }
+    if name.contains(['=', ';']) {
+        return refused("its name has a `=` or a `;`");
+    }
+    if value.contains(';') {
+        return refused("its value has a `;`");
     }
     let target = program.target.as_ref();
     let target = target.map(|(origin, prefix)| (&program.origins[*origin as usize], prefix));
@@ -47,10 +53,11 @@ pub(crate) fn set_cookie(program: &Program, user: &Core, op: &CookieOp) -> Resul
         CookiePlace::Domain { domain, path } => {
             let path = path.as_ref().map_or(Ok("/".to_owned()), text)?;
             let domain = domain.as_ref().map(text).transpose()?;
-            if !path.starts_with('/')
-                || [Some(&path), domain.as_ref()].iter().flatten().any(|text| text.contains(';'))
-            {
-                return refused("a path begins with `/`, and neither it nor a domain has a `;`");
+            if !path.starts_with('/') {
+                return refused("its path does not begin with `/`");
+            }
+            if [Some(&path), domain.as_ref()].iter().flatten().any(|text| text.contains(';')) {
+                return refused("its path or its domain has a `;`");
             }
             line.push_str(&format!("; Path={path}"));
             match (domain, target) {

@@ -5,6 +5,7 @@
 //! run goes on is looked up by a number and a text.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::codec::{self, DecodeError};
 
@@ -212,8 +213,9 @@ pub struct PlaceId(pub u32);
 #[derive(Debug, Clone)]
 pub struct Names {
     most: usize,
-    places: Vec<Place>,
-    place_numbers: HashMap<Place, PlaceId>,
+    /// Each place is in both, and may have many tags.
+    places: Vec<Arc<Place>>,
+    place_numbers: HashMap<Arc<Place>, PlaceId>,
     rows: Vec<(PlaceId, String)>,
     /// Numbers of the rows of each place by name.
     numbers: Vec<HashMap<String, NameId>>,
@@ -242,8 +244,9 @@ impl Names {
             return *id;
         }
         let id = PlaceId(self.places.len() as u32);
+        let place = Arc::new(place.clone());
         self.places.push(place.clone());
-        self.place_numbers.insert(place.clone(), id);
+        self.place_numbers.insert(place, id);
         self.numbers.push(HashMap::new());
         id
     }

@@ -109,8 +109,10 @@ impl Sources {
         };
         let mut out = String::new();
         let source = self.files.get(usize::from(file)).filter(|_| line > 0);
+        let own = source.map(|source| source.values_of(line)).unwrap_or_default();
         let hits = |text: &str| {
             let mut hits = self.secrets.hits(text, false);
+            hits.extend(own.hits(text, false));
             hits.extend(source.iter().flat_map(|source| source.hidden().values.hits(text, false)));
             hits.extend(secrets::credentials_in_urls(text));
             hits
@@ -167,12 +169,24 @@ impl Source {
             let places = secrets::in_source(&self.text);
             let mut values = Secrets::default();
             for (line, place) in places.iter().take(MAX_HIDDEN_VALUES) {
-                // Lines of the text are numbered alike here and there.
-                let line = self.line(*line as u32 + 1).unwrap_or_default();
-                values.add(line.get(place.clone()).unwrap_or_default());
+                self.add_value(&mut values, *line as u32 + 1, place);
             }
             Hidden { places, values }
         })
+    }
+
+    /// What nobody is shown of a line, from 1: messages about it may have it.
+    fn values_of(&self, line: u32) -> Secrets {
+        let mut values = Secrets::default();
+        let places = self.hidden().in_line(line as usize - 1);
+        places.for_each(|place| self.add_value(&mut values, line, &place));
+        values
+    }
+
+    /// Adds what stands at a place of a line, from 1.
+    fn add_value(&self, values: &mut Secrets, line: u32, place: &Range<usize>) {
+        let line = self.line(line).unwrap_or_default();
+        values.add(line.get(place.clone()).unwrap_or_default());
     }
 }
 

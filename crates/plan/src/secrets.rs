@@ -6,6 +6,7 @@
 //! found in half of all texts by chance, so it is masked only where it was put: as a whole value in a
 //! request, and in the plan's own lines.
 
+mod below_auth;
 mod credentials;
 mod forms;
 mod masking;
@@ -297,11 +298,11 @@ impl Plan {
         short
             .map(|var| {
                 let message = format!(
-                    "`{}` is secret and shorter than {SHORTEST} characters: it is masked in requests alone, where \
-                     it is a whole value",
+                    "`{}` is secret and shorter than {SHORTEST} characters: it is masked only where a \
+                     request uses it as a whole value",
                     var.name.value
                 );
-                let help = "in other texts so few characters stand by chance; use a longer secret";
+                let help = "so short a text may occur elsewhere by chance: use a longer secret";
                 Diagnostic::warning(var.name.span, message).with_help(help)
             })
             .collect()

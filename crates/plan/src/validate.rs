@@ -25,11 +25,12 @@ pub(crate) fn validate(plan: &Plan) -> Vec<Diagnostic> {
     }
     let own = plan.scenarios.iter().filter_map(|scenario| scenario.load.as_ref());
     for load in own.chain(plan.load.as_ref()) {
-        if let Load::Closed(closed) = &load.value
-            && closed.users == Some(0)
-            && closed.stages.is_empty()
-        {
-            found.push(Diagnostic::error(load.span, "a load of 0 users does nothing"));
+        let (level, stages, what) = match &load.value {
+            Load::Closed(own) => (own.users.map(|users| users as f64), &own.stages, "of 0 users"),
+            Load::Open(own) => (own.rate, &own.stages, "at a rate of 0/s"),
+        };
+        if level == Some(0.0) && stages.iter().all(|stage| stage.level == 0.0) {
+            found.push(Diagnostic::error(load.span, format!("a load {what} does nothing")));
         }
     }
     for samples in &plan.samples {

@@ -1,5 +1,6 @@
 //! Reads plans, compiles them, and makes what their connections need.
 
+use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -153,12 +154,18 @@ fn sections(plan: &Plan, options: &CompileOptions) -> Sections {
 
 /// What thresholds are about.
 fn judged(thresholds: &[(Threshold, Span)]) -> Vec<Judged<'_>> {
-    let judged = thresholds.iter().map(|(own, span)| Judged {
-        selector: own.selector(),
-        phase: own.phase(),
-        span: *span,
-    });
-    judged.collect()
+    thresholds.iter().map(|(own, span)| judged_at(own, *span)).collect()
+}
+
+/// What a threshold at a place is about.
+pub fn judged_at(threshold: &Threshold, span: Span) -> Judged<'_> {
+    Judged {
+        selector: threshold.selector(),
+        phase: threshold.phase(),
+        is_corrected: threshold.of_latency().is_some_and(|(_, is_corrected)| is_corrected),
+        is_of_metric: threshold.is_of_metric(),
+        span,
+    }
 }
 
 /// What is wrong with what thresholds are about.
@@ -169,16 +176,18 @@ fn misjudged(subjects: &[Subjects], judged: &[Judged<'_>]) -> Vec<Diagnostic> {
 /// The plan's thresholds with their places, and what is wrong with the others.
 fn thresholds(plan: &Plan) -> (Vec<(Threshold, Span)>, Vec<Diagnostic>) {
     let (mut good, mut bad) = (Vec::new(), Vec::new());
+    let metrics = metrics(plan);
     for own in &plan.thresholds {
         let text = &own.text;
         match Threshold::parse(&text.value) {
-            Ok(threshold) => match refused(&threshold, plan).or_else(|| too_early(own, &threshold))
-            {
-                None => good.push((threshold, text.span)),
-                Some((message, help)) => {
-                    bad.push(Diagnostic::error(text.span, message).with_help(help));
+            Ok(threshold) => {
+                match refused(&threshold, &metrics).or_else(|| too_early(own, &threshold)) {
+                    None => good.push((threshold, text.span)),
+                    Some((message, help)) => {
+                        bad.push(Diagnostic::error(text.span, message).with_help(help));
+                    }
                 }
-            },
+            }
             Err(error) => bad.push(
                 Diagnostic::error(text.span, error.message)
                     .with_help(error.help.as_deref().unwrap_or_default()),
@@ -188,11 +197,16 @@ fn thresholds(plan: &Plan) -> (Vec<(Threshold, Span)>, Vec<Diagnostic>) {
     (good, bad)
 }
 
-/// What is wrong with a threshold of this plan: a limit without a unit where there are only times.
-pub fn refused(threshold: &Threshold, plan: &Plan) -> Option<(String, &'static str)> {
+/// The names of the metrics that a plan records.
+pub fn metrics(plan: &Plan) -> HashSet<&str> {
+    plan.metrics().iter().map(|metric| metric.name.value.as_str()).collect()
+}
+
+/// What is wrong with a threshold of a plan with these metrics: a limit without a unit where there are only times.
+pub fn refused(threshold: &Threshold, metrics: &HashSet<&str>) -> Option<(String, &'static str)> {
     let name = threshold.selector().name.as_deref().filter(|_| threshold.is_of_metric())?;
     let metric = name.split('{').next().unwrap_or(name);
-    if plan.metrics().iter().any(|own| own.name.value == metric) {
+    if metrics.contains(metric) {
         return None;
     }
     let text = format!("`{}`: the plan records no metric `{metric}`", threshold.text());
@@ -237,7 +251,7 @@ pub fn network(
     for (host, list) in &connections.resolve {
         let expected = "expected an IP address, or the name of another host";
         let list = all_of(list, &mut errors, expected, substitute);
-        settings.resolve.insert(host.to_ascii_lowercase(), list);
+        settings.resolve.insert(resolved(host), list);
     }
     let in_order = connections.dns.select == AddressSelect::First;
     settings.dns = Dns { ttl: connections.dns.ttl, in_order };
@@ -259,12 +273,9 @@ pub fn network(
     if !errors.is_empty() {
         return Err(Error::plan(render(&errors, sources)));
     }
-    let mut to: Vec<Destination> = Vec::new();
-    for one in programs.iter().flat_map(|program| program.destinations()) {
-        if !to.contains(one) {
-            to.push(one.clone());
-        }
-    }
+    let mut seen: HashSet<&Destination> = HashSet::new();
+    let all = programs.iter().flat_map(|program| program.destinations());
+    let to: Vec<Destination> = all.filter(|one| seen.insert(one)).cloned().collect();
     settings.http = programs.first().map(|program| program.http()).unwrap_or_default();
     let names_certificates = programs.iter().any(|program| program.names_certificates());
     let shared = Shared::new(settings, &to).map_err(Error::input)?;
@@ -303,6 +314,17 @@ fn all_of<A>(
     addresses
 }
 
+/// A host, or `host:port`, as connections ask for it.
+fn resolved(text: &str) -> String {
+    let is_port = |port: &str| port.parse::<u16>().is_ok();
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) if is_port(port) && !host.contains(':') => (host, format!(":{port}")),
+        _ => (text, String::new()),
+    };
+    let host = squall_engine::host_name(host).unwrap_or_else(|| host.to_ascii_lowercase());
+    host + &port
+}
+
 /// What takes the place of a host: an address or a name, which may have a port.
 fn substitute(text: &str) -> Option<Substitute> {
     if let Ok(address) = text.parse() {
@@ -315,6 +337,8 @@ fn substitute(text: &str) -> Option<Substitute> {
         Some((host, port)) => (host, port.parse().ok()?),
         None => (text, 0),
     };
+    let ascii = if host.is_ascii() { None } else { squall_engine::host_name(host) };
+    let host = ascii.as_deref().unwrap_or(host);
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     // A name that ends with a number would be an address.
     let is_address = host.rsplit('.').next().is_some_and(|end| end.parse::<u32>().is_ok());
@@ -392,4 +416,26 @@ pub fn loads(plan: &mut Plan) -> Vec<&mut Load> {
         .chain(plan.load.as_mut())
         .map(|load| &mut load.value)
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_resolved_as_urls_have_them() {
+        for (text, host) in [
+            ("b\u{fc}cher.example", "xn--bcher-kva.example"),
+            ("B\u{dc}CHER.example:8080", "xn--bcher-kva.example:8080"),
+            ("Shop.Example", "shop.example"),
+            ("a_b:80", "a_b:80"),
+            ("127.0.0.1", "127.0.0.1"),
+            ("::1", "::1"),
+        ] {
+            assert_eq!(resolved(text), host, "{text}");
+        }
+        let host = |text| substitute(text).map(|own| format!("{own:?}")).unwrap_or_default();
+        assert!(host("b\u{fc}cher.example:80").contains("xn--bcher-kva.example"));
+        assert_eq!(host("1.2.3"), "");
+    }
 }

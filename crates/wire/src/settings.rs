@@ -93,7 +93,7 @@ pub struct Dns {
 }
 
 /// Where requests go, as far as it is known before the run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Destination {
     /// Where it ends.
     pub origin: Origin,
@@ -102,7 +102,7 @@ pub struct Destination {
 }
 
 /// What is between this machine and an origin.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Between {
     /// Nothing.
     Nothing,

@@ -20,7 +20,7 @@ pub struct Via {
 }
 
 /// An HTTP proxy.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Proxy {
     /// Name or address; an IPv6 address without brackets.
     pub host: String,

@@ -62,6 +62,16 @@ fn what_is_found_late_has_a_place_and_a_hint() {
         ("allow_hosts: 'http://x'", "{get: /}", "2:", "it is written without a scheme"),
         ("connections: {proxy: 'http://x:1/path'}", "{get: /}", "2:", "a proxy has no path"),
         ("", "{get: /, extract: {a: {css: 'a['}}}", "3:", "invalid CSS selector: expected a name"),
+        (
+            "",
+            "{repeat: -1, steps: [{get: /}]}",
+            "3:",
+            "expected a whole number, 0 or more, found `-1`",
+        ),
+        ("", "{repeat: '1.5', steps: [{get: /}]}", "3:", "0 or more, found `1.5`"),
+        ("", "{for_each: {x: '5'}, steps: [{get: /}]}", "3:", "expected a list, found `5`"),
+        ("", "{if: '5', then: [{get: /}]}", "3:", "expected true or false, found `5`"),
+        ("", "{while: '\"true\"', steps: [{get: /}]}", "3:", "expected true or false"),
     ] {
         let (errors, code) = check(&plan(top, step));
         assert_eq!(code, Some(2), "{errors}");
@@ -206,7 +216,7 @@ fn constants_are_evaluated_within_bounds() {
                 &many(400, &|n| format!("    - {{get: /, tags: {{t: \"${{big}}{n}\"}}}}\n")),
             ),
             2,
-            "the tag `t` cannot be evaluated before the run",
+            "tags and credentials of all steps come to more than 64 MiB",
         ),
         (
             plan(

@@ -85,6 +85,26 @@ fn errors_without_a_response_name_the_url_too() {
 }
 
 #[test]
+fn a_cookie_that_is_none_says_why() {
+    let server = target();
+    for (cookie, said) in [
+        ("{name: '', value: b}", "set_cookie: cookie ``: its name is empty"),
+        ("{name: 'a=', value: b}", "set_cookie: cookie `a=`: its name has a `=` or a `;`"),
+        (
+            "{name: a, value: b, path: c}",
+            "set_cookie: cookie `a`: its path does not begin with `/`",
+        ),
+    ] {
+        let json = Steps::one(
+            &server.url(),
+            &format!("{{group: g, steps: [{{set_cookie: {cookie}}}, {{get: /status/200}}]}}"),
+        )
+        .run(1);
+        assert!(line(&json).contains(said), "{}", line(&json));
+    }
+}
+
+#[test]
 fn after_redirects_the_last_url_is_named() {
     let server = target();
     let step = "{get: '/redirect/2', redirects: 5, check: status == 404}";
@@ -99,6 +119,10 @@ fn an_exit_code_is_judged_before_the_output() {
     let step = "{exec: [sh, -c, 'echo a; exit 3'], extract: {token: {json: $.token}}}";
     let json = Steps::one("http://127.0.0.1:1", step).run(1);
     assert_eq!(kinds(&json), r#"{"exec":1}"#);
+    assert_eq!(line(&json), "sh: exec: exit code 3 (status 3, 2 bytes, sh -c echo a; exit 3)");
+    let step = "{exec: [sh, -c, 'echo oh >&2; exit 3']}";
+    let json = Steps::one("http://127.0.0.1:1", step).run(1);
+    assert!(line(&json).starts_with("sh: exec: exit code 3: oh (status 3,"), "{}", line(&json));
     let step = "{exec: [sh, -c, 'echo a; exit 3'], check: status == 0}";
     let json = Steps::one("http://127.0.0.1:1", step).run(1);
     let expected = "sh: check: status == 0 (status 3, 2 bytes, sh -c echo a; exit 3)";

@@ -4,6 +4,8 @@ mod architecture;
 mod arguments;
 mod as_jmeter;
 mod check;
+mod check_bounds;
+mod check_thresholds;
 mod common;
 mod compare;
 mod docs;

@@ -232,3 +232,28 @@ scenarios:
         assert!(text.contains(r"got \x1b[2Jgone\u{9b}31m\r\nlog  x and ***"), "{args:?}: {text}");
     }
 }
+
+/// A list repeats a header, in the defaults too; a request's own takes the place of all of them.
+#[test]
+fn default_headers_may_be_lists() {
+    let server = target();
+    let plan = folder(&format!(
+        "target: {}
+defaults: {{headers: {{X-A: [one, two], X-B: [three, four]}}}}
+scenarios:
+  a:
+    load: {{users: 1, iterations: 1}}
+    defaults: {{headers: {{x-c: [five, six]}}}}
+    steps: [{{get: /status/200, headers: {{x-b: [seven, eight]}}}}]
+",
+        server.url()
+    ));
+    let shown = text(&squall(plan.path(), &["try", "plan.yaml"]));
+    let sent = |line: &str| shown.lines().filter(|own| own.trim() == line).count();
+    for line in
+        ["> X-A: one", "> X-A: two", "> x-b: seven", "> x-b: eight", "> x-c: five", "> x-c: six"]
+    {
+        assert_eq!(sent(line), 1, "{line}\n{shown}");
+    }
+    assert!(!shown.contains("three") && !shown.contains("four"), "{shown}");
+}

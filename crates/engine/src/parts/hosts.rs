@@ -1,14 +1,16 @@
 //! Where requests may go: nobody loads a third party by accident.
 
+use std::collections::{HashMap, HashSet};
+
 use super::url;
 
 /// Hosts that a plan names.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Hosts {
-    /// Host as URLs have it; `None`: any port.
-    exact: Vec<(String, Option<u16>)>,
+    /// The ports of each host as URLs have it; `None`: any port.
+    exact: HashMap<String, HashSet<Option<u16>>>,
     /// What a host must end with, beginning with the dot.
-    suffixes: Vec<String>,
+    suffixes: HashSet<String>,
     /// Whether all hosts are allowed.
     all: bool,
 }
@@ -39,7 +41,7 @@ impl Hosts {
         }
         if let Some(suffix) = below {
             let suffix = url::host(suffix).map_err(|error| bad(&error.to_string()))?;
-            self.suffixes.push(format!(".{suffix}"));
+            self.suffixes.insert(format!(".{suffix}"));
             return Ok(());
         }
         let is_v6 = text.parse::<std::net::Ipv6Addr>().is_ok();
@@ -52,27 +54,32 @@ impl Hosts {
             None => (text, None),
         };
         let host = if is_v6 { url::host(&format!("[{host}]")) } else { url::host(host) };
-        self.exact.push((host.map_err(|error| bad(&error.to_string()))?, port));
+        let host = host.map_err(|error| bad(&error.to_string()))?;
+        self.exact.entry(host).or_default().insert(port);
         Ok(())
     }
 
     /// Allows an origin that the plan names literally.
     pub(crate) fn allow_origin(&mut self, host: &str, port: u16) {
-        self.exact.push((host.to_ascii_lowercase(), Some(port)));
+        self.exact.entry(host.to_ascii_lowercase()).or_default().insert(Some(port));
     }
 
     /// Whether requests may go to a host, as URLs have it, and a port.
     pub(crate) fn allows(&self, host: &str, port: u16) -> bool {
-        let exact =
-            |(own, on): &(String, Option<u16>)| own == host && on.is_none_or(|on| on == port);
-        let below = |suffix: &String| host.len() > suffix.len() && host.ends_with(suffix.as_str());
-        self.all || self.exact.iter().any(exact) || self.suffixes.iter().any(below)
+        let is_exact =
+            |ports: &HashSet<Option<u16>>| ports.contains(&None) || ports.contains(&Some(port));
+        // A name below a suffix has something before its dot.
+        let mut dots = host.match_indices('.').map(|(at, _)| at).filter(|at| *at > 0);
+        self.all
+            || self.exact.get(host).is_some_and(is_exact)
+            || dots.any(|at| self.suffixes.contains(&host[at..]))
     }
 
     /// Why requests may not go to a host and a port, and what to do. `hidden`: what was written there, without the secrets
     /// that it has; the host may have them in other letters.
     pub(crate) fn explain(&self, host: &str, port: u16, hidden: Option<&str>) -> String {
         let place = match hidden {
+            None if host.contains(':') => format!("[{host}]:{port}"),
             None => format!("{host}:{port}"),
             Some(written) => format!("the host of `{written}`"),
         };

@@ -13,6 +13,7 @@ pub(crate) mod hosts;
 pub(crate) mod links;
 pub(crate) mod multipart;
 pub(crate) mod names;
+pub(crate) mod numbered;
 pub(crate) mod proxy;
 pub(crate) mod replace;
 pub(crate) mod row_selection;

@@ -107,6 +107,11 @@ pub(crate) fn host(text: &str) -> Result<String, UrlError> {
     })
 }
 
+/// A host as URLs have it: in small letters, and what is not ASCII as DNS has it; `None`: it is none.
+pub fn host_name(text: &str) -> Option<String> {
+    host(text).ok()
+}
+
 /// The location that a reference names, on a page if there is one: its origin, and its path with query.
 pub(crate) fn resolve(
     page: Option<(&Origin, &str)>,

@@ -8,6 +8,7 @@ use squall_plan::diagnostic::Diagnostic;
 use squall_plan::model::{Plan, Step, StepKind};
 use squall_plan::span::Span;
 
+use super::judged::{Recorded, recorded};
 use super::{Judged, Program};
 
 /// Warnings about a plan. `programs`: of setup, load and teardown; `judged`: what thresholds are about.
@@ -30,18 +31,27 @@ pub fn advise(plan: &Plan, programs: &[&Program], judged: &[Judged<'_>]) -> Vec<
     let rows: Vec<RowKey> = programs.iter().flat_map(|program| program.names.keys()).collect();
     let mut named: HashMap<&str, Vec<&RowKey>> = HashMap::new();
     rows.iter().for_each(|row| named.entry(&row.name).or_default().push(row));
-    let metrics = plan.metrics().into_iter().map(|metric| metric.name.value.as_str());
-    let metrics: HashSet<&str> = metrics.collect();
-    for Judged { selector, span, .. } in judged {
+    let scenarios = programs.iter().flat_map(|program| &program.scenarios);
+    let mut metrics: HashMap<String, Vec<Recorded>> = HashMap::new();
+    for metric in scenarios.flat_map(|scenario| &scenario.ops).filter_map(recorded) {
+        metrics.entry(metric.name.clone()).or_default().push(metric);
+    }
+    // Only a metric has a limit without a unit.
+    for Judged { selector, span, .. } in judged.iter().filter(|own| !own.is_of_metric) {
         let Some(name) = selector.name.as_deref() else { continue };
         let rows = named.get(name).map_or(&[][..], Vec::as_slice);
+        let rows: Vec<&RowKey> = rows.iter().copied().filter(|row| selector.matches(row)).collect();
         // With tags a metric is `name{key=value}`.
-        let is_metric = metrics.contains(name.split('{').next().unwrap_or(name));
-        found.extend(ambiguous(selector, rows, is_metric, *span));
+        let metrics = metrics.get(name.split('{').next().unwrap_or(name));
+        let is_metric =
+            metrics.is_some_and(|all| all.iter().any(|metric| metric.is_meant(selector)));
+        found.extend(ambiguous(selector, &rows, is_metric, *span));
     }
+    // What holds for all steps is compiled with each.
+    let mut seen = HashSet::new();
     for warning in programs.iter().flat_map(|program| &program.warnings) {
-        // What holds for all steps is compiled with each.
-        if !found.contains(warning) {
+        let Span { file, line, column } = warning.span;
+        if seen.insert((file, line, column, &warning.message)) {
             found.push(warning.clone());
         }
     }
@@ -80,12 +90,14 @@ fn ambiguous(
         return None;
     }
     let meant = selector.kinds(rows.iter().copied()).first().map_or("", |kind| kind.label());
-    let labels: Vec<&str> = kinds.iter().map(|kind| kind.label()).collect();
-    let mut all = labels.join(" and of a ");
-    if is_metric {
-        all.push_str(" and of a metric");
-    }
-    let message = format!("`{own}` is the name of a {all}: this threshold is about the {meant}");
+    let labels = kinds.iter().map(|kind| kind.label()).chain(is_metric.then_some("metric"));
+    let with_article = |label: &str| match label.starts_with('i') {
+        true => format!("of an {label}"),
+        false => format!("of a {label}"),
+    };
+    let all: Vec<String> = labels.map(with_article).collect();
+    let all = all.join(" and ");
+    let message = format!("`{own}` is the name {all}: this threshold is about the {meant}");
     Some(
         Diagnostic::warning(span, message)
             .with_help("add `kind:`, as in `p99(login, kind: group)`"),

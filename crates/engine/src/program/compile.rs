@@ -17,13 +17,15 @@ use squall_plan::value::{MAX_VARIABLES, Value};
 use squall_wire::{Destination, KeyStore, Origin};
 
 use super::cookies::Stores;
+use super::inherited::Inherited;
 use super::judged::Subjects;
 use super::patterns::Patterns;
-use super::scenarios::inherit;
+use super::request::following;
 use super::scope::Function;
 use super::target::http;
 use super::{Feed, Feeds, Program, ViaUse};
 use crate::parts::hosts::Hosts;
+use crate::parts::numbered::Numbered;
 use crate::parts::proxy::PlanProxy;
 use crate::parts::secret_forms;
 
@@ -78,6 +80,8 @@ pub(crate) struct Compiler<'p> {
     pub(super) plan: &'p Plan,
     /// Defaults of the scenario being compiled, the plan's included.
     pub(super) defaults: &'p Defaults,
+    /// The headers that follow redirects by these defaults.
+    pub(super) following: Rc<HashSet<String>>,
     pub(super) constants: HashMap<String, Value>,
     pub(super) variables: Vec<String>,
     /// The slot of each variable that has a name.
@@ -87,6 +91,8 @@ pub(crate) struct Compiler<'p> {
     pub(super) shared: Vec<String>,
     /// ... and what they hold at first.
     pub(super) initial_shared: Vec<Option<Value>>,
+    /// Which variables of the plan are secret, by name.
+    pub(super) are_secret: HashMap<&'p str, bool>,
     /// The variables that setup has found.
     pub(super) found_by_setup: HashSet<&'p str>,
     pub(super) feeds: Vec<Feed>,
@@ -109,14 +115,14 @@ pub(crate) struct Compiler<'p> {
     pub(super) lost_tags: HashSet<String>,
     /// The metrics that the plan has so far, by name, and what kind each is.
     pub(super) metric_kinds: Option<HashMap<&'p str, MetricKind>>,
-    pub(crate) origins: Vec<Origin>,
+    pub(crate) origins: Numbered<Origin>,
     /// Origin of the target and the path before every relative URL.
     pub(super) target: Option<(u32, String)>,
     pub(super) hosts: Hosts,
     /// The plan's proxy.
     pub(crate) proxy: PlanProxy,
     /// Where connections go, as far as it is known.
-    pub(super) destinations: Vec<Destination>,
+    pub(super) destinations: Numbered<Destination>,
     /// The source addresses that requests name.
     pub(super) source_addresses: Vec<(IpAddr, Span)>,
     /// The file of client certificates.
@@ -139,13 +145,15 @@ pub(crate) struct Compiler<'p> {
     /// Whether something asks how many users are active.
     pub(super) counts_active: bool,
     /// The lines that users stand in together: the scenario, if it has its own, and the clock.
-    pub(super) lines: Vec<(Option<String>, String)>,
-    /// The places that users meet at: the name of each, and what its first step says of it.
-    pub(super) places: Vec<(String, &'p Rendezvous)>,
+    pub(super) lines: Numbered<(Option<String>, String)>,
+    /// The places that users meet at by name: the number of each, and what its first step says of it.
+    pub(super) places: HashMap<String, (usize, &'p Rendezvous)>,
     /// How many passes users count together.
     pub(super) counts: usize,
     /// The jars and caches that have names.
     pub(super) stores: Stores,
+    /// What further steps may inherit.
+    pub(super) inherited: Inherited,
     errors: Vec<Diagnostic>,
 }
 
@@ -172,9 +180,8 @@ pub struct Refused {
 /// # Errors
 /// As [`compile`], with what thresholds can be about.
 pub fn compile_or_refuse(plan: &Plan, options: &CompileOptions) -> Result<Program, Refused> {
-    let merged: Vec<Defaults> =
-        plan.scenarios.iter().map(|scenario| inherit(&scenario.defaults, &plan.defaults)).collect();
     let mut compiler = Compiler::new(plan, options);
+    let merged = compiler.merged_defaults();
     compiler.open_feeds();
     compiler.declare();
     compiler.find_target();
@@ -191,7 +198,10 @@ pub fn compile_or_refuse(plan: &Plan, options: &CompileOptions) -> Result<Progra
     compiler.errors.extend(compiler.secrets.too_many());
     if compiler.has_errors() {
         let known = !compiler.lacks_names;
-        let subjects = known.then(|| Subjects::of(&compiler.names, &scenarios));
+        let subjects = known.then(|| match compiler.has_steps() {
+            true => Subjects::of(&compiler.names, &scenarios, &loads),
+            false => Subjects::none(),
+        });
         let lost_tags = std::mem::take(&mut compiler.lost_tags);
         let subjects = subjects.map(|own| Box::new(own.without_tags(lost_tags)));
         return Err(Refused { errors: compiler.into_errors(), subjects });
@@ -209,13 +219,13 @@ pub fn compile_or_refuse(plan: &Plan, options: &CompileOptions) -> Result<Progra
         initial_shared: compiler.initial_shared.into(),
         feeds: compiler.feeds,
         functions: compiler.functions,
-        origins: compiler.origins,
+        origins: compiler.origins.into_all(),
         target: compiler.target,
         hosts: compiler.hosts,
         connections: plan.connections.reuse,
         http: http(plan),
         proxy: compiler.proxy,
-        destinations: compiler.destinations,
+        destinations: compiler.destinations.into_all(),
         source_addresses: compiler.source_addresses,
         key_store: compiler.key_store,
         via_use: compiler.via_use,
@@ -246,12 +256,14 @@ impl<'p> Compiler<'p> {
             options,
             plan,
             defaults: &plan.defaults,
+            following: Rc::new(following(&plan.defaults.redirect_headers)),
             constants: HashMap::new(),
             variables: Vec::new(),
             slots: HashMap::new(),
             initial: Vec::new(),
             shared: Vec::new(),
             initial_shared: Vec::new(),
+            are_secret: Compiler::are_secret(plan),
             found_by_setup: options.setup.iter().map(|(name, _)| name.as_str()).collect(),
             feeds: Vec::new(),
             names: Names::new(usize::MAX),
@@ -265,11 +277,11 @@ impl<'p> Compiler<'p> {
             lacks_names: false,
             lost_tags: HashSet::new(),
             metric_kinds: None,
-            origins: Vec::new(),
+            origins: Numbered::default(),
             target: None,
             hosts: Hosts::default(),
             proxy: PlanProxy::default(),
-            destinations: Vec::new(),
+            destinations: Numbered::default(),
             source_addresses: Vec::new(),
             key_store: None,
             via_use: ViaUse::default(),
@@ -283,11 +295,21 @@ impl<'p> Compiler<'p> {
             left: MAX_VARIABLES,
             used_feeds: Vec::new(),
             counts_active: false,
-            places: Vec::new(),
-            lines: Vec::new(),
+            places: HashMap::new(),
+            lines: Numbered::default(),
             counts: 0,
             stores: Stores::default(),
+            inherited: Inherited::default(),
             errors: Vec::new(),
+        }
+    }
+
+    /// Whether the section has any steps.
+    fn has_steps(&self) -> bool {
+        match self.options.section {
+            Section::Setup => !self.plan.setup.is_empty(),
+            Section::Teardown => !self.plan.teardown.is_empty(),
+            Section::Load | Section::Trial => true,
         }
     }
 

@@ -5,13 +5,14 @@ use squall_plan::template::Template;
 
 use super::compile::Compiler;
 use super::ops::{CookieOp, CookiePlace};
+use crate::parts::numbered::Numbered;
 
 /// The names of jars and caches, whose numbers are their places from 1; 0 is the one without a name. Steps are fewer
 /// than numbers.
 #[derive(Debug, Default)]
 pub(super) struct Stores {
-    jars: Vec<String>,
-    caches: Vec<String>,
+    jars: Numbered<String>,
+    caches: Numbered<String>,
 }
 
 impl Stores {
@@ -26,13 +27,9 @@ impl Stores {
     }
 }
 
-fn number(names: &mut Vec<String>, name: Option<&str>) -> u16 {
+fn number(names: &mut Numbered<String>, name: Option<&str>) -> u16 {
     let Some(name) = name else { return 0 };
-    let place = names.iter().position(|own| own == name).unwrap_or_else(|| {
-        names.push(name.to_owned());
-        names.len() - 1
-    });
-    u16::try_from(place + 1).unwrap_or(u16::MAX)
+    u16::try_from(names.number(name.to_owned()) + 1).unwrap_or(u16::MAX)
 }
 
 impl<'p> Compiler<'p> {

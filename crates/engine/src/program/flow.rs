@@ -86,7 +86,7 @@ impl<'c, 'p> Lowering<'c, 'p> {
                     Some(op) => self.ops.push(Op::Request(Box::new(op))),
                     None => self.compiler.keep_request_name(request),
                 }
-                self.compiler.tags = around;
+                self.compiler.take_off(around);
             }
             StepKind::Exec(exec) => match self.compiler.exec(exec, step.span) {
                 Some(op) => self.ops.push(Op::Exec(Box::new(op))),
@@ -100,7 +100,7 @@ impl<'c, 'p> Lowering<'c, 'p> {
                     Some(op) => self.ops.push(Op::Tcp(Box::new(op))),
                     None => self.compiler.keep_name(RowKind::Request, tcp.name.as_ref()),
                 }
-                self.compiler.tags = around;
+                self.compiler.take_off(around);
             }
             StepKind::Look(look) => {
                 let op = self.compiler.look(look);
@@ -126,11 +126,11 @@ impl<'c, 'p> Lowering<'c, 'p> {
                 self.steps(steps);
                 self.groups -= 1;
                 self.compiler.groups.pop();
-                self.compiler.tags = around;
+                self.compiler.take_off(around);
                 self.ops.push(Op::Leave { early: false });
             }
             StepKind::Repeat { times, counter, steps } => {
-                let times = self.compiler.formula(times);
+                let times = self.compiler.times(times);
                 let variable = counter.as_deref().map(|name| self.compiler.slot(name));
                 let Some(times) = times else { return self.looped(steps, Op::Jump) };
                 let (counter, limit) = (self.register(), self.register());
@@ -138,13 +138,13 @@ impl<'c, 'p> Lowering<'c, 'p> {
                 self.looped(steps, |end| Op::Pass { counter, limit, variable, end });
             }
             StepKind::While { condition, steps } => {
-                let Some(condition) = self.compiler.formula(condition) else {
+                let Some(condition) = self.compiler.condition(condition) else {
                     return self.looped(steps, Op::Jump);
                 };
                 self.looped(steps, |to| Op::Unless { condition: condition.clone(), to });
             }
             StepKind::If { condition, then, otherwise } => {
-                let condition = self.compiler.formula(condition);
+                let condition = self.compiler.condition(condition);
                 let branch = self.hole();
                 self.within("then", |flow| flow.steps(then));
                 let Some(condition) = condition else {
@@ -160,7 +160,7 @@ impl<'c, 'p> Lowering<'c, 'p> {
                 self.ops[over] = Op::Jump(self.here());
             }
             StepKind::ForEach { item, list, steps } => {
-                let of = self.compiler.formula(list);
+                let of = self.compiler.list(list);
                 let item = self.compiler.slot(item);
                 let Some(of) = of else { return self.looped(steps, Op::Jump) };
                 let index = self.register();
@@ -305,16 +305,12 @@ impl<'c, 'p> Lowering<'c, 'p> {
         let own = format!("{} step {}", self.compiler.scenario, self.compiler.step);
         let name = rendezvous.name.clone().unwrap_or(own);
         let places = &mut self.compiler.places;
-        let known = places.iter().position(|(known, _)| *known == name);
-        let place = known.unwrap_or(places.len());
-        match known.map(|place| places[place].1) {
-            None => places.push((name, rendezvous)),
-            Some(first) if first == rendezvous => {}
-            Some(_) => {
-                let message = format!("`{name}` waits for other users elsewhere in the plan");
-                let help = "steps with one name have the same `users` and `timeout`";
-                self.compiler.error(span, message, help);
-            }
+        let new = (places.len(), rendezvous);
+        let (place, first) = *places.entry(name.clone()).or_insert(new);
+        if first != rendezvous {
+            let message = format!("`{name}` waits for other users elsewhere in the plan");
+            let help = "steps with one name have the same `users` and `timeout`";
+            self.compiler.error(span, message, help);
         }
         let alone = self.compiler.options.section != Section::Load;
         self.ops.push(Op::Rendezvous(Box::new(RendezvousOp {
@@ -349,11 +345,7 @@ impl<'c, 'p> Lowering<'c, 'p> {
         let clock = match line_of {
             Some(scenario) => {
                 let line = (scenario, name);
-                let known = self.compiler.lines.iter().position(|own| *own == line);
-                PaceClock::Line(known.unwrap_or_else(|| {
-                    self.compiler.lines.push(line);
-                    self.compiler.lines.len() - 1
-                }))
+                PaceClock::Line(self.compiler.lines.number(line))
             }
             None => match self.clocks.get(&name) {
                 Some(register) => PaceClock::User(*register),

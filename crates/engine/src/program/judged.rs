@@ -7,7 +7,8 @@ use squall_metrics::{Names, RowKey, RowKind, Selector};
 use squall_plan::diagnostic::{Diagnostic, nearest};
 use squall_plan::span::Span;
 
-use super::{Op, Program, Scenario};
+use super::{GroupName, Op, Program, Scenario};
+use crate::profile::LoadProfile;
 
 /// Errors that come with the name that was most likely meant: to find it takes a look at all.
 const MAX_HINTS: usize = 20;
@@ -21,16 +22,22 @@ pub struct Judged<'t> {
     pub selector: &'t Selector,
     /// The phase of them; `None`: it asks for none.
     pub phase: Option<&'static str>,
+    /// Whether it asks for corrected latencies.
+    pub is_corrected: bool,
+    /// Whether only a metric can have its limit.
+    pub is_of_metric: bool,
     /// The place of the threshold.
     pub span: Span,
 }
 
 /// What thresholds can be about in one section of a plan.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Subjects {
     rows: Vec<RowKey>,
     metrics: Vec<Recorded>,
     scenarios: Vec<String>,
+    /// The scenarios whose requests are due at times of a schedule: those of an arrival rate or with a pacing.
+    scheduled: Vec<String>,
     /// Whether the names of all requests and programs are known before the run.
     are_names_known: bool,
     /// Tags of which a value is not known, since it has an error.
@@ -39,26 +46,35 @@ pub struct Subjects {
 
 /// A metric that a plan records: its name, its scenario, and its tags; `None`: a value that only the run knows.
 #[derive(Debug)]
-struct Recorded {
-    name: String,
-    scenario: String,
+pub(super) struct Recorded {
+    pub name: String,
+    pub scenario: String,
     tags: Vec<(String, Option<String>)>,
 }
 
 impl Subjects {
-    /// The names that were given, and the scenarios that were compiled.
-    pub(super) fn of(names: &Names, scenarios: &[Scenario]) -> Subjects {
+    /// Those of a section without steps.
+    pub(super) fn none() -> Subjects {
+        Subjects { are_names_known: true, ..Subjects::default() }
+    }
+
+    /// The names that were given, and the scenarios and loads that were compiled.
+    pub(super) fn of(names: &Names, scenarios: &[Scenario], loads: &[LoadProfile]) -> Subjects {
         let is_known = |op: &Op| match op {
             Op::Request(request) => request.name.known().is_some(),
             Op::Tcp(tcp) => tcp.name.known().is_some(),
             Op::Exec(exec) => exec.name.known().is_some(),
+            Op::Enter { name: GroupName::Made(..), .. } => false,
             _ => true,
         };
         let ops = || scenarios.iter().flat_map(|scenario| &scenario.ops);
+        let scheduled = loads.iter().filter(|load| load.has_schedule());
+        let scheduled = scheduled.flat_map(|load| &load.members);
         Subjects {
             rows: names.keys().collect(),
             metrics: ops().filter_map(recorded).collect(),
             scenarios: scenarios.iter().map(|scenario| scenario.name.clone()).collect(),
+            scheduled: scheduled.map(|own| scenarios[own.scenario].name.clone()).collect(),
             are_names_known: ops().all(is_known),
             lost_tags: HashSet::new(),
         }
@@ -71,7 +87,7 @@ impl Subjects {
 }
 
 /// The metric that an operation records.
-fn recorded(op: &Op) -> Option<Recorded> {
+pub(super) fn recorded(op: &Op) -> Option<Recorded> {
     let Op::Metric(metric) = op else { return None };
     let known = metric.key.tags.iter();
     let known = known.map(|(tag, value)| (tag.clone(), Some(value.clone())));
@@ -83,10 +99,22 @@ fn recorded(op: &Op) -> Option<Recorded> {
     })
 }
 
+impl Recorded {
+    /// Whether a selector that has its name means it: rows have kinds and groups, metrics have none.
+    pub(super) fn is_meant(&self, selector: &Selector) -> bool {
+        selector.kind.is_none()
+            && selector.group.is_none()
+            && selector.scenario.as_ref().is_none_or(|own| *own == self.scenario)
+    }
+}
+
 impl Program {
     /// What thresholds can be about.
     pub fn subjects(&self) -> Subjects {
-        Subjects::of(&self.names, &self.scenarios)
+        match self.is_empty() {
+            true => Subjects::none(),
+            false => Subjects::of(&self.names, &self.scenarios, &self.loads),
+        }
     }
 }
 
@@ -102,7 +130,8 @@ pub fn misjudged(subjects: &[&Subjects], judged: &[Judged<'_>]) -> Vec<Diagnosti
             .unknown_scenario(own.selector)
             .or_else(|| tags.clone().find_map(|(tag, value)| known.unknown_tag(tag, value)))
             .or_else(|| known.without_phases(own))
-            .or_else(|| known.unknown_row(own.selector));
+            .or_else(|| known.unknown_row(own))
+            .or_else(|| known.without_schedule(own));
         found.extend(wrong.map(|(text, help)| Diagnostic::error(own.span, text).with_help(&help)));
     }
     found
@@ -121,6 +150,7 @@ struct Known<'s> {
     /// The values of each tag.
     tags: HashMap<&'s str, BTreeSet<Option<&'s str>>>,
     scenarios: BTreeSet<&'s str>,
+    scheduled: BTreeSet<&'s str>,
     are_names_known: bool,
     /// How many hints were looked for.
     hints: usize,
@@ -129,8 +159,10 @@ struct Known<'s> {
 impl<'s> Known<'s> {
     fn of(subjects: &[&'s Subjects]) -> Known<'s> {
         let scenarios = subjects.iter().flat_map(|own| &own.scenarios).map(String::as_str);
+        let scheduled = subjects.iter().flat_map(|own| &own.scheduled).map(String::as_str);
         let mut known = Known {
             scenarios: scenarios.collect(),
+            scheduled: scheduled.collect(),
             are_names_known: subjects.iter().all(|own| own.are_names_known),
             ..Known::default()
         };
@@ -189,17 +221,19 @@ impl<'s> Known<'s> {
     }
 
     /// What is wrong with a selector that no row matches, given all rows that there can be.
-    fn unknown_row(&mut self, selector: &Selector) -> Option<(String, String)> {
+    fn unknown_row(&mut self, own: &Judged<'_>) -> Option<(String, String)> {
+        let selector = own.selector;
         let is_asked = |key: &RowKey| selector.kind.is_none_or(|kind| kind == key.place.kind);
         // With tags a metric is `name{key=value}`.
         let name = selector.name.as_deref();
-        let metric = name.map(|name| name.split('{').next().unwrap_or(name));
-        let of_metric = metric.is_some_and(|name| self.metrics.contains_key(name));
+        let of_metric = self.has_metric(selector);
         let mut rows = self.candidates(selector).iter();
         let is_there = rows.any(|key| is_asked(key) && selector.matches(key));
-        // What pages load is named while the run goes on.
+        // What pages load is named while the run goes on; iterations have a name of their own.
         let is_loaded = selector.kind == Some(RowKind::Resource);
-        if of_metric || is_there || is_loaded || !self.are_names_known {
+        let is_made = !self.are_names_known && selector.kind != Some(RowKind::Iteration);
+        let is_row = !own.is_of_metric && (is_there || is_loaded || is_made);
+        if of_metric || is_row {
             return None;
         }
         let Some(name) = name.filter(|name| !self.by_name.contains_key(name)) else {
@@ -217,6 +251,38 @@ impl<'s> Known<'s> {
             false => String::new(),
         };
         Some((format!("no request or group is named `{name}`"), help))
+    }
+
+    /// Whether a selector may mean a metric.
+    fn has_metric(&self, selector: &Selector) -> bool {
+        let name = selector.name.as_deref();
+        // With tags a metric is `name{key=value}`.
+        let name = name.map(|name| name.split('{').next().unwrap_or(name));
+        let metrics = name.and_then(|name| self.metrics.get(name));
+        metrics.is_some_and(|all| all.iter().any(|metric| metric.is_meant(selector)))
+    }
+
+    /// What is wrong with corrected latencies of what is not due at any time: there are none.
+    fn without_schedule(&self, own: &Judged<'_>) -> Option<(String, String)> {
+        let selector = own.selector;
+        if !own.is_corrected || self.has_metric(selector) {
+            return None;
+        }
+        let is_asked = selector.kind.is_none_or(|kind| kind == RowKind::Request);
+        let is_due = |row: &&RowKey| {
+            row.place.kind == RowKind::Request
+                && selector.matches(row)
+                && self.scheduled.contains(row.place.scenario.as_str())
+        };
+        let is_there = match (self.are_names_known, &selector.scenario) {
+            (true, _) => self.candidates(selector).iter().any(is_due),
+            (false, Some(scenario)) => self.scheduled.contains(scenario.as_str()),
+            (false, None) => !self.scheduled.is_empty(),
+        };
+        let text = "nothing that this threshold is about has a corrected latency".to_owned();
+        let help = "it counts from when a request was due, which only requests of a load with a `rate` or a `pacing` \
+                    are: without `corrected_` it is the latency from the send";
+        (!is_asked || !is_there).then(|| (text, help.to_owned()))
     }
 
     /// What is wrong with a tag and its value, and what helps.
@@ -245,13 +311,7 @@ impl<'s> Known<'s> {
         let label = match selector.kinds(rows).first() {
             Some(RowKind::Request | RowKind::Resource) => return None,
             Some(kind) => kind.label(),
-            None => {
-                let metrics = self.metrics.get(selector.name.as_deref()?)?;
-                let is_meant = |metric: &&Recorded| {
-                    selector.scenario.as_ref().is_none_or(|own| *own == metric.scenario)
-                };
-                metrics.iter().copied().find(is_meant).map(|_| "metric")?
-            }
+            None => self.has_metric(selector).then_some("metric")?,
         };
         let text = format!("{label}s have no phase `{phase}`: only requests have phases");
         let help = "leave `phase` out, or name a request: p99(login, phase: first_byte)";
@@ -275,15 +335,14 @@ mod tests {
     fn subjects(names: impl Iterator<Item = String>) -> Subjects {
         Subjects {
             rows: names.map(|name| RowKey::new(RowKind::Request, "a", &name)).collect(),
-            metrics: Vec::new(),
             scenarios: vec!["a".to_owned()],
-            are_names_known: true,
-            lost_tags: HashSet::new(),
+            ..Subjects::none()
         }
     }
 
     fn judged(selector: &Selector) -> Judged<'_> {
-        Judged { selector, phase: None, span: Span::default() }
+        let span = Span::default();
+        Judged { selector, phase: None, is_corrected: false, is_of_metric: false, span }
     }
 
     /// As many of both as there can be: no time is asked for, but a look at all rows for each would take hours.

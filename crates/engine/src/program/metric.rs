@@ -1,5 +1,7 @@
 //! Steps that record a metric: names, kinds and tags, as far as they are known before the run.
 
+use std::collections::HashSet;
+
 use squall_metrics::{MetricKey, MetricKind};
 use squall_plan::model;
 use squall_plan::template::BoundTemplate;
@@ -31,8 +33,9 @@ impl<'p> Compiler<'p> {
             model::MetricKind::Trend => MetricKind::Trend,
         };
         let value = self.formula(&metric.value);
-        let of_own = |tag: &str| metric.tags.iter().any(|(own, _)| own.value == tag);
-        let around = self.tags.iter().filter(|(tag, _)| !of_own(tag));
+        self.inherit_tags()?;
+        let own: HashSet<&str> = metric.tags.iter().map(|(tag, _)| tag.value.as_str()).collect();
+        let around = self.tags.iter().filter(|(tag, _)| !own.contains(tag.as_str()));
         let around =
             around.map(|(tag, value)| (tag.as_str().into(), BoundTemplate::literal(value)));
         let mut tags: Vec<(Box<str>, BoundTemplate)> = around.collect();

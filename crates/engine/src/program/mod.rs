@@ -11,7 +11,9 @@ mod cookies;
 mod data;
 mod exec;
 mod flow;
+mod inherited;
 mod judged;
+mod literals;
 mod metric;
 mod ops;
 mod patterns;
@@ -399,8 +401,9 @@ impl Program {
 
     /// The loads that others wait for.
     pub(crate) fn awaited_loads(&self) -> Vec<u16> {
-        let is_awaited = |number: &u16| self.loads.iter().any(|load| load.after.contains(number));
-        (0..self.loads.len() as u16).filter(is_awaited).collect()
+        let awaited: HashSet<u16> =
+            self.loads.iter().flat_map(|load| &load.after).copied().collect();
+        (0..self.loads.len() as u16).filter(|number| awaited.contains(number)).collect()
     }
 
     /// The name of a row that is known before the run.

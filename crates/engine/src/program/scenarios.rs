@@ -1,7 +1,9 @@
 //! The scenarios of a plan and their loads, or the steps of its setup and teardown: which defaults, tags and
 //! variables hold where, and who shares a load.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 use std::time::Duration;
 
 use squall_metrics::RowKind;
@@ -14,6 +16,7 @@ use squall_plan::template::Template;
 use super::Scenario;
 use super::compile::{Compiler, Section};
 use super::flow::Lowering;
+use super::request::following;
 use crate::profile::{LoadProfile, Member, Shape};
 
 impl<'p> Compiler<'p> {
@@ -31,7 +34,7 @@ impl<'p> Compiler<'p> {
 
     pub(super) fn scenarios(
         &mut self,
-        defaults: &'p [Defaults],
+        defaults: &'p [Cow<'p, Defaults>],
     ) -> (Vec<Scenario>, Vec<LoadProfile>) {
         let plan = self.plan;
         let mut scenarios = Vec::new();
@@ -39,6 +42,7 @@ impl<'p> Compiler<'p> {
         let mut shared = Vec::new();
         for (index, (scenario, defaults)) in plan.scenarios.iter().zip(defaults).enumerate() {
             self.defaults = defaults;
+            self.following = Rc::new(following(&defaults.redirect_headers));
             let on_error = scenario.on_error.unwrap_or(plan.on_error);
             let bandwidth = Some(scenario.bandwidth.unwrap_or(plan.bandwidth));
             let (name, steps) = (&scenario.name.value, &scenario.steps);
@@ -84,6 +88,19 @@ impl<'p> Compiler<'p> {
             }
         }
         (scenarios, loads)
+    }
+
+    /// The defaults of each scenario, the plan's included.
+    pub(super) fn merged_defaults(&mut self) -> Vec<Cow<'p, Defaults>> {
+        let plan = self.plan;
+        let merged = plan.scenarios.iter().map(|scenario| {
+            let is_plain = scenario.defaults == Defaults::default();
+            match is_plain || self.inherit_defaults(&plan.defaults).is_none() {
+                true => Cow::Borrowed(&plan.defaults),
+                false => Cow::Owned(inherit(&scenario.defaults, &plan.defaults)),
+            }
+        });
+        merged.collect()
     }
 
     /// Whether the connections of a scenario's users end with each iteration.
@@ -205,17 +222,11 @@ fn first_stuck(loads: &[LoadProfile]) -> Option<usize> {
 }
 
 /// A scenario's defaults over the plan's.
-pub(super) fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
-    let mut headers = own.headers.clone();
-    for header in &plan.headers {
-        if !own
-            .headers
-            .iter()
-            .any(|(name, _)| name.source().eq_ignore_ascii_case(header.0.source()))
-        {
-            headers.push(header.clone());
-        }
-    }
+fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
+    let named = |(name, _): &(Template, Template)| name.source().to_ascii_lowercase();
+    let has: HashSet<String> = own.headers.iter().map(named).collect();
+    let others = plan.headers.iter().filter(|header| !has.contains(&named(header)));
+    let headers = own.headers.iter().chain(others).cloned().collect();
     let either =
         |own: &Option<UserTime>, plan: &Option<UserTime>| own.as_ref().or(plan.as_ref()).cloned();
     Defaults {

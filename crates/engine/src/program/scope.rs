@@ -328,7 +328,7 @@ impl Compiler<'_> {
     /// Where rows of a kind count that the step at hand makes.
     pub(super) fn row_place(&mut self, kind: RowKind) -> PlaceId {
         let (scenario, group) = (self.scenario.clone(), self.groups.clone());
-        let tags = self.tags.clone();
+        let tags = self.inherit_tags().map(|()| self.tags.clone()).unwrap_or_default();
         self.names.place(&RowPlace { kind, scenario, group, tags })
     }
 

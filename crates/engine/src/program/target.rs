@@ -109,12 +109,7 @@ impl Compiler<'_> {
     /// The number of an origin that the plan itself names: requests may go there.
     pub(super) fn origin(&mut self, origin: Origin) -> u32 {
         self.hosts.allow_origin(&origin.host, origin.port);
-        let found = self.origins.iter().position(|known| *known == origin);
-        let index = found.unwrap_or_else(|| {
-            self.origins.push(origin);
-            self.origins.len() - 1
-        });
-        index as u32
+        self.origins.number(origin) as u32
     }
 }
 

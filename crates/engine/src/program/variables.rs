@@ -1,10 +1,10 @@
 //! The variables of a plan: which are constants that are known before the run, and which have a slot since a
 //! step sets them; and which of them are secret.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use squall_plan::expr::Slot;
-use squall_plan::model::{Step, StepKind, Var};
+use squall_plan::model::{Plan, Step, StepKind, Var};
 use squall_plan::secrets::sounds_secret;
 use squall_plan::span::Span;
 use squall_plan::value::{MAX_VARIABLES, Value};
@@ -52,10 +52,12 @@ impl<'p> Compiler<'p> {
                 self.constants.insert(var.name.value.clone(), value);
             }
         }
+        let shared = plan.vars.iter().filter(|var| var.shared);
+        let shared: HashSet<&str> = shared.map(|var| var.name.value.as_str()).collect();
         for name in set {
             if self.known_slot(&name).is_none() {
                 let initial = self.constants.remove(&name);
-                match plan.vars.iter().any(|var| var.shared && var.name.value == name) {
+                match shared.contains(name.as_str()) {
                     true => self.new_shared(name, initial),
                     false => self.new_slot(name, initial),
                 };
@@ -65,13 +67,17 @@ impl<'p> Compiler<'p> {
 
     /// Whether what a variable holds is secret: the plan says so, or its name does.
     pub(super) fn is_secret(&self, name: &str) -> bool {
-        let own = self.plan.scenarios.iter().flat_map(|scenario| &scenario.vars);
-        let mut known =
-            self.plan.vars.iter().chain(own).filter(|var| var.name.value == name).peekable();
-        match known.peek() {
-            Some(_) => known.any(|var| var.is_secret()),
-            None => sounds_secret(name),
+        self.are_secret.get(name).copied().unwrap_or_else(|| sounds_secret(name))
+    }
+
+    /// Which variables of a plan are secret, by name.
+    pub(super) fn are_secret(plan: &'p Plan) -> HashMap<&'p str, bool> {
+        let own = plan.scenarios.iter().flat_map(|scenario| &scenario.vars);
+        let mut known = HashMap::new();
+        for var in plan.vars.iter().chain(own) {
+            *known.entry(var.name.value.as_str()).or_default() |= var.is_secret();
         }
+        known
     }
 
     /// The secret variables that setup or teardown itself sets: what they hold is secret as soon as it is

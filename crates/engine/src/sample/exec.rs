@@ -73,7 +73,10 @@ impl Sampler for ExecOp {
         if output.code != 0 && !judges_code {
             frame.fail(ErrorKind::Exec, || {
                 let stderr = String::from_utf8_lossy(&output.stderr);
-                format!("exit code {}: {}", output.code, stderr.trim())
+                match stderr.trim() {
+                    "" => format!("exit code {}", output.code),
+                    stderr => format!("exit code {}: {stderr}", output.code),
+                }
             });
         }
         frame.output(self, &output)?;

@@ -429,10 +429,7 @@ impl Reading<'_> {
         }
         self.explained.into_iter().for_each(|error| self.reader.report(error));
         if !self.missing.is_empty() {
-            let names: Vec<String> = self.missing.iter().map(|name| format!("`{name}`")).collect();
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let message = format!("{} needs {}", self.title, listed(&names, "and"));
-            self.reader.missing(self.node, message, &self.missing);
+            self.reader.missing(self.node, self.title, &self.missing);
         }
     }
 }

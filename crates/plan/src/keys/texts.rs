@@ -234,6 +234,17 @@ impl Plain for Json {
 impl Reader {
     /// A JSON-like value.
     fn json(&mut self, node: &Node) -> Option<Json> {
+        if node.is_huge_int() {
+            let message = format!(
+                "expected a whole number from {} to {}, found {}",
+                i64::MIN,
+                i64::MAX,
+                node.describe()
+            );
+            let help = "put quotes around it for a text that keeps its digits; a `body` can have it in JSON as a number";
+            self.error(node.span, message, help);
+            return None;
+        }
         if let Some(scalar) = node.core_scalar() {
             return Some(scalar);
         }

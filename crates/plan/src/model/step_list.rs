@@ -12,7 +12,7 @@ use crate::keys::{
     Text, Union, record,
 };
 use crate::span::Spanned;
-use crate::yaml::{Node, Reader};
+use crate::yaml::{Node, Reader, UNINDENTED};
 
 /// Most steps of [`StepKind::Parallel`] at the same time, where the plan does not say: so many
 /// connections a browser opens to one host over HTTP/1.1.
@@ -56,8 +56,7 @@ impl<const LEAST: usize> Form for Steps<LEAST> {
     fn read(reader: &mut Reader, node: &Node) -> Option<Vec<Step>> {
         let items = if node.is_null() { Vec::new() } else { node.items() };
         if items.len() < LEAST {
-            let help = "the list that follows belongs here if it is indented further than this key";
-            reader.error(node.span, "expected at least one step, found none", help);
+            reader.error(node.span, "expected at least one step, found none", UNINDENTED);
             return None;
         }
         let mut steps = Vec::new();

@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use super::{is_credential, sounds_secret};
+use super::{below_auth, is_credential, sounds_secret};
 
 /// Where values stand in a plan's text that no error may quote: lines from 0, and parts of them. They
-/// stand behind keys that sound like secrets, in `value` beside `secret: true`, and in URLs before `@`.
+/// stand behind keys that sound like secrets, in `value` beside `secret: true`, below `auth`, and in URLs before `@`.
 pub(crate) fn in_source(text: &str) -> Vec<(usize, Range<usize>)> {
     let lines: Vec<&str> = text.lines().collect();
     let marked: Vec<bool> = lines.iter().map(|line| is_marked(line)).collect();
@@ -51,6 +51,8 @@ pub(crate) fn in_source(text: &str) -> Vec<(usize, Range<usize>)> {
         }
         found.extend(credentials_in_urls(line).into_iter().map(|hit| (number, hit)));
     }
+    found.extend(below_auth::values(&lines));
+    found.sort_by_key(|(line, _)| *line);
     found
 }
 
@@ -70,7 +72,7 @@ fn is_marked(line: &str) -> bool {
 }
 
 /// What stands behind a key and is none: another value's name, the beginning of a map or a list, a word.
-fn is_no_secret(value: &str) -> bool {
+pub(super) fn is_no_secret(value: &str) -> bool {
     let template = value.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
     template.is_some_and(|inner| !inner.contains("${"))
         || value.starts_with(['{', '[', '*', '&', '!'])
@@ -78,7 +80,7 @@ fn is_no_secret(value: &str) -> bool {
 }
 
 /// The keys of a line: words with a colon behind them, quoted or not.
-fn keys(line: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+pub(super) fn keys(line: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     line.match_indices(':').filter_map(|(colon, _)| {
         let rest = &line[colon + 1..];
         let before = line[..colon].trim_end();
@@ -95,7 +97,7 @@ fn keys(line: &str) -> impl Iterator<Item = Range<usize>> + '_ {
 }
 
 /// Whether a character begins or ends a flow collection.
-fn opens(c: char) -> i64 {
+pub(super) fn opens(c: char) -> i64 {
     match c {
         '{' | '[' => 1,
         '}' | ']' => -1,
@@ -104,7 +106,7 @@ fn opens(c: char) -> i64 {
 }
 
 /// The value behind a key that ends at `from`, without the quotes around it.
-fn scalar(line: &str, from: usize, is_flow: bool) -> Range<usize> {
+pub(super) fn scalar(line: &str, from: usize, is_flow: bool) -> Range<usize> {
     let rest = line[from..].trim_start_matches(['"', '\'']).trim_start();
     let rest = rest.strip_prefix(':').unwrap_or(rest).trim_start();
     let begin = line.len() - rest.len();

@@ -22,7 +22,7 @@ use crate::vars::LoadOptions;
 
 pub(crate) use node::Node;
 pub use print::print;
-pub(crate) use reader::Reader;
+pub(crate) use reader::{Reader, UNINDENTED};
 pub use reference::reference;
 pub use schema::schema;
 

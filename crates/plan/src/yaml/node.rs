@@ -166,12 +166,20 @@ impl Builder<'_> {
             .with_help(help.unwrap_or_default())
     }
 
-    /// A tag such as `!x` changes nothing here: it is a text without quotes that begins with `!`.
+    /// Refuses a tag: one such as `!x` is a text without quotes that begins with `!`, and what `!!str` would say, quotes do.
     fn untagged(&self, tag: Option<&Tag>, span: Span) -> Result<(), Diagnostic> {
-        let Some(tag) = tag.filter(|tag| !tag.is_yaml_core_schema()) else { return Ok(()) };
-        let message = format!("unknown YAML tag `{}{}`", tag.handle, tag.suffix);
-        Err(Diagnostic::error(span, message)
-            .with_help("put quotes around a text that begins with `!`"))
+        let Some(tag) = tag else { return Ok(()) };
+        let (message, help) = match tag.is_yaml_core_schema() {
+            true => (
+                format!("unsupported YAML tag `!!{}`", tag.suffix),
+                "leave it out: what stands in quotes is a text, and a number, a bool or null stands without",
+            ),
+            false => (
+                format!("unknown YAML tag `{}{}`", tag.handle, tag.suffix),
+                "put quotes around a text that begins with `!`",
+            ),
+        };
+        Err(Diagnostic::error(span, message).with_help(help))
     }
 
     fn place(&self, line: usize, column: usize) -> Span {

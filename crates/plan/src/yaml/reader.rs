@@ -7,10 +7,10 @@ use std::rc::Rc;
 
 use super::constants::Constants;
 use super::node::{self, Kind, Node};
-use super::suggest::{as_expression, home, suggest};
+use super::suggest::{as_expression, home, suggest, suggest_step};
 use crate::diagnostic::{Diagnostic, Severity, Sources};
 use crate::files;
-use crate::keys::{ByName, Form, Of, Spelling, Table, Union, as_variable};
+use crate::keys::{self, ByName, Form, Of, Spelling, Table, Union, as_variable};
 use crate::model::{Plan, Resolved, Step, Var, Variable};
 use crate::span::{Span, Spanned};
 use crate::template::Template;
@@ -23,6 +23,13 @@ const MAX_INCLUDES: usize = 16;
 pub(super) const MAX_FOUND: usize = 100;
 /// Most steps of a plan, those of its includes and within others counted.
 const MAX_STEPS: usize = 50_000;
+
+/// What helps where a list of steps or branches was to stand behind a key, and there is nothing.
+pub(crate) const UNINDENTED: &str =
+    "the list that follows belongs here if it is indented further than this key";
+/// What helps where one of several lists of steps stands for a step.
+const BRANCH: &str = "one of the lists of `choose`, `round_robin` or `shuffle` belongs to it if it is indented \
+                      further than that key";
 
 /// Reads one plan and its includes.
 pub(crate) struct Reader {
@@ -168,8 +175,20 @@ impl Reader {
         any
     }
 
-    /// Notes that keys are missing.
-    pub fn missing(&mut self, node: &Node, message: String, missing: &[&str]) {
+    /// Notes that keys are missing, or have nothing behind them.
+    pub fn missing(&mut self, node: &Node, title: &str, missing: &[&str]) {
+        let quoted = |names: Vec<&&str>| {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            keys::listed(&names.iter().map(String::as_str).collect::<Vec<_>>(), "and")
+        };
+        let (given, absent): (Vec<_>, Vec<_>) =
+            missing.iter().partition(|name| node.key_span(name).is_some());
+        let message = match (given.len(), absent.len()) {
+            (0, _) => format!("{title} needs {}", quoted(absent)),
+            (1, 0) => format!("{} is empty", quoted(given)),
+            (_, 0) => format!("{} are empty", quoted(given)),
+            (_, _) => format!("{title} needs {}, and {} is empty", quoted(absent), quoted(given)),
+        };
         let empty = missing.iter().find_map(|name| node.key_span(name));
         let begins = |span: Span| {
             let line =
@@ -180,13 +199,15 @@ impl Reader {
             _ if empty.and_then(begins).is_some_and(|c| matches!(c, '&' | '#')) => {
                 "put quotes around a text that begins with `&` or `#`"
             }
-            ["steps" | "then", ..] => {
+            ["choose" | "parallel" | "round_robin" | "shuffle", ..] => UNINDENTED,
+            [.., "steps" | "then"] => {
                 "a list of steps belongs to the step before it if it is indented further"
             }
             ["scenarios"] => "add `scenarios:` with a name, a load and steps",
             _ => "",
         };
-        self.error(node.span, message, help);
+        let span = empty.unwrap_or(node.span);
+        self.error(span, message, help);
     }
 
     /// Notes that a word is none of those that are known.
@@ -209,24 +230,28 @@ impl Reader {
             let message = format!("expected a step, found {}", node.describe());
             return self.error(node.span, message, "such as `- get: /`");
         };
-        let near = entries.iter().find_map(|(key, _)| match &key.kind {
-            Kind::Scalar(name, _) => {
-                suggest(name, known.iter().copied()).map(|near| (key.span, name, near))
-            }
+        let name = |(key, _): &'_ (Node, Node)| match &key.kind {
+            Kind::Scalar(name, _) => Some((key.span, name.clone())),
             _ => None,
-        });
-        match near {
-            Some((span, name, near)) => {
-                let help = format!("did you mean `{near}`?");
-                self.error(span, format!("unknown step `{name}`"), &help);
-            }
+        };
+        let names: Vec<(Span, String)> = entries.iter().filter_map(name).collect();
+        let find = |help: &dyn Fn(&str) -> Option<String>| {
+            names.iter().find_map(|(span, name)| Some((*span, name, help(name)?)))
+        };
+        let is_branch = node.get("steps").is_some();
+        let near = |name: &str| {
+            suggest_step(name, known.iter().copied()).map(|near| format!("did you mean `{near}`?"))
+        };
+        let home = |name: &str| home(name).filter(|_| !is_branch);
+        let otherwise = match is_branch {
+            true => BRANCH.to_owned(),
+            false => format!("steps are {}", known.join(", ")),
+        };
+        let found = find(&near).or_else(|| find(&home));
+        match found.or_else(|| find(&|_| Some(otherwise.clone()))) {
+            Some((span, name, help)) => self.error(span, format!("unknown step `{name}`"), &help),
             None => {
-                let home = entries.iter().find_map(|(key, _)| match &key.kind {
-                    Kind::Scalar(name, _) => home(name),
-                    _ => None,
-                });
-                let help = home.unwrap_or_else(|| format!("steps are {}", known.join(", ")));
-                self.error(node.span, "unknown step", &help);
+                self.error(node.span, "expected a step, found an empty mapping", &otherwise);
             }
         }
     }

@@ -12,6 +12,11 @@ impl Node {
         }
     }
 
+    /// Whether it is a whole number without quotes that has more digits than are kept.
+    pub fn is_huge_int(&self) -> bool {
+        matches!(&self.kind, Kind::Scalar(text, true) if digits_of(text).is_some() && int_of(text).is_none())
+    }
+
     /// What a text without quotes is, if it is no text.
     pub fn core_scalar(&self) -> Option<Json> {
         let Kind::Scalar(text, true) = &self.kind else { return None };
@@ -36,21 +41,25 @@ fn bool_of(text: &str) -> Option<bool> {
     }
 }
 
-/// `[-+]? [0-9]+`, `0o [0-7]+`, `0x [0-9a-fA-F]+`.
-fn int_of(text: &str) -> Option<i64> {
+/// `[-+]? [0-9]+`, `0o [0-7]+`, `0x [0-9a-fA-F]+`: its digits with their sign, and their base.
+fn digits_of(text: &str) -> Option<(&str, u32)> {
     let all = |text: &str, is: fn(&u8) -> bool| !text.is_empty() && text.as_bytes().iter().all(is);
-    if let Some(digits) =
-        text.strip_prefix("0o").filter(|digits| all(digits, |c| (b'0'..=b'7').contains(c)))
-    {
-        return i64::from_str_radix(digits, 8).ok();
+    let based = |prefix: &str, is: fn(&u8) -> bool| {
+        text.strip_prefix(prefix).filter(|digits| all(digits, is))
+    };
+    if let Some(digits) = based("0o", |c| (b'0'..=b'7').contains(c)) {
+        return Some((digits, 8));
     }
-    if let Some(digits) =
-        text.strip_prefix("0x").filter(|digits| all(digits, u8::is_ascii_hexdigit))
-    {
-        return i64::from_str_radix(digits, 16).ok();
+    if let Some(digits) = based("0x", u8::is_ascii_hexdigit) {
+        return Some((digits, 16));
     }
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-    if all(digits, u8::is_ascii_digit) { text.parse().ok() } else { None }
+    all(digits, u8::is_ascii_digit).then_some((text, 10))
+}
+
+fn int_of(text: &str) -> Option<i64> {
+    let (digits, base) = digits_of(text)?;
+    i64::from_str_radix(digits, base).ok()
 }
 
 /// `[-+]? ( \\. [0-9]+ | [0-9]+ ( \\. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`. Infinities and NaN, which JSON
@@ -95,6 +104,19 @@ mod tests {
         ] {
             let node = Node { kind: Kind::Scalar(text.to_owned(), true), span: Default::default() };
             assert_eq!(node.core_scalar(), value, "{text}");
+        }
+        for (text, is_huge) in [
+            ("9223372036854775807", false),
+            ("-9223372036854775808", false),
+            ("9223372036854775808", true),
+            ("-9223372036854775809", true),
+            ("0xFFFFFFFFFFFFFFFF", true),
+            ("0o7777777777777777777777", true),
+            ("1e30", false),
+            ("12345678901234567890a", false),
+        ] {
+            let node = Node { kind: Kind::Scalar(text.to_owned(), true), span: Default::default() };
+            assert_eq!(node.is_huge_int(), is_huge, "{text}");
         }
         let quoted =
             Node { kind: Kind::Scalar("True".to_owned(), false), span: Default::default() };

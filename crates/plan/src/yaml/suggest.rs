@@ -107,14 +107,27 @@ pub(super) fn suggest<'a>(
     word: &str,
     known: impl Iterator<Item = &'a str> + Clone,
 ) -> Option<&'a str> {
+    translated(word, known.clone()).or_else(|| nearest(word, known))
+}
+
+/// The same of a step. A word that has its place elsewhere is no typing error of a step.
+pub(super) fn suggest_step<'a>(
+    word: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> Option<&'a str> {
+    translated(word, known.clone())
+        .or_else(|| if home(word).is_none() { nearest(word, known) } else { None })
+}
+
+/// The known word that is the same but for capitals, `_` and `-`, or that says what others call so.
+fn translated<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
     let plain = plain(word);
     let foreign = FOREIGN.iter().find(|(theirs, _)| *theirs == plain);
-    let ours = || foreign.into_iter().flat_map(|(_, ours)| ours.iter().copied());
+    let mut ours = foreign.into_iter().flat_map(|(_, ours)| ours.iter().copied());
     known
         .clone()
         .find(|own| self::plain(own) == plain)
-        .or_else(|| ours().find_map(|ours| known.clone().find(|own| *own == ours)))
-        .or_else(|| nearest(word, known))
+        .or_else(|| ours.find_map(|ours| known.clone().find(|own| *own == ours)))
 }
 
 /// Keys that are often written one level too high or too low, and where they belong.

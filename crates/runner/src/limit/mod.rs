@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use squall_analysis::Threshold;
-use squall_engine::{Judged, Section, Subjects};
+use squall_engine::{Section, Subjects};
 use squall_limit::{LevelKind, Limit, LoadStep, SearchEnd};
 use squall_plan::model::Plan;
 use squall_plan::secrets::Secrets;
@@ -234,10 +234,11 @@ fn requirements(required: &[String], plan: &Plan) -> Result<Vec<Threshold>, Erro
             "no requirements: add --require 'p99 < 200ms' --require 'error_rate < 1%', or `thresholds:` to the plan",
         ));
     }
+    let metrics = plans::metrics(plan);
     let parse = |text: &&str| {
         let threshold = Threshold::parse(text)
             .map_err(|error| wrong(text, &error.message, &error.help.unwrap_or_default()))?;
-        match plans::refused(&threshold, plan) {
+        match plans::refused(&threshold, &metrics) {
             None => Ok(threshold),
             Some((message, help)) => Err(wrong(text, &message, help)),
         }
@@ -264,7 +265,7 @@ fn misjudged(
     let subjects: Vec<Subjects> = subjects.into_iter().collect::<Result<_, Error>>()?;
     let subjects: Vec<&Subjects> = subjects.iter().collect();
     for (text, own) in required.iter().zip(requirements) {
-        let judged = Judged { selector: own.selector(), phase: own.phase(), span: Span::default() };
+        let judged = plans::judged_at(own, Span::default());
         if let Some(found) = squall_engine::misjudged(&subjects, &[judged]).first() {
             return Err(wrong(text, &found.message, found.help.as_deref().unwrap_or_default()));
         }

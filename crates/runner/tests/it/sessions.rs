@@ -232,11 +232,11 @@ scenarios:
 #[test]
 fn a_cookie_of_a_step_obeys_what_those_of_servers_obey() {
     for (cookie, word) in [
-        ("{name: '${lang + \"=\"}', value: x}", "neither `=` nor `;`"),
-        ("{name: a, value: 'x; Domain=other.test'}", "no `;`"),
+        ("{name: '${lang + \"=\"}', value: x}", "cookie `en=`: its name has a `=` or a `;`"),
+        ("{name: a, value: 'x; Domain=other.test'}", "its value has a `;`"),
         ("{name: a, value: \"x\\r\\nX-Evil: 1\"}", "control characters"),
         ("{name: a, value: '${random_string(5000)}'}", "4096"),
-        ("{name: a, value: x, path: cart}", "begins with `/`"),
+        ("{name: a, value: x, path: cart}", "does not begin with `/`"),
         ("{name: __Host-a, value: x}", "prefix"),
         ("{name: a, value: x, secure: true}", "secure"),
         ("{name: a, value: x, url: 'ftp://a/'}", "its scheme is `ftp`"),

@@ -65,6 +65,7 @@ fn a_host_with_a_secret_is_shown_as_it_was_written() {
         shown.starts_with("the plan does not name the host of `http://***.test/`, and"),
         "{shown}"
     );
+    assert!(hosts.explain("::1", 1, None).starts_with("the plan does not name [::1]:1,"));
     let shown = hosts.explain("a.test", 80, None);
     assert!(shown.starts_with("the plan does not name a.test:80, and"), "{shown}");
 }

@@ -1,5 +1,7 @@
 //! The headers of a request and its credentials, and which of them are for no other host.
 
+use std::collections::HashSet;
+
 use squall_plan::model::{Auth, Request};
 use squall_plan::template::{Template, TemplatePart};
 
@@ -27,9 +29,12 @@ impl<'p> Compiler<'p> {
         follows: &dyn Fn(&str) -> bool,
     ) -> Option<Vec<HeaderOp>> {
         let defaults = self.defaults;
-        for (name, value) in &defaults.headers {
-            let header = self.header(name, value, follows)?;
-            if !headers.iter().any(|own| own.name.eq_ignore_ascii_case(&header.name)) {
+        let lower = |header: &HeaderOp| header.name.to_ascii_lowercase();
+        let own: HashSet<Vec<u8>> = headers.iter().map(lower).collect();
+        for header in &defaults.headers {
+            self.inherit_header(header)?;
+            let header = self.header(&header.0, &header.1, follows)?;
+            if !own.contains(&lower(&header)) {
                 headers.push(header);
             }
         }
@@ -76,8 +81,17 @@ impl<'p> Compiler<'p> {
         })
     }
 
-    pub(super) fn auth(&mut self, auth: Option<&'p Auth>) -> Option<AuthOp> {
-        Some(match auth {
+    /// The credentials of a request, which may be those of the defaults.
+    pub(super) fn auth(&mut self, own: Option<&'p Auth>) -> Option<AuthOp> {
+        let inherited = self.defaults.auth.as_ref().filter(|_| own.is_none());
+        match inherited {
+            Some(Auth::Basic { user, password } | Auth::Digest { user, password }) => {
+                self.inherit_texts(&[user, password])?;
+            }
+            Some(Auth::Bearer(token)) => self.inherit_texts(&[token])?,
+            None => {}
+        }
+        Some(match own.or(inherited) {
             None => AuthOp::None,
             Some(Auth::Basic { user, password }) => {
                 AuthOp::Basic { user: self.template(user)?, password: self.template(password)? }

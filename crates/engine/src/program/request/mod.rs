@@ -8,9 +8,13 @@ mod tcp;
 mod url;
 mod via;
 
+use std::collections::HashSet;
+use std::rc::Rc;
+
 use squall_extract::Charset;
 use squall_metrics::RowKind;
 use squall_plan::model::{CacheUse, Request, ResponseBody, Timeouts};
+use squall_plan::span::Spanned;
 
 use self::headers::has_header;
 use super::compile::Compiler;
@@ -23,21 +27,26 @@ const DEFAULT_KEPT_BODY: u64 = 64 << 20;
 /// Most decompressed bytes for each byte of a compressed body: text compresses to a hundredth at best.
 const DEFAULT_DECOMPRESSION_RATIO: u64 = 200;
 
+/// The headers that follow redirects, in small letters.
+pub(super) fn following(headers: &Option<Vec<Spanned<String>>>) -> HashSet<String> {
+    headers.iter().flatten().map(|header| header.value.to_ascii_lowercase()).collect()
+}
+
 impl<'p> Compiler<'p> {
     /// Compiles a request; `None` after an error was noted.
     pub(super) fn request(&mut self, request: &'p Request) -> Option<RequestOp> {
         let url = self.url(request)?;
         let name = self.request_name(request, &url)?;
-        let following = request.redirect_headers.as_ref();
-        let following = following.or(self.defaults.redirect_headers.as_ref());
-        let follows = |name: &str| {
-            following.iter().copied().flatten().any(|own| own.value.eq_ignore_ascii_case(name))
+        let following = match &request.redirect_headers {
+            None => self.following.clone(),
+            own => Rc::new(following(own)),
         };
+        let follows = |name: &str| following.contains(&name.to_ascii_lowercase());
         let mut headers = self.headers(request, &follows)?;
         let query = self.pairs(&request.query)?;
         let body = self.body(&request.body, &mut headers)?;
         let charset = self.charset(request)?;
-        let auth = self.auth(request.auth.as_ref().or(self.defaults.auth.as_ref()))?;
+        let auth = self.auth(request.auth.as_ref())?;
         self.noticed = Default::default();
         self.response_body = request.response_body.as_ref();
         let post = self.post(&request.extract, &request.check)?;

@@ -101,7 +101,7 @@ impl<'p> Compiler<'p> {
             query: Vec::new(),
             body: BodyOp::None,
             charset: None,
-            auth: self.auth(request.auth.as_ref().or(self.defaults.auth.as_ref()))?,
+            auth: self.auth(request.auth.as_ref())?,
             via: None,
             reads_sent: noticed.sent,
             auth_follows: false,

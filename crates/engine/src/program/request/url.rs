@@ -37,6 +37,9 @@ impl<'p> Compiler<'p> {
             self.error(request.url.span(), message, "add `target: http://...`, or give --target");
             return None;
         }
+        if let Some((_, prefix)) = self.target.as_ref().filter(|_| on_target) {
+            self.inherit(prefix.len(), request.url.span())?;
+        }
         match (constant, &self.target) {
             (Some(text), Some((origin, prefix))) if on_target => {
                 let mut path = prefix.clone().into_bytes();

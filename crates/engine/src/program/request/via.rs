@@ -16,6 +16,10 @@ impl<'p> Compiler<'p> {
     /// What a request says of how its origin is reached; the outer `None` after an error was noted.
     pub(super) fn via(&mut self, request: &'p Request) -> Option<Option<Box<ViaOp>>> {
         let defaults: &'p Defaults = self.defaults;
+        let proxy = defaults.proxy.as_ref().filter(|_| request.proxy.is_none());
+        let client_cert = defaults.client_cert.as_ref().filter(|_| request.client_cert.is_none());
+        let inherited: Vec<&Template> = [proxy, client_cert].into_iter().flatten().collect();
+        self.inherit_texts(&inherited)?;
         let client_cert = request.client_cert.as_ref().or(defaults.client_cert.as_ref());
         let proxy = request.proxy.as_ref().or(defaults.proxy.as_ref());
         let source = request.source_address.as_ref().or(defaults.source_address.as_ref());
@@ -99,9 +103,7 @@ impl<'p> Compiler<'p> {
 
     /// Notes where connections go.
     pub(super) fn note_destination(&mut self, to: Destination) {
-        if !self.destinations.contains(&to) {
-            self.destinations.push(to);
-        }
+        self.destinations.number(to);
     }
 
     /// Notes where a request's connections go, as far as it is known.

@@ -39,7 +39,7 @@ fn steps_without_steps_are_errors() {
     ] {
         let errors = read(&steps(step)).expect_err(step);
         assert!(
-            errors.contains("needs `") || errors.contains("at least one step"),
+            ["needs `", "at least one step", "is empty"].iter().any(|words| errors.contains(words)),
             "{step}\n{errors}"
         );
         assert!(
@@ -50,8 +50,100 @@ fn steps_without_steps_are_errors() {
         );
         assert_eq!(errors.matches("error:").count(), 1, "{step}\n{errors}");
     }
-    let errors = read(&steps("      - repeat: 3\n      - get: /")).expect_err("empty");
-    assert!(errors.contains("indented further"), "{errors}");
+    for step in ["repeat: 3", "parallel:", "choose:", "round_robin:", "shuffle:", "once_per_user:"]
+    {
+        let errors = read(&steps(&format!("      - {step}\n      - get: /"))).expect_err(step);
+        assert!(errors.contains("indented further"), "{step}\n{errors}");
+    }
+    // A list of branches is no list of steps.
+    let errors = "      - choose:\n      - weight: 1\n        steps: [{get: /}]\n      - steps: []";
+    let errors = read(&steps(errors)).expect_err("not indented");
+    for words in ["`choose` is empty", "unknown step `weight`", "unknown step `steps`"] {
+        assert!(errors.contains(words), "{words}\n{errors}");
+    }
+    assert_eq!(errors.matches("further than that key").count(), 2, "{errors}");
+}
+
+#[test]
+fn what_has_nothing_behind_it_is_empty() {
+    for (step, message) in [
+        ("      - get:", "5:9: error: `get` is empty"),
+        ("      - {name: x, get: }", "5:19: error: `get` is empty"),
+        ("      - request:", "5:9: error: `request` is empty"),
+        ("      - group:", "5:9: error: a group needs `steps`, and `group` is empty"),
+        ("      - {}", "5:9: error: expected a step, found an empty mapping"),
+    ] {
+        let errors = read(&steps(step)).expect_err(step);
+        assert!(errors.contains(message), "{step}\n{errors}");
+        assert_eq!(errors.matches("error:").count(), 1, "{step}\n{errors}");
+    }
+}
+
+/// Only what is known to be a secret by its place: the plan cannot be read.
+#[test]
+fn credentials_are_not_quoted_whatever_their_keys() {
+    let auth = [
+        "{basic: {user: x, pasword: SECRET-1234}}",
+        "{digest: \"SECRET-1234\"}",
+        "[SECRET-1234]",
+        "SECRET-1234",
+        "\n    basic:\n      user: x\n      pasword: SECRET-1234",
+    ];
+    for auth in auth {
+        let text = format!("defaults:\n  auth: {auth}\n{}", load("users: 1, for: 1s"));
+        let errors = read(&text).expect_err(auth);
+        assert!(errors.contains("***") && !errors.contains("SECRET"), "{auth}\n{errors}");
+    }
+}
+
+/// As a float it would lose digits, and an id with other digits is another one.
+#[test]
+fn whole_numbers_keep_their_digits_or_are_errors() {
+    for number in ["9223372036854775808", "-9223372036854775809", "0xFFFFFFFFFFFFFFFF"] {
+        for text in [
+            steps(&format!("      - post: /\n        json: {{a: [{number}]}}")),
+            format!("vars: {{a: {number}}}\n{}", load("users: 1, for: 1s")),
+        ] {
+            let errors = read(&text).expect_err(number);
+            let message =
+                format!("from -9223372036854775808 to 9223372036854775807, found `{number}`");
+            assert!(errors.contains(&message), "{errors}");
+            assert!(errors.contains("put quotes around it"), "{errors}");
+            assert_eq!(errors.matches("error:").count(), 1, "{errors}");
+        }
+        let quoted = steps(&format!("      - post: /\n        json: {{a: \"{number}\"}}"));
+        read(&quoted).unwrap_or_else(|errors| panic!("{errors}"));
+    }
+}
+
+#[test]
+fn tags_of_yaml_are_refused() {
+    for value in
+        ["!!str 5", "!!int \"5\"", "!!bool \"true\"", "!!null x", "!!seq [1]", "!!map {a: 1}"]
+    {
+        let text = format!("vars: {{a: {value}}}\n{}", load("users: 1, for: 1s"));
+        let errors = read(&text).expect_err(value);
+        let tag = value.split(' ').next().unwrap_or_default();
+        assert!(errors.contains(&format!("unsupported YAML tag `{tag}`")), "{errors}");
+        assert!(errors.contains("leave it out: what stands in quotes is a text"), "{errors}");
+    }
+}
+
+#[test]
+fn a_load_of_nothing_is_an_error() {
+    for (text, is_good) in [
+        ("users: 0, for: 1s", false),
+        ("rate: 0/s, for: 1s", false),
+        ("rate: 0/s, stages: [{rate: 0/s, over: 1s}]", false),
+        ("users: 0, stages: [{users: 0, over: 1s}]", false),
+        ("rate: 0/s, stages: [{rate: 5/s, over: 1s}]", true),
+        ("users: 0, stages: [{users: 5, over: 1s}]", true),
+    ] {
+        match read(&load(text)) {
+            Ok(_) => assert!(is_good, "{text}"),
+            Err(errors) => assert!(!is_good && errors.contains("does nothing"), "{text}\n{errors}"),
+        }
+    }
 }
 
 #[test]
@@ -60,6 +152,8 @@ fn words_of_other_tools_get_a_hint() {
         (steps("      - sleep: 1s"), "did you mean `think`?"),
         (steps("      - get: /\n        assert: status == 200"), "did you mean `check`?"),
         (steps("      - assert: status == 200"), "`check` belongs to a request"),
+        (steps("      - expect: status == 200"), "`check` belongs to a request"),
+        (steps("      - zebra: 1"), "unknown step `zebra`"),
         (steps("      - get: /\n      - check: status == 200"), "`check` belongs to a request"),
         (load("vus: 5, for: 1s"), "did you mean `users`?"),
         (load("users: 5, duration: 1s"), "did you mean `for`?"),
