@@ -471,6 +471,7 @@ pub fn run_schema() -> Value {
     schema["properties"]["schema"]["maximum"] = json!(SCHEMA);
     schema
 }
+
 impl OutcomeDocument {
     /// Whether the run would have passed, had its teardown not been interrupted or left out.
     pub(crate) fn lacks_teardown_alone(&self) -> bool {
