@@ -64,7 +64,7 @@ impl Rows {
             user.feeds.replace(vec![UserFeed::default(); program.feeds.len()].into());
         }
         let scenario = (feed.share == SharedBy::Scenario).then(|| user.scenario());
-        let by_all = self.together.rows(index, scenario, program.scenarios.len());
+        let by_all = self.together.rows(index, scenario);
         let selection = RowSelection {
             pick: feed.pick,
             shared_by: feed.share,

@@ -8,7 +8,7 @@ use squall_base::random::Random;
 use squall_load::Share;
 
 use crate::program::{ExactOp, Program};
-use crate::roster::Pools;
+use crate::roster::Iterations;
 use crate::turns::{Places, Sections};
 
 /// Numbers that the workers of a run share.
@@ -22,10 +22,10 @@ pub(crate) struct Together {
     moments: Box<[Mutex<Moments>]>,
     /// How many passes were counted.
     counts: Box<[AtomicU64]>,
-    /// How many rows were taken of each feed: by all its users, and by those of each scenario.
-    rows: Box<[AtomicU64]>,
+    /// How many rows were taken of each feed: by all its users, and then by those of each scenario.
+    rows: Box<[Box<[AtomicU64]>]>,
     /// The iterations of all users together.
-    pub pools: Pools,
+    pub iterations: Iterations,
     /// Critical sections that somebody is in.
     pub sections: Arc<Sections>,
     /// Where users meet.
@@ -35,7 +35,8 @@ pub(crate) struct Together {
 impl Together {
     /// `process`: what of all that is numbered the workers have.
     pub(crate) fn new(program: &Program, process: &Share) -> Together {
-        let zeros = |count: usize| (0..count).map(|_| AtomicU64::new(0)).collect();
+        let zeros =
+            |count: usize| -> Box<[AtomicU64]> { (0..count).map(|_| AtomicU64::new(0)).collect() };
         Together {
             active: zeros(if program.counts_active { program.scenarios.len() } else { 0 }),
             lines: zeros(program.lines),
@@ -43,8 +44,8 @@ impl Together {
                 .map(|line| Mutex::new(Moments::new(Random::of(program.seed, u64::MAX, line, 0))))
                 .collect(),
             counts: zeros(program.counts),
-            rows: zeros(program.feeds.len() * (program.scenarios.len() + 1)),
-            pools: Pools::new(&program.loads, process),
+            rows: program.feeds.iter().map(|_| zeros(program.scenarios.len() + 1)).collect(),
+            iterations: Iterations::new(&program.loads, process),
             sections: Arc::default(),
             places: Arc::new(Places::new(program.places)),
         }
@@ -97,9 +98,9 @@ impl Together {
         self.counts[count].fetch_add(1, Ordering::Relaxed)
     }
 
-    /// How many rows were taken of feed `feed`: by all users, or by those of a scenario, of which the program has `of`.
-    pub(crate) fn rows(&self, feed: usize, scenario: Option<usize>, of: usize) -> &AtomicU64 {
-        &self.rows[feed * (of + 1) + scenario.map_or(0, |scenario| scenario + 1)]
+    /// How many rows were taken of a feed: by all users, or by those of a scenario.
+    pub(crate) fn rows(&self, feed: usize, scenario: Option<usize>) -> &AtomicU64 {
+        &self.rows[feed][scenario.map_or(0, |scenario| scenario + 1)]
     }
 }
 

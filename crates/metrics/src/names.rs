@@ -177,6 +177,12 @@ pub struct Selector {
 }
 
 impl Selector {
+    /// The name of the metric of the plan's own that may be meant: with tags it is written `name{key=value}`.
+    pub fn metric(&self) -> Option<&str> {
+        let name = self.name.as_deref()?;
+        Some(name.split_once('{').map_or(name, |(name, _)| name))
+    }
+
     /// Whether a row is meant, its kind aside.
     pub fn matches(&self, key: &RowKey) -> bool {
         self.name.as_ref().is_none_or(|name| *name == key.name)

@@ -352,12 +352,11 @@ fn hide_passwords(printed: &mut Printed) {
 fn hide_headers(printed: &mut Printed) {
     for (name, value) in printed.as_object_mut().into_iter().flatten() {
         let Some(text) = value.as_str().filter(|text| !text.contains("${")) else { continue };
-        if credentials::of_header(name, text).is_empty() {
+        // The first has all others in it, and stands at the end.
+        let Some(own) = credentials::of_header(name, text).first().map(|own| own.len()) else {
             continue;
-        }
-        let scheme = &text[..text.len() - credentials::behind_scheme(text).len()];
-        let is_scheme = name.to_ascii_lowercase().ends_with("authorization");
-        *value = format!("{}{MASK}", if is_scheme { scheme } else { "" }).into();
+        };
+        *value = format!("{}{MASK}", &text[..text.len() - own]).into();
     }
 }
 

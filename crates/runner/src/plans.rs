@@ -204,8 +204,7 @@ pub fn metrics(plan: &Plan) -> HashSet<&str> {
 
 /// What is wrong with a threshold of a plan with these metrics: a limit without a unit where there are only times.
 pub fn refused(threshold: &Threshold, metrics: &HashSet<&str>) -> Option<(String, &'static str)> {
-    let name = threshold.selector().name.as_deref().filter(|_| threshold.is_of_metric())?;
-    let metric = name.split('{').next().unwrap_or(name);
+    let metric = threshold.selector().metric().filter(|_| threshold.is_of_metric())?;
     if metrics.contains(metric) {
         return None;
     }

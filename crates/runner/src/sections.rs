@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use squall_analysis::Totals;
 use squall_engine::{Event, RunOptions, Section};
-use squall_plan::model::Plan;
 use squall_plan::value::Value;
 use squall_report::{Row, RunPhase};
 
@@ -122,7 +121,7 @@ pub(crate) fn run(
     handle: &Handle,
     sinks: &Arc<Sinks>,
 ) -> Option<Ran> {
-    if !has_steps(prepared.plan(), section) {
+    if !section.has_steps(prepared.plan()) {
         return None;
     }
     let phase = if section == Section::Setup { Phase::Setup } else { Phase::Teardown };
@@ -192,15 +191,6 @@ fn reason(known: &[String], errors: u64, requests: u64) -> String {
         (false, _) => known.join("; "),
         (true, 0) => "a step stopped the run".to_owned(),
         (true, _) => format!("errors: {errors} of {requests} requests"),
-    }
-}
-
-/// Whether a plan has steps for this part.
-pub(crate) fn has_steps(plan: &Plan, part: Section) -> bool {
-    match part {
-        Section::Setup => !plan.setup.is_empty(),
-        Section::Teardown => !plan.teardown.is_empty(),
-        Section::Load | Section::Trial => true,
     }
 }
 

@@ -7,7 +7,6 @@ use squall_plan::yaml::Loaded;
 use crate::error::Error;
 use crate::options::Options;
 use crate::prepared::Prepared;
-use crate::sections;
 
 /// What a trial shows. It comes from a worker's thread.
 #[derive(Debug)]
@@ -46,7 +45,7 @@ pub fn try_plan(
     let (mut is_set_up, mut failures) = (true, TryFailures::default());
     for part in [Section::Setup, Section::Trial, Section::Teardown] {
         let is_its_turn = part != Section::Trial || is_set_up;
-        if !is_its_turn || !sections::has_steps(&loaded.plan, part) {
+        if !is_its_turn || !part.has_steps(&loaded.plan) {
             continue;
         }
         let program = prepared.program(part)?;

@@ -58,10 +58,7 @@ impl Stretch<'_, '_> {
         match result.error {
             None => {}
             // It was counted as a check.
-            Some(ErrorKind::Check) => {
-                let name = &program.scenarios[core.scenario()].name;
-                worker.recorder.log_failure(&format!("scenario {name}: look: {}", result.detail));
-            }
+            Some(ErrorKind::Check) => self.log_failure(&format!("look: {}", result.detail)),
             // Nothing else counts what a look could not give.
             Some(_) => self.fail_expression(&format!("look: {}", result.detail)),
         }

@@ -266,8 +266,13 @@ impl<'p> Stretch<'_, 'p> {
 
     /// An expression could not be evaluated: it counts, and the run's log says why.
     pub(super) fn fail_expression(&self, why: &str) {
-        let name = &self.program.scenarios[self.core.scenario()].name;
         self.count_failed_expression();
+        self.log_failure(why);
+    }
+
+    /// The run's log says what failed, and in which scenario.
+    pub(super) fn log_failure(&self, why: &str) {
+        let name = &self.program.scenarios[self.core.scenario()].name;
         self.worker.recorder.log_failure(&format!("scenario {name}: {why}"));
     }
 

@@ -41,8 +41,7 @@ pub fn advise(plan: &Plan, programs: &[&Program], judged: &[Judged<'_>]) -> Vec<
         let Some(name) = selector.name.as_deref() else { continue };
         let rows = named.get(name).map_or(&[][..], Vec::as_slice);
         let rows: Vec<&RowKey> = rows.iter().copied().filter(|row| selector.matches(row)).collect();
-        // With tags a metric is `name{key=value}`.
-        let metrics = metrics.get(name.split('{').next().unwrap_or(name));
+        let metrics = selector.metric().and_then(|name| metrics.get(name));
         let is_metric =
             metrics.is_some_and(|all| all.iter().any(|metric| metric.is_meant(selector)));
         found.extend(ambiguous(selector, &rows, is_metric, *span));

@@ -66,6 +66,17 @@ pub enum Section {
     Trial,
 }
 
+impl Section {
+    /// Whether a plan has steps in it.
+    pub fn has_steps(self, plan: &Plan) -> bool {
+        match self {
+            Section::Setup => !plan.setup.is_empty(),
+            Section::Teardown => !plan.teardown.is_empty(),
+            Section::Load | Section::Trial => true,
+        }
+    }
+}
+
 /// What the expressions compiled since it was last cleared look at.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Noticed {
@@ -198,7 +209,7 @@ pub fn compile_or_refuse(plan: &Plan, options: &CompileOptions) -> Result<Progra
     compiler.errors.extend(compiler.secrets.too_many());
     if compiler.has_errors() {
         let known = !compiler.lacks_names;
-        let subjects = known.then(|| match compiler.has_steps() {
+        let subjects = known.then(|| match options.section.has_steps(plan) {
             true => Subjects::of(&compiler.names, &scenarios, &loads),
             false => Subjects::none(),
         });
@@ -301,15 +312,6 @@ impl<'p> Compiler<'p> {
             stores: Stores::default(),
             inherited: Inherited::default(),
             errors: Vec::new(),
-        }
-    }
-
-    /// Whether the section has any steps.
-    fn has_steps(&self) -> bool {
-        match self.options.section {
-            Section::Setup => !self.plan.setup.is_empty(),
-            Section::Teardown => !self.plan.teardown.is_empty(),
-            Section::Load | Section::Trial => true,
         }
     }
 

@@ -224,7 +224,6 @@ impl<'s> Known<'s> {
     fn unknown_row(&mut self, own: &Judged<'_>) -> Option<(String, String)> {
         let selector = own.selector;
         let is_asked = |key: &RowKey| selector.kind.is_none_or(|kind| kind == key.place.kind);
-        // With tags a metric is `name{key=value}`.
         let name = selector.name.as_deref();
         let of_metric = self.has_metric(selector);
         let mut rows = self.candidates(selector).iter();
@@ -255,10 +254,7 @@ impl<'s> Known<'s> {
 
     /// Whether a selector may mean a metric.
     fn has_metric(&self, selector: &Selector) -> bool {
-        let name = selector.name.as_deref();
-        // With tags a metric is `name{key=value}`.
-        let name = name.map(|name| name.split('{').next().unwrap_or(name));
-        let metrics = name.and_then(|name| self.metrics.get(name));
+        let metrics = selector.metric().and_then(|name| self.metrics.get(name));
         metrics.is_some_and(|all| all.iter().any(|metric| metric.is_meant(selector)))
     }
 

@@ -3,7 +3,7 @@
 use squall_load::{Share, UserChanges};
 
 use super::Begin;
-use super::part::{self, Pool};
+use super::part::IterationsLeft;
 use crate::profile::{ClosedShape, Nanos};
 
 /// State of a share of a closed workload.
@@ -16,11 +16,11 @@ pub(super) struct Closed {
     /// Whether the load ends with the first user that has done them.
     together: bool,
     /// The iterations of all users together, as far as not begun.
-    left: Pool,
+    left: IterationsLeft,
 }
 
 impl Closed {
-    pub(super) fn new(shape: &ClosedShape, users: &Share, left: Pool) -> Closed {
+    pub(super) fn new(shape: &ClosedShape, users: &Share, left: IterationsLeft) -> Closed {
         Closed {
             changes: UserChanges::new(&shape.users, users),
             first: true,
@@ -35,7 +35,7 @@ impl Closed {
     pub(super) fn due(&self) -> Option<Nanos> {
         match self.first {
             true => Some(0),
-            false => self.changes.peek().filter(|_| !part::is_empty(&self.left)),
+            false => self.changes.peek().filter(|_| !self.left.is_empty()),
         }
     }
 
@@ -47,7 +47,7 @@ impl Closed {
 
     /// The same load as another share has it, or with another number of users. Iterations stay with whom they were given to.
     pub(super) fn reshare(&mut self, shape: &ClosedShape, users: &Share) {
-        *self = Closed::new(shape, users, self.left.take());
+        *self = Closed::new(shape, users, std::mem::take(&mut self.left));
     }
 
     /// Whether a user may begin its `iteration`-th iteration, from 0; counts it if so.
@@ -55,6 +55,6 @@ impl Closed {
         if iteration >= self.iterations {
             return if self.together { Begin::LoadIsDone } else { Begin::No };
         }
-        if part::take(&self.left) { Begin::Yes } else { Begin::No }
+        if self.left.take() { Begin::Yes } else { Begin::No }
     }
 }

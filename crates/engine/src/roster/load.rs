@@ -4,7 +4,7 @@ use squall_load::Share;
 
 use super::closed::Closed;
 use super::open::{Open, Taker};
-use super::part::{Part, Pools};
+use super::part::{Iterations, Part};
 use super::seats::{Seats, Slot, index};
 use super::{Begin, Seat, Seated};
 use crate::profile::{LoadProfile, Nanos, Shape};
@@ -60,12 +60,12 @@ impl<U: Seated> Load<U> {
         number: u16,
         profile: &LoadProfile,
         part: &Part,
-        pools: &Pools,
+        iterations: &Iterations,
         (start, seed): (Nanos, u64),
     ) -> Self {
         let workload = match &profile.shape {
             Shape::Closed(shape) => {
-                Workload::Closed(Closed::new(shape, part.users(), pools.of(number)))
+                Workload::Closed(Closed::new(shape, part.users(), iterations.of(number)))
             }
             Shape::Open(shape) => {
                 Workload::Open(Open::new(shape, profile.members.len(), part, seed))

@@ -7,7 +7,7 @@
 //! from an action; it comes back by [`Roster::park`], [`Roster::free`] or [`Roster::leave`].
 //!
 //! Which users and arrivals are this worker's is decided by its [`Part`] alone; iterations that a workload has in all are taken
-//! from [`Pools`].
+//! from [`Iterations`].
 
 mod closed;
 mod load;
@@ -22,7 +22,7 @@ use slab::Slab;
 
 use crate::profile::{LoadProfile, Nanos, Shape};
 use load::{Arrived, Load, UserChange};
-pub(crate) use part::{Part, Pools};
+pub(crate) use part::{Iterations, Part};
 use wheel::Wheel;
 
 /// A change takes effect at most so much later than it was to, however many arrivals are in arrears by then.
@@ -155,7 +155,7 @@ impl<U: Seated> Roster<U> {
     pub(crate) fn new(
         profiles: &[LoadProfile],
         part: Part,
-        pools: &Pools,
+        iterations: &Iterations,
         start: Nanos,
         seed: u64,
     ) -> Self {
@@ -175,7 +175,7 @@ impl<U: Seated> Roster<U> {
         };
         for (profile, load) in profiles.iter().zip(0..) {
             let seed = roster.seed_of(load);
-            roster.loads.push(Load::new(load, profile, &roster.part, pools, (start, seed)));
+            roster.loads.push(Load::new(load, profile, &roster.part, iterations, (start, seed)));
             roster.arm(load);
         }
         roster

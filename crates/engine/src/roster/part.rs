@@ -46,41 +46,44 @@ impl Part {
 /// The iterations that all users of each closed workload have together, as far as not begun. The workers of a process take
 /// from the same ones, so that none is left to a worker that has no user, or whose users have gone.
 #[derive(Debug, Default)]
-pub(crate) struct Pools(Box<[Pool]>);
+pub(crate) struct Iterations(Box<[IterationsLeft]>);
+
+impl Iterations {
+    /// What a process has of each load, by the share that it has of the users.
+    pub(crate) fn new(loads: &[LoadProfile], process: &Share) -> Iterations {
+        Iterations(loads.iter().map(|load| IterationsLeft::new(load, process)).collect())
+    }
+
+    pub(super) fn of(&self, load: u16) -> IterationsLeft {
+        self.0.get(usize::from(load)).cloned().unwrap_or_default()
+    }
+}
 
 /// Those of one load; `None`: there is no limit.
-pub(super) type Pool = Option<Arc<AtomicU64>>;
+#[derive(Debug, Clone, Default)]
+pub(super) struct IterationsLeft(Option<Arc<AtomicU64>>);
 
-impl Pools {
-    /// What a process has of each load, by the share that it has of the users.
-    pub(crate) fn new(loads: &[LoadProfile], process: &Share) -> Pools {
-        Pools(loads.iter().map(|load| pool(load, process)).collect())
+impl IterationsLeft {
+    /// Iteration i goes to where user i is, counted round: where nobody is no iteration is left.
+    fn new(load: &LoadProfile, process: &Share) -> IterationsLeft {
+        let Shape::Closed(ClosedShape { users, total_iterations: Some(total), .. }) = &load.shape
+        else {
+            return IterationsLeft(None);
+        };
+        let users = users.most().max(1);
+        let (rounds, rest) = (total / users, total % users);
+        let own = rounds * process.count_below(users) + process.count_below(rest);
+        IterationsLeft(Some(Arc::new(AtomicU64::new(own))))
     }
 
-    pub(super) fn of(&self, load: u16) -> Pool {
-        self.0.get(usize::from(load)).cloned().flatten()
+    /// Takes an iteration. Returns whether there was one.
+    pub(super) fn take(&self) -> bool {
+        let Some(left) = &self.0 else { return true };
+        left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
     }
-}
 
-/// Iteration i goes to where user i is, counted round: where nobody is no iteration is left.
-fn pool(load: &LoadProfile, process: &Share) -> Pool {
-    let Shape::Closed(ClosedShape { users, total_iterations: Some(total), .. }) = &load.shape
-    else {
-        return None;
-    };
-    let users = users.most().max(1);
-    let (rounds, rest) = (total / users, total % users);
-    let own = rounds * process.count_below(users) + process.count_below(rest);
-    Some(Arc::new(AtomicU64::new(own)))
-}
-
-/// Takes an iteration. Returns whether there was one.
-pub(super) fn take(pool: &Pool) -> bool {
-    let Some(left) = pool else { return true };
-    left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
-}
-
-/// Whether there is none left.
-pub(super) fn is_empty(pool: &Pool) -> bool {
-    pool.as_ref().is_some_and(|left| left.load(Ordering::Relaxed) == 0)
+    /// Whether there is none left.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.as_ref().is_some_and(|left| left.load(Ordering::Relaxed) == 0)
+    }
 }

@@ -57,8 +57,8 @@ fn roster(profiles: &[LoadProfile]) -> Roster<Someone> {
 
 /// What a worker has, of a process of its own.
 fn part_of(profiles: &[LoadProfile], part: Part) -> Roster<Someone> {
-    let pools = Pools::new(profiles, part.process());
-    Roster::new(profiles, part, &pools, 0, 7)
+    let iterations = Iterations::new(profiles, part.process());
+    Roster::new(profiles, part, &iterations, 0, 7)
 }
 
 /// Everything that is due at a time.

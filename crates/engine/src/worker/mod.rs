@@ -199,8 +199,8 @@ impl Worker {
         let recorder = Recorder::new(&program, index, start, messages, names, trace);
         let part = Part::new(share, index, of);
         recorder.expect_users(program.most_closed_users(part.users()));
-        let pools = &assignment.together.pools;
-        let roster = Roster::new(&program.loads, part, pools, start, program.seed);
+        let iterations = &assignment.together.iterations;
+        let roster = Roster::new(&program.loads, part, iterations, start, program.seed);
         Ok(Worker {
             client: Client::new(shared, clock, index as usize, waker)?,
             recorder,

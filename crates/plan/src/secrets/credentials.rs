@@ -118,7 +118,7 @@ pub(super) fn of_header<'v>(name: &str, value: &'v str) -> Vec<&'v str> {
 }
 
 /// What stands behind the scheme of a header that authorizes: `Bearer TOKEN`.
-pub(super) fn behind_scheme(value: &str) -> &str {
+fn behind_scheme(value: &str) -> &str {
     value.split_once(' ').map_or(value, |(_, credentials)| credentials)
 }
 

@@ -9,11 +9,11 @@ fn iterations_of_all_users_together_are_shared_exactly() {
         total_iterations: Some(101),
         ..model::Closed::default()
     });
-    let pools = Pools::new(std::slice::from_ref(&load), &Share::all());
+    let iterations = Iterations::new(std::slice::from_ref(&load), &Share::all());
     let mut rosters: Vec<Roster<Someone>> = (0..3)
         .map(|index| {
             let part = Part::new(Share::all(), index, 3);
-            Roster::new(std::slice::from_ref(&load), part, &pools, 0, 7)
+            Roster::new(std::slice::from_ref(&load), part, &iterations, 0, 7)
         })
         .collect();
     rosters.iter_mut().for_each(|roster| drop(due(roster, 0)));
