@@ -336,7 +336,7 @@ class Certified(http.server.BaseHTTPRequestHandler):
 
 @unittest.skipUnless(JMETER and shutil.which("keytool"), "there is no JMeter, or no keytool")
 class ClientCertificates(unittest.TestCase):
-    """A key store of Java, of which each iteration takes another certificate."""
+    """A key store of Java, for squall as openssl converts it, of which each iteration takes another certificate."""
 
     maxDiff = None
 
@@ -360,6 +360,8 @@ class ClientCertificates(unittest.TestCase):
         for name in ("alice", "bob"):
             run("keytool", "-genkeypair", "-alias", name, "-keyalg", "EC", "-groupname", "secp256r1", "-dname", f"CN={name}", "-validity", "30", *store)
             clients += run("keytool", "-exportcert", "-rfc", "-alias", name, *store)
+        # What squall says to do with such a file.
+        run("openssl", "pkcs12", "-in", "clients.p12", "-nodes", "-out", "keys.pem", "-passin", "pass:secret-of-tests")
         with open(os.path.join(folder, "clients.pem"), "w") as file:
             file.write(clients)
         run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=127.0.0.1",
@@ -376,10 +378,10 @@ class ClientCertificates(unittest.TestCase):
             for name, content in {"plan.jmx": source, "who.csv": "alice\nbob\nalice\n"}.items():
                 with open(os.path.join(folder, name), "w") as file:
                     file.write(content)
-            for name, command in [("theirs", [JMETER]), ("ours", [SQUALL, "jmeter"])]:
+            for name, command, keys in [("theirs", [JMETER], "clients.p12"), ("ours", [SQUALL, "jmeter"], "keys.pem")]:
                 server = self.server(folder)
                 line = [*command, "-n", "-t", "plan.jmx", "-l", f"{name}.jtl", "-j", f"{name}.log", f"-Jport={server.server_address[1]}",
-                        "-Jhttps.use.cached.ssl.context=false", "-Djavax.net.ssl.keyStore=clients.p12", "-Djavax.net.ssl.keyStorePassword=secret-of-tests"]
+                        "-Jhttps.use.cached.ssl.context=false", f"-Djavax.net.ssl.keyStore={keys}", "-Djavax.net.ssl.keyStorePassword=secret-of-tests"]
                 subprocess.run(line, check=True, capture_output=True, cwd=folder, timeout=120)
                 seen = [(f"/{who}/{number}", who) for who in ("alice", "bob", "alice") for number in (1, 2)]
                 self.assertEqual(server.seen, seen, name)

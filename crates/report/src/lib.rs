@@ -3,6 +3,7 @@
 //! is in progress.
 
 mod annotations;
+mod cell;
 mod compare;
 mod csv;
 mod document;
@@ -24,6 +25,7 @@ mod markdown;
 mod markup;
 mod openmetrics;
 mod output;
+#[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
 mod parquet;
 mod recording;
 mod run;
@@ -32,6 +34,12 @@ mod schema;
 mod series;
 mod text;
 mod totals_file;
+
+/// What is said where Parquet is asked for, in a build that cannot write it ([`WRITES_PARQUET`]).
+pub const NO_PARQUET: &str =
+    "this build of squall writes no Parquet: write CSV, or build squall with `--features parquet`";
+/// Whether this build writes Parquet.
+pub const WRITES_PARQUET: bool = cfg!(feature = "parquet");
 
 pub use compare::{
     ComparedRow, ComparedRun, ComparedValue, ComparisonDocument, Differing, GateRow, Pair,

@@ -1,6 +1,5 @@
 //! Tables as Parquet, in groups of rows, so that memory does not grow with the number of rows.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -11,32 +10,10 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type as Schema;
 
+use crate::cell::{Cell, Type};
+
 /// Rows of a group: with all columns some megabytes.
 const GROUP_ROWS: usize = 16_384;
-
-/// What a column holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Type {
-    /// A whole number from 0.
-    Count,
-    /// A number.
-    Number,
-    /// A text.
-    Text,
-}
-
-/// A value in a column. One that is not of the column's type counts as none.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Cell<'c> {
-    /// None.
-    Empty,
-    /// For [`Type::Count`] or [`Type::Number`].
-    Count(u64),
-    /// For [`Type::Number`].
-    Number(f64),
-    /// For [`Type::Text`].
-    Text(Cow<'c, str>),
-}
 
 /// A Parquet file that is being written.
 pub(crate) struct Table<W: Write + Send> {

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use squall_analysis::Threshold;
 use squall_engine::{CompileOptions, Judged, Program, Section, Subjects};
 use squall_plan::diagnostic::{Diagnostic, Sources};
-use squall_plan::model::{self, AddressSelect, Load, Plan};
+use squall_plan::model::{self, AddressSelect, Load, Plan, SampleForm};
 use squall_plan::span::{Span, Spanned};
 use squall_plan::vars::LoadOptions;
 use squall_plan::yaml::{self, Loaded, PlanErrors};
+use squall_report::{NO_PARQUET, WRITES_PARQUET};
 use squall_wire::{ClientCert, Destination, Dns, Io, Settings, Shared, Substitute, TlsSettings};
 
 use crate::error::Error;
@@ -46,6 +47,7 @@ fn all_errors(failure: &PlanErrors) -> Vec<Diagnostic> {
     more.extend(subjects.iter().flat_map(|own| misjudged(own, &judged(&thresholds))));
     let programs = programs.iter().map(Arc::as_ref);
     more.extend(tls_files::problems(&failure.plan, programs, failure.is_whole));
+    more.extend(unwritable_samples(&failure.plan));
     // What follows from an error stands where that error stands, or nowhere.
     let same = |a: Span, b: Span| (a.file, a.line, a.column) == (b.file, b.line, b.column);
     more.retain(|more| more.span.line > 0 && !found.iter().any(|own| same(own.span, more.span)));
@@ -109,6 +111,7 @@ fn compile_sections(
     let judged = judged(&thresholds);
     errors.extend(subjects.iter().flat_map(|own| misjudged(own, &judged)));
     errors.extend(tls_files::problems(plan, programs.iter().map(Arc::as_ref), true));
+    errors.extend(unwritable_samples(plan));
     if !errors.is_empty() {
         yaml::sort(&mut errors);
         return Err(Error::plan(render(&errors, sources)));
@@ -116,6 +119,13 @@ fn compile_sections(
     let all: Vec<&Program> = programs.iter().map(Arc::as_ref).collect();
     let advice = squall_engine::advise(plan, &all, &judged);
     Ok((programs, advice))
+}
+
+/// The files of samples in a form that this build cannot write.
+fn unwritable_samples(plan: &Plan) -> impl Iterator<Item = Diagnostic> {
+    let files = plan.samples.iter().filter(|_| !WRITES_PARQUET);
+    let files = files.filter(|own| own.form == SampleForm::Parquet);
+    files.map(|own| Diagnostic::error(own.file.span, NO_PARQUET))
 }
 
 /// What the sections of a plan have come to.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use squall_engine::ExchangeFilter;
 use squall_feeds::TAGS_TAKEN;
-use squall_report::{Format, SampleFormat};
+use squall_report::{Format, NO_PARQUET, SampleFormat, WRITES_PARQUET};
 
 /// Most bytes of a message in the request log.
 const MAX_LOGGED_BYTES: u64 = 16 << 20;
@@ -90,6 +90,7 @@ pub struct SampleFile {
 pub fn samples(text: &str) -> Result<SampleFile, String> {
     let path = PathBuf::from(text);
     match SampleFormat::of(&path) {
+        Some(SampleFormat::Parquet) if !WRITES_PARQUET => Err(NO_PARQUET.to_owned()),
         Some(format) => Ok(SampleFile { path, format }),
         None => Err("the name must end in .csv, .jtl or .parquet, which says the form".to_owned()),
     }
@@ -109,7 +110,8 @@ pub fn format(text: &str) -> Result<Format, String> {
         "csv" => Ok(Format::Csv),
         "jsonl" => Ok(Format::Jsonl),
         "hlog" => Ok(Format::Hlog),
-        "parquet" => Ok(Format::Parquet),
+        "parquet" if WRITES_PARQUET => Ok(Format::Parquet),
+        "parquet" => Err(NO_PARQUET.to_owned()),
         _ => Err("write csv, jsonl, parquet or hlog".to_owned()),
     }
 }

@@ -157,7 +157,7 @@ impl Translator<'_> {
                 (true, _) => None,
                 (false, true) => Some(format!("\\A(?:{})\\z", regex(&list, Subject::Line)?)),
                 (false, false) => {
-                    let names: Vec<String> = list.split(';').map(regex::escape).collect();
+                    let names: Vec<String> = list.split(';').map(regex_syntax::escape).collect();
                     Some(format!("\\A(?:{})\\z", names.join("|")))
                 }
             };

@@ -32,13 +32,13 @@ impl Translator<'_> {
                 Ok(TextPiece::Expr(value)) => {
                     entries.push(format!("{}: string({value})", quoted(name)));
                 }
-                Err(_) => unknown.push(format!("{}\\}}", regex::escape(name))),
+                Err(_) => unknown.push(format!("{}\\}}", regex_syntax::escape(name))),
             }
         }
         let entries = entries.join(", ");
-        let beside = self.names.all_sets().map(|set| format!("{}_", regex::escape(set)));
+        let beside = self.names.all_sets().map(|set| format!("{}_", regex_syntax::escape(set)));
         let unset = OF_START.iter().filter(|(name, _)| self.names.variable(name).is_none());
-        let others = unset.map(|(name, _)| regex::escape(name));
+        let others = unset.map(|(name, _)| regex_syntax::escape(name));
         unknown.extend(others.chain(beside));
         let refused = quoted(&format!(r"\$\{{({})|\\[$,\\]", unknown.join("|")));
         let why =

@@ -4,6 +4,8 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
+use regex_automata::meta::Regex;
+
 use super::texts::{TextPiece, quoted};
 
 /// What a pattern is looked for in.
@@ -23,7 +25,7 @@ pub(super) enum Subject {
 /// What of it has no equal.
 pub(super) fn regex(source: &str, subject: Subject) -> Result<String, String> {
     let out = written(source, subject)?;
-    match regex::Regex::new(&out) {
+    match Regex::new(&out) {
         Ok(_) => Ok(out),
         Err(_) => Err(format!("something that is not supported in the pattern `{source}`")),
     }
@@ -49,7 +51,7 @@ pub(super) fn regex_of_pieces(pieces: &[TextPiece], subject: Subject) -> Result<
             }
         }
     }
-    let is_good = regex::Regex::new(&whole).is_ok();
+    let is_good = Regex::new(&whole).is_ok();
     let terms = if terms.is_empty() { quoted("") } else { terms.join(" + ") };
     if is_good { Ok(terms) } else { Err("something that is not supported in a pattern".to_owned()) }
 }
@@ -95,12 +97,12 @@ fn written(source: &str, subject: Subject) -> Result<String, String> {
 
 /// Whether a pattern in Rust's syntax is found in an empty text.
 pub(super) fn matches_nothing(pattern: &str) -> bool {
-    regex::Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(""))
+    Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(""))
 }
 
 /// How many groups a pattern in Rust's syntax has.
 pub(super) fn groups(pattern: &str) -> u32 {
-    let groups = regex::Regex::new(pattern).map_or(0, |pattern| pattern.captures_len() - 1);
+    let groups = Regex::new(pattern).map_or(0, |pattern| pattern.captures_len() - 1);
     u32::try_from(groups).unwrap_or(u32::MAX)
 }
 
@@ -120,7 +122,7 @@ fn escape(rest: &mut Peekable<Chars<'_>>) -> Option<String> {
             Some(format!("\\{c}"))
         }
         c if c.is_alphanumeric() => None,
-        c => Some(regex::escape(&c.to_string())),
+        c => Some(regex_syntax::escape(&c.to_string())),
     }
 }
 

@@ -43,12 +43,12 @@ impl Rewriting {
 /// Where a page has the session behind a path: the one group.
 fn in_path(name: &str, equals: &str, ends_at_query: bool) -> String {
     let end = if ends_at_query { "?" } else { "" };
-    format!(r#";{}{equals}([^"'<>&\s;{end}]*)"#, regex::escape(name))
+    format!(r#";{}{equals}([^"'<>&\s;{end}]*)"#, regex_syntax::escape(name))
 }
 
 /// Where a page has it as an argument, or as a field of a form: the one group of three that takes part.
 fn in_arguments(name: &str) -> String {
-    let name = regex::escape(name);
+    let name = regex_syntax::escape(name);
     let (begin, value) = (r"\s[Nn][Aa][Mm][Ee]\s*=\s*", r"\s[vV][Aa][Ll][Uu][Ee]\s*=\s*");
     let (name_is, value_is) =
         (format!(r#"{begin}["']{name}["']"#), format!(r#"{value}["']([^"']*)["']"#));
@@ -202,10 +202,11 @@ mod tests {
     #[test]
     fn a_session_is_found_where_pages_have_it() {
         let found = |pattern: &str, text: &str| {
-            let pattern = regex::Regex::new(pattern).expect("a pattern");
-            let groups = pattern.captures(text)?;
+            let pattern = regex_automata::meta::Regex::new(pattern).expect("a pattern");
+            let mut groups = pattern.create_captures();
+            pattern.captures(text, &mut groups);
             let group = groups.iter().skip(1).flatten().next()?;
-            Some(group.as_str().to_owned())
+            Some(text[group.range()].to_owned())
         };
         let of_path = in_path("s.id", "=", true);
         assert_eq!(found(&of_path, "<a href='/a;s.id=x1?y'>").as_deref(), Some("x1"));

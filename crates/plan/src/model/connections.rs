@@ -221,10 +221,10 @@ record! {
     /// A file of certificates with their private keys.
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct KeyStore as "a key store" {
-        /// The file, PKCS #12.
+        /// The file: PEM as `openssl pkcs12 -nodes` writes it, or PKCS #12 if squall was built to read it.
         #[key(required)]
         pub file: PathBuf,
-        /// Its password, known before the run.
+        /// Its password, known before the run, if it is PKCS #12.
         pub password: Template,
     }
 }

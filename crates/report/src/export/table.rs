@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::csv::in_quotes;
-use crate::parquet::{Cell, Type};
+use crate::cell::{Cell, Type};
 
 /// The columns with their types. Times are in µs.
 pub(super) const COLUMNS: [(&str, Type); 56] = {

@@ -91,6 +91,7 @@ fn latencies_as_hdrhistogram_has_them() {
 }
 
 /// Another reader finds in Parquet what CSV says.
+#[cfg(feature = "parquet")]
 #[test]
 fn parquet_has_the_rows_and_columns_of_csv() {
     use ::parquet::file::reader::{FileReader, SerializedFileReader};
@@ -122,6 +123,7 @@ fn parquet_has_the_rows_and_columns_of_csv() {
 }
 
 /// More rows than a group has.
+#[cfg(feature = "parquet")]
 #[test]
 fn a_long_parquet_file_has_several_groups() {
     use ::parquet::file::reader::{FileReader, SerializedFileReader};

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use squall_metrics::PHASES;
 
 use super::RequestSample;
-use crate::parquet::{Cell, Type};
+use crate::cell::{Cell, Type};
 
 /// The columns with their types. Times are in µs; `at_unix_us` since 1970 (UTC).
 pub(super) const COLUMNS: [(&str, Type); 25] = {

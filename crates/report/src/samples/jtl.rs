@@ -8,7 +8,7 @@ use squall_metrics::{ErrorKind, PHASES};
 
 use super::java_errors::exception;
 use super::{GroupPart, GroupSample, LoadedPage, RequestSample, SamplePart};
-use crate::parquet::Cell;
+use crate::cell::Cell;
 
 /// Where a row has what.
 pub(super) const ELAPSED: usize = 1;

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use super::jtl::{FAILURE, Row, URL};
 use crate::junit::escaped;
-use crate::parquet::Cell;
+use crate::cell::Cell;
 
 /// What comes before all samples.
 pub(super) const HEAD: &str =

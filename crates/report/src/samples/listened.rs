@@ -5,7 +5,7 @@ use super::jtl::{
     BYTES, CODE, ELAPSED, FAILED, FAILURE, LABEL, MESSAGE, Row, SENT_BYTES, SUCCESS, TRANSACTION,
     group, request,
 };
-use crate::parquet::Cell;
+use crate::cell::Cell;
 
 /// A sample as JMeter's listeners know it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -316,6 +316,7 @@ fn a_group_that_is_one_sample_has_its_parts_behind_it() {
     }
 }
 
+#[cfg(feature = "parquet")]
 #[test]
 fn parquet_has_the_columns_of_csv() {
     use parquet::file::reader::{FileReader, SerializedFileReader};

@@ -266,7 +266,7 @@ fn contains(left: &Side, right: &Side) -> Option<String> {
     let of_list = format!("{path}[?{one}]");
     Some(match right {
         Side::Text(text) => {
-            format!("(search({path}, {}) || {of_list})", quoted(&regex::escape(text)))
+            format!("(search({path}, {}) || {of_list})", quoted(&regex_syntax::escape(text)))
         }
         Side::Number(_) | Side::Word(_) => of_list,
         _ => return None,

@@ -1,0 +1,27 @@
+//! Columns of tables and what is in them, whatever form a table is written in.
+
+use std::borrow::Cow;
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Type {
+    /// A whole number from 0.
+    Count,
+    /// A number.
+    Number,
+    /// A text.
+    Text,
+}
+
+/// A value in a column. One that is not of the column's type counts as none.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Cell<'c> {
+    /// None.
+    Empty,
+    /// For [`Type::Count`] or [`Type::Number`].
+    Count(u64),
+    /// For [`Type::Number`].
+    Number(f64),
+    /// For [`Type::Text`].
+    Text(Cow<'c, str>),
+}
