@@ -4,6 +4,7 @@ broken off."""
 import json
 import os
 import re
+import select
 import signal
 import tempfile
 import time
@@ -118,7 +119,8 @@ class Live(unittest.TestCase):
         screen.press("n")
         screen.wait_for("?:help")
         self.stop(screen)
-        self.assertEqual([text for _, text in self.marks()], ["buyer: 22 users", "buyer: 7 users", "guest: 80.0/s", "paused", "resumed", "stopped"])
+        happened = ["buyer: 22 users", "buyer: 7 users", "guest: 80.0/s", "paused", "resumed", "stopped"]
+        self.assertEqual([text for _, text in self.marks()], happened)
         at = {mark["kind"]: mark["at_s"] for mark in self.result()["marks"]}
         whole = [row for row in self.result()["series"] if at["paused"] < row["second"] and row["second"] + 1 < at["resumed"]]
         still = whole[-1]
@@ -192,6 +194,7 @@ class Live(unittest.TestCase):
                 return path.exists()
 
             until(is_over, "the result is there with nobody reading")
+            self.assertTrue(select.select([screen.leader], [], [], 0)[0], "what was drawn is still there")
             screen.reads.set()
             screen.wait()
         finally:
