@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """What a generator adds to the times that it reports: the built-in target answers after 10 ms, and all that
-is more was added by the machine (the same for all) and by the generator. squall and k6, on one processor,
-at three rates. Usage: added.py [RUNS] [SECONDS]"""
+is more was added by the machine (the same for all) and by the generator. squall and wrk, on one processor,
+at three rates. wrk has none: it has as many connections as make the rate when each response takes 10 ms, so that it sends a
+little less. Usage: added.py [RUNS] [SECONDS]"""
 
-import json
+import re
 import sys
 import tempfile
 from pathlib import Path
 
-from lib import GENERATOR_CPU, Table, load, median, need, run, spread, target
+from lib import Table, load, median, spread, target, wrk
 
 RUNS, SECONDS = ([int(word) for word in sys.argv[1:]] + [3, 10][len(sys.argv) - 1:])[:2]
 DELAY_MS, USERS = 10, 2000
@@ -20,17 +21,6 @@ scenarios:
   user: {{load: {{rate: {rate}/s, for: {seconds}s, max_users: {users}}}, steps: [{{get: /delay/{delay}}}]}}
 """
 
-SCRIPT = """
-import http from 'k6/http';
-export const options = {{
-  discardResponseBodies: true,
-  summaryTrendStats: ['avg', 'med', 'p(99)', 'max'],
-  scenarios: {{ user: {{ executor: 'constant-arrival-rate', rate: {rate}, timeUnit: '1s', duration: '{seconds}s',
-    preAllocatedVUs: {vus}, maxVUs: {users} }} }},
-}};
-export default function () {{ http.get('{url}'); }}
-"""
-
 
 def squall_run(server, rate, folder):
     plan = folder / "plan.yaml"
@@ -40,25 +30,24 @@ def squall_run(server, rate, folder):
     return times | {"count": result["requests"], "us": result["us"]}
 
 
-def k6_run(server, rate, folder):
-    script, summary = folder / "script.js", folder / "summary.json"
-    # A user for each request that is under way, and as many again.
-    vus = min(USERS, max(20, rate * DELAY_MS * 2 // 1000))
-    script.write_text(SCRIPT.format(rate=rate, seconds=SECONDS, users=USERS, vus=vus, url=server.url(f"/delay/{DELAY_MS}")))
-    result = run(["k6", "run", "--quiet", "--no-usage-report", "--summary-export", str(summary), str(script)],
-                 GENERATOR_CPU)
-    metrics = json.loads(summary.read_text())["metrics"]
-    own, count = metrics["http_req_duration"], metrics["http_reqs"]["count"]
-    return {"mean": own["avg"], "p50": own["med"], "p99": own["p(99)"], "max": own["max"], "count": count,
-            "us": result["cpu"] / count * 1e6}
+def milliseconds(text):
+    """A time as wrk writes it."""
+    number, unit = re.fullmatch(r"([\d.]+)(us|ms|s|m)", text).groups()
+    return float(number) * {"us": 1e-3, "ms": 1, "s": 1e3, "m": 60e3}[unit]
 
 
-need("k6")
+def wrk_run(server, rate, _):
+    result = wrk(server.url(f"/delay/{DELAY_MS}"), rate * DELAY_MS // 1000, SECONDS, ["--latency"])
+    mean, maximum = re.search(r"Latency +(\S+) +\S+ +(\S+)", result["text"]).groups()
+    times = {f"p{percent}": milliseconds(time) for percent, time in re.findall(r"(50|99)% +(\S+)", result["text"])}
+    return times | {"mean": milliseconds(mean), "max": milliseconds(maximum), "count": result["requests"], "us": result["us"]}
+
+
 with target() as server, tempfile.TemporaryDirectory() as name:
     table = Table("rate", "tool", "sent of what was asked", "mean added, ms", "p50 added, ms",
                   "p99 added, ms (lowest..highest run)", "max added, ms", "CPU a request, µs")
     for rate in RATES:
-        tools = {"squall": squall_run, "k6": k6_run}
+        tools = {"squall": squall_run, "wrk": wrk_run}
         runs = {tool: [] for tool in tools}
         for _ in range(RUNS):
             for tool, one in tools.items():

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs every measuring script, one after the other, with the arguments that docs/benchmarks.md names, and writes what each
-prints into docs/benchmarks/NAME.md, with the version, the machine and the time it took, and its tables into docs/benchmarks.md
-and docs/measurement.md, between the marks `<!-- NAME -->` and `<!-- end -->` (a link alone for `<!-- NAME: link -->`): so that
-all figures are of one version. Prints a line for each. Wants a machine that does nothing else, for some three hours; exit code 1 if a script
-missed a goal or did not end in its time. Usage: all.py [NAME ...] (only these), all.py --rest (only those whose figures are of
-another version, so that a round can be made in several sittings), all.py --list (the names, and the version that each was measured
-with), all.py --page (puts what is kept into the pages again)"""
+"""Runs every measuring script, one after the other, with the arguments that docs/develop/benchmarks.md names, and writes
+what each prints into docs/develop/benchmarks/NAME.md, with the version, the machine and the time it took, and its tables into
+docs/develop/benchmarks.md and docs/measurement.md, between the marks `<!-- NAME -->` and `<!-- end -->` (a link alone for
+`<!-- NAME: link -->`): so that all figures are of one version. Prints a line for each. Wants a machine that does nothing
+else, for some three hours; exit code 1 if a script missed a goal or did not end in its time. Usage: all.py [NAME ...] (only
+these), all.py --rest (only those whose figures are of another version, so that a round can be made in several sittings), all.py
+--list (the names, and the version that each was measured with), all.py --page (puts what is kept into the pages again)"""
 
 import datetime
 import os
@@ -17,8 +17,8 @@ import time
 
 from lib import ROOT, machine, squall
 
-PAGES = [ROOT / "docs/benchmarks.md", ROOT / "docs/measurement.md"]
-RAW = ROOT / "docs/benchmarks"
+PAGES = [ROOT / "docs/develop/benchmarks.md", ROOT / "docs/measurement.md"]
+RAW = ROOT / "docs/develop/benchmarks"
 # Arguments of each script, and how many minutes it may take. What is short, and most read, comes first.
 SCRIPTS = {
     "cpu": ("3 2", 6),
@@ -91,14 +91,15 @@ def put_into_pages(name):
     """Puts what is kept of a script in the places that the pages have for it."""
     head, _, text = raw(name).read_text().partition("\n\n")
     # All but how it ended: the command, when, which version, on which machine.
-    link = f"Measured with [{head.partition(';')[0]}](benchmarks/{raw(name).name})."
     tables = re.sub(r"^Measured on .*\n\n?", "", text, flags=re.MULTILINE).strip()
-
-    def block(place):
-        return "\n\n".join([place[1], link, *([] if place[2] else [tables]), "<!-- end -->"])
 
     place = re.compile(rf"(<!-- {re.escape(name)}(: link)? -->).*?<!-- end -->", re.DOTALL)
     for page in PAGES:
+        link = f"Measured with [{head.partition(';')[0]}]({raw(name).relative_to(page.parent)})."
+
+        def block(place):
+            return "\n\n".join([place[1], link, *([] if place[2] else [tables]), "<!-- end -->"])
+
         page.write_text(place.sub(block, page.read_text()))
 
 

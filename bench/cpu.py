@@ -1,13 +1,31 @@
 #!/usr/bin/env python3
-"""CPU time a request against wrk, in alternated runs. Usage: cpu.py [RUNS] [SECONDS]"""
+"""CPU time a request against wrk, in alternated runs. With `--against BINARY`, against another version of squall instead:
+both run in each round, one round in this order, the next in the other, and the ratio of each round counts. The answer is the
+median of these ratios and its interval, which needs no distribution; a difference is one only if 1 is outside of it.
+Usage: cpu.py [RUNS] [SECONDS]
+       cpu.py --against BINARY [ROUNDS] [SECONDS] [--io epoll,io_uring] [--write]"""
 
+import argparse
+import contextlib
+import datetime
+import io
+import statistics
 import sys
 import tempfile
+from pathlib import Path
 
-from lib import Table, counted, load, median, nginx, spread, target, wrk
+from lib import GENERATOR_CPU, Table, counted, load, machine, median, median_interval, nginx, spread, target, wrk
 
-RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-SECONDS = int(sys.argv[2]) if len(sys.argv) > 2 else 10
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("runs", nargs="?", type=int, help="runs of each (5; with --against 10)")
+parser.add_argument("seconds", nargs="?", type=int, help="how long each takes (10; with --against 5)")
+parser.add_argument("--against", metavar="BINARY", help="another version of squall")
+parser.add_argument("--io", metavar="NAMES", default="auto", help="with --against: the I/O backends, with a comma between them")
+parser.add_argument("--write", action="store_true",
+                    help="with --against: keep the answer in docs/develop/benchmarks/cpu-against.md")
+options = parser.parse_args()
+RUNS = options.runs or (10 if options.against else 5)
+SECONDS = options.seconds or (5 if options.against else 10)
 
 PLAN = """
 name: ten
@@ -37,6 +55,56 @@ def compare(table, name, users, goal, arguments, server, more=(), path="/page"):
               f"{goal:.1f}", table.goal(ratio <= goal and errors == 0),
               f"{median(ours, 'requests') / SECONDS:,.0f}", f"{median(ours, 'rss'):.1f}")
 
+
+def verdict(ratios):
+    """What the ratios of all rounds say, in words."""
+    low, high, coverage = median_interval(ratios)
+    answer = "less CPU time" if high < 1 else "more CPU time" if low > 1 else "no difference beyond noise"
+    return f"ratio {statistics.median(ratios):.2f} ({low:.2f} to {high:.2f}): {answer}", coverage
+
+
+def against(binary):
+    """Alternates another version of squall and this one; a row, and a line that says what follows, for each I/O backend."""
+    with nginx() as server:
+        table = Table("64 users, GET of 1 KiB", f"against {Path(binary).name}, µs a request", "squall, µs a request", "ratios of the rounds")
+        lines = []
+        for backend in options.io.split(","):
+            arguments = [server.url("/page"), "-c", "64", "-d", f"{SECONDS}s", "-w", "1", "--io", backend]
+            runs = {binary: [], None: []}
+            for number in range(RUNS):
+                for own in [binary, None] if number % 2 == 0 else [None, binary]:
+                    run = counted(server, load, arguments, GENERATOR_CPU, own)
+                    if run["json"]["totals"]["errors"] > 0:
+                        sys.exit(f"errors of {own or 'squall'}: {run['json']['totals']['error_kinds']}")
+                    runs[own].append(run)
+            ratios = [ours["us"] / theirs["us"] for theirs, ours in zip(runs[binary], runs[None])]
+            table.row(f"`--io {backend}`", *(f"{median(own, 'us'):.2f} ({spread(own, 'us')})" for own in runs.values()),
+                      " ".join(f"{ratio:.2f}" for ratio in sorted(ratios)))
+            line, coverage = verdict(ratios)
+            lines.append(f"`--io {backend}`: {line}.")
+    print("\n" + "\n\n".join(lines))
+    print(f"\nThe median of the ratios of {RUNS} rounds, and the interval that covers it with {coverage:.1%}.")
+
+
+def write(text):
+    """Keeps an answer as `all.py` keeps the tables."""
+    from all import RAW, version
+
+    now = datetime.datetime.now(datetime.timezone.utc)
+    shown = f"bench/cpu.py --against {Path(options.against).name} {RUNS} {SECONDS} --io {options.io}"
+    head = f"`{shown}`, {now:%Y-%m-%d %H:%M} UTC, commit {version()}, {machine()}."
+    (RAW / "cpu-against.md").write_text(f"{head}\n\n{text.strip()}\n")
+
+
+if options.against:
+    if RUNS < 6:
+        sys.exit("six rounds at least: fewer have no interval of 95 %")
+    with contextlib.redirect_stdout(io.StringIO() if options.write else sys.stdout) as out:
+        against(options.against)
+    if options.write:
+        print(out.getvalue())
+        write(out.getvalue())
+    sys.exit()
 
 with nginx() as server:
     table = Table("what", "wrk, µs a request", "squall, µs a request", "ratio", "goal", "", "squall, requests/s",

@@ -3,6 +3,7 @@
 import fcntl
 import functools
 import json
+import math
 import os
 import platform
 import pty
@@ -211,9 +212,9 @@ def wrk(url, connections, seconds, more=()):
     return result
 
 
-def load(arguments, cpu=GENERATOR_CPU):
-    """squall with these arguments and its result as JSON."""
-    result = run([squall()] + arguments + ["--quiet", "--json", "-"], cpu)
+def load(arguments, cpu=GENERATOR_CPU, binary=None):
+    """squall, or another binary of it, with these arguments and its result as JSON."""
+    result = run([binary or squall()] + arguments + ["--quiet", "--json", "-"], cpu)
     if result["code"] not in (0, 1):
         sys.exit(f"squall {' '.join(arguments)} ended with code {result['code']}: run it by hand to see why")
     result["json"] = json.loads(result["text"])
@@ -273,6 +274,16 @@ def median(runs, key):
 def spread(runs, key):
     values = sorted(run[key] for run in runs)
     return f"{values[0]:.2f}..{values[-1]:.2f}"
+
+
+def median_interval(values):
+    """An interval of the median that needs no distribution: from the k-th lowest of the values to the k-th highest. It misses
+    the median only if fewer than k of them are on one side of it, where each is as likely as on the other; k is the largest with
+    which it covers the median with 95 % at least. Returns lowest, highest, coverage. Needs six values."""
+    values, k, missed, covered = sorted(values), 0, 0, 1
+    while (less := 1 - 2 * (missed + math.comb(len(values), k)) / 2 ** len(values)) >= 0.95:
+        k, missed, covered = k + 1, missed + math.comb(len(values), k), less
+    return values[k - 1], values[-k], covered
 
 
 def machine():

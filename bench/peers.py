@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A plan of 10 requests, each response checked and a value taken from it, with squall, k6, JMeter and Gatling: CPU
-time a request as the server counts them, from the start of the process to its end and in its second half alone
+"""A plan of 10 requests, each response checked and a value taken from it, with squall, JMeter and Gatling: CPU time
+a request as the server counts them, from the start of the process to its end and in its second half alone
 (so that virtual machines are warm). Usage: peers.py [SECONDS] [TOOL ...]"""
 
 import statistics
@@ -33,8 +33,6 @@ def commands(server, folder):
     plan.write_text(PLAN.format(url=url, users=USERS, seconds=SECONDS))
     return {
         "squall": [squall(), "run", str(plan), "--out", str(folder), "-w", "1", "--quiet"],
-        "k6": ["k6", "run", "--quiet", "--no-usage-report", "-e", f"URL={url}", "-e", f"USERS={USERS}", "-e",
-               f"SECONDS={SECONDS}", str(HERE / "ten.js")],
         "JMeter": ["jmeter", "-n", "-t", str(HERE / "ten.jmx"), "-j", str(folder / "jmeter.log"), f"-Jport={server.port}",
                    f"-Jusers={USERS}", f"-Jseconds={SECONDS}"],
         "Gatling": ["gatling", "Ten", f"-Durl={url}", f"-Dusers={USERS}", f"-Dseconds={SECONDS}"],
@@ -42,8 +40,8 @@ def commands(server, folder):
 
 
 wanted = sys.argv[2:]
-need(*({"JMeter": "jmeter", "Gatling": "gatling", "k6": "k6"}[tool] for tool in wanted or ("k6", "JMeter", "Gatling")))
-GOALS = {"k6": 10, "JMeter": 10, "Gatling": 2.5}
+need(*(tool.lower() for tool in wanted or ("JMeter", "Gatling")))
+GOALS = {"JMeter": 10, "Gatling": 2.5}
 with nginx() as server, tempfile.TemporaryDirectory() as name:
     table = Table("tool", "µs CPU a request, second half (lowest..highest)", "of squall's", "goal, at least", "",
                   "whole run", "requests/s, second half", "peak RSS MiB", "first requests after s")

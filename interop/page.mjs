@@ -13,11 +13,14 @@ const FORMS = {
   dark: { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
   phone: { viewport: { width: 390, height: 844 }, colorScheme: 'light', isMobile: true, hasTouch: true },
 };
+// Machines that run tests are shared, and busy.
+const PATIENT = { timeout: 120000 };
 
-/** What is wrong with a page in a form, and how long it took to open; one that is `drawn` says when it is. */
+/** What is wrong with a page in a form; one that is `drawn` says when it is. */
 async function look(browser, file, form, shots, drawn) {
   const context = await browser.newContext(FORMS[form]);
   const page = await context.newPage();
+  page.setDefaultTimeout(PATIENT.timeout);
   const said = [];
   page.on('console', (message) => said.push(`${message.type()}: ${message.text()}`));
   page.on('pageerror', (error) => said.push(String(error.stack || error)));
@@ -25,9 +28,8 @@ async function look(browser, file, form, shots, drawn) {
   const asked = [];
   page.on('request', (request) => asked.push(request.url()));
   await page.goto(`file://${file}`);
-  if (drawn) await page.waitForSelector('html[data-ready]', { timeout: 20000 });
+  if (drawn) await page.waitForSelector('html[data-ready]', PATIENT);
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-  const opened = await page.evaluate(() => performance.now());
   // What opens is looked at too.
   await page.evaluate(() => document.querySelectorAll('details').forEach((own) => (own.open = true)));
   for (const id of ['#rows', '#checks']) {
@@ -39,7 +41,7 @@ async function look(browser, file, form, shots, drawn) {
   const { violations } = await page.evaluate(() => window.axe.run());
   const wide = await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth + 1);
   if (shots) await page.screenshot({ path: `${shots}-${form}.png`, fullPage: true });
-  const seen = { form, opened, said, wide, asked: asked.filter((url) => url !== `file://${file}`) };
+  const seen = { form, said, wide, asked: asked.filter((url) => url !== `file://${file}`) };
   await context.close();
   return { ...seen, violations: violations.map((own) => `${own.id}: ${own.help}: ${own.nodes[0].html.slice(0, 200)}`) };
 }
@@ -47,8 +49,9 @@ async function look(browser, file, form, shots, drawn) {
 /** What a person does with keys and pointer, and what the page makes of it. */
 async function use(browser, file) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  page.setDefaultTimeout(PATIENT.timeout);
   await page.goto(`file://${file}`);
-  await page.waitForSelector('html[data-ready]');
+  await page.waitForSelector('html[data-ready]', PATIENT);
   const seen = {};
   const plot = page.locator('#time .plot').first();
   await plot.focus();
@@ -73,7 +76,7 @@ async function use(browser, file) {
   if (await page.locator('#checks').count()) seen.checks = await browse(page, '#checks');
   const latency = page.locator('#time figure', { has: page.getByRole('heading', { name: 'Latency', exact: true }) });
   await latency.locator('summary').click();
-  await latency.locator('tbody tr').first().waitFor({ timeout: 5000 });
+  await latency.locator('tbody tr').first().waitFor(PATIENT);
   seen.latency = await latency.locator('tr').evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
   seen.names = await page.evaluate(() => JSON.parse(document.getElementById('run').textContent).requests.map((row) => row.name));
   seen.shown = await page.evaluate(() => document.body.innerText);
@@ -100,7 +103,7 @@ async function browse(page, id) {
   await page.locator(`${under} summary`).first().click();
   const table = page.locator(`${under} details[open] tbody tr`);
   // It is filled when it opens; one that stays empty is counted as such.
-  await table.first().waitFor({ timeout: 5000 }).catch(() => {});
+  await table.first().waitFor(PATIENT).catch(() => {});
   seen.table = await table.count();
   await page.locator(`${id} input[type=search]`).fill('');
   return seen;
@@ -110,8 +113,9 @@ async function browse(page, id) {
 async function print(browser, file, pdf, drawn) {
   // As wide as what is left between the margins.
   const page = await browser.newPage({ viewport: { width: Math.round((210 - 24) / 25.4 * 96), height: 1000 }, colorScheme: 'dark' });
+  page.setDefaultTimeout(PATIENT.timeout);
   await page.goto(`file://${file}`);
-  if (drawn) await page.waitForSelector('html[data-ready]');
+  if (drawn) await page.waitForSelector('html[data-ready]', PATIENT);
   await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   const seen = await page.evaluate(() => {
@@ -146,6 +150,7 @@ async function print(browser, file, pdf, drawn) {
 async function without(browser, file) {
   const context = await browser.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();
+  page.setDefaultTimeout(PATIENT.timeout);
   await page.goto(`file://${file}`);
   const text = await page.locator('#text pre').innerText();
   await context.close();
@@ -153,7 +158,7 @@ async function without(browser, file) {
 }
 
 const { files, still, shots, pdfs, browser: path } = JSON.parse(readFileSync(0, 'utf8'));
-const browser = await chromium.launch({ executablePath: path, args: ['--no-sandbox'] });
+const browser = await chromium.launch({ executablePath: path, args: ['--no-sandbox'], ...PATIENT });
 const all = {};
 for (const [name, file] of Object.entries(files)) {
   const forms = [];

@@ -17,14 +17,28 @@ from ports import free_port
 SQUALL = os.environ.get("SQUALL", str(Path(__file__).resolve().parent.parent / "target/release/squall"))
 
 
+# How long is waited for what must come, in seconds: machines that run tests are shared, and busy.
+PATIENCE = 120
+
+
+def until(is_so, what):
+    """Waits until something is so."""
+    end = time.monotonic() + PATIENCE
+    while not is_so():
+        if time.monotonic() > end:
+            raise AssertionError(f"waited for {PATIENCE} s: {what}")
+        time.sleep(0.05)
+
+
 def wait_for(port):
-    for _ in range(100):
+    def listens():
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
-            return
+            return True
         except OSError:
-            time.sleep(0.05)
-    raise AssertionError(f"nothing listens on port {port}")
+            return False
+
+    until(listens, f"nothing listens on port {port}")
 
 
 def certify(folder):
@@ -45,7 +59,7 @@ class Process:
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(timeout=10)
+        self.process.wait(timeout=PATIENCE)
 
 
 INSTALLED = Path(__file__).resolve().parent.parent / "target/interop"
@@ -146,7 +160,7 @@ http {{ access_log off; {temps} default_type text/html; root {html};
 
 def squall(*arguments, code=0):
     """Runs squall with its JSON result on stdout; returns the result."""
-    ran = subprocess.run([SQUALL, *arguments, "--quiet", "--json", "-"], capture_output=True, text=True, timeout=120)
+    ran = subprocess.run([SQUALL, *arguments, "--quiet", "--json", "-"], capture_output=True, text=True, timeout=2 * PATIENCE)
     if ran.returncode != code:
         raise AssertionError(f"exit code {ran.returncode}, not {code}:\n{ran.stdout[-2000:]}\n{ran.stderr[-2000:]}")
     return json.loads(ran.stdout)
@@ -181,7 +195,7 @@ level = "error"
         """The series that a query finds."""
         query = urllib.parse.urlencode({"q": text, "db": self.database})
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}/query?{query}", method=method)
-        [result] = json.loads(urllib.request.urlopen(request, timeout=10).read())["results"]
+        [result] = json.loads(urllib.request.urlopen(request, timeout=PATIENCE).read())["results"]
         if "error" in result:
             raise AssertionError(f"{result['error']}: {text}")
         return result.get("series", [])

@@ -12,6 +12,8 @@ import time
 
 import pyte
 
+from peers import PATIENCE
+
 ENTER = b"\x1b[?1049h"
 LEAVE = b"\x1b[?1049l"
 
@@ -79,7 +81,7 @@ class Screen:
             rows = self.screen.buffer.values()
             return {cell.fg for row in rows for cell in row.values()} - {"default"}
 
-    def wait_for(self, text, seconds=15):
+    def wait_for(self, text, seconds=PATIENCE):
         """Waits until a text is seen; raises with the screen if it never is."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
@@ -88,7 +90,7 @@ class Screen:
             time.sleep(0.05)
         raise AssertionError(f"{text!r} was not seen:\n{self.text()}")
 
-    def wait(self, seconds=60):
+    def wait(self, seconds=PATIENCE):
         """Waits for the end; the exit code, negative for a signal."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
@@ -96,7 +98,7 @@ class Screen:
             if pid:
                 self.code = os.waitstatus_to_exitcode(status)
                 self.reads.set()
-                self.reader.join(timeout=10)
+                self.reader.join(timeout=PATIENCE)
                 return self.code
             time.sleep(0.05)
         os.kill(self.pid, signal.SIGKILL)

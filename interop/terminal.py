@@ -10,6 +10,8 @@ import subprocess
 import termios
 import threading
 
+from peers import PATIENCE
+
 
 class Terminal:
     """Everything that a command has written to its terminal. `raw`: as it came; `shown`: each state of a line before it
@@ -26,8 +28,8 @@ class Terminal:
         chunks = []
         reader = threading.Thread(target=self.read, args=(leader, chunks))
         reader.start()
-        self.code = process.wait(timeout=60)
-        reader.join(timeout=10)
+        self.code = process.wait(timeout=PATIENCE)
+        reader.join(timeout=PATIENCE)
         os.close(leader)
         self.raw = b"".join(chunks).decode()
         self.shown = [line.rstrip() for line in re.split(r"[\r\n]+|\x1b\[K", re.sub(r"\x1b\[[\d;]*m", "", self.raw))

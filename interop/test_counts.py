@@ -13,7 +13,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from peers import SQUALL, Process, free_port
+from peers import PATIENCE, SQUALL, Process, free_port
 
 SERVERS = Path(__file__).resolve().parent / "servers"
 USERS, ITERATIONS, ARRIVALS = 20, 30, 300
@@ -38,9 +38,9 @@ scenarios:
           - {{weight: 3, steps: [{{get: /broken, name: broken}}]}}
           - {{weight: 3, steps: [{{get: /moved, name: moved, redirects: 3}}]}}
           - {{weight: 2, steps: [{{get: /reset, name: reset}}]}}
-          - {{weight: 1, steps: [{{get: /never, name: never, timeout: {{first_byte: 300ms}}}}]}}
+          - {{weight: 1, steps: [{{get: /never, name: never, timeout: {{first_byte: 1s}}}}]}}
   stranger:
-    load: {{rate: 100/s, for: 3s, max_users: 50}}
+    load: {{rate: 100/s, for: 3s, max_users: 300}}
     steps:
       - {{get: /home, name: closed home}}
 """ % (USERS, ITERATIONS)
@@ -62,7 +62,7 @@ def run_of(port, retry):
         path = Path(folder) / "plan.yaml"
         path.write_text(PLAN.format(port=port, retry=str(retry).lower()))
         command = [SQUALL, "run", str(path), "--out", folder, "--quiet", "--json", "-"]
-        ran = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=2 * PATIENCE)
         if not ran.stdout:
             raise AssertionError(f"exit code {ran.returncode}: {ran.stderr}")
         return json.loads(ran.stdout)
@@ -142,7 +142,11 @@ class Counts(unittest.TestCase):
         chosen = sum(of(name).count for name in ("missing", "broken", "moved", "reset", "never"))
         self.assertEqual(chosen, USERS * ITERATIONS)
         self.assertTrue(all(of(name).count for name in ("missing", "broken", "moved", "reset", "never")))
-        self.assertEqual(counters["iterations_done"], USERS * ITERATIONS + ARRIVALS)
+        # On a machine that is busy enough, an arrival may find no user: it is counted, and came to nobody.
+        arrived = ARRIVALS - counters["arrivals_dropped"]
+        self.assertEqual(counters["arrivals_due"], ARRIVALS)
+        self.assertEqual(counters["iterations_done"], USERS * ITERATIONS + arrived)
+        self.assertEqual((of("closed home").count, log["/home", "403"]), (arrived, arrived))
         # Setup and teardown ran once each, and are no part of the load.
         self.assertEqual((log["/setup", "200"], log["/teardown", "200"]), (1, 1))
         self.assertFalse([name for name in by_name if "setup" in name or "teardown" in name])

@@ -15,7 +15,7 @@ from pathlib import Path
 import jsonschema
 
 import peers
-from peers import SQUALL, Influxdb
+from peers import PATIENCE, SQUALL, Influxdb
 
 HERE = Path(__file__).resolve().parent
 INSTALLED = HERE.parent / "target/interop"
@@ -144,7 +144,7 @@ def run_with(folder, feed):
     """Runs the plan with a feed, and a tag by which the run is known."""
     Path(folder, "plan.yaml").write_text(PLAN)
     ran = subprocess.run([SQUALL, "run", Path(folder, "plan.yaml"), "--quiet", "--tag", "run=here", "--out", feed, "--out", folder],
-                         capture_output=True, text=True, timeout=120)
+                         capture_output=True, text=True, timeout=PATIENCE)
     assert ran.returncode == 1, ran.stderr
 
 
@@ -155,7 +155,7 @@ class InfluxdbAnswers(unittest.TestCase):
             try:
                 run_with(folder, f"influxdb=http://127.0.0.1:{influxdb.port}/write?db=load")
                 for title, text in queries("influxdb"):
-                    for name, value in (("$__interval_ms", "2000"), ("$__interval", "2s"), ("$timeFilter", "time > now() - 1m"),
+                    for name, value in (("$__interval_ms", "2000"), ("$__interval", "2s"), ("$timeFilter", "time > now() - 1h"),
                                         ("$run", "here"), ("$scenario", ".*"), ("$name", ".*")):
                         text = text.replace(name, value)
                     with self.subTest(query=title):
@@ -176,12 +176,12 @@ class Prometheus(unittest.TestCase):
                 for title, text in queries("prometheus"):
                     if title.startswith("$"):
                         continue
-                    text = text.replace("$__rate_interval", "1m").replace("$run", "here").replace("$scenario", ".*").replace("$name", ".*")
-                    # The run is over: what was there in the last minute.
-                    text = re.sub(r"(squall_users_active|squall_metric_gauge)\{([^}]*)\}", r"last_over_time(\1{\2}[1m])", text)
+                    text = text.replace("$__rate_interval", "1h").replace("$run", "here").replace("$scenario", ".*").replace("$name", ".*")
+                    # The run is over: what was there in the last hour.
+                    text = re.sub(r"(squall_users_active|squall_metric_gauge)\{([^}]*)\}", r"last_over_time(\1{\2}[1h])", text)
                     asked = urllib.parse.urlencode({"query": f"count({text})"})
                     with self.subTest(query=title):
-                        found = urllib.request.urlopen(f"http://127.0.0.1:{port}/query?{asked}", timeout=10).read()
+                        found = urllib.request.urlopen(f"http://127.0.0.1:{port}/query?{asked}", timeout=PATIENCE).read()
                         self.assertGreaterEqual(float(found), 1, text)
             finally:
                 process.stop()

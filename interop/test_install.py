@@ -1,30 +1,46 @@
-"""Installing from the sources, as the README says: the program, its manual, and bash that completes it."""
+"""What comes with the binary: its version, its manual, and bash that completes it. `release/build.sh` tries `cargo install`."""
 
+import os
 import re
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
+from peers import SQUALL
+
 ROOT = Path(__file__).resolve().parent.parent
+# What bash has as words when a person has typed so much and presses Tab.
+COMPLETED = """
+PATH="$1:$PATH"
+source <(squall completions bash)
+complete -p squall
+COMP_WORDS=(squall tar) COMP_CWORD=1
+_squall squall tar squall
+echo "${COMPREPLY[@]}"
+"""
 
 
-class Install(unittest.TestCase):
-    def test_cargo_install_puts_a_working_squall_on_the_path(self):
+class Binary(unittest.TestCase):
+    def test_it_says_its_version(self):
+        version = re.search(r'^version = "(.*)"$', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
+        self.assertEqual(self.said(SQUALL, "--version"), f"squall {version}\n")
+
+    def test_it_has_a_manual(self):
+        self.assertIn(".TH squall 1", self.said(SQUALL, "man"))
+
+    def test_bash_completes_it(self):
         with tempfile.TemporaryDirectory(prefix="squall-interop-") as folder:
-            subprocess.run(["cargo", "install", "--quiet", "--locked", "--path", str(ROOT / "crates/cli"), "--root", folder],
-                           check=True, timeout=900)
-            program = Path(folder) / "bin/squall"
-            version = re.search(r'^version = "(.*)"$', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
-            self.assertEqual(self.said(program, "--version"), f"squall {version}\n")
-            self.assertIn(".TH squall 1", self.said(program, "man"))
-            script = f"PATH={folder}/bin:$PATH; source <(squall completions bash); complete -p squall"
-            ran = subprocess.run(["bash", "--norc", "-c", script], capture_output=True, text=True, check=True)
-            self.assertIn("-F _squall", ran.stdout)
-            # It needs nothing of its sources: the example runs from elsewhere.
-            ran = subprocess.run([program, "run", str(ROOT / "examples/first.yaml"), "--for", "2s", "--quiet"], cwd=folder,
-                                 capture_output=True, text=True, timeout=60)
-            self.assertIn("POST /pay", ran.stdout, ran.stderr)
+            os.symlink(Path(SQUALL).resolve(), Path(folder, "squall"))
+            said = self.said("bash", "--norc", "-c", COMPLETED, "bash", folder)
+        self.assertIn("-F _squall", said)
+        self.assertEqual(said.splitlines()[-1], "target")
+
+    def test_it_needs_nothing_of_its_sources(self):
+        with tempfile.TemporaryDirectory(prefix="squall-interop-") as folder:
+            command = [Path(SQUALL).resolve(), "run", ROOT / "examples/first.yaml", "--for", "2s", "--quiet"]
+            ran = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        self.assertIn("POST /pay", ran.stdout, ran.stderr)
 
     @staticmethod
     def said(*command):

@@ -3,13 +3,15 @@ broken off."""
 
 import json
 import os
+import re
+import select
 import signal
 import tempfile
 import time
 import unittest
 from pathlib import Path
 
-from peers import SQUALL, Process, free_port
+from peers import SQUALL, Process, free_port, until
 from screen import ENTER, LEAVE, Screen
 
 PLAN = """
@@ -23,7 +25,7 @@ scenarios:
   guest:
     load: {rate: 50/s, for: %(length)s}
     steps: [{get: /delay/5, name: search}]
-thresholds: ["p99(home) < 2s"]
+thresholds: ["p99(home) < 60s"]
 """
 
 
@@ -39,7 +41,8 @@ class Live(unittest.TestCase):
                 screen.wait()
         self.folder.cleanup()
 
-    def start(self, columns, rows, length="30s", plan=PLAN, more=(), **environment):
+    def start(self, columns, rows, length="10m", plan=PLAN, more=(), **environment):
+        """A run in a terminal, by default one that goes on until the test ends it."""
         path = Path(self.folder.name, "plan.yaml")
         path.write_text(plan % {"length": length})
         command = [SQUALL, "run", path, "-w", "2", "--out", self.folder.name, "--json",
@@ -50,6 +53,16 @@ class Live(unittest.TestCase):
 
     def result(self):
         return json.loads(Path(self.folder.name, "run.json").read_text())
+
+    def marks(self):
+        """What happened while the load went on, in order."""
+        return [(mark["kind"], mark["text"]) for mark in self.result()["marks"]]
+
+    def stop(self, screen):
+        """Stops a run by keys; it says that it was stopped, and gives the terminal back."""
+        screen.press("qy")
+        self.assertEqual(screen.wait(), 130, screen.text())
+        self.is_restored(screen)
 
     def is_restored(self, screen):
         raw = bytes(screen.raw)
@@ -65,7 +78,7 @@ class Live(unittest.TestCase):
         self.whole_run(200, 60)
 
     def whole_run(self, columns, rows):
-        screen = self.start(columns, rows, length="6s")
+        screen = self.start(columns, rows)
         screen.wait_for("As planned?")
         shown = screen.wait_for("x status in broken")
         screen.wait_for("broken: status: ")
@@ -75,6 +88,11 @@ class Live(unittest.TestCase):
                           ("5", "busiest worker"), ("6", "load begins"), ("?", "stop in order")]:
             screen.press(key)
             screen.wait_for(word)
+        # Any key ends the help.
+        screen.press("1")
+        self.stop(screen)
+        self.assertIn("p99(home)", screen.after(), "the report")
+        screen = self.start(columns, rows, length="3s")
         self.assertEqual(screen.wait(), 0, screen.text())
         self.is_restored(screen)
         self.assertIn("p99(home)", screen.after(), "the report")
@@ -82,34 +100,31 @@ class Live(unittest.TestCase):
 
     def test_the_load_is_changed_paused_and_stopped_by_keys(self):
         plan = PLAN.replace("    steps:\n", "    steps:\n      - {think: 50ms}\n", 1)
-        screen = self.start(100, 30, length="60s", plan=plan)
-        screen.wait_for("20 users")
-        time.sleep(1.5)
+        screen = self.start(100, 30, plan=plan)
+        screen.wait_for("20 of 20 users")
         screen.press("+")
-        screen.wait_for("22 users")
+        screen.wait_for("22 of 22 users")
         screen.press("n7\r")
-        screen.wait_for("7 virtual users from now on")
+        screen.wait_for("7 of 7 users")
         screen.press("ln80\r")
-        screen.wait_for("80.0/s from now on")
-        screen.wait_for("80.0/s arrivals")
-        time.sleep(4)
+        screen.wait_for("of 80.0/s arrivals")
         screen.press("p")
         screen.wait_for("PAUSED")
-        time.sleep(3)
+        # What was under way has time to end: the last second of the pause is looked at.
+        time.sleep(6)
         screen.press("p")
-        screen.wait_for("running")
-        time.sleep(2)
+        screen.wait_for("of 80.0/s arrivals")
         screen.press("q")
         screen.wait_for("stop the run?")
         screen.press("n")
         screen.wait_for("?:help")
-        screen.press("qy")
-        screen.wait()
-        self.is_restored(screen)
-        rows = self.result()["series"]
-        busy = {row["second"] for row in rows if row["requests"] > 5}
-        self.assertLess(len(busy), rows[-1]["second"], "it stood still")
-        self.assertLess(rows[-1]["second"], 40, "it was stopped")
+        self.stop(screen)
+        happened = ["buyer: 22 users", "buyer: 7 users", "guest: 80.0/s", "paused", "resumed", "stopped"]
+        self.assertEqual([text for _, text in self.marks()], happened)
+        at = {mark["kind"]: mark["at_s"] for mark in self.result()["marks"]}
+        whole = [row for row in self.result()["series"] if at["paused"] < row["second"] and row["second"] + 1 < at["resumed"]]
+        still = whole[-1]
+        self.assertEqual((still["iterations_started"], still["requests"], still["in_flight"]), (0, 0, 0), "it stood still")
 
     def test_requests_are_sorted_and_filtered(self):
         screen = self.start(80, 24)
@@ -124,15 +139,14 @@ class Live(unittest.TestCase):
         screen.press("\r" + "oooo")
         screen.wait_for("▼p95")
         os.kill(screen.pid, signal.SIGTERM)
-        screen.wait()
+        self.assertEqual(screen.wait(), 130)
         self.is_restored(screen)
 
     def test_without_colours(self):
-        screen = self.start(80, 24, length="4s", NO_COLOR="1")
+        screen = self.start(80, 24, NO_COLOR="1")
         screen.wait_for("x status in broken")
         self.assertEqual(screen.colors(), set())
-        screen.wait()
-        self.is_restored(screen)
+        self.stop(screen)
 
     def test_a_resize_is_followed(self):
         screen = self.start(80, 24)
@@ -145,63 +159,64 @@ class Live(unittest.TestCase):
         screen.resize(80, 24)
         screen.wait_for("p:pause")
         screen.press("\x03")
-        screen.wait()
+        self.assertEqual(screen.wait(), 130, "Ctrl-C stops it")
         self.is_restored(screen)
-        self.assertLess(self.result()["elapsed_s"], 25, "Ctrl-C stops it")
+        self.assertEqual(self.marks(), [("stopped", "stopped")])
 
     def test_the_terminal_is_given_back_however_it_ends(self):
-        # A request that hangs: the first Ctrl-C waits for it.
-        plan = PLAN.replace("/delay/20", "/delay/20000").replace("scenarios:", "graceful_stop: 20s\nscenarios:")
+        # A request that hangs: the first Ctrl-C waits for it, longer than the test does.
+        plan = PLAN.replace("/delay/20,", "/delay/900000, timeout: 20m,").replace("scenarios:", "graceful_stop: 15m\nscenarios:")
         for times, kind in [(2, "\x03"), (2, signal.SIGTERM), (2, signal.SIGHUP), (3, "\x03")]:
             with self.subTest(kind=kind, times=times):
                 screen = self.start(80, 24, plan=plan)
-                screen.wait_for("20 users")
-                time.sleep(1)
+                screen.wait_for("20 of 20 users")
                 for number in range(times):
                     screen.press(kind) if isinstance(kind, str) else os.kill(screen.pid, kind)
-                    time.sleep(0.4 if number == 0 else 0.02)
-                screen.wait(10)
+                    if number == 0:
+                        screen.wait_for("stopping")
+                self.assertEqual(screen.wait(), 130)
                 self.is_restored(screen)
 
-    def test_a_terminal_that_reads_nothing_slows_nothing(self):
+    def test_a_terminal_that_reads_nothing_stops_nothing(self):
         port = free_port()
         target = Process([SQUALL, "target", "-l", f"127.0.0.1:{port}"], port)
         try:
-            plan = PLAN.replace("builtin", f"http://127.0.0.1:{port}")
-            screen = self.start(200, 60, length="12s", plan=plan)
+            plan = PLAN.replace("builtin", f"http://127.0.0.1:{port}").replace("users: 20, for: %(length)s", "users: 20, iterations: 300")
+            screen = self.start(200, 60, length="6s", plan=plan)
             screen.wait_for("20 users")
             screen.reads.clear()
-            # A pty holds some KiB: the view soon has nobody to write to.
-            for _ in range(16):
+            # A pty holds some KiB, and Ctrl-L draws all anew: the view soon has nobody to write to.
+            path = Path(self.folder.name, "run.json")
+
+            def is_over():
                 screen.press("\x0c")
-                time.sleep(0.25)
-            Path(self.folder.name, "run.json").unlink(missing_ok=True)
-            until = time.monotonic() + 20
-            while time.monotonic() < until and not Path(self.folder.name, "run.json").exists():
-                time.sleep(0.1)
-            self.assertTrue(Path(self.folder.name, "run.json").exists(), "the result is there with nobody reading")
+                time.sleep(0.2)
+                return path.exists()
+
+            until(is_over, "the result is there with nobody reading")
+            self.assertTrue(select.select([screen.leader], [], [], 0)[0], "what was drawn is still there")
             screen.reads.set()
-            screen.wait(20)
+            screen.wait()
         finally:
             target.stop()
         self.is_restored(screen)
-        result = self.result()
-        self.assertEqual([row["requests"] > 500 for row in result["series"][1:11]], [True] * 10)
-        self.assertFalse([text for text in result["warnings"] if "too slow" in text], result["warnings"])
+        # The whole load was made.
+        count = {row["name"]: row["count"] for row in self.result()["requests"]}
+        dropped = self.result()["counters"]["arrivals_dropped"]
+        self.assertEqual((count["home"], count["broken"], count["search"] + dropped), (6000, 6000, 300))
 
     def test_what_a_server_sends_moves_no_cursor(self):
         plan = """
 target: builtin
 scenarios:
   a:
-    load: {users: 1, for: 4s, pacing: 200ms}
+    load: {users: 1, for: 10m, pacing: 200ms}
     steps: [{get: /delay/1, name: "evil\\e]0;owned\\a\\e[2J", check: ["status == 500"]}]
 """
         screen = self.start(80, 24, plan=plan)
         screen.wait_for("check in evil")
-        screen.wait()
+        self.stop(screen)
         self.assertNotIn(b"\x1b]0;owned", bytes(screen.raw))
-        self.is_restored(screen)
 
 
 class NoView(unittest.TestCase):
@@ -221,7 +236,7 @@ class NoView(unittest.TestCase):
     def test_a_dumb_terminal_gets_lines(self):
         screen = self.quiet("--for", "6s", TERM="dumb")
         self.assertNotIn(ENTER, bytes(screen.raw))
-        self.assertRegex(bytes(screen.raw).decode(), r" 5s/6s \[")
+        self.assertEqual(re.findall(r"(\d+)s/6s \[", bytes(screen.raw).decode()), ["5"])
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from peers import SQUALL, wait_for
+from peers import PATIENCE, SQUALL, wait_for
 from ports import free_port
 from test_page import HOSTILE, modules
 
@@ -26,7 +26,7 @@ scenarios:
       - {get: /status/503, name: %(hostile)s}
       - {think: 50ms}
   guest: {load: {rate: 40/s, for: %(length)s}, steps: [{group: search, steps: [{get: /delay/5, name: "search page"}]}]}
-thresholds: ["p99(home) < 5s", "error_rate < 0.1%%"]
+thresholds: ["p99(home) < 60s", "error_rate < 0.1%%"]
 """
 
 
@@ -42,7 +42,7 @@ class Page(unittest.TestCase):
             (process.stderr or process.stdout).close()
         self.folder.cleanup()
 
-    def run_plan(self, length, *more):
+    def run_plan(self, length="10m", *more):
         plan = Path(self.folder.name, "plan.yaml")
         plan.write_text(PLAN % {"length": length, "hostile": json.dumps(HOSTILE)})
         command = [SQUALL, "run", plan, "--quiet", "-w", "1", "--out", Path(self.folder.name, "runs"), "--ui", *more]
@@ -64,7 +64,7 @@ class Page(unittest.TestCase):
             said = process.stderr.readline()
             self.assertEqual(said, "ready\n", process.stderr.read() if said != "ready\n" else "")
             act()
-        out, err = process.communicate(timeout=300)
+        out, err = process.communicate(timeout=5 * PATIENCE)
         self.assertEqual(process.returncode, 0, err[-3000:])
         seen = json.loads(out)
         self.assertEqual(seen["asked"], [url.rsplit("/", 2)[0]], "nobody else was asked for anything")
@@ -82,9 +82,9 @@ class Page(unittest.TestCase):
         self.assertEqual(seen["said"], [], "no error, and nothing that a name made it run")
 
     def test_what_it_shows_is_what_run_json_says(self):
-        process, url = self.run_plan("24s")
-        seen = self.look("watch", url)
-        self.assertEqual(process.wait(timeout=60), 1, "a threshold fails")
+        process, url = self.run_plan()
+        seen = self.look("watch", url, lambda: process.send_signal(signal.SIGINT))
+        self.assertEqual(process.wait(timeout=PATIENCE), 130)
         self.nothing_is_wrong(seen)
         totals = self.result()["totals"]
         self.assertEqual(seen["requests"], f"{totals['count']:,}")
@@ -97,7 +97,7 @@ class Page(unittest.TestCase):
         self.assertEqual(seen["open"], 1, "one was closed again")
         self.assertGreaterEqual(seen["after"], seen["before"], "the curves are there again")
         self.assertGreater(seen["before"], 2)
-        self.assertEqual(seen["outcome"], "The run failed")
+        self.assertEqual(seen["outcome"], "The run was stopped")
         self.assertIn("Over time", seen["report"])
         self.assertEqual(seen["lost"], "")
 
@@ -105,19 +105,20 @@ class Page(unittest.TestCase):
         target = free_port()
         self.processes.append(subprocess.Popen([SQUALL, "target", "-l", f"127.0.0.1:{target}"], stdout=subprocess.PIPE))
         wait_for(target)
-        command = [SQUALL, f"http://127.0.0.1:{target}/", "-c", "2", "-d", "30s", "--quiet", "--ui"]
+        command = [SQUALL, f"http://127.0.0.1:{target}/status/503", "-c", "2", "-d", "30s", "--quiet", "--ui"]
         process = subprocess.Popen(command, cwd=self.folder.name, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.processes.append(process)
         seen = self.look("end", process.stderr.readline().split()[-1])
-        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertEqual(process.wait(timeout=PATIENCE), 1, "requests fail")
+        self.assertEqual(seen["outcome"], "The run failed")
         self.assertIn("--out DIR", seen["kept"])
         self.assertIn("Over time", seen["report"])
         self.assertEqual(seen["said"], [])
 
     def test_it_controls_the_run(self):
-        process, url = self.run_plan("60s")
+        process, url = self.run_plan()
         seen = self.look("control", url)
-        self.assertEqual(process.wait(timeout=60), 130)
+        self.assertEqual(process.wait(timeout=PATIENCE), 130)
         self.assertEqual(seen["stood"][0], seen["stood"][1], "nothing is sent while it is paused")
         self.assertEqual(seen["told"], "9 virtual users from now on")
         self.assertEqual(seen["still"], "running", "it was not stopped before it was said twice")
@@ -129,7 +130,7 @@ class Page(unittest.TestCase):
             self.assertIn(word, marks)
 
     def test_a_lost_connection_comes_back(self):
-        process, url = self.run_plan("60s")
+        process, url = self.run_plan()
         port = url.split(":")[2].split("/")[0]
 
         def cut():
@@ -141,11 +142,11 @@ class Page(unittest.TestCase):
         self.assertIn("trying again", seen["lost"])
         self.assertGreaterEqual(seen["curve"], seen["seconds"] - 2, "and nothing is missing")
         process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(timeout=60), 130)
+        self.assertEqual(process.wait(timeout=PATIENCE), 130)
 
     def test_the_runs_of_a_folder(self):
         process, _ = self.run_plan("2s", "--label", "branch=main")
-        self.assertEqual(process.wait(timeout=60), 1)
+        self.assertEqual(process.wait(timeout=PATIENCE), 1)
         served = subprocess.Popen([SQUALL, "ui", Path(self.folder.name, "runs")], stdout=subprocess.PIPE, text=True)
         self.processes.append(served)
         seen = self.look("runs", served.stdout.readline().strip())

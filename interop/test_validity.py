@@ -1,17 +1,21 @@
-"""What makes numbers questionable or invalid, provoked on a machine that does nothing else: a busy processor, a small
-range of ports, connections that are lost. And a healthy run, which is not blamed for anything."""
+"""What makes numbers questionable or invalid, and can be provoked on any machine: a small range of ports, connections that are
+lost. And healthy runs, in which nothing but the machine may be blamed. What needs a machine that does nothing else, such as a
+processor that is too busy, is provoked by `bench/situations.py`."""
 
 import json
 import os
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 import unittest
 
-from peers import SQUALL, Process, free_port, squall
+from peers import PATIENCE, SQUALL, Process, free_port, squall
+
+# The rules that other programs on the machine can bring about, by taking the processors from squall or from its target.
+OF_A_BUSY_MACHINE = {"cpu_bound", "starved", "stalled", "generator_time", "send_delay", "receive_delay", "connect_delay", "steal",
+                     "swapping", "arrivals_dropped", "unsteady"}
 
 
 def reasons(result):
@@ -22,7 +26,7 @@ class Validity(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.port = free_port()
-        cls.target = Process(["taskset", "-c", "1", SQUALL, "target", "-l", f"127.0.0.1:{cls.port}"], cls.port)
+        cls.target = Process([SQUALL, "target", "-l", f"127.0.0.1:{cls.port}"], cls.port)
 
     @classmethod
     def tearDownClass(cls):
@@ -31,51 +35,27 @@ class Validity(unittest.TestCase):
     def url(self, path="/"):
         return f"http://127.0.0.1:{self.port}{path}"
 
-    def test_a_healthy_run_is_valid(self):
-        result = undisturbed(self.url("/delay/20"), "-c", "200", "-r", "500/s", "-d", "4s", "--strict")
-        self.assertEqual(result["validity"], "valid", result["validity_reasons"])
-        self.assertEqual(result["totals"]["count"], 2000)
+    def test_a_healthy_run_blames_nothing_but_the_machine(self):
+        result = squall(self.url("/delay/20"), "-c", "200", "-r", "500/s", "-d", "4s")
+        self.assert_undoubted_target(result)
+        self.assertEqual(result["counters"]["arrivals_due"], 2000)
+        self.assertEqual(result["totals"]["count"], 2000 - result["counters"]["arrivals_dropped"])
 
-    def test_the_example_is_valid(self):
+    def test_the_example_blames_nothing_but_the_machine(self):
         example = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../examples/first.yaml")
         with tempfile.TemporaryDirectory() as folder:
-            result = undisturbed("run", example, "--out", folder)
-        self.assertEqual(result["validity"], "valid", result["validity_reasons"])
+            command = [SQUALL, "run", example, "--out", folder, "--quiet", "--json", "-"]
+            ran = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+        # Its thresholds are limits of times, which a busy machine can miss.
+        self.assertIn(ran.returncode, (0, 1), ran.stderr)
+        self.assert_undoubted_target(json.loads(ran.stdout))
 
-    def test_a_busy_processor(self):
-        spinner = subprocess.Popen(["taskset", "-c", "0", sys.executable, "-c", "while True: pass"])
-        try:
-            result = self.provoked("starved", self.url(), "-d", "3s", "-c", "32")
-            self.provoked("send_delay", self.url(), "-d", "3s", "-c", "200", "-r", "3000/s")
-        finally:
-            spinner.kill()
-            spinner.wait()
-        self.assertNotEqual(result["validity"], "valid")
-
-    def test_a_saturated_processor(self):
-        self.provoked("cpu_bound", self.url(), "-d", "3s", "-c", "64")
-
-    def test_more_answers_than_can_be_read(self):
-        # What is done with each takes longer than the target does.
-        check = 'sha512(body) != md5(body)'
-        load = f"{{load: {{users: 256, for: 3s}}, steps: [{{get: /bytes/16384, check: {check}}}]}}"
-        with tempfile.TemporaryDirectory() as folder:
-            plan = os.path.join(folder, "plan.yaml")
-            with open(plan, "w") as file:
-                file.write(f"target: {self.url()}\nscenarios: {{u: {load}}}\n")
-            result = self.provoked("receive_delay", "run", plan, "--out", os.path.join(folder, "run"))
-        # Latencies end when the kernel has an answer: what it waits for squall is no part of them.
-        delay = result["generator"]["receive_delay_us"]["p50"]
-        self.assertLess(result["totals"]["latency_us"]["p50"], delay)
-
-    def provoked(self, rule, *arguments):
-        """A run of one worker on one processor that has this reason: the first of six, as other guests
-        of a shared machine can change what is the limit."""
-        for _ in range(6):
-            result = json_of(["taskset", "-c", "0", SQUALL, *arguments, "-w", "1"])
-            if rule in reasons(result):
-                return result
-        raise AssertionError(f"no {rule}: {result['validity_reasons']}")
+    def assert_undoubted_target(self, result):
+        """Nothing has failed, and whatever makes the numbers doubtful is the machine's doing: other programs may have had its
+        processors. `bench/healthy.py` judges how often such runs are doubted at all."""
+        self.assertEqual(result["totals"]["errors"], 0)
+        doubts = {rule for rule, reason in reasons(result).items() if reason["validity"] != "valid"}
+        self.assertLessEqual(doubts, OF_A_BUSY_MACHINE, result["validity_reasons"])
 
     def test_a_small_range_of_ports(self):
         code, result = in_a_network_of_its_own("40000 40099", "-c", "4", "-n", "400", "--strict")
@@ -103,7 +83,7 @@ class Validity(unittest.TestCase):
             url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
             arguments = [url, "-c", "10", "-n", "10", "-t", "5s", "--no-keepalive", "--quiet", "--json", "-"]
             # What was dropped may be sent again too late for some of them: these are errors, and not what this is about.
-            ran = subprocess.run([SQUALL, *arguments], capture_output=True, text=True, timeout=60)
+            ran = subprocess.run([SQUALL, *arguments], capture_output=True, text=True, timeout=PATIENCE)
             self.assertIn(ran.returncode, (0, 1), ran.stderr)
             result = json.loads(ran.stdout)
         found = reasons(result)
@@ -146,32 +126,17 @@ def in_a_network_of_its_own(ports, *arguments):
         # Otherwise connections over loopback take ports again that are in TIME_WAIT.
         echo 0 > /proc/sys/net/ipv4/tcp_tw_reuse
         '{SQUALL}' target -l 127.0.0.1:8080 >/dev/null & target=$!
-        sleep 1
+        until ss --listening --tcp --numeric | grep -q 127.0.0.1:8080; do sleep 0.1; done
         '{SQUALL}' http://127.0.0.1:8080/ --no-keepalive --quiet --json - {' '.join(arguments)}
         code=$?
         kill $target
         exit $code
     """
     ran = subprocess.run(["unshare", "--user", "--map-root-user", "--net", "sh", "-c", script],
-                         capture_output=True, text=True, timeout=60)
+                         capture_output=True, text=True, timeout=PATIENCE)
     if not ran.stdout:
         raise AssertionError(f"exit code {ran.returncode}: {ran.stderr}")
     return ran.returncode, json.loads(ran.stdout)
-
-
-def undisturbed(*arguments):
-    """A run that the machine's other guests have left alone: the first of three, or the last."""
-    for _ in range(3):
-        result = squall(*arguments)
-        if result["validity"] == "valid":
-            break
-        print("disturbed:", result["validity_reasons"])
-    return result
-
-
-def json_of(command):
-    ran = subprocess.run([*command, "--quiet", "--json", "-"], capture_output=True, text=True, timeout=60, check=True)
-    return json.loads(ran.stdout)
 
 
 if __name__ == "__main__":

@@ -13,13 +13,15 @@ const FORMS = {
   dark: { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
   phone: { viewport: { width: 390, height: 844 }, colorScheme: 'light', isMobile: true, hasTouch: true },
 };
-const SOON = { timeout: 60000 };
+// Machines that run tests are shared, and busy.
+const SOON = { timeout: 120000 };
 
 async function open(browser, url, form, seen) {
   const context = await browser.newContext(FORMS[form]);
   // axe-core is brought by the test, and no page of squall's would let it run.
   await context.addInitScript(axe);
   const page = await context.newPage();
+  page.setDefaultTimeout(SOON.timeout);
   page.on('console', (message) => seen.said.push(`${message.type()}: ${message.text()}`));
   page.on('pageerror', (error) => seen.said.push(String(error.stack || error)));
   page.on('dialog', (dialog) => seen.said.push(`dialog: ${dialog.message()}`));
@@ -44,7 +46,7 @@ async function judge(page, form, shot) {
   return { form, wide: width > FORMS[form].viewport.width + 1, violations: violations.map((own) => `${own.id}: ${own.help}: ${own.nodes[0].html.slice(0, 200)}`) };
 }
 
-/** Watches a run to its end, in all forms at once; one of the pages is loaded again in the middle. */
+/** Watches a run, in all forms at once, until who asked stops it; one of the pages is loaded again in the middle. */
 async function watch(browser, { url, shot }, seen) {
   const pages = {};
   for (const form of Object.keys(FORMS)) pages[form] = await open(browser, url, form, seen);
@@ -68,9 +70,11 @@ async function watch(browser, { url, shot }, seen) {
   await light.keyboard.press('ArrowLeft');
   seen.moment = await plot.getAttribute('aria-valuetext');
   seen.before = await curve(light);
+  const before = await light.evaluate(() => Number(document.documentElement.dataset.seconds));
   await light.reload();
-  await seconds(light, 5);
+  await seconds(light, before);
   seen.after = await curve(light);
+  console.error('ready');
   await light.waitForSelector('html[data-over]', SOON);
   seen.requests = await tile(light, 'requests');
   seen.errors = await tile(light, 'errors');
@@ -85,6 +89,7 @@ async function end(browser, { url }, seen) {
   const page = await open(browser, url, 'light', seen);
   await page.waitForSelector('html[data-over]', SOON);
   seen.kept = await page.locator('.kept').innerText();
+  seen.outcome = await page.locator('.conclusion .word').innerText();
   await openReport(page, seen);
 }
 
@@ -103,9 +108,10 @@ async function control(browser, { url }, seen) {
   const says = (text) => page.waitForFunction((own) => document.querySelector('.chip').textContent === own, text, SOON);
   await page.getByRole('button', { name: 'Pause' }).click();
   await says('PAUSED');
-  await page.waitForTimeout(1500);
+  // What was under way may end; then nothing is sent, in any of the seconds that are shown meanwhile.
+  await seconds(page, await page.evaluate(() => Number(document.documentElement.dataset.seconds)) + 4);
   const stood = await tile(page, 'requests');
-  await page.waitForTimeout(1500);
+  await seconds(page, await page.evaluate(() => Number(document.documentElement.dataset.seconds)) + 2);
   seen.stood = [stood, await tile(page, 'requests')];
   await page.getByRole('button', { name: 'Go on' }).click();
   await says('running');
@@ -140,8 +146,8 @@ async function lose(browser, { url }, seen) {
   seen.lost = await page.locator('#lost').innerText();
   await page.waitForFunction(() => document.getElementById('lost').textContent === '', null, SOON);
   await seconds(page, before + 3);
-  seen.curve = await curve(page);
   seen.seconds = await page.evaluate(() => Number(document.documentElement.dataset.seconds));
+  seen.curve = await curve(page);
 }
 
 /** The runs of a folder: the list, the filter, and a report that is opened. */
@@ -165,7 +171,7 @@ async function runs(browser, { url, shot }, seen) {
 }
 
 const asked = JSON.parse(readFileSync(0, 'utf8'));
-const browser = await chromium.launch({ executablePath: asked.browser, args: ['--no-sandbox'] });
+const browser = await chromium.launch({ executablePath: asked.browser, args: ['--no-sandbox'], ...SOON });
 const seen = { said: [], asked: new Set() };
 await { watch, end, control, lose, runs }[asked.what](browser, asked, seen);
 await browser.close();

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds squall as static binaries (musl) for x86_64 and aarch64, with man pages and completions, one archive each, and
 # tries them: the one of this machine's kind runs a plan, the other one with qemu if it is installed
-# (Debian: qemu-user-static). Needs rustup, and Python for the C compiler and linker (zig, which pip brings into
+# (Debian: qemu-user-static); and `cargo install`, as the README has it. Needs rustup, and Python for the C compiler and linker (zig, which pip brings into
 # target/): the compressors and the cryptography have C and assembler in them.
 # Usage: build.sh [TARGET...]       The archives are in target/release-files.
 set -euo pipefail
@@ -80,4 +80,9 @@ for target in "${targets[@]}"; do
         tar -C "$(dirname "$binary")" -czf "$files/squall-$version-$target.tar.gz" squall
     fi
 done
+
+echo "== cargo install"
+cargo install --quiet --locked --path crates/cli --root "$tools/installed"
+[ "$("$tools/installed/bin/squall" --version)" = "squall $version" ]
+
 (cd "$files" && sha256sum ./*.tar.gz >SHA256SUMS && ls -l)

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Puts JMeter, Gatling (with the plan of 10 requests compiled) and k6, or those that are named, into a folder,
-# as `bin/jmeter`, `bin/gatling` and `bin/k6`. JMeter and Gatling need mvn, java and javac 17 or later, and
-# python3; k6 needs go. `plugins` adds plug-ins with thread groups and timers to a JMeter that is there.
-# Usage: install.sh FOLDER [gatling] [jmeter] [plugins] [k6]
+# Puts JMeter and Gatling (with the plan of 10 requests compiled), or the one that is named, into a folder, as
+# `bin/jmeter` and `bin/gatling`. They need mvn, java and javac 17 or later, and python3. `plugins` adds plug-ins with
+# thread groups and timers to a JMeter that is there.
+# Usage: install.sh FOLDER [gatling] [jmeter] [plugins]
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-usage() { echo "usage: install.sh FOLDER [gatling] [jmeter] [plugins] [k6]" >&2; exit 2; }
+usage() { echo "usage: install.sh FOLDER [gatling] [jmeter] [plugins]" >&2; exit 2; }
 [ $# -ge 1 ] || usage
 folder=$1; shift
-[ $# -ge 1 ] || set -- gatling jmeter k6
+[ $# -ge 1 ] || set -- gatling jmeter
 for tool in "$@"; do
-    case $tool in gatling|jmeter|plugins|k6) ;; *) usage ;; esac
+    case $tool in gatling|jmeter|plugins) ;; *) usage ;; esac
 done
 mkdir -p "$folder/bin" && to=$(cd "$folder" && pwd)
 
@@ -53,10 +53,6 @@ LAUNCHER
 
 install_plugins() {
     mvn -q -B -f "$here/pom.xml" -P plugins dependency:copy-dependencies -DoutputDirectory="$to/jmeter/lib/ext" -DexcludeTransitive=true
-}
-
-install_k6() {
-    GOBIN="$to/bin" go install go.k6.io/k6@v1.8.1
 }
 
 for tool in "$@"; do

@@ -136,9 +136,8 @@ def join(lines, rows):
     return joined, [row for own in by_id.values() for row in own]
 
 
-def measure(case, io, wire=None, prompt=False):
-    """One run of a case with one I/O backend, over loopback or a wire; with real-time priority for squall too, if
-    other programs should not disturb it."""
+def measure(case, io, wire=None):
+    """One run of a case with one I/O backend, over loopback or a wire."""
     client, server, host = wire.ends() if wire else ([], [], "127.0.0.1")
     with tempfile.TemporaryDirectory(prefix="squall-truth-") as name:
         folder, port = Path(name), free_port()
@@ -147,9 +146,8 @@ def measure(case, io, wire=None, prompt=False):
         try:
             words = ["run", str(folder / "plan.yaml"), "--out", str(folder), "-w", "1", "--io", io, "--quiet",
                      "--log-requests", str(folder / "log.jsonl"), "--json", str(folder / "run.json")]
-            prompt = PROMPT if prompt and is_allowed() else []
             stop = ["sh", "-c", STOP, "sh"] if case.stopped else []
-            done = run([*client, *stop, *prompt, *pinned(GENERATOR_CPU, [squall(), *words])], cpu=None, limit=120)
+            done = run([*client, *stop, *pinned(GENERATOR_CPU, [squall(), *words])], cpu=None, limit=120)
         finally:
             accepted = ground.end()
         if done["code"] not in (0, 1):

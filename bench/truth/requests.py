@@ -4,9 +4,10 @@ stamps of each request (server.c, compiled with `cc`), over loopback or a wire o
 beside squall's log of requests, joined request by request, with both I/O backends. Exit code 1 where a figure is off by
 more than is allowed: counts must be equal, and times within 50 µs or 5 %.
 
-Usage: requests.py [--fast] [--figures] [--only TEXT] [--io epoll|io_uring]
-  --fast     in less than two minutes, what does not depend on how busy the machine is (medians, and no maxima); where
-             it is allowed squall has real-time priority, and a case that misses is tried once more
+Usage: requests.py [--counts] [--fast] [--figures] [--only TEXT] [--io epoll|io_uring]
+  --counts   judges counts and kinds alone, which no other program on the machine can change: times are printed, and
+             not judged
+  --fast     --counts, and only the cases that take less than two minutes together
   --figures  prints every figure, not only a line for each case and those that miss
   --only     cases whose name holds this"""
 
@@ -32,40 +33,34 @@ SHOWN = ("latency, p50", "latency, p99", "latency, request by request: p50 of th
 
 def options():
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("--counts", action="store_true")
     words.add_argument("--fast", action="store_true")
     words.add_argument("--figures", action="store_true")
     words.add_argument("--only", default="")
     words.add_argument("--io", choices=BACKENDS)
-    return words.parse_args()
+    given = words.parse_args()
+    given.counts |= given.fast
+    return given
 
 
-def measured(case, io, prompt):
+def measured(case, io):
     """One run of a case, over a wire of its own if it needs one."""
     if not case.wire:
-        return measure(case, io, prompt=prompt)
+        return measure(case, io)
     wire = Wire(*case.wire)
     try:
-        return measure(case, io, wire, prompt)
+        return measure(case, io, wire)
     finally:
         wire.end()
 
 
-def compared(case, io, fast):
-    """The figures of a case; in the fast run, those that another program on the machine cannot move, and of two
-    attempts the second if the first misses."""
-    for attempt in (1, 2):
-        own = [figure for figure in figures(measured(case, io, fast)) if not (fast and figure.noisy)]
-        if not fast or attempt == 2 or all(figure.is_met for figure in own):
-            return own
-
-
-def line(own):
-    """What the line of a case shows."""
+def line(own, judged):
+    """What the line of a case shows, of all figures and of those that are judged."""
     by_name = {figure.name: figure for figure in own}
     latencies = [by_name.get(name) for name in SHOWN]
     pairs = [(f"{figure.truth:,.0f}", f"{figure.squall:,.0f}") if figure else ("", "") for figure in latencies]
-    met = sum(figure.is_met for figure in own)
-    return (f"{by_name['requests'].truth:,}", *pairs[0], *pairs[1], pairs[2][1], pairs[3][1], f"{met} of {len(own)}")
+    met = sum(figure.is_met for figure in judged)
+    return (f"{by_name['requests'].truth:,}", *pairs[0], *pairs[1], pairs[2][1], pairs[3][1], f"{met} of {len(judged)}")
 
 
 def as_root_of_a_namespace():
@@ -87,13 +82,14 @@ for case in CASES:
     if words.only not in case.name or (words.fast and not case.fast) or (case.wire and no_wire):
         continue
     for io in [words.io] if words.io else BACKENDS:
-        own = compared(case, io, words.fast)
-        missed += [(case.name, io, figure) for figure in own if not figure.is_met]
+        own = list(figures(measured(case, io)))
+        judged = [figure for figure in own if not (words.counts and figure.is_timed)]
+        missed += [(case.name, io, figure) for figure in judged if not figure.is_met]
         if words.figures:
             for figure in own:
-                table.row(case.name, io, figure.name, *figure.cells(), table.goal(figure.is_met))
+                table.row(case.name, io, figure.name, *figure.cells(), table.goal(figure.is_met) if figure in judged else "not judged")
         else:
-            table.row(case.name, io, *line(own), table.goal(all(figure.is_met for figure in own)))
+            table.row(case.name, io, *line(own, judged), table.goal(all(figure.is_met for figure in judged)))
 if no_wire:
     print(f"\nWithout the cases over a wire: {no_wire}.")
 if missed and not words.figures:

@@ -28,7 +28,7 @@ import (
 )
 
 const scraping = `
-global: {scrape_interval: 100ms, scrape_timeout: 100ms, scrape_native_histograms: %t}
+global: {scrape_interval: 500ms, scrape_timeout: 500ms, scrape_native_histograms: %t}
 scrape_configs: [{job_name: squall}]
 `
 

@@ -35,7 +35,7 @@ pub const MAX_WORKERS: u32 = 128;
 /// How long a closed connection keeps its local port, in s (TIME_WAIT, which Linux fixes at
 /// 60 s: TCP_TIMEWAIT_LEN).
 const TIME_WAIT_S: f64 = 60.0;
-/// Memory of a process without users, and of a user with an idle connection, in bytes, as measured (docs/benchmarks.md: 10,000 users).
+/// Memory of a process without users, and of a user with an idle connection, in bytes, as measured (docs/develop/benchmarks.md: 10,000 users).
 const BASE_BYTES: u64 = 12 << 20;
 const USER_BYTES: u64 = 1_300;
 

@@ -138,7 +138,7 @@ fn how_to_come_from_other_tools() {
 /// Every Markdown file of the documentation.
 fn documents() -> Vec<PathBuf> {
     let mut found = vec![root().join("README.md"), root().join("CONTRIBUTING.md")];
-    for folder in ["docs", "docs/howto"] {
+    for folder in ["docs", "docs/howto", "docs/develop"] {
         let entries = std::fs::read_dir(root().join(folder)).expect("a folder");
         let paths = entries.map(|entry| entry.expect("readable").path());
         found.extend(paths.filter(|path| path.extension().is_some_and(|end| end == "md")));

@@ -7,7 +7,7 @@ use squall_plan::model::{Load, Plan, Stage};
 use super::{Available, Demand};
 use crate::host_sampler;
 
-/// CPU time that each request takes at least, in µs, on any machine: the cheapest measured took 4 (docs/benchmarks.md).
+/// CPU time that each request takes at least, in µs, on any machine: the cheapest measured took 4 (docs/develop/benchmarks.md).
 /// What a request of this plan takes is known to nobody here.
 const LEAST_US_PER_REQUEST: f64 = 1.0;
 
