@@ -26,13 +26,51 @@ fn check(name: &str, tally: &Tally) {
     assert!(tally.bounds_hold as f64 >= least(tally.bounds), "{name}: {tally:?}");
 }
 
+/// Two tests of each series: of its intervals, and of what is found to change in it.
+macro_rules! tests_of {
+    ($($module:ident: $name:literal,)*) => {
+        const TESTED: &[&str] = &[$($name),*];
+        $(mod $module {
+            #[test]
+            fn intervals_hold_what_they_promise() {
+                super::intervals_hold($name);
+            }
+
+            #[test]
+            fn what_changes_is_found_and_what_is_steady_is_not() {
+                super::changes_are_found($name);
+            }
+        })*
+    };
+}
+
+tests_of! {
+    light_queue: "M/M/1 70%, 100/s",
+    busy_queue: "M/M/1 70%, 1,000/s",
+    heavy_queue: "M/M/1 90%, 1,000/s",
+    short_memory: "AR(1), memory 1 s",
+    memory: "AR(1), memory 5 s",
+    long_memory: "AR(1), memory 10 s",
+    exponential: "exponential",
+    bimodal: "bimodal",
+    lognormal: "lognormal",
+    pauses: "GC pauses",
+}
+
+#[test]
+fn each_series_is_tested() {
+    let names = CASES.iter().map(|case| case.name);
+    for name in names.chain(changes::CASES.iter().map(|case| case.name)) {
+        assert!(TESTED.contains(&name), "{name}");
+    }
+}
+
 /// Some also say how often there must be an upper bound, and how wide an interval may be: a p99 that is made
 /// of some two independent bad moments has no upper bound, however lucky the run; one that is made of
 /// many always has one.
-#[test]
-fn intervals_hold_what_they_promise() {
+fn intervals_hold(series: &str) {
     let never = |tally: &Tally| tally.intervals <= 2 && tally.bounds as u64 + 2 >= RUNS;
-    for case in CASES.iter().filter(|case| case.seconds <= 60) {
+    for case in CASES.iter().filter(|case| case.name == series && case.seconds <= 60) {
         for (value, mut tally) in tallies(case, Start::Empty, RUNS) {
             let name = format!("{} {} s {value}", case.name, case.seconds);
             check(&name, &tally);
@@ -55,9 +93,9 @@ fn intervals_hold_what_they_promise() {
 
 /// At most 5 of 100 steady runs are called unsteady, and at least 95 that change by a half, or evenly by a
 /// fifth: of 50 runs three standard errors beyond that are 7 and 43.
-#[test]
-fn what_changes_is_found_and_what_is_steady_is_not() {
-    for case in changes::CASES.iter().filter(|case| case.seconds <= 60) {
+fn changes_are_found(series: &str) {
+    let cases = changes::CASES.iter().filter(|case| case.name == series && case.seconds <= 60);
+    for case in cases {
         let outcomes = changes::outcomes(case, CHANGING_RUNS);
         let found = outcomes.iter().filter(|(unsteady, _)| *unsteady).count();
         match case.goal() {

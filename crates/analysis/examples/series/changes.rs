@@ -25,7 +25,8 @@ const HEAVY: Process = Process::Queue { load: 0.9, rate: 1_000.0 };
 /// A series that changes, or does not.
 #[derive(Debug)]
 pub struct Case {
-    name: &'static str,
+    /// What the series is called.
+    pub name: &'static str,
     process: Process,
     /// How long its runs are.
     pub seconds: u32,

@@ -1,3 +1,5 @@
+use squall_metrics::{NameId, Sample, Slice};
+
 use super::*;
 
 /// Chance that is the same in every run.
@@ -79,4 +81,48 @@ fn what_changes_late_or_all_the_time_is_not_cut_but_told() {
         }
     });
     assert_eq!((cut(&twice).0, cut(&twice).1.and_then(|change| change.at)), (5, Some(50)));
+}
+
+/// The steady part of a run of so many even seconds whose load is like this.
+fn part(
+    elapsed_s: f64,
+    warmup: Warmup,
+    constant: Option<(f64, Option<f64>)>,
+) -> Option<(u32, u32)> {
+    let mut totals = Totals::new();
+    let seconds = elapsed_s.ceil() as u32;
+    let slices: Vec<Slice> = (0..seconds)
+        .map(|second| {
+            let mut slice = Slice::new(0, second);
+            (0..200).for_each(|_| slice.record(NameId(0), &Sample::ok(2_000)));
+            slice
+        })
+        .collect();
+    slices.iter().for_each(|slice| assert!(totals.add(slice)));
+    let mut series = totals.series();
+    slices.iter().for_each(|slice| series.add(slice));
+    let shape = Shape {
+        warmup,
+        constant_from_s: constant.map(|(from, _)| from),
+        constant_to_s: constant.and_then(|(_, to)| to),
+    };
+    let steady = steady(&totals, &series.finish(), elapsed_s, shape)?;
+    assert_eq!(steady.unsteady, None);
+    Some((steady.from, steady.to))
+}
+
+#[test]
+fn ramps_warm_ups_and_ends_are_cut_off() {
+    assert_eq!(part(6.5, Warmup::None, Some((1.0, None))), Some((1, 6)));
+    assert_eq!(part(6.5, Warmup::None, Some((0.2, Some(6.5)))), Some((1, 6)));
+    assert_eq!(part(7.5, Warmup::Fixed(2.0), Some((0.0, Some(7.5)))), Some((2, 7)));
+    assert_eq!(part(20.0, Warmup::Auto, Some((0.0, Some(11.5)))), Some((0, 11)), "it ends early");
+    assert_eq!(part(5.9995, Warmup::None, Some((1.0, None))), Some((1, 6)));
+}
+
+#[test]
+fn a_load_that_always_changes_has_no_steady_part_and_nor_has_a_short_one() {
+    assert_eq!(part(20.0, Warmup::None, None), None);
+    assert_eq!(part(4.5, Warmup::None, Some((0.0, None))), None);
+    assert_eq!(part(6.5, Warmup::None, Some((2.0, None))), None);
 }

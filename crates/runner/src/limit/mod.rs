@@ -2,7 +2,12 @@
 //! comes next, and what follows from the results, is decided by `squall-limit`.
 
 mod level;
+mod load;
+#[cfg(test)]
+mod simulated;
 mod steps;
+#[cfg(test)]
+mod tests;
 mod windows;
 
 use std::path::{Path, PathBuf};
@@ -30,6 +35,7 @@ use crate::prepared::Prepared;
 use crate::sections::{self, PhaseEnd, PhaseReport};
 use crate::sink::Sinks;
 pub use level::kind as level_kind;
+use load::RealLoad;
 use steps::Steps;
 
 /// What is done about a limit.
@@ -158,7 +164,8 @@ pub fn limit(
     }
     let end = end_by_setup(&phases);
     let mut steps = Steps {
-        prepared: &prepared,
+        load: &RealLoad { prepared: &prepared, handle },
+        plan,
         asked,
         meta,
         by,

@@ -1,26 +1,22 @@
-//! Runs the steps of a search, and keeps them on disk as they are measured.
+//! The steps of a search: which are run, how it ends, and what of them is on disk meanwhile. What a step measures
+//! comes from a [`Load`].
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use squall_analysis::Threshold;
-use squall_engine::{Control, Event, ExchangeFilter, Section, Trace};
 use squall_limit::{
     LevelKind, Limit, LoadStep, Next, Recovery, RecoveryDetector, Search, SearchEnd, StepOutcome,
 };
-use squall_metrics::{HostMetrics, Slice};
+use squall_plan::model::Plan;
 use squall_report::{Around, Meta, RunPhase, limit_json, limit_text};
 
+use super::load::Load;
 use super::windows::Windows;
 use super::{LimitNotice, LimitOptions, LimitOutcome, Mode, level};
 use crate::error::Error;
-use crate::handle::{Handle, Phase};
-use crate::host_sampler::HostSampler;
-use crate::plans;
-use crate::prepared::Prepared;
-use crate::source_addresses;
+use crate::handle::Handle;
 
 /// Share of a step that is not measured, while connections are opened and the previous step dies away.
 const UNMEASURED_SHARE: f64 = 0.2;
@@ -31,7 +27,8 @@ const MAX_RECOVERY_STEPS: u32 = 2;
 
 /// Runs a plan at different load levels.
 pub(super) struct Steps<'a> {
-    pub prepared: &'a Prepared<'a>,
+    pub load: &'a dyn Load,
+    pub plan: &'a Plan,
     pub asked: &'a LimitOptions,
     pub meta: Meta,
     pub by: LevelKind,
@@ -120,7 +117,7 @@ impl Steps<'_> {
         let mut windows =
             Windows::many(first, length, self.asked.max_steps).map_err(Error::incomplete)?;
         let total = Duration::from_secs(u64::from(first + length * self.asked.max_steps));
-        let host = self.load(level, total, None, |slice, host| {
+        let host = self.load.measure(&self.at(level, total), total, &mut |slice, host| {
             windows.add(slice);
             let complete = windows.complete(slice.second);
             if complete > done.steps.len() {
@@ -133,7 +130,6 @@ impl Steps<'_> {
                     self.save_done(done);
                 }
             }
-            true
         })?;
         if self.is_interrupted() {
             return Ok(SearchEnd::Interrupted);
@@ -154,9 +150,9 @@ impl Steps<'_> {
         let first = unmeasured(self.asked.step);
         let mut windows =
             Windows::one(first, whole(self.asked.step) - first).map_err(Error::incomplete)?;
-        let host = self.load(level, self.asked.step, None, |slice, _| {
+        let length = self.asked.step;
+        let host = self.load.measure(&self.at(level, length), length, &mut |slice, _| {
             windows.add(slice);
-            true
         })?;
         if self.is_interrupted() {
             return Ok(None);
@@ -176,9 +172,14 @@ impl Steps<'_> {
         Ok(Some(outcome))
     }
 
+    /// The plan at a level, for this long.
+    fn at(&self, level: f64, length: Duration) -> Plan {
+        level::at(self.plan, self.by, level, length)
+    }
+
     /// The rate of arrivals at a level, if all the load is arrivals.
     fn arrivals(&self, level: f64) -> Option<f64> {
-        level::arrivals(&level::at(self.prepared.plan(), self.by, level, Duration::ZERO))
+        level::arrivals(&self.at(level, Duration::ZERO))
     }
 
     /// Watches the target at the lowest level that met the requirements, until its latency is back to normal.
@@ -187,53 +188,14 @@ impl Steps<'_> {
         let met = done.steps.iter().filter(|step| step.met() && step.mean_us > 0.0);
         let Some(normal) = met.min_by(|a, b| a.level.total_cmp(&b.level)) else { return Ok(true) };
         let at = normal.level;
-        let detector = Arc::new(Mutex::new(RecoveryDetector::new(normal)));
+        let detector = RecoveryDetector::new(normal);
         let length = self.asked.step * MAX_RECOVERY_STEPS;
-        self.load(at, length, Some(detector.clone()), |_, _| true)?;
-        let seconds = detector.lock().unwrap_or_else(PoisonError::into_inner).recovered();
+        let seconds = self.load.watch(&self.at(at, length), length, detector)?;
         if !self.is_interrupted() {
             done.recoveries.push(Recovery { from, at, seconds, watched_s: length.as_secs_f64() });
             self.save_done(done);
         }
         Ok(seconds.is_some())
-    }
-
-    /// Runs the plan at a level until `take` says that it is enough, or the target has recovered.
-    fn load(
-        &self,
-        level: f64,
-        length: Duration,
-        recovery: Option<Arc<Mutex<RecoveryDetector>>>,
-        mut take: impl FnMut(&Slice, &HostMetrics) -> bool,
-    ) -> Result<HostMetrics, Error> {
-        let mut host = HostMetrics::default();
-        let plan = level::at(self.prepared.plan(), self.by, level, length);
-        let (sources, shared) = (&self.prepared.loaded.sources, &self.prepared.shared);
-        let program = plans::compile(&plan, sources, Section::Load, &self.prepared.compile)?;
-        let workers = self.prepared.workers(&plan)?;
-        let Some(control) = self.handle.begin(Phase::Load, Duration::ZERO) else {
-            return Ok(host);
-        };
-        let began = Instant::now();
-        let sources = source_addresses::of_all(&program, shared);
-        let mut sampler = HostSampler::new(sources, &shared.destinations());
-        host.add(0.0, sampler.sample());
-        let trace = recovery.map(|detector| until_recovered(detector, control.clone()));
-        let ended =
-            squall_engine::run(program, shared.clone(), &workers, &control, trace, |event| {
-                let Event::Slice(slice) = event else { return };
-                host.add(began.elapsed().as_secs_f64(), sampler.sample());
-                let on = take(slice, &host);
-                // Requests in flight at the end of a step no longer matter; they end after its last second.
-                if !on || control.elapsed().is_some_and(|elapsed| elapsed >= length) {
-                    control.stop(Duration::ZERO);
-                }
-            })
-            .map_err(Error::incomplete)?;
-        match ended.failures.is_empty() {
-            true => Ok(host),
-            false => Err(Error::incomplete(ended.failures.join("; "))),
-        }
     }
 
     fn is_interrupted(&self) -> bool {
@@ -243,7 +205,7 @@ impl Steps<'_> {
     /// What follows from what is done.
     fn limit(&self, done: Done, end: SearchEnd) -> Limit {
         let mode = self.asked.mode.label();
-        let limit = Limit::new(self.prepared.plan().name.clone(), self.by, mode, done.steps, end);
+        let limit = Limit::new(self.plan.name.clone(), self.by, mode, done.steps, end);
         Limit { recoveries: done.recoveries, ..limit }
     }
 
@@ -280,18 +242,6 @@ impl Steps<'_> {
         let (meta, folder) = (self.meta.clone(), self.folder.clone());
         LimitOutcome { meta, limit, failures, folder, phases: Vec::new() }
     }
-}
-
-/// Watches each response, and ends the run as soon as the target has recovered.
-fn until_recovered(detector: Arc<Mutex<RecoveryDetector>>, control: Control) -> Trace {
-    Trace::new(ExchangeFilter::All, 0, move |exchange| {
-        let latency_us = exchange.latency_ns as f64 / 1e3;
-        let ended_s = (exchange.at_us as f64 + latency_us) / 1e6;
-        let mut detector = detector.lock().unwrap_or_else(PoisonError::into_inner);
-        if detector.add(ended_s, latency_us, exchange.error.is_some()) {
-            control.stop(Duration::ZERO);
-        }
-    })
 }
 
 /// The levels of a stress test.

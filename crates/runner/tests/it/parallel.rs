@@ -116,7 +116,7 @@ fn each_step_of_the_list_is_a_flow_of_its_own() {
 fn a_stalled_branch_holds_up_its_user_and_not_the_others() {
     let peer = stalling();
     let steps = "
-      - parallel: {limit: 2, steps: [{get: /stall, timeout: 300ms}, {get: /a}, {get: /b}, {get: /c}]}
+      - parallel: {limit: 2, steps: [{get: /stall, timeout: 1s}, {get: /a}, {get: /b}, {get: /c}]}
       - get: /last";
     let json = Steps::one(&peer.url(), steps).run(End::Failed);
     assert_eq!(kinds(&json), r#"{"timeout_first_byte":1}"#);
@@ -209,7 +209,7 @@ fn what_is_in_flight_has_the_graceful_stop_to_end() {
     let peer = stalling();
     let folder = tempfile::tempdir().expect("a folder");
     let plan = format!(
-        "target: {}\ngraceful_stop: 200ms\nscenarios: {{a: {{load: {{users: 2, for: 300ms}}, steps: [{{parallel: {{limit: 3, steps: [{}]}}}}]}}}}\n",
+        "target: {}\ngraceful_stop: 200ms\nscenarios: {{a: {{load: {{users: 2, for: 1500ms}}, steps: [{{parallel: {{limit: 3, steps: [{}]}}}}]}}}}\n",
         peer.url(),
         "{get: /stall}, ".repeat(5)
     );

@@ -15,11 +15,11 @@ use crate::common::{
 fn rows_are_shared_over_workers_without_gap_or_repeat() {
     let server = target();
     let rows: String = (0..40).map(|n| format!("{n};name {n}\n")).collect();
-    let data = |at_end: &str, share: &str, pick: &str| {
+    let data_of = |iterations: u32, at_end: &str, share: &str, pick: &str| {
         let plan = format!(
             "target: {}
 data: {{rows: {{csv: rows.csv, delimiter: ';', header: [id, name], at_end: {at_end}, share: {share}, pick: {pick}}}}}
-scenarios: {{a: {{load: {{users: 8, iterations: 10}}, steps: [{{get: '/status/200?${{rows.id}}', name: 'row ${{rows.id}}'}}]}}}}
+scenarios: {{a: {{load: {{users: 8, iterations: {iterations}}}, steps: [{{get: '/status/200?${{rows.id}}', name: 'row ${{rows.id}}'}}]}}}}
 ",
             server.url()
         );
@@ -29,9 +29,11 @@ scenarios: {{a: {{load: {{users: 8, iterations: 10}}, steps: [{{get: '/status/20
         let counts = requests.values().map(|row| row["count"].as_u64().expect("a count"));
         (json.clone(), counts.collect::<Vec<_>>())
     };
-    let (json, counts) = data("stop", "all", "next");
+    // No user alone can use all.
+    let (json, counts) = data_of(41, "stop", "all", "next");
     assert_eq!(counts, [1; 40], "each row once: {json}");
     assert_eq!(counter(&json, "data_exhausted"), 8);
+    let data = |at_end: &str, share: &str, pick: &str| data_of(10, at_end, share, pick);
     let (_, counts) = data("cycle", "all", "next");
     assert_eq!(counts, [2; 40], "each row twice");
     let (_, counts) = data("cycle", "user", "next");

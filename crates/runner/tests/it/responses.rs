@@ -200,7 +200,7 @@ fn an_early_response_over_tls_counts_as_that_response() {
 
 /// Time to think in which the close comes: what is closed only while the next request is on its way may
 /// have carried it out.
-const GET_AND_THINK: &str = "\n      - get: /\n      - think: 200ms";
+const GET_AND_THINK: &str = "\n      - get: /\n      - think: 1s";
 
 /// Responds to one request, says nothing of closing, and closes.
 fn responds_once(mut client: Conversation) {
@@ -237,7 +237,7 @@ fn a_get_is_not_repeated_twice() {
 #[test]
 fn a_post_that_was_not_sent_is_sent_on_a_fresh_connection() {
     let server = Peer::start("127.0.0.1", responds_once);
-    let step = "\n      - {post: /, body: hello}\n      - think: 200ms";
+    let step = "\n      - {post: /, body: hello}\n      - think: 1s";
     let json = Steps { iterations: 3, ..Steps::one(&server.url(), step) }.run(End::Passed);
     all_good(&json, 3);
     assert_eq!((counter(&json, "stale_retries"), counter(&json, "connections_opened")), (2, 3));

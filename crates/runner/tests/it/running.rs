@@ -1,10 +1,10 @@
 //! A run through the library: what sinks are told, how it is controlled from another thread, and how it ends in
-//! each of its phases.
+//! each of its phases. Nothing depends on when something was seen, but on what had happened before.
 
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use squall_engine::ExchangeFilter;
 use squall_plan::yaml::Loaded;
@@ -35,13 +35,20 @@ impl Notes {
         self.all().into_iter().filter(|note| note.starts_with(begin)).collect()
     }
 
-    /// Waits, at most 20 s, until something was noted.
+    /// Waits until a note begins so.
     fn wait_for(&self, text: &str) {
+        self.wait_until(text, |note| note.starts_with(text));
+    }
+
+    /// Waits until there is such a note. In vain if the run ends without it, or hangs.
+    fn wait_until(&self, what: &str, is_it: impl Fn(&str) -> bool) {
         let notes = self.0.0.lock().expect("no panic");
-        let lacks = |notes: &mut Vec<String>| !notes.iter().any(|note| note.starts_with(text));
-        let limit = Duration::from_secs(20);
-        let (notes, waited) = self.0.1.wait_timeout_while(notes, limit, lacks).expect("no panic");
-        assert!(!waited.timed_out(), "{text} is not among {notes:?}");
+        let lacks = |notes: &mut Vec<String>| {
+            let is_over = notes.iter().any(|note| note.starts_with("finish "));
+            !is_over && !notes.iter().any(|note| is_it(note))
+        };
+        let notes = self.0.1.wait_while(notes, lacks).expect("no panic");
+        assert!(notes.iter().any(|note| is_it(note)), "{what} is not among {notes:?}");
     }
 }
 
@@ -202,7 +209,7 @@ scenarios:
     assert!(!outcome.is_interrupted());
     let abort = outcome.run.aborted.as_ref().expect("it was aborted");
     assert_eq!((abort.threshold.as_str(), abort.at_s), ("error_rate < 40%", 2.0));
-    assert!((2.0..4.0).contains(&outcome.run.elapsed_s), "{}", outcome.run.elapsed_s);
+    assert!(outcome.run.elapsed_s >= 2.0, "{}", outcome.run.elapsed_s);
     // What was in flight was finished, and what the run had made is cleaned up.
     let kinds = outcome.run.totals.all().error_kinds;
     assert!(kinds.iter().all(|(kind, _)| kind.label() == "status"), "{kinds:?}");
@@ -224,7 +231,7 @@ fn a_threshold_that_holds_or_comes_later_ends_nothing() {
 thresholds:
   - {threshold: 'error_rate < 40%', abort_on_fail: true, after: 1m}
   - {threshold: 'errors < 100000', abort_on_fail: true}
-scenarios: {a: {load: {users: 1, for: 2500ms}, steps: [{get: /status/500}, {think: 10ms}]}}
+scenarios: {a: {load: {users: 1, for: 1500ms}, steps: [{get: /status/500}, {think: 10ms}]}}
 ";
     let outcome = noted(&plan(text), &Notes::default(), &Handle::default());
     assert_eq!(outcome.run.aborted, None);
@@ -252,7 +259,7 @@ fn a_run_is_stopped_in_any_phase() {
     // In its load.
     let plan = format!("target: builtin\nteardown: [{{get: /}}]\n{ENDLESS}\n");
     let (outcome, notes) = controlled(&plan, "second 0", Handle::stop);
-    assert!(outcome.run.interrupted && outcome.run.totals.all().count > 10);
+    assert!(outcome.run.interrupted && outcome.run.totals.all().count > 0);
     assert_eq!(outcome.run.incomplete, [] as [&str; 0]);
     assert_eq!(outcome.phase(Phase::Teardown).map(|down| &down.end), Some(&PhaseEnd::Done));
     assert_eq!(notes.of("stop asked"), ["stop asked in load"]);
@@ -387,42 +394,55 @@ scenarios: {a: {load: {users: 1, iterations: 3}, steps: [{get: '/echo?q=${token}
     assert!(!log.contains("wonderful"), "{log}");
 }
 
-/// Users that never wait stand still as well, within an iteration and after it, also in branches.
-#[test]
-fn users_without_think_time_pause_too() {
-    for steps in [
-        "[{get: /}]",
-        "[{repeat: 1000000, steps: [{get: /}]}]",
-        "[{parallel: [{repeat: 1000000, steps: [{get: /}]}, {repeat: 1000000, steps: [{get: /delay/1}]}]}]",
-    ] {
-        let plan = format!(
-            "target: builtin\nscenarios: {{a: {{load: {{users: 2, for: 2s}}, steps: {steps}}}}}\n"
-        );
-        let (outcome, _) = controlled(&plan, "second 0", |handle| {
-            handle.pause().expect("a load");
-            std::thread::sleep(Duration::from_millis(2_300));
-            handle.resume().expect("a load");
+/// Pauses two users that never wait, until a whole second was without requests. They go on after it.
+fn stands_still(steps: &str) {
+    let plan = plan(&format!(
+        "target: builtin\nscenarios: {{a: {{load: {{users: 2, for: 2s}}, steps: {steps}}}}}\n"
+    ));
+    let (notes, handle) = (Notes::default(), Handle::default());
+    let outcome = std::thread::scope(|scope| {
+        let running = scope.spawn(|| noted(&plan, &notes, &handle));
+        notes.wait_for("second 0");
+        handle.pause().expect("a load");
+        notes.wait_until("an empty second", |note| {
+            note.starts_with("second ") && note.ends_with(": ")
         });
-        // Second 2 lies within the pause as a whole.
-        let of = |second: u32| -> u64 {
-            let rows = outcome.run.series.rows().iter();
-            rows.filter(|row| row.second == second).map(|row| row.requests).sum()
-        };
-        assert!(of(0) > 0 && of(3) > 0, "{steps}: {} and {}", of(0), of(3));
-        assert_eq!(of(2), 0, "{steps}");
-        assert!(outcome.run.elapsed_s >= 4.0, "{}", outcome.run.elapsed_s);
-    }
+        handle.resume().expect("a load");
+        running.join().expect("no panic")
+    });
+    let by_second: Vec<u64> = outcome.run.series.rows().iter().map(|row| row.requests).collect();
+    let still = by_second.iter().position(|requests| *requests == 0).expect("an empty second");
+    assert!(by_second[0] > 0 && by_second[still..].iter().any(|own| *own > 0), "{by_second:?}");
+    assert!(outcome.run.elapsed_s >= 3.0, "it is no part of the load: {}", outcome.run.elapsed_s);
+}
+
+#[test]
+fn users_that_never_wait_pause_between_iterations() {
+    stands_still("[{get: /}]");
+}
+
+#[test]
+fn users_that_never_wait_pause_within_an_iteration() {
+    stands_still("[{repeat: 1000000, steps: [{get: /}]}]");
+}
+
+#[test]
+fn users_that_never_wait_pause_in_branches() {
+    let branch = |path| format!("{{repeat: 1000000, steps: [{{get: {path}}}]}}");
+    stands_still(&format!("[{{parallel: [{}, {}]}}]", branch("/"), branch("/delay/1")));
 }
 
 #[test]
 fn a_load_pauses_and_goes_on() {
-    let plan = "target: builtin\nscenarios: {a: {load: {rate: 50/s, for: 2s, max_users: 5}, steps: [{get: /}]}}\n";
+    // There are users for all arrivals of a moment in which the machine stood still.
+    let plan = "target: builtin\nscenarios: {a: {load: {rate: 50/s, for: 2s, max_users: 100}, steps: [{get: /}]}}\n";
     let (outcome, notes) = controlled(plan, "second 0", |handle| {
         handle.pause().expect("a load");
         std::thread::sleep(Duration::from_secs(1));
         handle.resume().expect("a load");
     });
-    assert_eq!(outcome.run.totals.all().count, 100, "nothing is lost");
+    assert_eq!(outcome.run.totals.counters().arrivals_due, 100, "nothing is lost");
+    assert_eq!(outcome.run.totals.all().count, 100);
     assert!(outcome.run.elapsed_s >= 2.9, "{}", outcome.run.elapsed_s);
     assert!(notes.of("paused").len() == 1 && notes.of("resumed").len() == 1);
 }
@@ -453,8 +473,8 @@ scenarios:
     let counters = outcome.run.totals.counters();
     assert!(counters.users_active >= 7, "{counters:?}");
     // 10 a second for at least a second, and then 200.
-    assert!((200..=500).contains(&counters.arrivals_due), "{counters:?}");
-    assert!((2.9..4.0).contains(&outcome.run.elapsed_s), "{}", outcome.run.elapsed_s);
+    assert!((40..=10 + 2 * 200).contains(&counters.arrivals_due), "{counters:?}");
+    assert!(outcome.run.elapsed_s >= 2.9, "{}", outcome.run.elapsed_s);
     let scaled: Vec<String> =
         notes.all().into_iter().filter(|note| note.contains("scaled")).collect();
     assert_eq!(scaled, ["few scaled to 7 users", "slow scaled to 200/s"]);
@@ -465,11 +485,16 @@ fn one_run_leaves_nothing_to_the_next() {
     let plan = plan(
         "target: builtin\nseed: 7\nscenarios: {a: {load: {users: 2, iterations: 5}, steps: [{get: /}]}}\n",
     );
-    let outcomes = [0, 1].map(|_| noted(&plan, &Notes::default(), &Handle::default()));
-    for outcome in &outcomes {
+    let cores = std::thread::available_parallelism().expect("a number").get() as f64;
+    for _ in 0..2 {
+        let began = Instant::now();
+        let outcome = noted(&plan, &Notes::default(), &Handle::default());
         assert_eq!(outcome.run.totals.all().count, 10);
         assert!(outcome.run.passed() && !outcome.is_interrupted());
-        assert!(outcome.run.generator.cpu_user_s < 5.0, "only its own");
+        // More than all processors had in that time is not its own.
+        let most = cores * began.elapsed().as_secs_f64() + 0.1;
+        let used = outcome.run.generator.cpu_user_s;
+        assert!(used <= most, "{used} s of at most {most} s");
     }
 }
 

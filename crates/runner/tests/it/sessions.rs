@@ -67,7 +67,8 @@ scenarios:
 }
 
 const USERS: &str = "{users: 1, iterations: 3}";
-const RATE: &str = "{rate: 10/s, total_iterations: 3, max_users: 1}";
+/// Each arrival finds its user free, even if that is late.
+const RATE: &str = "{rate: 1/s, total_iterations: 3, max_users: 1}";
 
 #[test]
 fn a_session_lasts_as_long_as_the_plan_says() {
@@ -85,7 +86,7 @@ fn a_session_lasts_as_long_as_the_plan_says() {
             ["/guest -".to_owned(), format!("/secret sid={n}"), format!("/secret* sid={n}")]
         })
         .collect();
-    for (load, plan, scenario, fresh) in [
+    let cases = [
         (USERS, "", "", false),
         (USERS, "session: per_iteration", "", true),
         (USERS, "session: per_user", "session: per_iteration", true),
@@ -93,14 +94,21 @@ fn a_session_lasts_as_long_as_the_plan_says() {
         (RATE, "", "", true),
         (RATE, "session: per_user", "", false),
         (RATE, "", "session: per_user", false),
-    ] {
-        let found = three(load, plan, scenario);
-        let case = format!("{load} {plan} {scenario}");
-        match fresh {
-            true => assert_eq!(found, each, "{case}"),
-            false => assert_eq!(found, once, "{case}"),
+    ];
+    // At the same time, as they mostly wait.
+    std::thread::scope(|scope| {
+        for (load, plan, scenario, fresh) in cases {
+            let (once, each) = (&once, &each);
+            scope.spawn(move || {
+                let found = three(load, plan, scenario);
+                let case = format!("{load} {plan} {scenario}");
+                match fresh {
+                    true => assert_eq!(found, *each, "{case}"),
+                    false => assert_eq!(found, *once, "{case}"),
+                }
+            });
         }
-    }
+    });
 }
 
 /// A peer that answers everything alike.

@@ -1,7 +1,7 @@
 //! Steps that send bytes over TCP, against servers that answer, answer late, close, or say nothing.
 
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::thread::sleep;
+use std::thread::{scope, sleep};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -16,7 +16,7 @@ fn lines(mut client: Conversation) {
     while reader.read_line(&mut line).is_ok_and(|read| read > 0) {
         match line.trim_end().split_once(' ').unwrap_or((line.trim_end(), "")) {
             ("late", rest) => {
-                sleep(Duration::from_millis(400));
+                sleep(Duration::from_secs(2));
                 client.send(format!("{rest}\n"));
             }
             ("half", rest) => {
@@ -86,7 +86,7 @@ fn a_connection_is_kept_or_closed() {
     // One that the server has closed is made again.
     let server = Peer::start("127.0.0.1", lines);
     let step = format!(
-        "{{tcp: '{}', until: {{byte: 10}}, send: \"last x\\n\", reset: true}}\n      - think: 200ms",
+        "{{tcp: '{}', until: {{byte: 10}}, send: \"last x\\n\", reset: true}}\n      - think: 1s",
         server.address
     );
     let json = Steps { iterations: 3, ..Steps::one(&server.url(), &step) }.run(End::Passed);
@@ -109,26 +109,33 @@ fn it_comes_from_the_source_address_of_the_defaults() {
 
 #[test]
 fn what_goes_wrong_has_its_kind() {
-    for (keys, kind) in [
+    let fails = [
         ("send: \"half ha\\n\"", "closed_early"),
         ("send: \"half\\n\"", "closed_early"),
-        ("send: \"never\\n\", timeout: {first_byte: 150ms}", "timeout_first_byte"),
-        ("send: \"late x\\n\", timeout: 150ms", "timeout_first_byte"),
-        ("send: \"part x\\n\", timeout: 150ms", "timeout_body"),
+        ("send: \"never\\n\", timeout: {first_byte: 1s}", "timeout_first_byte"),
+        ("send: \"late x\\n\", timeout: 1s", "timeout_first_byte"),
+        ("send: \"part x\\n\", timeout: 1s", "timeout_body"),
         ("send: \"say 12345\\n\", max_body: 4B", "body_too_large"),
         ("send: \"say x\\n\", check: 'body == \"y\\n\"'", "check"),
         ("send: '0${iteration}0', form: hex", "render"),
-    ] {
-        let json = run(keys, 2, End::Failed);
-        assert_eq!(kinds(&json), format!("{{\"{kind}\":2}}"), "{keys}: {}", json["log"]);
-    }
-    for keys in [
-        "send: \"late x\\n\", timeout: 5s, check: 'body == \"x\\n\"'",
+    ];
+    let passes = [
+        "send: \"late x\\n\", timeout: 1m, check: 'body == \"x\\n\"'",
         "send: \"half ha\\n\", or_close: true, check: 'body == \"ha\"'",
         "send: \"half\\n\", or_close: true, check: 'body == \"\"'",
-    ] {
-        all_good(&run(keys, 2, End::Passed), 2);
-    }
+    ];
+    // At the same time, as most of them wait.
+    scope(|scope| {
+        for (keys, kind) in fails {
+            scope.spawn(move || {
+                let json = run(keys, 2, End::Failed);
+                assert_eq!(kinds(&json), format!("{{\"{kind}\":2}}"), "{keys}: {}", json["log"]);
+            });
+        }
+        for keys in passes {
+            scope.spawn(move || all_good(&run(keys, 2, End::Passed), 2));
+        }
+    });
 }
 
 #[test]
@@ -169,7 +176,7 @@ fn a_stop_ends_what_waits() {
     let server = Peer::start("127.0.0.1", lines);
     let step = format!("{{tcp: '{}', send: \"never\\n\"}}", server.address);
     let text = format!(
-        "target: {}\ngraceful_stop: 200ms\nscenarios: {{a: {{load: {{users: 2, for: 300ms}}, steps: [{step}]}}}}\n",
+        "target: {}\ngraceful_stop: 200ms\nscenarios: {{a: {{load: {{users: 2, for: 1500ms}}, steps: [{step}]}}}}\n",
         server.url()
     );
     let folder = crate::common::folder(&[("plan.yaml", &text)]);

@@ -47,11 +47,11 @@ fn adds_up(json: &Value, users: u64) {
     assert!(((mean - total) / mean - share).abs() < 1e-9, "{gap}");
 }
 
-/// Checks a state's time, which the plan alone decides.
+/// Checks a state's time, which the plan alone decides: it ends when the plan says, not when squall saw that.
 fn exactly(json: &Value, state: &str, seconds: f64) {
     let time = time(json, state);
     assert!(
-        (time - seconds).abs() < 0.001,
+        (time - seconds).abs() < 1e-6,
         "{state} {time}, not {seconds}: {}",
         json["time_accounting"]
     );
@@ -100,10 +100,10 @@ fn what_the_plan_decides_is_exact() {
     let json = load("{users: 4, iterations: 1}", "{parallel: [{think: 200ms}, {get: /delay/100}]}");
     adds_up(&json, 4);
     let (requests, think) = (time(&json, "requests"), time(&json, "think"));
-    assert!(requests >= 0.4 && think < 0.401, "{}", json["time_accounting"]);
-    assert!(requests + think > 0.799, "{}", json["time_accounting"]);
+    assert!(requests >= 4.0 * 0.1 - 1e-6, "{}", json["time_accounting"]);
+    assert!(requests + think >= 4.0 * 0.2 - 1e-6, "{}", json["time_accounting"]);
     // Four users start at 0, 100, 200 and 300 ms.
-    let json = load("{users: 4, ramp: 400ms, for: 600ms}", "{get: /}, {think: 1h}");
+    let json = load("{users: 4, ramp: 400ms, iterations: 1}", "{get: /}");
     adds_up(&json, 4);
     exactly(&json, "not_started", 0.1 + 0.2 + 0.3);
     let json = run(
@@ -126,22 +126,18 @@ fn the_explanation_names_the_cause() {
         let cause = &json["throughput_gap"]["causes"][0];
         (cause["state"].as_str().unwrap_or_default().to_owned(), cause["share"].as_f64())
     };
-    let delay = "{get: '/delay/5?dist=uniform&spread=50'}";
-    let each = load("{users: 20, iterations: 20}", delay);
+    // While one thinks for 3 s, 19 are done: next to that, what a busy machine adds is little.
+    let each = load("{users: 20, iterations: 1}", "{get: /}, {if: user == 0, then: [{think: 3s}]}");
     adds_up(&each, 20);
     assert_eq!(first(&each).0, "finished", "{}", each["throughput_gap"]);
     let text = each["throughput_gap"]["causes"][0]["text"].as_str().expect("a text");
     assert!(text.contains("users finished while others continued (the first after"), "{text}");
-    let finished = |json: &Value| time(json, "finished") / time(json, "users_s");
-    // A machine that stands still for a moment just then keeps some users waiting for the last responses.
-    let together =
-        (0..3).map(|_| load("{users: 20, iterations: 20, end: together}", delay)).find(|run| {
-            adds_up(run, 20);
-            finished(run) < finished(&each) / 2.0
-        });
-    let together = together.unwrap_or_else(|| panic!("{}", each["time_accounting"]));
-    assert!(together["totals"]["count"].as_u64() < Some(400), "not all made their iterations");
-    let ramp = load("{users: 20, ramp: 400ms, for: 600ms}", "{get: /delay/10}");
+    // The first that is done ends the one that would think for longer than anybody waits.
+    let slow = "{if: user == 0, then: [{think: 1h}, {get: /, name: late}]}, {get: /}";
+    let together = load("{users: 20, iterations: 1, end: together}", slow);
+    adds_up(&together, 20);
+    assert!(together["requests"]["late"].is_null(), "not all made their iterations: {together}");
+    let ramp = load("{users: 20, ramp: 3s, for: 3s}", "{get: /delay/10}");
     adds_up(&ramp, 20);
     assert_eq!(first(&ramp).0, "not_started", "{}", ramp["throughput_gap"]);
 }

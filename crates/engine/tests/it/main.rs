@@ -1,0 +1,7 @@
+//! Whole runs of the engine against a real target: one binary for all, as each would be linked anew.
+
+mod common;
+mod endings;
+#[cfg(target_os = "linux")]
+mod own_files;
+mod parts;

@@ -1,0 +1,140 @@
+//! Puts the load of a plan on its target and hands over what comes of it: for real, or, in tests, in virtual time.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use squall_engine::{Control, Event, ExchangeFilter, Section, Trace};
+use squall_limit::RecoveryDetector;
+use squall_metrics::{HostMetrics, Slice};
+use squall_plan::model::Plan;
+
+use crate::error::Error;
+use crate::handle::{Handle, Phase};
+use crate::host_sampler::HostSampler;
+use crate::plans;
+use crate::prepared::Prepared;
+use crate::source_addresses;
+
+/// Is given each second of each worker as soon as it is over, and what is known of the host until then.
+pub(super) type Take<'a> = &'a mut dyn FnMut(&Slice, &HostMetrics);
+
+/// What a search asks for. A load that was stopped is no error: it is just shorter.
+pub(super) trait Load {
+    /// Runs a plan's load for this long. What is known of the host in that time.
+    ///
+    /// # Errors
+    /// The plan cannot run, or a worker broke off.
+    fn measure(&self, plan: &Plan, length: Duration, take: Take<'_>) -> Result<HostMetrics, Error>;
+
+    /// Runs a plan's load until the detector has seen the target recover, but no longer than this. Seconds until it
+    /// was well; `None`: it was not.
+    ///
+    /// # Errors
+    /// See [`Load::measure`].
+    fn watch(
+        &self,
+        plan: &Plan,
+        length: Duration,
+        detector: RecoveryDetector,
+    ) -> Result<Option<f64>, Error>;
+}
+
+/// The real one: workers that send requests.
+pub(super) struct RealLoad<'a> {
+    pub prepared: &'a Prepared<'a>,
+    pub handle: &'a Handle,
+}
+
+impl Load for RealLoad<'_> {
+    fn measure(&self, plan: &Plan, length: Duration, take: Take<'_>) -> Result<HostMetrics, Error> {
+        self.run(plan, length, |_| None, take)
+    }
+
+    fn watch(
+        &self,
+        plan: &Plan,
+        length: Duration,
+        detector: RecoveryDetector,
+    ) -> Result<Option<f64>, Error> {
+        let detector = Arc::new(Mutex::new(detector));
+        let trace = |control| Some(until_recovered(detector.clone(), control));
+        self.run(plan, length, trace, &mut |_, _| ())?;
+        Ok(detector.lock().unwrap_or_else(PoisonError::into_inner).recovered())
+    }
+}
+
+impl RealLoad<'_> {
+    fn run(
+        &self,
+        plan: &Plan,
+        length: Duration,
+        trace: impl FnOnce(Control) -> Option<Trace>,
+        take: Take<'_>,
+    ) -> Result<HostMetrics, Error> {
+        let mut host = HostMetrics::default();
+        let (sources, shared) = (&self.prepared.loaded.sources, &self.prepared.shared);
+        let program = plans::compile(plan, sources, Section::Load, &self.prepared.compile)?;
+        let workers = self.prepared.workers(plan)?;
+        let Some(control) = self.handle.begin(Phase::Load, Duration::ZERO) else {
+            return Ok(host);
+        };
+        let began = Instant::now();
+        let sources = source_addresses::of_all(&program, shared);
+        let mut sampler = HostSampler::new(sources, &shared.destinations());
+        host.add(0.0, sampler.sample());
+        let trace = trace(control.clone());
+        let ended =
+            squall_engine::run(program, shared.clone(), &workers, &control, trace, |event| {
+                let Event::Slice(slice) = event else { return };
+                host.add(began.elapsed().as_secs_f64(), sampler.sample());
+                take(slice, &host);
+                // Requests in flight at the end of a step no longer matter; they end after its last second.
+                if control.elapsed().is_some_and(|elapsed| elapsed >= length) {
+                    control.stop(Duration::ZERO);
+                }
+            })
+            .map_err(Error::incomplete)?;
+        match ended.failures.is_empty() {
+            true => Ok(host),
+            false => Err(Error::incomplete(ended.failures.join("; "))),
+        }
+    }
+}
+
+/// Watches each response, and ends the run as soon as the target has recovered.
+fn until_recovered(detector: Arc<Mutex<RecoveryDetector>>, control: Control) -> Trace {
+    Trace::new(ExchangeFilter::All, 0, move |exchange| {
+        let latency_us = exchange.latency_ns as f64 / 1e3;
+        let ended_s = (exchange.at_us as f64 + latency_us) / 1e6;
+        let mut detector = detector.lock().unwrap_or_else(PoisonError::into_inner);
+        if detector.add(ended_s, latency_us, exchange.error.is_some()) {
+            control.stop(Duration::ZERO);
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use squall_limit::{LevelKind, LoadStep, Records};
+
+    use super::*;
+    use crate::limit::level;
+    use crate::options::Options;
+
+    /// Any response is as fast as this target ever was.
+    #[test]
+    fn a_watch_ends_when_the_target_has_recovered() {
+        let text = "target: builtin\nscenarios: {a: {load: {users: 1, for: 1s}, steps: [{get: /}, {think: 10ms}]}}\n";
+        let loaded = crate::load_str("plan", text).expect("a plan");
+        let options = Options::default();
+        let prepared = Prepared::new(&loaded, &options).expect("a good plan");
+        let (load, hour) = (
+            RealLoad { prepared: &prepared, handle: &Handle::default() },
+            Duration::from_secs(3600),
+        );
+        let normal = LoadStep { mean_us: 1e12, ..Records::new(0, 1).step(1.0, None, &[]) };
+        let plan = level::at(prepared.plan(), LevelKind::Users, 1.0, hour);
+        let after = load.watch(&plan, hour, RecoveryDetector::new(&normal)).expect("a watch");
+        assert!(after.is_some(), "and not after an hour");
+    }
+}

@@ -1,0 +1,299 @@
+//! Searches of a target in virtual time: every answer is known.
+
+use std::cell::RefCell;
+use std::path::Path;
+
+use serde_json::Value;
+use squall_limit::StepOutcome;
+use squall_report::{Around, limit_json, limit_text};
+
+use super::simulated::Simulated;
+use super::*;
+
+const FOUR_SERVERS: usize = 4;
+
+fn asked(mode: Mode, from: f64, to: Option<f64>, max_steps: u32) -> LimitOptions {
+    LimitOptions {
+        requirements: Vec::new(),
+        by: None,
+        from: Some(from),
+        to,
+        step: Duration::from_secs(10),
+        max_steps,
+        mode,
+        folder: None,
+    }
+}
+
+fn plan(scenarios: &str) -> Plan {
+    let text = format!("target: builtin\nscenarios: {{{scenarios}}}\n");
+    crate::load_str("plan", &text).expect("a plan").plan
+}
+
+/// Scenarios with these loads, called `a`, `b` and so on.
+fn loads(loads: &[&str]) -> Plan {
+    let one = |(name, load): (char, &&str)| {
+        format!("{name}: {{load: {{{load}, for: 1s}}, steps: [{{get: /}}]}}")
+    };
+    plan(&('a'..).zip(loads).map(one).collect::<Vec<_>>().join(", "))
+}
+
+/// What is told of each step: its number, how many there are at most, and its level.
+type Told = Vec<(usize, usize, f64)>;
+
+/// Searches the limit of a target; stops it by `handle`.
+fn searched(
+    target: &Simulated<'_>,
+    plan: &Plan,
+    asked: &LimitOptions,
+    requirement: &str,
+    handle: &Handle,
+) -> (LimitOutcome, Told) {
+    let by = asked.by.unwrap_or_else(|| level::kind(plan));
+    let mut told = Told::new();
+    let mut tell = |notice: LimitNotice<'_>| {
+        let LimitNotice::Step { step, number, most, .. } = notice else { return };
+        told.push((number, most, step.level));
+    };
+    let mut steps = Steps {
+        load: target,
+        plan,
+        asked,
+        meta: Meta::default(),
+        by,
+        from: first_level(asked, by).expect("levels that make sense"),
+        requirements: requirements(&[requirement.to_owned()], plan).expect("a requirement"),
+        handle,
+        folder: asked.folder.clone(),
+        phases: Vec::new(),
+        tell: &mut tell,
+    };
+    let outcome = steps.run(None);
+    (outcome, told)
+}
+
+/// A search that nothing disturbs.
+fn limit(target: &Simulated<'_>, plan: &Plan, asked: &LimitOptions, requirement: &str) -> Limit {
+    let (outcome, _) = searched(target, plan, asked, requirement, &Handle::default());
+    assert_eq!(outcome.failures, [] as [&str; 0]);
+    outcome.limit
+}
+
+fn outcomes(limit: &Limit) -> Vec<StepOutcome> {
+    limit.steps.iter().map(LoadStep::outcome).collect()
+}
+
+fn levels(limit: &Limit) -> Vec<f64> {
+    limit.steps.iter().map(|step| step.level).collect()
+}
+
+fn kept(folder: &Path) -> Value {
+    let bytes = std::fs::read(folder.join("limit.json")).expect("a file");
+    serde_json::from_slice(&bytes).expect("JSON")
+}
+
+/// n users wait 5 n ms in the mean, from four on: 37 ms are reached by 7.4 users.
+#[test]
+fn the_highest_number_of_users_is_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = LimitOptions {
+        folder: Some(folder.path().to_owned()),
+        ..asked(Mode::Search, 1.0, None, 15)
+    };
+    let target = Simulated::new(FOUR_SERVERS);
+    let users = loads(&["users: 1"]);
+    let (outcome, told) = searched(&target, &users, &options, "mean < 37ms", &Handle::default());
+    let limit = outcome.limit;
+    assert_eq!((limit.by, limit.end), (LevelKind::Users, SearchEnd::Found), "{limit:?}");
+    let maximum = limit.sustained_max.expect("a maximum");
+    assert!((7.0..8.0).contains(&maximum.level), "{maximum:?}");
+    assert!(maximum.low <= 7.4 && 7.4 <= maximum.high, "{maximum:?}");
+    let first = limit.violated_first().expect("words");
+    assert!(first.starts_with("mean < 37ms ("), "{first}");
+    let highest = limit.scaling.and_then(|law| law.highest()).expect("a law");
+    assert!((180.0..230.0).contains(&highest), "4 servers do 200 a second: {highest}");
+    // All that 16 users had sent is worked off within 80 ms.
+    assert_eq!(limit.recoveries[0].at, 1.0);
+    assert!(limit.recoveries.iter().all(|own| own.seconds.is_some_and(|after| after < 0.2)));
+    let numbers: Told =
+        limit.steps.iter().zip(1..).map(|(step, number)| (number, 15, step.level)).collect();
+    assert_eq!(told, numbers, "each step is told once, in order");
+    let text = std::fs::read_to_string(folder.path().join("limit.txt")).expect("a text");
+    assert_eq!(text, limit_text(&limit, &outcome.meta, Around::default()));
+    let json = limit_json(&limit, &outcome.meta, Around::default()).to_string();
+    assert_eq!(
+        kept(folder.path()).to_string(),
+        serde_json::from_str::<Value>(&json).expect("JSON").to_string()
+    );
+}
+
+/// The target leaks from the first time that more than 20 users are there at once.
+#[test]
+fn a_target_that_does_not_recover_is_not_found() {
+    let target = Simulated { leaks_at: Some(20), ..Simulated::new(1_000) };
+    let limit =
+        limit(&target, &loads(&["users: 1"]), &asked(Mode::Search, 1.0, None, 15), "mean < 60ms");
+    assert_eq!((limit.end, limit.sustained_max), (SearchEnd::NotRecovered, None), "{limit:?}");
+    assert_eq!(limit.recoveries[0].seconds, None);
+    assert_eq!(limit.recoveries[0].watched_s, 20.0, "two steps");
+}
+
+#[test]
+fn a_spike_violates_and_recovers() {
+    let target = Simulated::new(FOUR_SERVERS);
+    let options = asked(Mode::Spike, 2.0, Some(40.0), 15);
+    let users = loads(&["users: 1"]);
+    let (outcome, told) = searched(&target, &users, &options, "mean < 60ms", &Handle::default());
+    let limit = outcome.limit;
+    assert_eq!(outcomes(&limit), [StepOutcome::Met, StepOutcome::Violated, StepOutcome::Met]);
+    assert_eq!(told, [(1, 3, 2.0), (2, 3, 40.0), (3, 3, 2.0)]);
+    assert_eq!(limit.end, SearchEnd::OutOfSteps);
+    // 40 users wait in line when it is over, for 200 ms; the watch takes place between the steps.
+    let [recovery] = limit.recoveries[..] else { panic!("{:?}", limit.recoveries) };
+    assert_eq!((recovery.from, recovery.at), (40.0, 2.0));
+    assert!(recovery.seconds.is_some_and(|after| (0.15..0.3).contains(&after)), "{recovery:?}");
+    assert_eq!(*target.runs.borrow(), [10, 10, 0, 10]);
+}
+
+#[test]
+fn a_stress_test_goes_through_all_levels_whatever_is_violated() {
+    let target = Simulated::new(FOUR_SERVERS);
+    let options = asked(Mode::Stress, 2.0, Some(20.0), 4);
+    let limit = limit(&target, &loads(&["users: 1"]), &options, "mean < 30ms");
+    assert_eq!(levels(&limit), [2.0, 8.0, 14.0, 20.0]);
+    let violated = StepOutcome::Violated;
+    assert_eq!(outcomes(&limit), [StepOutcome::Met, violated, violated, violated]);
+    assert_eq!((limit.end, limit.recoveries.len()), (SearchEnd::OutOfSteps, 1));
+}
+
+/// Each window is on disk as soon as it is over.
+#[test]
+fn a_soak_is_one_run_in_windows() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = LimitOptions {
+        by: Some(LevelKind::Rate),
+        folder: Some(folder.path().to_owned()),
+        ..asked(Mode::Soak, 1.0, Some(40.0), 3)
+    };
+    let on_disk = RefCell::new(Vec::new());
+    let look = |_, _| {
+        let exists = folder.path().join("limit.json").exists();
+        let steps =
+            if exists { kept(folder.path())["steps"].as_array().map_or(0, Vec::len) } else { 0 };
+        on_disk.borrow_mut().push(steps);
+        Ok(true)
+    };
+    let target = Simulated { before: &look, ..Simulated::new(FOUR_SERVERS) };
+    let limit = limit(&target, &loads(&["users: 1"]), &options, "p99 < 60ms");
+    assert_eq!(*target.runs.borrow(), [32], "two seconds that are not measured, and three windows");
+    assert_eq!((limit.steps.len(), limit.end), (3, SearchEnd::OutOfSteps));
+    for step in &limit.steps {
+        assert_eq!((step.level, step.seconds, step.requests), (40.0, 10.0, 40.0), "{step:?}");
+        assert!(step.met(), "{step:?}");
+    }
+    let expected: Vec<usize> = (0..32).map(|second: usize| second.saturating_sub(3) / 10).collect();
+    assert_eq!(*on_disk.borrow(), expected, "by second");
+    assert_eq!(kept(folder.path())["steps"].as_array().map(Vec::len), Some(3));
+}
+
+/// Users and arrivals are multiplied by the same factor: 2 users each 20 ms, and 20 arrivals a second.
+#[test]
+fn a_plan_with_users_and_arrivals_is_multiplied_as_a_whole() {
+    let both = loads(&["users: 2, pacing: 100ms", "rate: 20/s, max_users: 10"]);
+    let options = asked(Mode::Stress, 1.0, Some(3.0), 2);
+    let limit = limit(&Simulated::new(FOUR_SERVERS), &both, &options, "error_rate < 1%");
+    assert_eq!(limit.by, LevelKind::Factor);
+    let rates: Vec<f64> = limit.steps.iter().map(|step| step.requests).collect();
+    assert_eq!(rates, [40.0, 120.0], "20/s of users, and 20/s that arrive; three times as much");
+    let text = limit_text(&limit, &Meta::default(), Around::default());
+    assert!(text.contains("by factor") && text.contains("3.00x"), "{text}");
+}
+
+/// Both count in the level, though one comes after the other in a run.
+#[test]
+fn scenarios_that_come_after_others_are_part_of_each_level() {
+    let steps = "load: {users: 2, for: 1s}, steps: [{get: /}]";
+    let both = plan(&format!("a: {{{steps}}}, b: {{after: [a], {steps}}}"));
+    let options = asked(Mode::Soak, 1.0, Some(4.0), 1);
+    let limit = limit(&Simulated::new(FOUR_SERVERS), &both, &options, "count(b) > 0");
+    assert_eq!(outcomes(&limit), [StepOutcome::Met], "{limit:?}");
+    assert_eq!(limit.steps[0].requests, 200.0, "a hundred each");
+}
+
+/// What was measured before a level at which the plan cannot run is in the result, and on disk.
+#[test]
+fn a_search_that_breaks_off_keeps_its_steps() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = LimitOptions {
+        folder: Some(folder.path().to_owned()),
+        ..asked(Mode::Spike, 1.0, Some(40.0), 15)
+    };
+    let broken = |run, second| match (run, second) {
+        (1, 4) => Err(Error::incomplete("a worker broke off")),
+        _ => Ok(true),
+    };
+    let target = Simulated { before: &broken, ..Simulated::new(FOUR_SERVERS) };
+    let users = loads(&["users: 1"]);
+    let (outcome, _) = searched(&target, &users, &options, "mean < 1s", &Handle::default());
+    assert_eq!(outcome.failures, ["a worker broke off"]);
+    assert_eq!((outcome.limit.end, levels(&outcome.limit)), (SearchEnd::Interrupted, vec![1.0]));
+    let text = limit_text(&outcome.limit, &outcome.meta, Around::default());
+    assert!(text.contains("so far the requirements were met at 1"), "{text}");
+    let kept = kept(folder.path());
+    assert_eq!(kept["steps"].as_array().map(Vec::len), Some(1), "{kept}");
+    assert_eq!(kept["failures"][0], *outcome.failures[0], "{kept}");
+}
+
+/// A step that was stopped counts for nothing, nor does a watch; what was complete before stays.
+#[test]
+fn a_search_that_is_stopped_keeps_its_steps() {
+    for (mode, run, second, levels_done) in [
+        (Mode::Search, 0, 9, vec![]),
+        (Mode::Search, 2, 0, vec![1.0, 4.0]),
+        (Mode::Stress, 1, 5, vec![1.0]),
+        (Mode::Stress, 4, 0, vec![1.0, 14.0, 27.0, 40.0]),
+        (Mode::Spike, 2, 0, vec![1.0, 40.0]),
+        (Mode::Spike, 3, 0, vec![1.0, 40.0]),
+        (Mode::Soak, 0, 9, vec![]),
+        (Mode::Soak, 0, 14, vec![40.0]),
+    ] {
+        let handle = Handle::default();
+        let stop = |this, now| {
+            let goes_on = (this, now) != (run, second);
+            if !goes_on {
+                handle.stop();
+            }
+            Ok(goes_on)
+        };
+        let target = Simulated { before: &stop, ..Simulated::new(FOUR_SERVERS) };
+        let options = asked(mode, 1.0, Some(40.0), 4);
+        let (outcome, _) = searched(&target, &loads(&["users: 1"]), &options, "mean < 1s", &handle);
+        let limit = outcome.limit;
+        assert_eq!((limit.end, levels(&limit)), (SearchEnd::Interrupted, levels_done), "{mode:?}");
+        assert_eq!(limit.recoveries.len(), usize::from(run == 3), "{mode:?} {run}");
+        assert_eq!(outcome.failures, [] as [&str; 0]);
+    }
+}
+
+/// The result says so, and so does a search that could not keep its steps on disk.
+#[test]
+fn what_cannot_be_written_stops_nothing() {
+    let options = LimitOptions {
+        folder: Some("/nonexistent/folder".into()),
+        ..asked(Mode::Spike, 1.0, Some(2.0), 15)
+    };
+    let limit = limit(&Simulated::new(FOUR_SERVERS), &loads(&["users: 1"]), &options, "mean < 1s");
+    assert_eq!(levels(&limit), [1.0, 2.0, 1.0]);
+}
+
+#[test]
+fn a_setup_that_does_not_let_a_search_begin_is_its_end() {
+    let report = |end| vec![PhaseReport { end, ..PhaseReport::not_run(crate::Phase::Setup) }];
+    assert_eq!(end_by_setup(&[]), None);
+    assert_eq!(end_by_setup(&report(PhaseEnd::Done)), None);
+    let failed = PhaseEnd::Failed("errors: 1 of 1 requests".to_owned());
+    assert_eq!(end_by_setup(&report(failed)), Some(SearchEnd::SetupFailed));
+    for end in [PhaseEnd::Interrupted, PhaseEnd::Aborted(String::new()), PhaseEnd::NotRun] {
+        assert_eq!(end_by_setup(&report(end)), Some(SearchEnd::Interrupted));
+    }
+}
