@@ -252,12 +252,11 @@ mod tests {
         let (say, told) = channel();
         let delivery = Delivery::new("test");
         let outbox = Outbox::start(Box::new(Told(told)), &delivery).expect("a thread");
-        let began = Instant::now();
         // The second may be taken from the queue before the third comes, and still does not fit beside it.
         let sizes = [1, 2, 4, 8].into_iter();
         sizes.for_each(|points| outbox.push(batch(points, MOST_BYTES / 2 + 1)));
+        // The receiver hangs until `say` is gone: neither of these waits for it.
         outbox.finish(Duration::from_millis(50));
-        assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
         assert_eq!((counts(&delivery).0, counts(&delivery).1), (0, 15));
         // What it takes later changes nothing any more.
         drop(say);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use squall_fuzz_cases::CASES;
+use squall_fuzz_cases::{CASES, run};
 
 /// Mutated inputs for each case.
 const ROUNDS: usize = 10_000;
@@ -50,17 +50,60 @@ fn mutated(seeds: &[Vec<u8>], chance: &mut Chance) -> Vec<u8> {
     input
 }
 
-#[test]
-fn every_case_holds_over_its_seeds_and_their_like() {
-    for case in &CASES {
-        let seeds = seeds(case.name);
-        assert!(!seeds.is_empty(), "{} has no seeds", case.name);
-        seeds.iter().for_each(|seed| (case.run)(seed));
-        let mut chance = Chance(0x9E37_79B9_7F4A_7C15);
-        for _ in 0..ROUNDS {
-            (case.run)(&mutated(&seeds, &mut chance));
-        }
+/// A test for each case, so that they run side by side.
+macro_rules! cases {
+    ($($name:ident)*) => {
+        /// The cases that have a test.
+        const TESTED: &[&str] = &[$(stringify!($name)),*];
+
+        $(#[test]
+        fn $name() {
+            holds(stringify!($name));
+        })*
+    };
+}
+
+cases! {
+    response
+    chunked
+    decompress
+    framing
+    plan
+    jmeter
+    jmeter_element
+    template
+    expression
+    env_file
+    threshold
+    gate
+    measure
+    baseline
+    cookies
+    digest
+    url
+    slice
+    extract_text
+    extract_json
+    extract_css
+    extract_xpath
+    faults
+}
+
+/// A case holds over its seeds and their like.
+fn holds(name: &str) {
+    let seeds = seeds(name);
+    assert!(!seeds.is_empty(), "{name} has no seeds");
+    seeds.iter().for_each(|seed| run(name, seed));
+    let mut chance = Chance(0x9E37_79B9_7F4A_7C15);
+    for _ in 0..ROUNDS {
+        run(name, &mutated(&seeds, &mut chance));
     }
+}
+
+#[test]
+fn every_case_has_its_test() {
+    let cases: Vec<&str> = CASES.iter().map(|case| case.name).collect();
+    assert_eq!(TESTED, cases);
 }
 
 /// A target without a case, or a case without a target, is never fuzzed.

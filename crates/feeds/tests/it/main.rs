@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
 use std::process::Command;
 use std::sync::mpsc::channel;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use squall_feeds::{Feed, FeedKind, FeedTarget};
 use squall_report::{FeedReport, Run};
@@ -18,28 +18,37 @@ use squall_runner::{Handle, Options, Sink, load_str, run};
 
 use receivers::{Carbon, Fault, Grpc, Http, Statsd};
 
-/// Two workers and two rows, of which one has errors, over two seconds and a bit.
-const PLAN: &str = "
+/// Two rows, of which one has errors.
+fn plan(ms: u64) -> String {
+    format!(
+        "
 target: builtin
 scenarios:
   a:
-    load: {rate: 40/s, for: 2500ms, max_users: 200}
+    load: {{rate: 100/s, for: {ms}ms, max_users: 500}}
     on_error: continue
-    steps: [{get: /, name: good, tags: {team: x}}, {get: /status/500, name: bad}]
-";
+    steps: [{{get: /, name: good, tags: {{team: x}}}}, {{get: /status/500, name: bad}}]
+"
+    )
+}
 
 /// What a receiver holds of requests, by field.
 type Sums = HashMap<String, u64>;
 
-/// Runs the plan with a feed: the result, and what became of the feed.
+/// Runs the plan with a feed for a second and a bit: the result, and what became of the feed.
 fn run_with(kind: FeedKind, to: &str) -> (Run, FeedReport) {
+    run_for(1_100, kind, to)
+}
+
+/// Runs it with two workers.
+fn run_for(ms: u64, kind: FeedKind, to: &str) -> (Run, FeedReport) {
     let target = FeedTarget::new(kind, to).expect("a target");
     let feed = Feed::new(&target, &[("env".to_owned(), "test".to_owned())]);
     let sinks: Vec<(String, Box<dyn Sink>)> = vec![(target.shown(), Box::new(feed))];
     let options = Options { workers: Some(2), ..Options::default() };
-    let plan = load_str("feeds", PLAN).expect("a good plan");
+    let plan = load_str("feeds", &plan(ms)).expect("a good plan");
     let outcome = run(&plan, &options, sinks, &Handle::default()).expect("a run");
-    assert_eq!(outcome.run.totals.all().count, 200, "the load is as without a feed");
+    assert_eq!(outcome.run.totals.all().count, ms / 5, "the load is as without a feed");
     assert!(outcome.run.incomplete.is_empty(), "{:?}", outcome.run.incomplete);
     let report = outcome.run.feeds[0].clone();
     (outcome.run.as_ref().clone(), report)
@@ -107,7 +116,7 @@ fn json_lines_in_a_pipe_arrive_while_the_run_goes_on() {
     });
     let (run, report) = run_with(FeedKind::JsonLines, &path);
     // The pipe is closed when the run is over.
-    let lines = told.recv_timeout(Duration::from_secs(10)).expect("the end of the pipe");
+    let lines = told.recv().expect("the end of the pipe");
     assert_complete(&run, &report, &json_sums(lines.iter().map(String::as_str)));
 }
 
@@ -115,10 +124,8 @@ fn json_lines_in_a_pipe_arrive_while_the_run_goes_on() {
 fn a_pipe_that_nobody_reads_costs_points() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = pipe(folder.path());
-    let began = Instant::now();
     let (run, report) = run_with(FeedKind::JsonLines, &path);
     assert_lost(&run, &report, "had not taken everything");
-    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
     // Its thread is let go.
     drop(std::fs::File::open(&path));
 }
@@ -184,11 +191,9 @@ fn receivers_that_are_down_or_hang_cost_points_alone() {
     assert_lost(&run, &report, "refused");
     let (run, report) = run_with(FeedKind::Graphite, &nobody);
     assert_lost(&run, &report, "refused");
-    let began = Instant::now();
     let receiver = Http::influxdb(Fault::Hangs, usize::MAX);
     let (run, report) = run_with(FeedKind::Influxdb, &receiver.url());
     assert_lost(&run, &report, "timeout");
-    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
 }
 
 #[test]
@@ -212,7 +217,7 @@ fn grpc_is_complete(fault: Fault) {
     let method = "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export";
     let wanted = format!("{method} Basic bWU6c2VjcmV0LXdvcmQ=");
     let heads = receiver.heads();
-    assert!(heads.len() >= 3 && heads.iter().all(|head| *head == wanted), "{heads:?}");
+    assert!(heads.len() >= 2 && heads.iter().all(|head| *head == wanted), "{heads:?}");
 }
 
 #[test]
@@ -231,12 +236,16 @@ fn a_server_of_grpc_that_refuses_is_not_asked_again_and_one_that_hangs_costs_poi
 
 #[test]
 fn graphite_holds_what_the_run_counted_whatever_happens_on_the_way() {
-    for fault in [Fault::None, Fault::ClosesHalfWay, Fault::Slow] {
-        let receiver = Carbon::start(fault, 2);
-        let (run, report) = run_with(FeedKind::Graphite, &receiver.address());
-        assert_complete(&run, &report, &receiver.sums());
-        assert_eq!(report.error.is_some(), fault == Fault::ClosesHalfWay, "{report:?}");
-    }
+    std::thread::scope(|scope| {
+        for fault in [Fault::None, Fault::ClosesHalfWay, Fault::Slow] {
+            scope.spawn(move || {
+                let receiver = Carbon::start(fault, 2);
+                let (run, report) = run_with(FeedKind::Graphite, &receiver.address());
+                assert_complete(&run, &report, &receiver.sums());
+                assert_eq!(report.error.is_some(), fault == Fault::ClosesHalfWay, "{report:?}");
+            });
+        }
+    });
 }
 
 #[test]
@@ -278,29 +287,36 @@ fn totals_are_complete(kind: FeedKind, start: fn(Fault, usize) -> Http, is_good:
 
 #[test]
 fn receivers_of_totals_that_refuse_are_down_or_hang_cost_points_alone() {
-    for (kind, start) in [
-        (FeedKind::RemoteWrite, Http::remote_write as fn(Fault, usize) -> Http),
-        (FeedKind::Otlp, Http::otlp),
-    ] {
-        let receiver = start(Fault::Status(400), usize::MAX);
-        let (run, report) = run_with(kind, &receiver.url());
-        assert_lost(&run, &report, "status 400: no");
-        assert!(receiver.heads().len() < 10);
-        let nobody = receivers::closed_port();
-        let (run, report) = run_with(kind, &format!("http://{nobody}/x"));
-        assert_lost(&run, &report, "refused");
-        let receiver = start(Fault::Hangs, usize::MAX);
-        let (run, report) = run_with(kind, &receiver.url());
-        assert_lost(&run, &report, "timeout");
-    }
+    std::thread::scope(|scope| {
+        for (kind, start) in [
+            (FeedKind::RemoteWrite, Http::remote_write as fn(Fault, usize) -> Http),
+            (FeedKind::Otlp, Http::otlp),
+        ] {
+            scope.spawn(move || {
+                let receiver = start(Fault::Status(400), usize::MAX);
+                let (run, report) = run_with(kind, &receiver.url());
+                assert_lost(&run, &report, "status 400: no");
+                assert!(receiver.heads().len() < 10);
+            });
+            scope.spawn(move || {
+                let nobody = receivers::closed_port();
+                let (run, report) = run_with(kind, &format!("http://{nobody}/x"));
+                assert_lost(&run, &report, "refused");
+            });
+            scope.spawn(move || {
+                let receiver = start(Fault::Hangs, usize::MAX);
+                let (run, report) = run_with(kind, &receiver.url());
+                assert_lost(&run, &report, "timeout");
+            });
+        }
+    });
 }
 
 #[test]
 fn statsd_holds_what_the_run_counted() {
     let receiver = Statsd::start();
     let (run, report) = run_with(FeedKind::Statsd, &receiver.address());
-    // What was sent on this machine waits in the socket.
-    std::thread::sleep(Duration::from_millis(500));
+    receiver.catch_up();
     assert_complete(&run, &report, &receiver.sums());
     assert_eq!(report.error, None);
 }
@@ -319,35 +335,30 @@ fn who_scrapes_holds_what_the_run_counted() {
     // It connects and asks for nothing.
     let silent = address.clone();
     let hanging = std::thread::spawn(move || {
-        std::iter::repeat_with(|| std::net::TcpStream::connect(&silent)).take(1_000).find_map(
-            |stream| {
-                std::thread::sleep(Duration::from_millis(10));
-                stream.ok()
-            },
-        )
+        std::iter::repeat_with(|| std::net::TcpStream::connect(&silent)).find_map(|stream| {
+            std::thread::sleep(Duration::from_millis(10));
+            stream.ok()
+        })
     });
-    let (run, report) = run_with(FeedKind::Prometheus, &address);
+    // Long enough for a scrape before its end wherever these tests run: who has scraped is waited for.
+    let (run, report) = run_for(3_000, FeedKind::Prometheus, &address);
     let (held, times) = scraper.join().expect("no panic");
     assert_eq!(held, totals_of_run(&run));
-    assert!(times > 5, "{times}");
+    assert!(times > 1, "while it went on, and when it was over");
     assert_eq!((report.points_lost, &report.error), (0, &None));
-    assert!(report.points_sent > 100, "{report:?}");
+    assert!(report.points_sent > 10, "{report:?}");
     assert!(hanging.join().expect("no panic").is_some());
 }
 
 #[test]
 fn totals_that_nobody_fetches_are_lost() {
     let address = receivers::closed_port();
-    let began = Instant::now();
     let (run, report) = run_with(FeedKind::Prometheus, &address);
     assert_lost(&run, &report, "never scraped");
-    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
-    // The thread that listened is told to end, and may take a moment.
-    let is_gone = || {
+    // The thread that listened is told to end, and may take a moment. This would never end if it did not.
+    while std::net::TcpStream::connect(&address).is_ok() {
         std::thread::sleep(Duration::from_millis(20));
-        std::net::TcpStream::connect(&address).is_err()
-    };
-    assert!((0..500).any(|_| is_gone()), "nobody listens any more");
+    }
 }
 
 #[test]
@@ -357,7 +368,7 @@ fn an_address_that_is_taken_is_said_before_anything_is_sent() {
     let target = FeedTarget::new(FeedKind::Prometheus, &address).expect("a target");
     let sinks: Vec<(String, Box<dyn Sink>)> =
         vec![(target.shown(), Box::new(Feed::new(&target, &[])))];
-    let plan = load_str("feeds", PLAN).expect("a good plan");
+    let plan = load_str("feeds", &plan(1_100)).expect("a good plan");
     let error = run(&plan, &Options::default(), sinks, &Handle::default()).err();
     let error = error.expect("no run").to_string();
     assert!(error.contains(&address) && error.contains("in use"), "{error}");

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -407,7 +408,7 @@ async fn calls(
                 continue;
             }
             Fault::Hangs => std::future::pending().await,
-            Fault::Slow => std::thread::sleep(Duration::from_millis(1_500)),
+            Fault::Slow => std::thread::sleep(Duration::from_secs(1)),
             _ => {}
         }
         let (prefix, message) = received.split_at(5);
@@ -462,7 +463,7 @@ fn post(stream: &TcpStream, held: &Shared, take: Take, fault: Fault, times: usiz
             return answer(&format!("HTTP/1.1 {status} x\r\ncontent-length: 2\r\n\r\nno"));
         }
         Fault::Hangs => std::thread::sleep(Duration::from_secs(60)),
-        Fault::Slow => std::thread::sleep(Duration::from_millis(1_500)),
+        Fault::Slow => std::thread::sleep(Duration::from_secs(1)),
         _ => {}
     }
     take(&mut lock(held), body);
@@ -507,7 +508,7 @@ fn take_lines(mut stream: TcpStream, held: &Shared, fault: Fault) {
         return drop(stream.read_exact(&mut [0; 10]));
     }
     if fault == Fault::Slow {
-        std::thread::sleep(Duration::from_millis(1_500));
+        std::thread::sleep(Duration::from_secs(1));
     }
     let mut text = String::new();
     stream.read_to_string(&mut text).expect("text");
@@ -526,7 +527,12 @@ fn take_lines(mut stream: TcpStream, held: &Shared, fault: Fault) {
 pub struct Statsd {
     address: String,
     held: Shared,
+    /// Says so when it has read [`LAST`].
+    done: Receiver<()>,
 }
+
+/// What a test sends behind everything else.
+const LAST: &str = "last";
 
 impl Statsd {
     pub fn start() -> Statsd {
@@ -534,11 +540,15 @@ impl Statsd {
         let address = socket.local_addr().expect("an address").to_string();
         let held = Shared::default();
         let own = held.clone();
+        let (say, done) = channel();
         std::thread::spawn(move || {
             let mut bytes = [0; 65_536];
             while let Ok(length) = socket.recv(&mut bytes) {
                 assert!(length <= 1_432, "{length}");
                 let text = std::str::from_utf8(&bytes[..length]).expect("text");
+                if text == LAST {
+                    return say.send(()).expect("the test waits");
+                }
                 let mut own = lock(&own);
                 for line in text.lines() {
                     let (series, rest) = line.split_once(':').expect("a value");
@@ -551,7 +561,14 @@ impl Statsd {
                 }
             }
         });
-        Statsd { address, held }
+        Statsd { address, held, done }
+    }
+
+    /// Waits until it has read what was sent before: on this machine datagrams wait in the socket, in their order.
+    pub fn catch_up(&self) {
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("a port");
+        socket.send_to(LAST.as_bytes(), &self.address).expect("it listens");
+        self.done.recv().expect("no panic");
     }
 
     pub fn address(&self) -> String {
@@ -570,20 +587,18 @@ impl Statsd {
 /// answered.
 pub fn scrape(address: &str) -> (Sums, usize) {
     let mut held = Held::default();
-    let mut misses = 0;
-    // Before the run there is nobody either.
-    while held.number == 0 && misses < 300 || held.number > 0 && misses == 0 {
+    loop {
         std::thread::sleep(Duration::from_millis(100));
         match fetch(address) {
             Some(text) => {
                 held.number += 1;
-                misses = 0;
                 take_page(&mut held, &text);
             }
-            None => misses += 1,
+            // Before the run there is nobody either.
+            None if held.number == 0 => {}
+            None => return (held.totals(), held.number),
         }
     }
-    (held.totals(), held.number)
 }
 
 fn fetch(address: &str) -> Option<String> {

@@ -44,7 +44,7 @@ fn to_a_trusted_server(identity: &Identity) {
         assert!(!report.name.contains("secret-word"), "{report:?}");
         let heads = receiver.heads();
         assert!(
-            heads.len() >= 3
+            heads.len() >= 2
                 && heads.iter().all(|head| head.ends_with("Basic bWU6c2VjcmV0LXdvcmQ="))
         );
     }

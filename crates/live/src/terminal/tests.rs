@@ -1,5 +1,6 @@
 //! The terminal in a pty: this test program runs itself with one, as there is one terminal a process.
 
+use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -8,6 +9,9 @@ use super::*;
 
 /// What the child is to do.
 const TASK: &str = "SQUALL_LIVE_TEST_TASK";
+
+/// What the child says on its standard output, which is no terminal, when it has given the terminal back.
+const GIVEN_BACK: &str = "the terminal was given back";
 
 /// The child: does its task with the terminal, if it has one.
 #[test]
@@ -24,12 +28,13 @@ fn child() {
             assert!(!is_drained(), "a pty holds less");
             restore();
             assert!(!is_shown() && !write(b"x"));
+            println!("{GIVEN_BACK}");
         }
         other => panic!("no such task: {other}"),
     }
 }
 
-/// Starts the child in a pty; its other end.
+/// Starts the child in a pty; its other end. The standard output is a pipe.
 fn start(task: &str) -> (Child, File, Termios) {
     let leader = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pty");
     grantpt(&leader).and_then(|()| unlockpt(&leader)).expect("a pty");
@@ -41,24 +46,16 @@ fn start(task: &str) -> (Child, File, Termios) {
         .args(["terminal::tests::child", "--exact", "--nocapture"])
         .env(TASK, task)
         .stdin(stream())
-        .stdout(stream())
+        .stdout(Stdio::piped())
         .stderr(stream())
         .spawn()
         .expect("this program runs");
     (child, File::from(leader), before)
 }
 
-/// Waits for the child's end, at most ten seconds.
+/// Waits for the child's end. Whoever runs the tests ends one that has none.
 fn end(mut child: Child) -> Option<i32> {
-    let until = Instant::now() + Duration::from_secs(10);
-    while Instant::now() < until {
-        if let Some(status) = child.try_wait().expect("a child") {
-            return status.code();
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    child.kill().expect("a child");
-    panic!("it did not end");
+    child.wait().expect("a child").code()
 }
 
 #[test]
@@ -77,22 +74,17 @@ fn a_panic_is_reported_on_the_terminal_as_it_was() {
 
 #[test]
 fn a_terminal_that_does_not_read_holds_nobody_up() {
-    let began = Instant::now();
-    let (child, leader, before) = start("flood");
-    // Nothing is read from the pty; what libtest itself writes at the end may have to wait for us.
-    std::thread::sleep(Duration::from_secs(2));
+    let (mut child, mut leader, before) = start("flood");
+    // Nothing is read from the pty before that is said: whoever waited for it would never say so.
+    let mut said = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    assert!(said.any(|line| line.expect("text").contains(GIVEN_BACK)), "it ended before that");
     let now = tcgetattr(&leader).expect("a terminal");
-    assert_eq!(
-        now.local_modes,
-        before.local_modes,
-        "it was given back after {:?}",
-        began.elapsed()
-    );
-    let mut leader = leader;
+    assert_eq!(now.local_modes, before.local_modes);
     let drain = std::thread::spawn(move || {
         let mut bytes = [0; 65_536];
         while leader.read(&mut bytes).is_ok_and(|read| read > 0) {}
     });
+    assert_eq!(said.filter(Result::is_err).count(), 0, "text to its end");
     assert_eq!(end(child), Some(0));
     drain.join().expect("it reads to the end");
 }

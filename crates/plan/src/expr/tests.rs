@@ -385,16 +385,24 @@ fn what_is_wrong_is_said_with_its_place() {
 
 #[test]
 fn deep_and_long_expressions_are_errors() {
-    for source in [
-        "(".repeat(10_000),
-        "[".repeat(300),
-        "-".repeat(9_000) + "x",
-        "1+".repeat(4_000) + "1",
-        "x".repeat(20_000),
-        "!".repeat(5_000) + "true",
-        "list".to_owned() + &".a".repeat(8_000),
+    let deep = "nested more than 64 levels deep";
+    let many = "more than 1,000 parts";
+    for (source, words) in [
+        ("(".repeat(10_000), deep),
+        ("[".repeat(300), deep),
+        ("-".repeat(9_000) + "x", many),
+        ("1+".repeat(4_000) + "1", many),
+        ("x".repeat(20_000), "longer than 16 KiB"),
+        ("!".repeat(5_000) + "true", many),
+        ("list".to_owned() + &".a".repeat(8_000), many),
     ] {
-        let _ = Expr::parse(&source, Span::default()).map(|expr| expr.bind(&mut World::default()));
+        let error = Expr::parse(&source, Span::default())
+            .and_then(|expr| expr.bind(&mut World::default()))
+            .expect_err(&source[..10]);
+        assert!(error.message.contains(words), "{:.10}: {}", source, error.message);
+    }
+    for source in ["(".repeat(60) + "1" + &")".repeat(60), "1+".repeat(400) + "1"] {
+        assert!(eval(&source).is_ok(), "{source}");
     }
 }
 

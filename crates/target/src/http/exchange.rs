@@ -25,7 +25,7 @@ pub(crate) const BODIES_LIMIT: u64 = 64 << 20;
 /// A body of which nothing comes for so long is answered with 408, so that bodies that idle do not hold
 /// connections for ever. One that keeps coming may be as slow as it likes.
 const BODY_IDLE_TIME: Duration =
-    if cfg!(test) { Duration::from_secs(1) } else { Duration::from_secs(10) };
+    if cfg!(test) { Duration::from_secs(4) } else { Duration::from_secs(10) };
 
 /// Small writes are gathered up to this many bytes.
 const GATHER: usize = 16 * 1024;

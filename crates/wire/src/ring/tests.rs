@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
+use rustix::event::{PollFd, PollFlags};
 use tokio::net::TcpSocket;
 
 use super::*;
@@ -35,16 +36,15 @@ fn wait(ring: &Ring, ns: u64) {
     ring.dispatch();
 }
 
-/// Drives until something is ready; fails when it takes too long.
+/// Drives until something is ready. Whoever runs the tests ends one for which it never is.
 fn drive<R>(ring: &Ring, mut poll: impl FnMut(&mut Context<'_>) -> Poll<R>) -> R {
     let mut cx = Context::from_waker(Waker::noop());
-    for _ in 0..1_000 {
+    loop {
         if let Poll::Ready(result) = poll(&mut cx) {
             return result;
         }
         wait(ring, 20_000_000);
     }
-    panic!("nothing has happened for too long");
 }
 
 fn connect(ring: &Rc<Ring>, listener: &TcpListener) -> io::Result<Socket> {
@@ -88,7 +88,7 @@ fn a_look_takes_what_has_arrived() {
     assert!(socket.poll_read(&mut cx, &mut buffer).is_pending());
     ring.poll(ring.clock.now());
     peer.write_all(b"hello").expect("open");
-    let mut looks = (0..1_000).map(|_| {
+    let mut looks = std::iter::repeat_with(|| {
         ring.poll(ring.clock.now());
         std::thread::sleep(Duration::from_millis(1));
         socket.poll_read(&mut cx, &mut buffer)
@@ -284,7 +284,7 @@ fn a_reset_is_an_error_after_what_came_before() {
     // What was sent and not read makes the kernel reset when it is closed.
     write(&ring, &socket, b"unread").expect("open");
     ring.submit();
-    std::thread::sleep(Duration::from_millis(20));
+    assert_eq!(other.peek(&mut [0; 16]).expect("open"), 6, "all of it is there");
     drop(other);
     assert_eq!(read(&ring, &socket, 64).expect("open"), b" words");
     let error = read(&ring, &socket, 64).expect_err("broken");
@@ -366,6 +366,11 @@ fn all_that_has_arrived_is_brought_without_a_wait() {
     wait(&ring, 1_000_000);
     for (_, other) in &mut pairs {
         other.write_all(b"arrived").expect("sent");
+    }
+    // On a busy machine it may be on its way for a while.
+    for (_, slot) in ring.slots.borrow().iter() {
+        let mut arrivals = [PollFd::new(&slot.fd, PollFlags::IN)];
+        rustix::event::poll(&mut arrivals, None).expect("it arrives");
     }
     ring.collect(ring.clock.now());
     ring.dispatch();

@@ -31,7 +31,6 @@ fn a_server_of_http_1_is_told() {
         let origin = at(listener.local_addr().expect("an address").port());
         std::thread::spawn(move || {
             let (mut peer, _) = listener.accept().expect("a connection");
-            peer.set_read_timeout(Some(GIVE_UP)).expect("an option of all sockets");
             let _ = peer.read(&mut [0; 4096]);
             let answer = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
             peer.write_all(answer).expect("open");

@@ -8,7 +8,6 @@ mod streams;
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::rc::Rc;
-use std::time::Duration;
 
 use tokio::task::LocalSet;
 
@@ -18,9 +17,6 @@ use crate::{
     ErrorKind, Expect, Http, Opened, Origin, Progress, RequestFields, Response, Scheme, Settings,
     Times, Via,
 };
-
-/// A connection of a test that has come to nothing ends so late.
-const GIVE_UP: Duration = Duration::from_secs(20);
 
 /// What a test sees of a response.
 #[derive(Debug)]
@@ -122,7 +118,6 @@ fn scripted(requests: usize, answer: Vec<u8>, closes: bool) -> Origin {
     let port = listener.local_addr().expect("an address").port();
     std::thread::spawn(move || {
         let (mut peer, _) = listener.accept().expect("a connection");
-        peer.set_read_timeout(Some(GIVE_UP)).expect("an option of all sockets");
         peer.write_all(&frame(4, 0, 0, &[])).expect("open");
         await_requests(&mut peer, requests);
         // The client may have given up within it.

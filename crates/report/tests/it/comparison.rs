@@ -1,8 +1,6 @@
 //! Compares the outputs of comparisons of fixed runs with files in `tests/golden`, and reads a baseline again.
 
-mod common;
-
-use common::golden;
+use crate::common::golden;
 use squall_analysis::{Gate, Measured, SketchBuilder};
 use squall_base::random::Random;
 use squall_metrics::{ErrorKind, NameId, RowKey, RowKind, Sample, Slice};

@@ -1,9 +1,7 @@
 //! Compares every output of a fixed run with a file in `tests/golden`. After an intended change,
 //! `SQUALL_BLESS=1 cargo test -p squall-report` rewrites the files: read the difference.
 
-mod common;
-
-use common::golden;
+use crate::common::golden;
 use serde_json::Value;
 use squall_analysis::{Recent, Totals};
 use squall_metrics::{

@@ -10,5 +10,5 @@ pub fn golden(name: &str, output: &str) {
         std::fs::write(&path, output).expect("writable");
     }
     let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(output, expected, "{name} differs: see the head of tests/common/mod.rs");
+    assert_eq!(output, expected, "{name} differs: see the head of tests/it/common.rs");
 }

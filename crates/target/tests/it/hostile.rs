@@ -1,12 +1,10 @@
 //! The hostile corner: every route does to the bytes what its sentence says.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::io::{ErrorKind, Read};
 use std::net::TcpStream;
 
-use common::{Client, connect, get, server, wait_until_all_closed};
+use crate::common::{Client, connect, get, server, wait_until_all_closed};
 use squall_target::{HOSTILE, Server};
 
 /// How what comes from a hostile route ends.

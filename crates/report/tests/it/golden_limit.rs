@@ -1,8 +1,6 @@
 //! The outputs of `squall limit`, compared with files: see `golden.rs`.
 
-mod common;
-
-use common::golden;
+use crate::common::golden;
 use squall_limit::{
     Arrivals, LevelKind, Limit, LoadStep, Recovery, RequirementResult, SearchEnd, SustainedMax,
 };
