@@ -63,10 +63,8 @@ pack() {
 
 for target in "${targets[@]}"; do
     echo "== $target"
-    # Without line tables, which triple the size; names stay, for the backtrace of a panic.
-    CARGO_PROFILE_RELEASE_DEBUG=false CARGO_PROFILE_RELEASE_STRIP=debuginfo \
-        cargo zigbuild --release --locked --quiet -p squall --target "$target"
-    binary=target/$target/release/squall
+    cargo zigbuild --profile dist --locked --quiet -p squall --features parquet --target "$target"
+    binary=target/$target/dist/squall
     if readelf --program-headers "$binary" | grep -q INTERP; then
         echo "$binary is not static" >&2
         exit 1
