@@ -7,7 +7,7 @@ more than is allowed: counts must be equal, and times within 50 µs or 5 %.
 Usage: requests.py [--counts] [--fast] [--figures] [--only TEXT] [--io epoll|io_uring]
   --counts   judges counts and kinds alone, which no other program on the machine can change: times are printed, and
              not judged
-  --fast     --counts, and only the cases that take less than two minutes together
+  --fast     --counts, and only the cases that take some two minutes together
   --figures  prints every figure, not only a line for each case and those that miss
   --only     cases whose name holds this"""
 
@@ -90,6 +90,8 @@ for case in CASES:
                 table.row(case.name, io, figure.name, *figure.cells(), table.goal(figure.is_met) if figure in judged else "not judged")
         else:
             table.row(case.name, io, *line(own, judged), table.goal(all(figure.is_met for figure in judged)))
+if words.counts:
+    print("\nCounts and kinds are judged, times are not.")
 if no_wire:
     print(f"\nWithout the cases over a wire: {no_wire}.")
 if missed and not words.figures:
