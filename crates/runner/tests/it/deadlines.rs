@@ -123,10 +123,10 @@ fn a_redirect_to_another_scheme_has_a_kind_of_its_own() {
     assert!(json["log"].to_string().contains("its scheme is `com.app`"), "{json}");
 }
 
-/// The target responds at once; the plan lets the user read it for four seconds.
+/// The target responds at once; the plan lets the user read it for three seconds.
 #[test]
 fn a_throttled_user_does_not_run_into_its_own_bandwidth() {
-    let step = "{get: /bytes/80k, timeout: {total: 3s}}";
+    let step = "{get: /bytes/60k, timeout: {total: 2500ms}}";
     let server = target();
     let url = server.url();
     let steps = Steps { head: "bandwidth: {down: 20kB/s}", ..Steps::one(&url, step) };

@@ -84,7 +84,7 @@ scenarios:
 
 #[test]
 fn arrivals_are_what_the_rate_says() {
-    let json = load("{rate: 200/s, for: 500ms}", "get: /", &workers(2));
+    let json = load("{rate: 100/s, for: 1s}", "get: /", &workers(2));
     assert_eq!(counter(&json, "arrivals_due"), 100);
     let json =
         load("{stages: [{rate: 0/s, over: 0}, {rate: 100/s, over: 1s}]}", "get: /", &options());
@@ -129,7 +129,7 @@ fn scenarios_run_side_by_side_and_start_later() {
 scenarios:
   first: {load: {users: 2, iterations: 3}, steps: [{get: /, name: first}]}
   later: {load: {users: 1, iterations: 1}, start_after: 400ms, steps: [{get: /, name: later}]}
-  open: {load: {rate: 50/s, for: 200ms}, steps: [{get: /, name: open}]}
+  open: {load: {rate: 10/s, for: 1s}, steps: [{get: /, name: open}]}
 ";
     let json = run(&target(), plan, &options());
     for (name, count) in [("first", 6), ("later", 1), ("open", 10)] {
@@ -230,7 +230,7 @@ target: URL
 scenarios:
   before: {load: {users: 3, iterations: 2}, steps: [{get: /, check: status == 200}]}
   main: {load: {users: 4, iterations: 1}, after: [before], fresh_connections: true, steps: [{if: elapsed < 0.3, then: [{think: 300ms}]}, {get: /}]}
-  behind: {load: {users: 1, for: 100ms}, after: [main, before], steps: [{if: elapsed < 0.3, then: [{get: /, name: too early}]}, {get: /}, {stop: user}]}
+  behind: {load: {users: 1, for: 2s}, after: [main, before], steps: [{if: elapsed < 0.3, then: [{get: /, name: too early}]}, {get: /}, {stop: user}]}
 ";
     let json = run(&target(), plan, &workers(2));
     all_good(&json, 6 + 4 + 1);

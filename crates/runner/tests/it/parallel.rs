@@ -189,7 +189,7 @@ fn what_is_in_flight_when_a_branch_ends_its_user_is_finished() {
 fn the_end_of_the_load_ends_branches_that_think() {
     let server = target();
     let folder = tempfile::tempdir().expect("a folder");
-    for load in ["users: 3, for: 300ms", "rate: 50/s, for: 300ms", "users: 3, iterations: 1"] {
+    for load in ["users: 3, for: 1s", "rate: 50/s, for: 1s", "users: 3, iterations: 1"] {
         let think = if load.contains("for") { "1h" } else { "10ms" };
         let plan = format!(
             "target: {}\ngraceful_stop: 10m\nscenarios: {{a: {{load: {{{load}}}, steps: [{{parallel: [{{get: /}}, {{group: g, steps: [{{think: {think}}}, {{get: /late}}]}}]}}]}}}}\n",

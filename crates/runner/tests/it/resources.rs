@@ -71,7 +71,7 @@ fn a_new_session_has_nothing_in_its_cache() {
     let server = target();
     let folder = tempfile::tempdir().expect("a folder");
     let plan = format!(
-        "target: {}\nscenarios: {{a: {{load: {{rate: 10/s, total_iterations: 2, max_users: 1}}, steps: [{{get: /page/4, resources: true}}]}}}}\n",
+        "target: {}\nscenarios: {{a: {{load: {{rate: 1/s, total_iterations: 2, max_users: 1}}, steps: [{{get: /page/4, resources: true}}]}}}}\n",
         server.url()
     );
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");

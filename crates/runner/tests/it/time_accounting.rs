@@ -60,29 +60,33 @@ fn exactly(json: &Value, state: &str, seconds: f64) {
 #[test]
 fn time_adds_up_on_every_shape() {
     let step = "{get: /}, {think: 5ms}";
-    for (shape, users) in [
-        ("{users: 5, for: 300ms}", 5),
-        ("{users: 7, ramp: 300ms, for: 500ms}", 7),
-        ("{users: 6, pacing: 30ms, for: 300ms}", 6),
+    let shapes = [
+        ("{users: 5, for: 1s}", 5),
+        ("{users: 7, ramp: 600ms, for: 1s}", 7),
+        ("{users: 6, pacing: 30ms, for: 1s}", 6),
         ("{users: 6, iterations: 20}", 6),
         ("{users: 6, iterations: 20, end: together}", 6),
         ("{users: 9, total_iterations: 200}", 9),
         (
-            "{stages: [{users: 8, over: 200ms}, {users: 2, over: 100ms}, {users: 8, over: 200ms}]}",
+            "{stages: [{users: 8, over: 500ms}, {users: 2, over: 300ms}, {users: 8, over: 500ms}]}",
             8,
         ),
-        ("{stages: [{users: 4, over: 0}, {users: 4, over: 200ms}, {users: 0, over: 200ms}]}", 4),
-    ] {
-        adds_up(&load(shape, step), users);
-    }
-    let failing = "scenarios: {a: {load: {users: 3, for: 200ms}, steps: [{get: /}, {get: /status/500}, {stop: user}]}}\nthresholds: [error_rate <= 50%]\n";
+        ("{stages: [{users: 4, over: 0}, {users: 4, over: 500ms}, {users: 0, over: 500ms}]}", 4),
+    ];
+    // At the same time, as they mostly wait.
+    std::thread::scope(|scope| {
+        for (shape, users) in shapes {
+            scope.spawn(move || adds_up(&load(shape, step), users));
+        }
+    });
+    let failing = "scenarios: {a: {load: {users: 3, for: 2s}, steps: [{get: /}, {get: /status/500}, {stop: user}]}}\nthresholds: [error_rate <= 50%]\n";
     adds_up(&run(failing, &workers(2)), 3);
     let parallel = "{parallel: {limit: 3, steps: [{get: /delay/5}, {get: /}, {think: 3ms}, {repeat: 3, steps: [{get: /}]}, {parallel: [{get: /}, {get: /delay/9}]}]}}, {get: /}";
-    adds_up(&load("{users: 3, for: 300ms}", parallel), 3);
-    adds_up(&load("{users: 3, pacing: 40ms, for: 300ms}", parallel), 3);
+    adds_up(&load("{users: 3, for: 1s}", parallel), 3);
+    adds_up(&load("{users: 3, pacing: 40ms, for: 1s}", parallel), 3);
     let page =
         "{get: /page/20, resources: true}, {parallel: [{get: /page/8, resources: true}, {get: /}]}";
-    adds_up(&load("{users: 3, for: 300ms}", page), 3);
+    adds_up(&load("{users: 3, for: 1s}", page), 3);
     adds_up(&load("{users: 3, iterations: 30}", "{exec: [sleep, '0']}, {get: /delay/2}"), 3);
 }
 
@@ -93,7 +97,7 @@ fn what_the_plan_decides_is_exact() {
     exactly(&json, "think", 4.0 * 3.0 * 0.05);
     exactly(&json, "pacing", 0.0);
     // At the same time the longest wait counts, and only while no request is in flight.
-    let waits = "{parallel: [{think: 50ms}, {think: 20ms}, {repeat: 2, steps: [{think: 10ms}]}]}";
+    let waits = "{parallel: [{think: 50ms}, {think: 20ms}, {think: 10ms}]}";
     let json = load("{users: 4, iterations: 3}", &format!("{waits}, {{get: /}}"));
     adds_up(&json, 4);
     exactly(&json, "think", 4.0 * 3.0 * 0.05);
@@ -113,7 +117,7 @@ fn what_the_plan_decides_is_exact() {
     adds_up(&json, 2);
     exactly(&json, "not_started", 0.6);
     // Open workloads have no users whose time is accounted for.
-    let json = load("{rate: 100/s, for: 200ms}", "{get: /}");
+    let json = load("{rate: 20/s, for: 1s}", "{get: /}");
     assert_eq!(
         (json["time_accounting"]["users"].as_u64(), &json["throughput_gap"]),
         (Some(0), &Value::Null)
