@@ -1,7 +1,5 @@
 //! `squall check`: everything that is wrong with a plan at once, soon, whatever the plan.
 
-use std::time::{Duration, Instant};
-
 use crate::common::squall;
 
 /// What `squall check` says of a plan, and its exit code.
@@ -114,8 +112,8 @@ fn a_bad_url_of_the_one_line_command_is_one_error() {
     }
 }
 
-/// What the largest plans may take in a dev build, on a busy machine.
-const MOST: Duration = Duration::from_secs(20);
+// No test looks at the time that the largest plans take: on a busy machine it says nothing. Work that doubles with each variable, or
+// that each step multiplies, would not end before whoever runs the tests ends it; that of constants is counted in units.
 
 /// A plan with these lines before its one scenario, and these steps.
 fn plan(more: &str, steps: &str) -> String {
@@ -159,18 +157,14 @@ fn large_plans_are_refused_soon() {
         ),
         (plan("", &many(19_000, &|n| format!("    - get: \"/${{b{n}}}\"\n"))), "19000 errors"),
     ] {
-        let start = Instant::now();
         let (errors, code) = check(&text);
         assert_eq!(code, Some(2), "{words}");
         assert!(errors.contains(words), "{words}\n{}", &errors[..errors.len().min(2_000)]);
-        assert!(start.elapsed() < MOST, "{words}: {:?}", start.elapsed());
     }
     let variables = many(100_000, &|n| format!("  v{n}: {n}\n"));
     let steps = many(1_000, &|n| format!("    - get: \"/${{v{n}}}\"\n"));
-    let start = Instant::now();
     let (errors, code) = check(&plan(&format!("vars:\n{variables}"), &steps));
     assert_eq!(code, Some(0), "{errors}");
-    assert!(start.elapsed() < MOST, "100,000 variables: {:?}", start.elapsed());
 }
 
 /// What is constant is evaluated before the run, all of it within one bound of work and one of memory; what is
@@ -227,15 +221,14 @@ fn constants_are_evaluated_within_bounds() {
             "the variables up to this one come to more than 2,500,000 units of work",
         ),
     ] {
-        let start = Instant::now();
         let (said, exit) = check(&text);
         assert_eq!(exit, Some(code), "{words}\n{}", &said[..said.len().min(2_000)]);
         assert!(said.contains(words), "{words}\n{}", &said[..said.len().min(2_000)]);
-        assert!(start.elapsed() < MOST, "{words}: {:?}", start.elapsed());
     }
 }
 
-/// As many metrics, thresholds and scenarios as a plan may have: each is found without a look at all others.
+/// As many metrics, thresholds and scenarios as a plan may have: each is found without a look at all others. Looks at all others
+/// would be billions, and show in how long this takes; there is no count of them to assert.
 #[test]
 fn many_of_a_kind_are_checked_soon() {
     let plan = |steps: &str, more: &str| plan("max_names: 100000\n", &format!("{steps}{more}"));
@@ -264,10 +257,8 @@ fn many_of_a_kind_are_checked_soon() {
             0,
         ),
     ] {
-        let start = Instant::now();
         let (said, exit) = check(&text);
         assert_eq!(exit, Some(code), "{what}\n{}", &said[..said.len().min(2_000)]);
-        assert!(start.elapsed() < MOST, "{what}: {:?}", start.elapsed());
     }
 }
 

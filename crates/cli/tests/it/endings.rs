@@ -3,12 +3,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
 
 use serde_json::Value;
-use squall_target::{Server, Stats};
+use squall_target::Server;
 
-use crate::common::{squall, target};
+use crate::common::{signal, squall, target, until};
 
 /// A plan that would run for an hour, in a folder of its own.
 fn endless(server: &Server, more: &str, step: &str) -> tempfile::TempDir {
@@ -32,20 +31,9 @@ fn start(folder: &Path) -> Child {
         .expect("squall starts")
 }
 
-fn signal(child: &Child, name: &str) {
-    let command = format!("kill -{name} {}", child.id());
-    assert!(Command::new("sh").args(["-c", &command]).status().expect("a shell").success());
-}
-
-/// Waits for the target to have counted so much.
-fn wait_for(server: &Server, least: u64, of: impl Fn(Stats) -> u64) {
-    for _ in 0..3_000 {
-        if of(server.stats()) >= least {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    panic!("the target counted {:?}, not {least}", server.stats());
+/// Waits for the target to have begun to answer so many requests.
+fn wait_for(server: &Server, child: &mut Child, least: u64) {
+    until(child, || server.stats().requests >= least);
 }
 
 fn finish(child: Child) -> Output {
@@ -82,8 +70,8 @@ fn an_interrupted_run_keeps_its_results() {
     let server = target();
     let folder =
         endless(&server, "thresholds: [count > 0]\nteardown: [{get: /status/204}]", "get: /");
-    let child = start(folder.path());
-    wait_for(&server, 50, |stats| stats.requests);
+    let mut child = start(folder.path());
+    wait_for(&server, &mut child, 50);
     signal(&child, "INT");
     let output = finish(child);
     let text = String::from_utf8_lossy(&output.stdout);
@@ -107,7 +95,7 @@ fn a_signal_is_obeyed_whoever_reads_the_messages() {
         let folder = endless(&server, "", "get: /");
         let mut child = start(folder.path());
         drop((child.stdout.take(), child.stderr.take()));
-        wait_for(&server, 50, |stats| stats.requests);
+        wait_for(&server, &mut child, 50);
         signal(&child, name);
         assert_eq!(finish(child).status.code(), Some(130), "SIG{name}");
         let json = read(&run_folder(folder.path()).join("run.json"));
@@ -144,11 +132,11 @@ fn an_ignored_hangup_stays_ignored() {
     let command = format!("trap '' HUP; exec '{}' run plan.yaml", env!("CARGO_BIN_EXE_squall"));
     let mut shell = Command::new("sh");
     shell.args(["-c", &command]).current_dir(folder.path());
-    let child = shell.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a shell");
-    wait_for(&server, 50, |stats| stats.requests);
+    let mut child = shell.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a shell");
+    wait_for(&server, &mut child, 50);
     signal(&child, "HUP");
     let before = server.stats().requests;
-    wait_for(&server, before + 50, |stats| stats.requests);
+    wait_for(&server, &mut child, before + 50);
     signal(&child, "INT");
     assert_eq!(finish(child).status.code(), Some(130));
 }
@@ -157,10 +145,10 @@ fn an_ignored_hangup_stays_ignored() {
 fn the_second_signal_waits_for_nothing() {
     let server = target();
     let folder = endless(&server, "graceful_stop: 1h\nteardown: [{get: /}]", "get: /delay/3600000");
-    let child = start(folder.path());
-    wait_for(&server, 2, |stats| stats.accepted);
+    let mut child = start(folder.path());
+    wait_for(&server, &mut child, 2);
+    // Two of a kind would be one if the first had not been seen yet.
     signal(&child, "INT");
-    std::thread::sleep(Duration::from_millis(300));
     signal(&child, "TERM");
     let output = finish(child);
     assert_eq!(output.status.code(), Some(130));
@@ -179,7 +167,7 @@ fn the_second_signal_waits_for_nothing() {
 /// The result is there before the teardown begins, and a signal ends that as well.
 #[test]
 fn an_interrupted_teardown_takes_nothing_from_the_result() {
-    for signals in [&["INT"][..], &["INT", "INT"]] {
+    for signals in [&["INT"][..], &["INT", "TERM"]] {
         let server = target();
         let folder = tempfile::tempdir().expect("a folder");
         let graceful_stop = if signals.len() == 1 { "100ms" } else { "1h" };
@@ -188,15 +176,14 @@ fn an_interrupted_teardown_takes_nothing_from_the_result() {
             server.url()
         );
         std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
-        let child = start(folder.path());
-        wait_for(&server, 2, |stats| stats.accepted);
-        wait_for(&server, 3, |stats| stats.requests);
+        let mut child = start(folder.path());
+        // The last is that of the teardown.
+        wait_for(&server, &mut child, 4);
         let json = read(&run_folder(folder.path()).join("run.json"));
         assert_eq!((&json["finished"], json["totals"]["count"].as_u64()), (&true.into(), Some(3)));
         assert_eq!(json, read(&folder.path().join("result.json")));
         for name in signals {
             signal(&child, name);
-            std::thread::sleep(Duration::from_millis(300));
         }
         let output = finish(child);
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -213,8 +200,8 @@ fn an_interrupted_teardown_takes_nothing_from_the_result() {
 fn an_interrupted_setup_starts_no_load() {
     let server = target();
     let folder = endless(&server, "graceful_stop: 100ms\nsetup: [{get: /delay/3600000}]", "get: /");
-    let child = start(folder.path());
-    wait_for(&server, 1, |stats| stats.accepted);
+    let mut child = start(folder.path());
+    wait_for(&server, &mut child, 1);
     signal(&child, "INT");
     let output = finish(child);
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
@@ -226,17 +213,13 @@ fn a_killed_run_is_reported_up_to_its_last_second() {
     let server = target();
     let folder = endless(&server, "", "get: /");
     let mut child = start(folder.path());
-    let run = loop {
-        // The slices of two whole seconds are on disk.
-        if folder.path().join("squall-runs").exists() {
-            let run = run_folder(folder.path());
-            let samples = std::fs::read_to_string(run.join("host.jsonl")).unwrap_or_default();
-            if samples.lines().count() > 3 {
-                break run;
-            }
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    };
+    wait_for(&server, &mut child, 1);
+    let run = run_folder(folder.path());
+    // The slices of two whole seconds are on disk.
+    until(&mut child, || {
+        let samples = std::fs::read_to_string(run.join("host.jsonl")).unwrap_or_default();
+        samples.lines().count() > 3
+    });
     child.kill().expect("it runs");
     finish(child);
     let json = read(&run.join("run.json"));
@@ -370,11 +353,11 @@ fn results_go_where_they_are_asked_for() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("nowhere/r.json"));
 }
 
-/// A plan that runs for 2 s.
+/// A plan that runs for a second.
 fn short(server: &Server) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let plan = format!(
-        "target: {}\nscenarios: {{a: {{load: {{users: 1, for: 2s}}, steps: [{{get: /}}, {{think: 5ms}}]}}}}\n",
+        "target: {}\nscenarios: {{a: {{load: {{users: 1, for: 1s}}, steps: [{{get: /}}, {{think: 5ms}}]}}}}\n",
         server.url()
     );
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
@@ -412,10 +395,11 @@ fn a_result_that_cannot_be_written_is_no_success() {
 #[test]
 fn a_run_folder_that_cannot_be_written_is_no_success() {
     let server = target();
-    let folder = short(&server);
-    let child = start(folder.path());
-    wait_for(&server, 1, |stats| stats.requests);
+    let folder = endless(&server, "", "get: /");
+    let mut child = start(folder.path());
+    wait_for(&server, &mut child, 1);
     std::fs::remove_dir_all(run_folder(folder.path())).expect("it is there");
+    signal(&child, "INT");
     let output = finish(child);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{errors}");

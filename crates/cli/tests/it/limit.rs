@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::common::{squall, target};
+use crate::common::{signal, squall, target, until};
 
 /// Four servers that take 20 ms each: n users wait 5 n ms in the mean, from four on.
 const PLAN: &str = "scenarios: {a: {load: {users: 1, for: 1s}, steps: [{get: \"/queue?servers=4&mean=20&dist=fixed\"}]}}";
@@ -50,24 +49,19 @@ fn missing_flags_are_reported() {
 fn two_steps(folder: &Path, mode: &[&str]) -> (Child, PathBuf) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_squall"))
         .args(["limit", "plan.yaml", "--step", "2s", "--steps", "10", "--json", "result.json"])
-        .args(["--require", "p99 < 1s", "-w", "1"])
+        .args(["--require", "p99 < 1h", "-w", "1"])
         .args(mode)
         .current_dir(folder)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("squall starts");
-    for _ in 0..1_200 {
-        std::thread::sleep(Duration::from_millis(50));
-        let Ok(mut runs) = std::fs::read_dir(folder.join("squall-runs")) else { continue };
-        let Some(Ok(run)) = runs.next() else { continue };
-        if steps(&run.path()) >= 2 {
-            return (child, run.path());
-        }
-    }
-    child.kill().expect("it runs");
-    let output = child.wait_with_output().expect("squall ends");
-    panic!("no steps are on disk: {}", String::from_utf8_lossy(&output.stderr));
+    let run = || {
+        let mut runs = std::fs::read_dir(folder.join("squall-runs")).ok()?;
+        runs.next()?.ok().map(|run| run.path())
+    };
+    until(&mut child, || run().is_some_and(|run| steps(&run) >= 2));
+    (child, run().expect("it has steps"))
 }
 
 /// How many steps a folder has.
@@ -75,11 +69,6 @@ fn steps(folder: &Path) -> usize {
     let Ok(text) = std::fs::read(folder.join("limit.json")) else { return 0 };
     let json: Value = serde_json::from_slice(&text).expect("JSON");
     json["steps"].as_array().expect("steps").len()
-}
-
-fn signal(child: &Child, name: &str) {
-    let command = format!("kill -{name} {}", child.id());
-    assert!(Command::new("sh").args(["-c", &command]).status().expect("a shell").success());
 }
 
 /// What was done before the end is on disk, and printed unless the process was killed.

@@ -3,12 +3,12 @@
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 use squall_target::Server;
 
-use crate::common::{squall, target};
+use crate::common::{signal, squall, target, until};
 
 /// A folder with a plan of one user who sends so long.
 fn folder(server: &Server, length: &str) -> tempfile::TempDir {
@@ -32,22 +32,21 @@ fn start(folder: &Path, arguments: &[&str]) -> Child {
         .expect("squall starts")
 }
 
-fn interrupt(child: &Child) {
-    let command = format!("kill -INT {}", child.id());
-    assert!(Command::new("sh").args(["-c", &command]).status().expect("a shell").success());
-}
-
 fn make_pipe(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().expect("mkfifo").success());
 }
 
 /// Waits until the target has had so many requests.
-fn wait_for(server: &Server, requests: u64) {
-    let began = Instant::now();
-    while server.stats().requests < requests {
-        assert!(began.elapsed() < Duration::from_secs(60), "{:?}", server.stats());
-        std::thread::sleep(Duration::from_millis(10));
-    }
+fn wait_for(server: &Server, child: &mut Child, requests: u64) {
+    until(child, || server.stats().requests >= requests);
+}
+
+/// Whether a process obeys SIGINT in its own way, and does not just end.
+fn has_handler(process: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"));
+    let status = status.expect("a process");
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).expect("a mask");
+    u64::from_str_radix(caught.trim(), 16).expect("digits") & 0b10 != 0
 }
 
 /// The one folder of a run.
@@ -97,9 +96,12 @@ fn a_pipe_that_nobody_opens_can_be_interrupted() {
     for flag in ["--samples", "--log-requests", "--json"] {
         let folder = folder(&server, "1h");
         make_pipe(&folder.path().join("pipe.csv"));
-        let child = start(folder.path(), &[flag, "pipe.csv"]);
-        std::thread::sleep(Duration::from_secs(1));
-        interrupt(&child);
+        let mut child = start(folder.path(), &[flag, "pipe.csv"]);
+        let process = child.id();
+        until(&mut child, || has_handler(process));
+        // Time to come to the pipe. Where it does not suffice the end was asked for before that.
+        std::thread::sleep(Duration::from_millis(500));
+        signal(&child, "INT");
         let output = child.wait_with_output().expect("squall ends");
         assert_eq!(output.status.code(), Some(130), "{flag}: {}", text(&output));
         assert!(!folder.path().join("squall-runs").exists(), "{flag}");
@@ -115,12 +117,11 @@ fn a_pipe_that_nobody_reads_is_given_up() {
     let pipe = folder.path().join("pipe");
     make_pipe(&pipe);
     let _reader = OpenOptions::new().read(true).write(true).open(&pipe).expect("a pipe");
-    let child = start(folder.path(), &["--log-requests", "pipe", "--json", "r.json"]);
+    let mut child = start(folder.path(), &["--log-requests", "pipe", "--json", "r.json"]);
     // More than fit into the pipe.
-    wait_for(&server, 1_000);
-    interrupt(&child);
-    std::thread::sleep(Duration::from_millis(500));
-    interrupt(&child);
+    wait_for(&server, &mut child, 1_000);
+    signal(&child, "INT");
+    signal(&child, "TERM");
     let output = child.wait_with_output().expect("squall ends");
     assert_eq!(output.status.code(), Some(3), "{}", text(&output));
     let shown = text(&output);
@@ -151,11 +152,12 @@ fn a_pipe_gets_the_result_once() {
 #[test]
 fn a_page_that_cannot_be_written_is_a_part_of_the_stored_result() {
     let server = target();
-    let folder = folder(&server, "2s");
-    let child = start(folder.path(), &["--json", "r.json"]);
-    wait_for(&server, 1);
+    let folder = folder(&server, "1h");
+    let mut child = start(folder.path(), &["--json", "r.json"]);
+    wait_for(&server, &mut child, 1);
     let run = run_folder(folder.path());
     std::fs::create_dir(run.join("report.html.new")).expect("writable");
+    signal(&child, "INT");
     let output = child.wait_with_output().expect("squall ends");
     assert_eq!(output.status.code(), Some(3), "{}", text(&output));
     for stored in [run.clone(), run.join("run.json"), folder.path().join("r.json")] {

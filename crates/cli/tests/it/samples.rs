@@ -56,8 +56,8 @@ fn every_request_has_a_row() {
     let times = column(&rows, "at_unix_us");
     let at = |index: usize| times[index].parse::<f64>().expect("a time") - began;
     let (setup, first, teardown) = (at(0), at(1), at(times.len() - 1));
-    assert!(-1.0 <= setup && setup < first, "{setup} {first}");
-    assert!(teardown - first >= 2.5e6, "{first} {teardown}");
+    assert!(-1.0 <= setup && setup < first && first < teardown, "{setup} {first} {teardown}");
+    assert!(teardown - setup >= 2.5e6, "{setup} {teardown}");
 }
 
 #[test]

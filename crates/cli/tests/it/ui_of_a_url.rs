@@ -4,6 +4,10 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use crate::common::Gate;
+use crate::common::peer::{Peer, response};
 
 /// Where a page is.
 struct Place<'t> {
@@ -24,10 +28,19 @@ impl Place<'_> {
 
 #[test]
 fn a_run_without_a_folder_has_its_report_on_its_page() {
-    let (target, folder) = (crate::common::target(), tempfile::tempdir().expect("a folder"));
+    // The run is not over before the gate is open.
+    let gate = Arc::new(Gate::default());
+    let held = gate.clone();
+    let target = Peer::start("127.0.0.1", move |mut client| {
+        while client.request().is_some() {
+            held.pass();
+            client.send(response("200 OK", ""));
+        }
+    });
+    let folder = tempfile::tempdir().expect("a folder");
     let mut squall = Command::new(env!("CARGO_BIN_EXE_squall"))
         .arg(target.url())
-        .args(["-c", "1", "-d", "2s", "--quiet", "--ui"])
+        .args(["-c", "1", "-n", "1", "--quiet", "--ui"])
         .current_dir(folder.path())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
@@ -42,7 +55,9 @@ fn a_run_without_a_folder_has_its_report_on_its_page() {
     let mut early = String::new();
     place.ask("report.html").read_to_string(&mut early).expect("text");
     assert!(early.starts_with("HTTP/1.1 404 "), "there is none before the run is over: {early}");
-    let mut events = place.ask("events").lines().map(|line| line.expect("text"));
+    let events = place.ask("events");
+    gate.open();
+    let mut events = events.lines().map(|line| line.expect("text"));
     assert!(events.any(|line| line == "event: over"));
     assert_eq!(events.next().as_deref(), Some("data: {\"report\":\"report.html\"}"));
     let mut report = String::new();

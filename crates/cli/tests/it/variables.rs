@@ -3,12 +3,11 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::common::peer::{Peer, header, response};
-use crate::common::{Steps, all_good, counter, kinds, result, squall};
+use crate::common::{Steps, all_good, counter, kinds, result, signal, squall, until};
 
 /// A peer that answers `/login` with a session's token and number, and anything else with `ok`.
 fn shop() -> Peer {
@@ -93,22 +92,14 @@ fn teardown_of_a_search_for_the_limit_knows_what_setup_has_found() {
 fn teardown_after_an_interrupted_load_knows_what_setup_has_found() {
     let (peer, folder) = (shop(), tempfile::tempdir().expect("a folder"));
     with_setup(&peer, "{users: 1, for: 1h}", folder.path());
-    let child = Command::new(env!("CARGO_BIN_EXE_squall"))
+    let mut child = Command::new(env!("CARGO_BIN_EXE_squall"))
         .args(["run", "plan.yaml", "-q"])
         .current_dir(folder.path())
         .stdout(Stdio::null())
         .spawn()
         .expect("squall starts");
-    let mut seen = Vec::new();
-    for _ in 0..3_000 {
-        seen.extend(peer.seen());
-        if seen.iter().any(|seen| seen.head.starts_with("GET /records/")) {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    let command = format!("kill -INT {}", child.id());
-    assert!(Command::new("sh").args(["-c", &command]).status().expect("a shell").success());
+    until(&mut child, || peer.seen().iter().any(|seen| seen.head.starts_with("GET /records/")));
+    signal(&child, "INT");
     let output = child.wait_with_output().expect("squall ends");
     assert_eq!(output.status.code(), Some(130));
     let heads = heads(&peer);

@@ -7,3 +7,4 @@ mod golden;
 mod golden_limit;
 mod page;
 mod recording;
+mod validity;

@@ -7,12 +7,15 @@ mod parts;
 #[path = "../../../../runner/tests/it/common/peer.rs"]
 pub mod peer;
 
+mod processes;
+
 use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
 
 pub use parts::*;
+pub use processes::*;
 
 /// Runs the binary in a folder.
 pub fn squall(folder: &Path, args: &[&str]) -> Output {

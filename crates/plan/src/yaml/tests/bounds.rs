@@ -1,15 +1,12 @@
-//! Plans that are too large, or no files: an error that says so, in little time.
-
-use std::time::{Duration, Instant};
+//! Plans that are too large, or no files: an error that says so. No test looks at the time, which on a busy machine says nothing:
+//! work that grew with the square of such a plan, or doubled with each of its variables, would take minutes or never end, and
+//! whoever runs the tests ends one that hangs.
 
 use super::*;
 
-/// What is said of a plan, which has to be said soon. These tests run unoptimised at times, and beside others.
+/// What is said of a plan.
 fn refused(text: &str) -> String {
-    let start = Instant::now();
-    let errors = read(text).expect_err("too large");
-    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
-    errors
+    read(text).expect_err("too large")
 }
 
 fn plan(steps: &str) -> String {
@@ -53,13 +50,11 @@ fn variables_that_double_each_other_are_bounded() {
     let list: String =
         (1..60).map(|n| format!("  b{n}: [\"${{b{}}}\", \"${{b{}}}\"]\n", n - 1, n - 1)).collect();
     for vars in [format!("  a0: xxxxxxxx\n{text}"), format!("  b0: xxxxxxxx\n{list}")] {
-        let start = Instant::now();
         let text = format!(
             "vars:\n{vars}scenarios: {{a: {{load: {{users: \"${{{}}}\", for: 1s}}, steps: [{{get: /}}]}}}}",
             if vars.contains("a0") { "a59" } else { "b59" }
         );
-        let errors = read(&text).expect_err("too large");
-        assert!(start.elapsed() < Duration::from_secs(20));
+        let errors = refused(&text);
         assert!(errors.contains("error:"), "{errors}");
     }
 }
