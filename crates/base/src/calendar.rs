@@ -1,5 +1,5 @@
 //! Dates of the Gregorian calendar and the days that they stand for (Howard Hinnant, "chrono-Compatible Low-Level Date
-//! Algorithms", https://howardhinnant.github.io/date_algorithms.html).
+//! Algorithms", <https://howardhinnant.github.io/date_algorithms.html>).
 
 /// Days from 1970-01-01 to a date; `month` and `day` count from 1.
 pub fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {

@@ -1,6 +1,6 @@
 //! squall's engine: runs a plan. It compiles it to a program, makes users, drives load, records.
 //!
-//! The way of the data is one direction: [`compile`] makes a [`Program`] of a plan; [`run`] starts
+//! The way of the data is one direction: [`compile`] makes a [`Program`] of a plan; [`run()`] starts
 //! the workers and hands their slices, one a worker and second, to the caller. Nothing downstream
 //! calls back; a [`Control`] ends a run from elsewhere.
 

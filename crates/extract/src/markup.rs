@@ -36,7 +36,7 @@ pub(crate) fn parse(body: &[u8], dialect: Dialect) -> Result<Tree, ExtractError>
     read(body, dialect, false)
 }
 
-/// Reads a page as a browser does that runs scripts: what is in <noscript> is a text.
+/// Reads a page as a browser does that runs scripts: what is in `<noscript>` is a text.
 pub(crate) fn parse_scripted(body: &[u8]) -> Result<Tree, ExtractError> {
     read(body, Dialect::Html, true)
 }

@@ -2,7 +2,7 @@
 //! I/O but the files that a plan names and whose texts decide what it is. Imports the plan model alone.
 //!
 //! The way of a plan: XML (bounded, every node with its place), then typed elements
-//! ([`Tree`]), then the [`inventory`]: what each element is, and whether it is supported. Beside it, what a translation
+//! ([`Tree`]), then the [`inventory()`]: what each element is, and whether it is supported. Beside it, what a translation
 //! into squall's plan model needs: texts split at their `${...}` ([`text`]), what is known before the run
 //! ([`Constants`]), and which elements hold for which sampler ([`scope`]).
 

@@ -103,7 +103,7 @@ impl Secrets {
         self.long.add(Pattern::of_text(form));
     }
 
-    /// Adds what the secrets from a number on, which [`Secrets::len`] has said, are in an encoding of this name.
+    /// Adds what the secrets from a number on, in the order of [`Secrets::texts`], are in an encoding of this name.
     pub fn add_encoded(&mut self, from: usize, label: &str, encode: &dyn Fn(&str) -> Vec<u8>) {
         let texts = self.texts.get(from..).unwrap_or_default();
         if texts.is_empty() {

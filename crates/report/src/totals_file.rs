@@ -59,7 +59,7 @@ pub(crate) fn read(folder: &Path, recorded: u64) -> Option<Totals> {
     Some(Totals::from(&summary))
 }
 
-/// Reads what [`write`] put before it was compressed.
+/// Reads what [`write()`] put before it was compressed.
 fn summary(bytes: &mut &[u8], recorded: u64) -> Option<Summary> {
     if take(bytes)? != recorded {
         return None;

@@ -1,7 +1,7 @@
 //! Speaks to the target: sockets, TLS, DNS, HTTP/1.1, HTTP/2, bodies as streams. Knows nothing of plans,
 //! loads or records.
 //!
-//! A worker has one [`Client`]; [`connect`] opens connections for it: a [`Connection`] that carries one
+//! A worker has one [`Client`]; [`connect()`] opens connections for it: a [`Connection`] that carries one
 //! request at a time, or a [`Session`] with a [`Stream`] for each. Their `exchange` carries one request and
 //! its response. Limits of time are the caller's: it drops the future, and
 //! asks its [`Progress`] what it was waiting for.

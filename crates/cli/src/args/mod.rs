@@ -1,5 +1,8 @@
 //! What can be typed. What it means is decided by the commands.
 
+// Doc comments are the help, as it is printed.
+#![allow(rustdoc::broken_intra_doc_links)]
+
 mod one_line;
 mod options;
 mod plans;

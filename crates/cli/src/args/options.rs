@@ -1,5 +1,8 @@
 //! What several commands take: what generates the load, where a run's result goes, values for variables.
 
+// Doc comments are the help, as it is printed.
+#![allow(rustdoc::broken_intra_doc_links)]
+
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};

@@ -121,7 +121,8 @@ fn a_build_without_parquet_says_so() {
         assert_eq!(output.status.code(), Some(2), "{args:?}: {text}");
         assert!(text.contains("writes no Parquet: write CSV, or build squall with"), "{text}");
     }
-    let text = String::from_utf8_lossy(&squall(folder.path(), &["check", "plan.yaml"]).stderr).into_owned();
+    let text = String::from_utf8_lossy(&squall(folder.path(), &["check", "plan.yaml"]).stderr)
+        .into_owned();
     assert!(text.contains("plan.yaml:2:18: error: this build"), "{text}");
 }
 

@@ -87,7 +87,7 @@ impl Builder {
     }
 
     /// Adds an attribute to the element opened last; must come before its content, and no more
-    /// than [`ATTRIBUTES_LIMIT`] times.
+    /// than `u16::MAX` times.
     pub(super) fn attribute(&mut self, name: &str, value: &str) {
         let name = self.name(name);
         self.attribute_named(name, value);

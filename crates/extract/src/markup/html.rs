@@ -22,7 +22,7 @@ use page::Page;
 /// The parser is fed in pieces of at most this size and looked at in between.
 const PIECE: usize = 4096;
 
-/// Reads a page. Without scripting, what is in <noscript> is part of it.
+/// Reads a page. Without scripting, what is in `<noscript>` is part of it.
 pub(super) fn parse(html: &str, scripting: bool) -> Result<Tree, ExtractError> {
     quick::parse(html, scripting).map_or_else(|| parse_any(html, scripting), Ok)
 }

@@ -37,7 +37,7 @@ macro_rules! section_kinds {
 }
 
 section_kinds! {
-    /// [`Counters`], by name.
+    /// [`crate::Counters`], by name.
     Counters = 2,
     /// The [`TimeAccount`].
     TimeAccount = 3,

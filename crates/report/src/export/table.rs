@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::csv::in_quotes;
 use crate::cell::{Cell, Type};
+use crate::csv::in_quotes;
 
 /// The columns with their types. Times are in µs.
 pub(super) const COLUMNS: [(&str, Type); 56] = {

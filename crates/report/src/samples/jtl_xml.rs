@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::jtl::{FAILURE, Row, URL};
-use crate::junit::escaped;
 use crate::cell::Cell;
+use crate::junit::escaped;
 
 /// What comes before all samples.
 pub(super) const HEAD: &str =

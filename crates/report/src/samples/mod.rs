@@ -17,8 +17,8 @@ use squall_metrics::{ErrorKind, Phases};
 
 use self::columns::{COLUMNS, cells};
 pub use self::listened::ListenedSample;
-use crate::csv::in_quotes;
 use crate::cell::Cell;
+use crate::csv::in_quotes;
 use crate::parquet::Table;
 
 /// A request, a resource of a page or a program, and what came of it. Its texts hold no secrets any more.

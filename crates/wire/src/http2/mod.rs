@@ -68,7 +68,7 @@ impl std::fmt::Debug for Session {
 }
 
 impl Session {
-    /// Begins HTTP/2 on a link, within a `LocalSet`. `window`: see [`crate::connect`].
+    /// Begins HTTP/2 on a link, within a `LocalSet`. `window`: see [`crate::connect()`].
     pub(crate) async fn begin(
         client: &Client,
         link: Link,

@@ -165,7 +165,7 @@ impl<'h> Reader<'h> {
         self.builder.finish().map_err(|_| Unusual)
     }
 
-    /// The innermost open element. There is none before <html>.
+    /// The innermost open element. There is none before `<html>`.
     fn current(&self) -> Option<Open> {
         self.stack.last().copied()
     }

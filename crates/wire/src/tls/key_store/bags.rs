@@ -47,7 +47,10 @@ pub(super) fn identities(bytes: &[u8]) -> Result<Vec<(String, Identity)>, String
                 certificates.push(Certificate { key_id: bag.key_id, der });
             }
             "ENCRYPTED PRIVATE KEY" => {
-                return Err("a private key is encrypted; write the file with `openssl pkcs12 -nodes`".to_owned());
+                return Err(
+                    "a private key is encrypted; write the file with `openssl pkcs12 -nodes`"
+                        .to_owned(),
+                );
             }
             label if label.ends_with("PRIVATE KEY") => {
                 let key = PrivateKeyDer::from_pem_slice(bag.block.as_bytes()).map_err(wrong)?;

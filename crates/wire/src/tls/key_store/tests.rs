@@ -56,7 +56,10 @@ fn pem_is_what_pkcs12_is() {
     let shown = |(name, (chain, key)): &(String, Identity)| {
         (name.clone(), chain.clone(), key.secret_der().to_vec())
     };
-    assert_eq!(pem.iter().map(shown).collect::<Vec<_>>(), pkcs12.iter().map(shown).collect::<Vec<_>>());
+    assert_eq!(
+        pem.iter().map(shown).collect::<Vec<_>>(),
+        pkcs12.iter().map(shown).collect::<Vec<_>>()
+    );
 }
 
 #[test]
@@ -67,7 +70,10 @@ fn certificates_of_pem_are_known_by_their_aliases() {
     let blocks: Vec<&str> = OF_OPENSSL.split("Bag Attributes").collect();
     let without = |block: &str| block[block.find("-----BEGIN").expect("a block")..].to_owned();
     let (key, certificate) = (without(blocks[1]), without(blocks[3]));
-    assert_eq!(of(format!("{key}{certificate}").as_bytes(), "").as_deref(), Ok(&["1".to_owned()][..]));
+    assert_eq!(
+        of(format!("{key}{certificate}").as_bytes(), "").as_deref(),
+        Ok(&["1".to_owned()][..])
+    );
     // Two keys without attributes: nobody knows whose the certificates are.
     let both = format!("{key}{}{certificate}", without(blocks[2]));
     let why = of(both.as_bytes(), "").expect_err("whose?");
@@ -91,7 +97,8 @@ fn a_chain_ends_where_the_next_certificate_of_a_key_begins() {
     let authority = &blocks[4][blocks[4].find("-----BEGIN").expect("a block")..];
     let text = [blocks[1], blocks[2], blocks[3], authority, blocks[4]].join("Bag Attributes\n");
     let found = bags::identities(text.as_bytes()).expect("two");
-    let lengths: Vec<_> = found.iter().map(|(name, (chain, _))| (name.as_str(), chain.len())).collect();
+    let lengths: Vec<_> =
+        found.iter().map(|(name, (chain, _))| (name.as_str(), chain.len())).collect();
     assert_eq!(lengths, [("alice", 2), ("bob", 1)]);
 }
 
@@ -100,7 +107,15 @@ fn what_is_no_such_file_says_what_helps() {
     let java = [&OF_JAVA[0][..], &[0; 20]].concat();
     let encrypted = OF_OPENSSL.replace(" PRIVATE KEY", " ENCRYPTED PRIVATE KEY");
     let cases: [(&[u8], &str, &str); 5] = [
-        (b"no store", "", if cfg!(feature = "pkcs12") { "PKCS #12 or PEM is expected" } else { "PEM is expected" }),
+        (
+            b"no store",
+            "",
+            if cfg!(feature = "pkcs12") {
+                "PKCS #12 or PEM is expected"
+            } else {
+                "PEM is expected"
+            },
+        ),
         (b"", "", "the file is empty"),
         (&java, "", "keytool -importkeystore"),
         (encrypted.as_bytes(), "", "a private key is encrypted"),
@@ -178,8 +193,7 @@ fn a_server_is_shown_the_certificate_that_is_named() {
     std::fs::write(file.path(), OF_OPENSSL).expect("writable");
     let store = KeyStore { file: file.path().into(), password: PASSWORD.to_owned() };
     let of_store = identities(&store).map_err(|SetupError(why)| why).expect("two");
-    let settings =
-        TlsSettings { insecure: true, key_store: Some(store), ..TlsSettings::default() };
+    let settings = TlsSettings { insecure: true, key_store: Some(store), ..TlsSettings::default() };
     let connectors = connectors(&settings, Http::V1);
     let connectors = connectors.map_err(|SetupError(why)| why).expect("settings");
     // Of several none is taken unless it is named.
