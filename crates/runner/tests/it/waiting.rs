@@ -150,22 +150,28 @@ fn a_user_that_goes_leaves_its_section() {
 
 #[test]
 fn users_that_wait_end_with_their_load() {
-    for steps in [
-        "{get: /}, {critical_section: one, steps: [{think: 1h}]}",
-        "{get: /}, {critical_section: one, steps: [{get: /delay/1500}, {get: /never}]}",
-        "{get: /}, {rendezvous: {users: 50}}",
-        "{get: /}, {parallel: [{rendezvous: {users: 50, timeout: 1h}}, {critical_section: one, steps: [{think: 1h}]}]}",
-    ] {
-        for load in ["{users: 5, for: 1s}", "{rate: 10/s, for: 1s}"] {
-            // Those who are late may come after the end.
-            let json = self::load(load, steps);
-            assert!(elapsed(&json) >= 1.0, "{steps}: {}", elapsed(&json));
-            let first = json["requests"]["GET /"]["count"].as_u64().unwrap_or(0);
-            assert_eq!(first, counter(&json, "iterations_started"), "{steps}: {json}");
-            assert!(json["requests"]["GET /never"].is_null(), "{steps}: {json}");
-            assert_eq!(counter(&json, "iterations_done"), 0, "{steps}: {json}");
+    let ends = |load: &str, steps: &str| {
+        // Those who are late may come after the end.
+        let json = self::load(load, steps);
+        assert!(elapsed(&json) >= 1.0, "{steps}: {}", elapsed(&json));
+        let first = json["requests"]["GET /"]["count"].as_u64().unwrap_or(0);
+        assert_eq!(first, counter(&json, "iterations_started"), "{steps}: {json}");
+        assert!(json["requests"]["GET /never"].is_null(), "{steps}: {json}");
+        assert_eq!(counter(&json, "iterations_done"), 0, "{steps}: {json}");
+    };
+    // At the same time, as they mostly wait.
+    std::thread::scope(|scope| {
+        for steps in [
+            "{get: /}, {critical_section: one, steps: [{think: 1h}]}",
+            "{get: /}, {critical_section: one, steps: [{get: /delay/1500}, {get: /never}]}",
+            "{get: /}, {rendezvous: {users: 50}}",
+            "{get: /}, {parallel: [{rendezvous: {users: 50, timeout: 1h}}, {critical_section: one, steps: [{think: 1h}]}]}",
+        ] {
+            for load in ["{users: 5, for: 1s}", "{rate: 10/s, for: 1s}"] {
+                scope.spawn(move || ends(load, steps));
+            }
         }
-    }
+    });
     // Loads that end by number alone are stopped by another user, or by their own.
     let json = run(
         "scenarios:\n  a: {load: {users: 3, iterations: 1}, steps: [{rendezvous: {users: 9}}, {get: /never}]}\n  \
