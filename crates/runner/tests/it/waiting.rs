@@ -70,7 +70,7 @@ fn one_user_at_a_time_is_in_a_critical_section() {
             client.send(response("200 OK", ""));
         }
     });
-    let own = "scenarios: {a: {load: {users: 4, iterations: 1}, steps: [{critical_section: 'own ${user}', steps: [{get: /}]}]}}";
+    let own = "scenarios: {a: {load: {users: 4, iterations: 1}, steps: [{critical_section: 'own ${user}', steps: [{get: /, timeout: 20s}]}]}}";
     let json = result(folder(&server.url(), own).path(), &workers(2), End::Passed);
     all_good(&json, 4);
     assert_eq!(time(&json, "waiting"), 0.0, "{}", json["time_accounting"]);

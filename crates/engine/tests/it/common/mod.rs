@@ -1,5 +1,4 @@
 //! What the tests of whole runs share: a target, and a program that loads it.
-#![allow(dead_code)] // each test binary uses a part of it
 
 use std::path::Path;
 use std::sync::Arc;
