@@ -93,6 +93,18 @@ fn assert_lost(run: &Run, report: &FeedReport, why: &str) {
     );
 }
 
+/// The same of runs side by side, as each waits for seconds in vain.
+fn are_lost(cases: &[(FeedKind, String, &str)]) {
+    std::thread::scope(|scope| {
+        for (kind, to, why) in cases {
+            scope.spawn(move || {
+                let (run, report) = run_with(*kind, to);
+                assert_lost(&run, &report, why);
+            });
+        }
+    });
+}
+
 #[test]
 fn json_lines_in_a_file_hold_what_the_run_counted() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -188,13 +200,12 @@ fn an_influxdb_that_refuses_is_not_asked_again() {
 #[test]
 fn receivers_that_are_down_or_hang_cost_points_alone() {
     let nobody = receivers::closed_port();
-    let (run, report) = run_with(FeedKind::Influxdb, &format!("http://{nobody}/write?db=x"));
-    assert_lost(&run, &report, "refused");
-    let (run, report) = run_with(FeedKind::Graphite, &nobody);
-    assert_lost(&run, &report, "refused");
     let receiver = Http::influxdb(Fault::Hangs, usize::MAX);
-    let (run, report) = run_with(FeedKind::Influxdb, &receiver.url());
-    assert_lost(&run, &report, "timeout");
+    are_lost(&[
+        (FeedKind::Influxdb, format!("http://{nobody}/write?db=x"), "refused"),
+        (FeedKind::Graphite, nobody, "refused"),
+        (FeedKind::Influxdb, receiver.url(), "timeout"),
+    ]);
 }
 
 #[test]
@@ -223,16 +234,14 @@ fn grpc_is_complete(fault: Fault) {
 
 #[test]
 fn a_server_of_grpc_that_refuses_is_not_asked_again_and_one_that_hangs_costs_points_alone() {
-    let receiver = Grpc::start(Fault::Status(16), usize::MAX);
-    let (run, report) = run_with(FeedKind::OtlpGrpc, &receiver.url());
-    assert_lost(&run, &report, "gRPC status 16 (UNAUTHENTICATED): no");
-    assert!(receiver.heads().len() < 10);
-    let (run, report) =
-        run_with(FeedKind::OtlpGrpc, &format!("http://{}", receivers::closed_port()));
-    assert_lost(&run, &report, "refused");
-    let receiver = Grpc::start(Fault::Hangs, usize::MAX);
-    let (run, report) = run_with(FeedKind::OtlpGrpc, &receiver.url());
-    assert_lost(&run, &report, "timeout");
+    let refuses = Grpc::start(Fault::Status(16), usize::MAX);
+    let hangs = Grpc::start(Fault::Hangs, usize::MAX);
+    are_lost(&[
+        (FeedKind::OtlpGrpc, refuses.url(), "gRPC status 16 (UNAUTHENTICATED): no"),
+        (FeedKind::OtlpGrpc, format!("http://{}", receivers::closed_port()), "refused"),
+        (FeedKind::OtlpGrpc, hangs.url(), "timeout"),
+    ]);
+    assert!(refuses.heads().len() < 10);
 }
 
 #[test]
@@ -288,29 +297,21 @@ fn totals_are_complete(kind: FeedKind, start: fn(Fault, usize) -> Http, is_good:
 
 #[test]
 fn receivers_of_totals_that_refuse_are_down_or_hang_cost_points_alone() {
-    std::thread::scope(|scope| {
-        for (kind, start) in [
-            (FeedKind::RemoteWrite, Http::remote_write as fn(Fault, usize) -> Http),
-            (FeedKind::Otlp, Http::otlp),
-        ] {
-            scope.spawn(move || {
-                let receiver = start(Fault::Status(400), usize::MAX);
-                let (run, report) = run_with(kind, &receiver.url());
-                assert_lost(&run, &report, "status 400: no");
-                assert!(receiver.heads().len() < 10);
-            });
-            scope.spawn(move || {
-                let nobody = receivers::closed_port();
-                let (run, report) = run_with(kind, &format!("http://{nobody}/x"));
-                assert_lost(&run, &report, "refused");
-            });
-            scope.spawn(move || {
-                let receiver = start(Fault::Hangs, usize::MAX);
-                let (run, report) = run_with(kind, &receiver.url());
-                assert_lost(&run, &report, "timeout");
-            });
-        }
-    });
+    let mut cases = Vec::new();
+    let mut refusing = Vec::new();
+    for (kind, start) in [
+        (FeedKind::RemoteWrite, Http::remote_write as fn(Fault, usize) -> Http),
+        (FeedKind::Otlp, Http::otlp),
+    ] {
+        let [refuses, hangs] =
+            [Fault::Status(400), Fault::Hangs].map(|fault| start(fault, usize::MAX));
+        cases.push((kind, refuses.url(), "status 400: no"));
+        cases.push((kind, format!("http://{}/x", receivers::closed_port()), "refused"));
+        cases.push((kind, hangs.url(), "timeout"));
+        refusing.push(refuses);
+    }
+    are_lost(&cases);
+    assert!(refusing.iter().all(|receiver| receiver.heads().len() < 10));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::process::Command;
 use squall_feeds::FeedKind;
 
 use crate::receivers::{Fault, Grpc, Identity};
-use crate::{assert_lost, run_with, totals_of_run};
+use crate::{are_lost, assert_lost, run_with, totals_of_run};
 
 /// Set in a process that trusts a certificate: the file of that and its key.
 const TRUSTING: &str = "SQUALL_TEST_TRUSTING";
@@ -66,17 +66,14 @@ fn a_certificate_that_is_not_trusted_costs_points_alone_and_is_said() {
 
 #[test]
 fn a_server_without_tls_and_one_without_http2_cost_points_alone() {
-    let receiver = Grpc::start(Fault::None, 0);
-    let (run, report) = run_with(FeedKind::OtlpGrpc, &receiver.secure_url("127.0.0.1"));
-    assert_lost(&run, &report, "");
-    assert!(receiver.heads().is_empty());
-    let receiver = Grpc::start_tls(&Identity::new(), "http/1.1", Fault::None, 0);
-    let (run, report) = run_with(FeedKind::OtlpGrpc, &receiver.secure_url("localhost"));
-    assert_lost(&run, &report, "");
-    let plain = format!(
-        "http://{}",
-        receiver.secure_url("127.0.0.1").rsplit('@').next().expect("a server")
-    );
-    let (run, report) = run_with(FeedKind::OtlpGrpc, &plain);
-    assert_lost(&run, &report, "");
+    let without_tls = Grpc::start(Fault::None, 0);
+    let without_http2 = Grpc::start_tls(&Identity::new(), "http/1.1", Fault::None, 0);
+    let secure = without_http2.secure_url("127.0.0.1");
+    let plain = format!("http://{}", secure.rsplit('@').next().expect("a server"));
+    are_lost(&[
+        (FeedKind::OtlpGrpc, without_tls.secure_url("127.0.0.1"), ""),
+        (FeedKind::OtlpGrpc, without_http2.secure_url("localhost"), ""),
+        (FeedKind::OtlpGrpc, plain, ""),
+    ]);
+    assert!(without_tls.heads().is_empty());
 }

@@ -14,6 +14,8 @@ use tokio::net::TcpSocket;
 
 pub(crate) use discard::discard;
 pub(crate) use info::TcpInfo;
+#[cfg(test)]
+pub(crate) use stamp::tests::stamped;
 pub(crate) use stamp::{CONTROL, ago, in_control, recv};
 pub(crate) use stream::{poll_discard, poll_read, poll_send_file, poll_write, send_file};
 

@@ -62,35 +62,47 @@ pub(crate) fn ago(stamp_ns: u64) -> Option<u64> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use std::io::Write;
     use std::net::{TcpListener, TcpStream};
     use std::thread::sleep;
     use std::time::{Duration, Instant};
 
-    #[test]
-    fn bytes_that_sat_in_the_socket_are_old() {
+    /// A connection whose arrivals are stamped, and its other end. The kernel begins to stamp a moment after the first socket on
+    /// the machine asks for it, and does so as long as there is one.
+    pub(crate) fn stamped() -> (TcpStream, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let reader = TcpStream::connect(listener.local_addr().expect("an address")).expect("open");
         crate::sys::stamp_arrivals(&reader).expect("an option of all TCP sockets");
         let (mut writer, _) = listener.accept().expect("a connection");
         let mut buffer = [0; 16];
-        // The kernel begins to stamp a moment after the first socket on the machine asks for it.
-        let (ago, most) = loop {
-            let sent = Instant::now();
-            writer.write_all(b"hello").expect("open");
-            sleep(Duration::from_millis(20));
-            let (read, ago) = recv(&reader, &mut buffer).expect("open");
-            assert_eq!(&buffer[..read], b"hello");
-            if let Some(ago) = ago {
-                break (ago, sent.elapsed());
+        loop {
+            writer.write_all(b"x").expect("open");
+            reader.peek(&mut buffer).expect("open");
+            if recv(&reader, &mut buffer).expect("open").1.is_some() {
+                return (reader, writer);
             }
-        };
+            sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn bytes_that_sat_in_the_socket_are_old() {
+        let (reader, mut writer) = stamped();
+        let mut buffer = [0; 16];
+        let sent = Instant::now();
+        writer.write_all(b"hello").expect("open");
+        reader.peek(&mut buffer).expect("open");
+        sleep(Duration::from_millis(20));
+        let (read, ago) = recv(&reader, &mut buffer).expect("open");
+        assert_eq!(&buffer[..read], b"hello");
         // The stamp is of the system's clock, which may be set a little meanwhile.
-        let most = (most + Duration::from_secs(1)).as_nanos() as u64;
+        let most = (sent.elapsed() + Duration::from_secs(1)).as_nanos() as u64;
+        let ago = ago.expect("a stamp");
         assert!((20_000_000..most).contains(&ago), "{ago} ns");
         drop(writer);
+        reader.peek(&mut buffer).expect("closed");
         assert_eq!(recv(&reader, &mut buffer).expect("closed"), (0, None));
     }
 }
