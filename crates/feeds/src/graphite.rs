@@ -3,7 +3,7 @@
 //! of what was, since Graphite keeps one value for a series and a second.
 
 use std::fmt::Write as _;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::net::{Shutdown, TcpStream};
 
 use crate::address::connect;
@@ -58,10 +58,9 @@ impl Carbon {
         stream.set_read_timeout(Some(ATTEMPT))?;
         stream.write_all(bytes)?;
         stream.shutdown(Shutdown::Write)?;
-        // Who closes with something unread resets the connection.
-        let mut rest = [0; 64];
-        while stream.read(&mut rest)? > 0 {}
-        Ok(())
+        // Who closes with something unread resets the connection. A read that a signal interrupts (squall was stopped, and goes
+        // on) is begun again.
+        io::copy(&mut stream, &mut io::sink()).map(drop)
     }
 }
 

@@ -159,7 +159,11 @@ fn head(stream: &mut TcpStream) -> io::Result<String> {
     let mut head = Vec::new();
     let mut bytes = [0; 1_024];
     while !head.windows(4).any(|four| four == b"\r\n\r\n") {
-        let read = stream.read(&mut bytes)?;
+        let read = match stream.read(&mut bytes) {
+            // Squall was stopped, and goes on.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => read?,
+        };
         if read == 0 || head.len() > REQUEST {
             return Err(io::Error::other("no request"));
         }

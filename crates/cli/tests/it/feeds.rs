@@ -1,9 +1,15 @@
 //! Feeds of the binary: where they are typed, and what is said of them.
 
 use std::fs;
+use std::net::TcpListener;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
-use crate::common::squall;
 use serde_json::{Value, json};
+
+use crate::common::{Gate, go_on, squall, stop};
 
 const PLAN: &str = "
 target: builtin
@@ -79,6 +85,43 @@ fn a_run_with_feeds_passes_whatever_becomes_of_them() {
         assert!(!text.contains("hidden-word"), "{}", file.display());
     }
     assert!(shown.iter().all(|text| !text.contains("hidden-word")), "{shown:?}");
+}
+
+/// A receiver of Graphite's plain text has everything, and squall waits for its end, when it is stopped and goes on.
+#[test]
+fn a_feed_survives_that_squall_is_stopped() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let to = format!("graphite={}", listener.local_addr().expect("an address"));
+    let (gate, (say, told)) = (Arc::new(Gate::default()), channel());
+    let held = gate.clone();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.expect("a connection");
+            let read = std::io::copy(&mut stream, &mut std::io::sink()).expect("text");
+            say.send(read).expect("the test waits");
+            held.pass();
+        }
+    });
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan =
+        "target: builtin\nscenarios: {a: {load: {users: 1, iterations: 1}, steps: [{get: /}]}}\n";
+    fs::write(folder.path().join("plan.yaml"), plan).expect("written");
+    let child = Command::new(env!("CARGO_BIN_EXE_squall"))
+        .args(["run", "plan.yaml", "-q", "--json", "-", "--out", &to])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("squall starts");
+    assert!(told.recv().expect("a connection") > 0);
+    std::thread::sleep(Duration::from_millis(200));
+    stop(&child);
+    go_on(&child);
+    gate.open();
+    let output = child.wait_with_output().expect("squall ends");
+    let run: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let feed = &run["feeds"][0];
+    assert_eq!((&feed["points_lost"], &feed["error"]), (&json!(0), &Value::Null), "{feed}");
 }
 
 /// A file that the user asks for as well is written once, with the user's tags.

@@ -39,7 +39,10 @@ fn start(task: &str) -> (Child, File, Termios) {
     let leader = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pty");
     grantpt(&leader).and_then(|()| unlockpt(&leader)).expect("a pty");
     let path = ptsname(&leader, Vec::new()).expect("a name").into_string().expect("a path");
-    let follower = File::options().read(true).write(true).open(path).expect("its other end");
+    // It does not become the terminal of this process, whose end would end the tests.
+    let flags = OFlags::RDWR | OFlags::NOCTTY;
+    let follower = rustix::fs::open(path, flags, Mode::empty()).expect("its other end");
+    let follower = File::from(follower);
     let before = tcgetattr(&follower).expect("a terminal");
     let stream = || Stdio::from(follower.try_clone().expect("a descriptor"));
     let child = Command::new(std::env::current_exe().expect("this program"))
