@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// A crate, and the crates of the workspace that it may import.
-const MAY_IMPORT: [(&str, &[&str]); 18] = [
+const MAY_IMPORT: [(&str, &[&str]); 19] = [
     (
         "squall",
         &[
@@ -102,6 +102,7 @@ const MAY_IMPORT: [(&str, &[&str]); 18] = [
     ("squall-plan", &["squall-base"]),
     ("squall-target", &["squall-base"]),
     ("squall-base", &[]),
+    ("squall-fuzz", &["squall-fuzz-cases"]),
 ];
 
 #[test]
