@@ -22,6 +22,7 @@ RAW = ROOT / "docs/develop/benchmarks"
 # Arguments of each script, and how many minutes it may take. What is short, and most read, comes first.
 SCRIPTS = {
     "cpu": ("3 2", 6),
+    "build": ("", 15),
     "floor": ("3 2", 6),
     "ring": ("3 3", 6),
     "rendered": ("3 2", 6),

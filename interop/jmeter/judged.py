@@ -155,9 +155,9 @@ JUDGED = {
         ("is not", "hallo", asserts_md5("5d41402abc4b2a76b9719d911017c592")), ("of a variable", "hello", asserts_md5("${digest}")),
         ("nothing", "hello", asserts_md5("")), ("empty", "", asserts_md5("d41d8cd98f00b204e9800998ecf8427e"))))),
     "the time of a sample is limited": plan(group(
-        request("first", "/a") + request("late", "/slow/900", below=sample_timeout(300)) + request("in time", "/slow/100", below=sample_timeout(2000))
+        request("first", "/a") + request("late", "/slow/9000", below=sample_timeout(300)) + request("in time", "/slow/100", below=sample_timeout(60000))
         + request("no limit", "/slow/100", below=sample_timeout(0)) + request("no number", "/slow/100", below=sample_timeout("x"))
-        + request("led on", "/slow/200/to/slow/1900", follow=True, below=sample_timeout(1200)) + request("after", "/a"))),
+        + request("led on", "/slow/200/to/slow/20000", follow=True, below=sample_timeout(6000)) + request("after", "/a"))),
     "assertions about requests": plan(group(
         cookies() + headers(("X-Own", "one two")) + request("cookie", "/cookie") + "".join(
             request(f"{number}", path, method, raw=raw, below=below, follow=True) for number, (path, method, raw, below) in enumerate([
