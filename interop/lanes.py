@@ -2,8 +2,8 @@
 run, as `passed.json` has them, is skipped; one without a list of files never is. A lane that passes is put into `passed.json`,
 which is committed with the change.
 
-Usage: lanes.py install [--all]       installs what the lanes that are not skipped need
-       lanes.py run [--all] [LANE...] runs them; --all skips none"""
+Usage: lanes.py install [--all]     installs what the lanes that are not skipped need
+       lanes.py run [--all] [LANE...] runs them; --all skips none; the lanes `together` are those that bear company, `alone` the others"""
 
 import hashlib
 import json
@@ -97,9 +97,12 @@ def content(lane):
 
 def chosen(names, everything):
     """The lanes to run, with the digests of what they depend on, and those that are skipped."""
+    groups = {"together": False, "alone": True}
+    names = [name for given in names for name in (LANES if given in groups else [given])
+             if given not in groups or LANES[name].alone == groups[given]]
     unknown = set(names) - set(LANES)
     if unknown:
-        sys.exit(f"unknown lane {', '.join(sorted(unknown))}: expected {', '.join(LANES)}")
+        sys.exit(f"unknown lane {', '.join(sorted(unknown))}: expected together, alone, {', '.join(LANES)}")
     passed = json.loads(PASSED.read_text()) if PASSED.exists() else {}
     run, skipped = {}, []
     for name in names or LANES:

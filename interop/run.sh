@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tests against real peers, which are installed first. Usage: run.sh [--all] [LANE...]: the lanes of lanes.py, by default those that
-# may not be skipped.
+# may not be skipped; `together` or `alone`: those of them that may run beside something else, or may not.
 set -euo pipefail
 cd "$(dirname "$0")"
 

@@ -39,6 +39,17 @@ pub(crate) enum Idle {
     Unsolicited,
 }
 
+impl Idle {
+    /// What it means that so many bytes were read; `None`: there is nothing to read.
+    pub(crate) fn of(read: Option<usize>) -> Idle {
+        match read {
+            None => Idle::Quiet,
+            Some(0) => Idle::Closed,
+            Some(_) => Idle::Unsolicited,
+        }
+    }
+}
+
 /// A byte stream.
 pub(crate) enum Link {
     Plain(Transport),
@@ -96,18 +107,21 @@ impl Link {
 
     /// What is known of it without a system call: what the event loop has seen up to now.
     pub(crate) fn idle(&mut self, cx: &mut Context<'_>, buffer: &mut [u8]) -> io::Result<Idle> {
-        let read = match self {
-            Link::Plain(transport) => transport.try_read(buffer),
-            Link::Tls(_) => match self.poll_read(cx, buffer) {
-                Poll::Pending => None,
-                Poll::Ready(read) => Some(read.map(|read| read.bytes)),
-            },
-        };
-        Ok(match read.transpose()? {
-            None => Idle::Quiet,
-            Some(0) => Idle::Closed,
-            Some(_) => Idle::Unsolicited,
+        if let Link::Plain(transport) = self {
+            return transport.idle(buffer);
+        }
+        Ok(match self.poll_read(cx, buffer) {
+            Poll::Pending => Idle::Quiet,
+            Poll::Ready(read) => Idle::of(Some(read?.bytes)),
         })
+    }
+
+    /// An exchange is over, and nothing is to come before the next one.
+    pub(crate) fn rest(&self) {
+        // TLS has words of its own to say meanwhile.
+        if let Link::Plain(Transport::Ring(socket)) = self {
+            socket.rest();
+        }
     }
 
     /// Reads what is known to have arrived, without a system call if nothing has; `None`: nothing, or it is not known.

@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 
 use crate::client::Client;
 use crate::event_loop::LoopOwner;
-use crate::link::{Read, Sent};
+use crate::link::{Idle, Read, Sent};
 use crate::progress::Clock;
 use crate::sys::TcpInfo;
 
@@ -74,6 +74,14 @@ impl Socket {
     }
 
     pub(crate) fn begin(&self) {
+        match *self {}
+    }
+
+    pub(crate) fn rest(&self) {
+        match *self {}
+    }
+
+    pub(crate) fn idle(&self, _: &mut [u8]) -> io::Result<Idle> {
         match *self {}
     }
 

@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 
-use crate::link::{Read, Sent, read};
+use crate::link::{Idle, Read, Sent, read};
 use crate::ring::Socket;
 use crate::sys::{self, TcpInfo};
 
@@ -81,6 +81,14 @@ impl Transport {
         match read {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
             read => Some(read),
+        }
+    }
+
+    /// What is known of it between two exchanges.
+    pub(crate) fn idle(&mut self, buffer: &mut [u8]) -> io::Result<Idle> {
+        match self {
+            Transport::Ring(socket) => socket.idle(buffer),
+            _ => Ok(Idle::of(self.try_read(buffer).transpose()?)),
         }
     }
 

@@ -88,6 +88,9 @@ impl Connection {
         match result {
             Ok((value, reusable)) => {
                 self.end(reusable);
+                if reusable {
+                    self.stream.rest();
+                }
                 Ok(value)
             }
             Err(error) => Err(error

@@ -136,13 +136,17 @@ impl<'a> Exchange<'a> {
             };
             self.reads += 1;
             self.discards = false;
-            self.times.delay_ns = read.ago_ns;
+            let ago_ns = read.ago_ns;
+            self.times.delay_ns = ago_ns;
             let read = read.bytes;
             self.on_received(read);
             if self.bytes_in == 0 && read > 0 {
                 let sent = stream.sent();
                 if let Some(sent) = sent {
                     self.times.sent_ns = sent.submitted_ns;
+                }
+                if self.came_before(ago_ns) {
+                    return Poll::Ready(Err(Error::unsolicited()));
                 }
                 self.times.first_byte_ns = self.arrived();
                 if let Some(sent) = sent {
@@ -203,6 +207,14 @@ impl Exchange<'_> {
         if let Some(throttle) = self.intake.expect.throttle {
             throttle.on_sent(bytes);
         }
+    }
+
+    /// Whether the first bytes, which the kernel had so long ago, were there before the request was sent: they are no response to it.
+    /// A system clock that was set forward while they waited to be read looks the same.
+    fn came_before(&self, ago_ns: Option<u64>) -> bool {
+        let sent_ns = self.times.sent_ns;
+        let arrived = ago_ns.and_then(|ago| self.client.clock().now().checked_sub(ago));
+        self.bytes_out > 0 && (sent_ns == 0 || arrived.is_some_and(|arrived| arrived < sent_ns))
     }
 
     /// When the bytes that were just read had arrived. A stamp from before the request was sent means

@@ -9,49 +9,60 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use io_uring::IoUring;
 use io_uring::types::BufRingEntry;
 
-/// Most of them; a power of two.
-const MOST: u16 = 1024;
-/// How many are allocated at a time: as many as a worker starts with, and more when they were all in use.
-const BLOCK: u16 = 128;
-/// Bytes of each. Most responses fit into one, and each touches a page of its own.
-const SIZE: usize = 4096;
 /// The group by which requests name them: a ring has no other.
 pub(super) const GROUP: u16 = 0;
 
+/// How many buffers there are, and how large.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes {
+    /// Most of them; a power of two.
+    pub most: u16,
+    /// How many are allocated at a time: as many as a worker starts with, and more when they were all in use. A part of `most`.
+    pub block: u16,
+    /// Bytes of each, of which some are the kernel's own head and stamp.
+    pub size: u16,
+}
+
+impl Sizes {
+    /// Those of a worker. Most responses fit into one buffer, and each touches a page of its own.
+    pub(super) const WORKER: Sizes = Sizes { most: 1024, block: 128, size: 4096 };
+
+    /// Of the entries, and of a block.
+    fn layouts(self) -> (Layout, Layout) {
+        let page = rustix::param::page_size();
+        let entries = Layout::array::<BufRingEntry>(usize::from(self.most));
+        let block = Layout::from_size_align(usize::from(self.block) * usize::from(self.size), page);
+        match (entries.and_then(|layout| layout.align_to(page)), block) {
+            (Ok(entries), Ok(block)) => (entries, block),
+            // Sizes are of 16 bits, their products far below `isize::MAX`, and pages are powers of two.
+            _ => unreachable!("small layouts"),
+        }
+    }
+}
+
 /// Some buffers, of which each belongs to the kernel or to this program.
 pub(super) struct Buffers {
-    /// What is given to the kernel: `MOST` entries, and their end in the first one's spare field.
+    sizes: Sizes,
+    /// What is given to the kernel: `most` entries, and their end in the first one's spare field.
     entries: NonNull<BufRingEntry>,
-    /// Each of `BLOCK` times `SIZE` bytes.
+    /// Each of `block` times `size` bytes.
     blocks: Vec<NonNull<u8>>,
     tail: u16,
 }
 
-/// Of the entries, and of a block.
-fn layouts() -> (Layout, Layout) {
-    let page = rustix::param::page_size();
-    let entries = Layout::array::<BufRingEntry>(usize::from(MOST));
-    let block = Layout::from_size_align(usize::from(BLOCK) * SIZE, page);
-    match (entries.and_then(|layout| layout.align_to(page)), block) {
-        (Ok(entries), Ok(block)) => (entries, block),
-        // Sizes are constants far below `isize::MAX`, and pages are powers of two.
-        _ => unreachable!("constant layouts"),
-    }
-}
-
 impl Buffers {
     /// Gives a first block to the kernel. They must not be dropped before it has let go of them.
-    pub(super) fn new(ring: &IoUring) -> io::Result<Buffers> {
-        let (entries, _) = layouts();
+    pub(super) fn new(ring: &IoUring, sizes: Sizes) -> io::Result<Buffers> {
+        let (entries, _) = sizes.layouts();
         // SAFETY: the layout is not of size zero.
         let entries = NonNull::new(unsafe { alloc::alloc_zeroed(entries) }.cast())
             .ok_or(io::ErrorKind::OutOfMemory)?;
-        let mut buffers = Buffers { entries, blocks: Vec::new(), tail: 0 };
-        // SAFETY: the address is that of `MOST` entries, which live until `buffers` is dropped; the
+        let mut buffers = Buffers { sizes, entries, blocks: Vec::new(), tail: 0 };
+        // SAFETY: the address is that of `most` entries, which live until `buffers` is dropped; the
         // caller sees to it that the kernel is done with them by then.
         unsafe {
             let address = entries.as_ptr().addr() as u64;
-            ring.submitter().register_buf_ring_with_flags(address, MOST, GROUP, 0)?;
+            ring.submitter().register_buf_ring_with_flags(address, sizes.most, GROUP, 0)?;
         }
         match buffers.grow() {
             true => Ok(buffers),
@@ -61,26 +72,33 @@ impl Buffers {
 
     /// Gives another block to the kernel; `false`: there are as many as there may be, or there is no memory.
     pub(super) fn grow(&mut self) -> bool {
-        let first = self.blocks.len() as u16 * BLOCK;
-        if first >= MOST {
+        let Sizes { most, block: count, .. } = self.sizes;
+        let first = self.blocks.len() as u16 * count;
+        if first >= most {
             return false;
         }
         // The bytes are zero for `filled`: the kernel says how many it has written, so nothing relies
         // on that for memory to be initialised.
         // SAFETY: the layout is not of size zero.
-        let Some(block) = NonNull::new(unsafe { alloc::alloc_zeroed(layouts().1) }) else {
+        let Some(block) = NonNull::new(unsafe { alloc::alloc_zeroed(self.sizes.layouts().1) }) else {
             return false;
         };
         self.blocks.push(block);
-        (first..first + BLOCK).for_each(|id| self.give(id));
+        (first..first + count).for_each(|id| self.give(id));
         true
+    }
+
+    /// Half as many as there may be.
+    pub(super) fn half(&self) -> usize {
+        usize::from(self.sizes.most / 2)
     }
 
     /// Where a buffer begins.
     fn at(&self, id: u16) -> *mut u8 {
-        let block = self.blocks[usize::from(id / BLOCK)];
-        // SAFETY: the block has `BLOCK` buffers of `SIZE` bytes.
-        unsafe { block.as_ptr().add(usize::from(id % BLOCK) * SIZE) }
+        let Sizes { block: count, size, .. } = self.sizes;
+        let block = self.blocks[usize::from(id / count)];
+        // SAFETY: the block has `count` buffers of `size` bytes.
+        unsafe { block.as_ptr().add(usize::from(id % count) * usize::from(size)) }
     }
 
     /// What the kernel has put into a buffer: its first `length` bytes.
@@ -91,12 +109,12 @@ impl Buffers {
     pub(super) unsafe fn filled(&self, id: u16, length: usize) -> &[u8] {
         // SAFETY: the range lies within a block, which was zeroed, and the kernel, which has filled it, does
         // not touch it until it is given back, for which `self` would have to be borrowed for writing.
-        unsafe { std::slice::from_raw_parts(self.at(id), length.min(SIZE)) }
+        unsafe { std::slice::from_raw_parts(self.at(id), length.min(usize::from(self.sizes.size))) }
     }
 
     /// Gives a buffer back to the kernel.
     pub(super) fn give(&mut self, id: u16) {
-        let at = usize::from(self.tail % MOST);
+        let at = usize::from(self.tail % self.sizes.most);
         let address = self.at(id).addr() as u64;
         // SAFETY: the entry lies within what was allocated, and so does the buffer. The kernel reads an entry
         // only once the tail, which is written after it (release), has gone beyond it. The tail lies
@@ -104,7 +122,7 @@ impl Buffers {
         unsafe {
             let entry = &mut *self.entries.as_ptr().add(at);
             entry.set_addr(address);
-            entry.set_len(SIZE as u32);
+            entry.set_len(u32::from(self.sizes.size));
             entry.set_bid(id);
             self.tail = self.tail.wrapping_add(1);
             let tail = BufRingEntry::tail(self.entries.as_ptr()).cast_mut();
@@ -115,7 +133,7 @@ impl Buffers {
 
 impl Drop for Buffers {
     fn drop(&mut self) {
-        let (entries, block) = layouts();
+        let (entries, block) = self.sizes.layouts();
         // SAFETY: allocated with these layouts, and dropped once.
         unsafe {
             alloc::dealloc(self.entries.as_ptr().cast(), entries);

@@ -7,33 +7,39 @@
 //! The kernel reads and writes memory of this program while it works: [`outbox`] and [`buffers`] own
 //! it, and give nothing back to the system before the ring is gone.
 
+mod arrivals;
 mod buffers;
 mod event_loop;
 mod outbox;
+#[cfg(test)]
+mod simulation;
 mod slots;
 mod socket;
 #[cfg(test)]
 mod tests;
+mod timer;
 
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
-use io_uring::types::{CancelBuilder, Fd, RecvMsgOut, SubmitArgs, Timespec};
+use io_uring::types::{CancelBuilder, Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
 use slab::Slab;
 
 use crate::progress::Clock;
 use crate::sys;
-use buffers::{Buffers, GROUP};
+use buffers::{Buffers, Sizes};
 pub use event_loop::LoopWaker;
 pub(crate) use event_loop::run_loop;
 use outbox::{Address, Outbox};
-use slots::{BufferSpan, End, Slot};
+use slots::{End, Slot};
 pub(crate) use socket::Socket;
+use timer::Timer;
 
 /// Requests to the kernel that fit into one system call.
 const ENTRIES: u32 = 256;
@@ -46,32 +52,30 @@ const SOON_NS: u64 = 50_000;
 /// Times that the kernel is asked for what has arrived before anything is done with it: it brings 20 pieces at least.
 const ASKED: u32 = COMPLETIONS / 40;
 
-/// A worker's ring and its sockets.
+/// A worker's ring and its sockets. In an `Rc` of its own is the memory that is lent to the kernel.
 pub(crate) struct Ring {
     /// Dropped first: with it the kernel lets go of all that the others own.
     ring: RefCell<IoUring>,
-    buffers: RefCell<Buffers>,
-    outbox: RefCell<Outbox>,
-    slots: RefCell<Slab<Slot>>,
+    buffers: Rc<RefCell<Buffers>>,
+    outbox: Rc<RefCell<Outbox>>,
+    slots: Rc<RefCell<Slab<Slot>>>,
     /// What is asked of each arrival: no address, and room for a stamp.
-    message: Box<libc::msghdr>,
+    message: Rc<libc::msghdr>,
     /// Sockets that something is to be sent on with the next system call.
     unsent: RefCell<Vec<u32>>,
-    /// A receive has found no buffer.
-    short_of_buffers: Cell<bool>,
+    /// Sockets on which something has arrived since what was unread was last set aside; most of it has been read meanwhile.
+    unread: RefCell<Vec<u32>>,
+    /// Sockets of which something is to be asked: they found no buffer, or hold too much.
+    attention: RefCell<Vec<u32>>,
     /// Completions on their way from the ring to the sockets; kept for its memory.
     done: RefCell<Vec<cqueue::Entry>>,
     /// Wakes the worker from other threads; `None`: none does.
     waker: Option<Arc<LoopWaker>>,
     /// Where the kernel puts the number of wakes that it has read.
-    wakes: Box<Cell<u64>>,
+    wakes: Rc<Cell<u64>>,
     /// Whether it is asked to read them.
     reads_wakes: Cell<bool>,
-    /// When the kernel's timer wakes the worker, on the client's clock; `u64::MAX`: it is not set. It is
-    /// left alone while the worker wakes for other things: to set one costs more than to send.
-    timer: Cell<u64>,
-    /// What a timer is set to, until the kernel is done with it.
-    times: RefCell<Slab<Box<Timespec>>>,
+    timer: Timer,
     clock: Clock,
 }
 
@@ -85,6 +89,7 @@ enum Kind {
     PollOut,
     Cancel,
     Timer,
+    Moved,
     Wake,
 }
 
@@ -94,7 +99,7 @@ fn number(kind: Kind, slot: u32, place: u32) -> u64 {
 }
 
 fn parts(number: u64) -> (Option<Kind>, u32, u32) {
-    const KINDS: [Kind; 8] = [
+    const KINDS: [Kind; 9] = [
         Kind::Receive,
         Kind::Send,
         Kind::Connect,
@@ -102,6 +107,7 @@ fn parts(number: u64) -> (Option<Kind>, u32, u32) {
         Kind::PollOut,
         Kind::Cancel,
         Kind::Timer,
+        Kind::Moved,
         Kind::Wake,
     ];
     let kind = KINDS.into_iter().find(|kind| *kind as u64 == number & 0xff);
@@ -114,6 +120,10 @@ impl Ring {
     /// # Errors
     /// The system has no io_uring, an older one, or forbids it (containers often do).
     pub(crate) fn new(clock: Clock, waker: Option<Arc<LoopWaker>>) -> io::Result<Ring> {
+        Ring::with(clock, waker, Sizes::WORKER)
+    }
+
+    fn with(clock: Clock, waker: Option<Arc<LoopWaker>>, sizes: Sizes) -> io::Result<Ring> {
         let ring = IoUring::builder()
             .setup_single_issuer()
             .setup_defer_taskrun()
@@ -124,24 +134,26 @@ impl Ring {
         if !ring.params().is_feature_ext_arg() || !ring.params().is_feature_nodrop() {
             return Err(io::ErrorKind::Unsupported.into());
         }
-        let buffers = Buffers::new(&ring)?;
+        // To make a ring and to use it are two permissions: this asks for nothing.
+        ring.submit()?;
+        let buffers = Buffers::new(&ring, sizes)?;
         // SAFETY: all fields are integers and pointers, for which zero is a value.
-        let mut message: Box<libc::msghdr> = Box::new(unsafe { std::mem::zeroed() });
+        let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
         // The C libraries do not agree on its type: `size_t` or `socklen_t`.
         message.msg_controllen = sys::CONTROL as _;
         Ok(Ring {
             ring: RefCell::new(ring),
-            buffers: RefCell::new(buffers),
-            outbox: RefCell::default(),
-            slots: RefCell::default(),
-            message,
+            buffers: Rc::new(RefCell::new(buffers)),
+            outbox: Rc::default(),
+            slots: Rc::default(),
+            message: Rc::new(message),
             unsent: RefCell::default(),
-            short_of_buffers: Cell::new(false),
+            unread: RefCell::default(),
+            attention: RefCell::default(),
             done: RefCell::default(),
-            timer: Cell::new(u64::MAX),
-            times: RefCell::default(),
+            timer: Timer::new(),
             waker,
-            wakes: Box::default(),
+            wakes: Rc::default(),
             reads_wakes: Cell::new(false),
             clock,
         })
@@ -151,7 +163,7 @@ impl Ring {
     fn push(&self, entry: squeue::Entry) -> bool {
         for _ in 0..3 {
             // SAFETY: what entries point to lives until they are completed: bytes in the outbox,
-            // addresses in their slot, times, the message and the number of wakes in this ring; and their
+            // addresses in their slot, the time, the message and the number of wakes in this ring; and their
             // descriptors stay open, as slots and the waker are not freed before.
             if unsafe { self.ring.borrow_mut().submission().push(&entry) }.is_ok() {
                 return true;
@@ -191,13 +203,15 @@ impl Ring {
         }
     }
 
-    /// Sends a batch of more than one by a system call of its own, whose time is shared among them, and
-    /// takes completions that are there: what is left does not keep the worker from sleeping.
+    /// Sends a batch of more than one by a system call of its own, whose time is shared among them,
+    /// takes completions that are there (what is left does not keep the worker from sleeping), and sees to it that
+    /// the kernel has buffers.
     pub(crate) fn flush(&self) {
         if self.unsent.borrow().len() > 1 {
             self.submit();
         }
         self.dispatch();
+        self.tend();
     }
 
     /// Hands over what is pending, and sleeps until something has arrived, or until `until` on the
@@ -291,27 +305,6 @@ impl Ring {
         pushed
     }
 
-    /// Has the kernel wake the worker no later than `until`; `false`: it takes no request.
-    pub(crate) fn set_timer(&self, now: u64, until: u64) -> bool {
-        if until == u64::MAX || self.timer.get() <= until {
-            return true;
-        }
-        let mut times = self.times.borrow_mut();
-        let entry = times.vacant_entry();
-        let key = entry.key() as u32;
-        let time =
-            entry.insert(Box::new(Timespec::from(Duration::from_nanos(until.saturating_sub(now)))));
-        let timer = opcode::Timeout::new(&raw const **time).build();
-        drop(times);
-        let pushed = self.push(timer.user_data(number(Kind::Timer, key, 0)));
-        if pushed {
-            self.timer.set(until);
-        } else {
-            self.times.borrow_mut().remove(key as usize);
-        }
-        pushed
-    }
-
     /// Takes all completions to their sockets, and wakes those who wait; `false`: there was none.
     pub(crate) fn dispatch(&self) -> bool {
         let mut done = self.done.take();
@@ -324,38 +317,38 @@ impl Ring {
             }
         }
         self.done.replace(done);
-        if self.short_of_buffers.take() {
-            self.buffers.borrow_mut().grow();
-        }
         any
     }
 
     /// Takes one completion to its socket; whom to wake.
     fn complete(&self, entry: &cqueue::Entry) -> Option<Waker> {
         let (kind, key, place) = parts(entry.user_data());
-        if kind == Some(Kind::Timer) {
-            self.times.borrow_mut().try_remove(key as usize);
-            self.timer.set(u64::MAX);
-            return None;
+        match kind? {
+            Kind::Timer => self.timer.went_off(),
+            Kind::Wake => self.reads_wakes.set(false),
+            Kind::Moved => {}
+            kind => return self.complete_for(kind, key, place, entry),
         }
-        if kind == Some(Kind::Wake) {
-            self.reads_wakes.set(false);
-            return None;
-        }
+        None
+    }
+
+    /// Takes one completion of a socket's to it; whom to wake.
+    fn complete_for(
+        &self,
+        kind: Kind,
+        key: u32,
+        place: u32,
+        entry: &cqueue::Entry,
+    ) -> Option<Waker> {
         let mut slots = self.slots.borrow_mut();
         let slot = slots.get_mut(key as usize)?;
-        let last = !cqueue::more(entry.flags());
-        slot.pending -= u16::from(last);
+        slot.pending -= u16::from(!cqueue::more(entry.flags()));
         let result = entry.result();
-        let waker = match kind? {
-            Kind::Receive => {
-                self.arrived(slot, entry);
-                slot.receiving &= !last;
-                slot.reader.take()
-            }
+        let waker = match kind {
+            Kind::Receive => self.arrived(key, slot, entry),
             Kind::Send => {
                 self.outbox.borrow_mut().free(place);
-                slot.sending = false;
+                slot.sending = None;
                 match -result {
                     // The other side wants no more. It may have sent something before: that is for
                     // the reader, which sees the end too.
@@ -379,7 +372,7 @@ impl Ring {
                 slot.polling_out = false;
                 slot.writer.take()
             }
-            Kind::Cancel | Kind::Timer | Kind::Wake => None,
+            Kind::Cancel | Kind::Timer | Kind::Moved | Kind::Wake => None,
         };
         drop(slots);
         self.free(key);
@@ -390,51 +383,9 @@ impl Ring {
     fn free(&self, key: u32) {
         let mut slots = self.slots.borrow_mut();
         if slots.get(key as usize).is_some_and(|slot| slot.dropped && slot.pending == 0) {
-            let slot = slots.remove(key as usize);
-            let mut buffers = self.buffers.borrow_mut();
-            slot.arrived.iter().for_each(|piece| buffers.give(piece.buffer));
+            let mut slot = slots.remove(key as usize);
+            self.give_back(&mut slot);
         }
-    }
-
-    /// Something has arrived on a socket, or nothing more will.
-    fn arrived(&self, slot: &mut Slot, entry: &cqueue::Entry) {
-        let result = entry.result();
-        let Some(buffer) = cqueue::buffer_select(entry.flags()) else {
-            match -result {
-                // It may be asked again, ...
-                libc::ENOBUFS => self.short_of_buffers.set(true),
-                // ... as it may if this program has called it off.
-                libc::ECANCELED | libc::EINTR => {}
-                code if code > 0 => slot.end = slot.end.or(Some(End::Broken(code))),
-                _ => slot.end = slot.end.or(Some(End::Closed)),
-            }
-            return;
-        };
-        let mut buffers = self.buffers.borrow_mut();
-        // SAFETY: the completion says that the kernel has filled this buffer with so many bytes, and
-        // it is given back when its piece has been read.
-        let bytes = unsafe { buffers.filled(buffer, result.max(0) as usize) };
-        let piece = RecvMsgOut::parse(bytes, &self.message).ok().map(|message| {
-            let payload = message.payload_data();
-            let from = payload.as_ptr().addr() - bytes.as_ptr().addr();
-            let stamp_ns = sys::in_control(message.control_data()).unwrap_or(0);
-            BufferSpan { buffer, from: from as u16, to: (from + payload.len()) as u16, stamp_ns }
-        });
-        match piece {
-            Some(piece) if piece.to > piece.from => slot.take_in(piece),
-            _ => {
-                slot.end = slot.end.or(Some(End::Closed));
-                buffers.give(buffer);
-            }
-        }
-    }
-
-    /// Asks for what arrives on a socket, from now on.
-    fn receive(&self, key: u32, slot: &mut Slot) -> squeue::Entry {
-        (slot.receiving, slot.pending) = (true, slot.pending + 1);
-        opcode::RecvMsgMulti::new(Fd(slot.fd.as_raw_fd()), &raw const *self.message, GROUP)
-            .build()
-            .user_data(number(Kind::Receive, key, 0))
     }
 
     /// A socket of this ring.
@@ -451,8 +402,21 @@ impl Drop for Ring {
             left = self.slots.borrow().len();
             self.poll(self.clock.now());
         }
-        // The kernel is to be done with buffers and outbox before they go.
-        let ring = self.ring.borrow();
-        let _ = ring.submitter().register_sync_cancel(None, CancelBuilder::any());
+        // The kernel is to be done with what it was lent before that goes.
+        let any = CancelBuilder::any();
+        let cancelled = self.ring.borrow().submitter().register_sync_cancel(None, any);
+        if cancelled.is_err_and(|error| error.raw_os_error() != Some(libc::ENOENT)) {
+            self.leak();
+        }
+    }
+}
+
+impl Ring {
+    /// Never frees the memory that is lent to the kernel, which may still write into it.
+    fn leak(&self) {
+        std::mem::forget((
+            (self.buffers.clone(), self.outbox.clone(), self.slots.clone()),
+            (self.message.clone(), self.wakes.clone(), self.timer.lent()),
+        ));
     }
 }

@@ -15,7 +15,7 @@ use tokio::net::TcpSocket;
 
 use super::outbox::SMALL;
 use super::{Address, Kind, MAX_BATCH, Ring, Slot, number};
-use crate::link::{Read, Sent};
+use crate::link::{Idle, Read, Sent};
 use crate::sys::{self, TcpInfo};
 
 /// An open socket, or one that is being connected.
@@ -62,7 +62,26 @@ impl Socket {
 
     /// An exchange begins: what is sent next is its first byte.
     pub(crate) fn begin(&self) {
-        self.with(|slot| (slot.sent_ns, slot.direct) = (0, false));
+        self.with(|slot| (slot.sent_ns, slot.direct, slot.rests) = (0, false, false));
+    }
+
+    /// Nothing is to arrive before the next exchange begins: bytes that do, or have, are thrown away, and noted.
+    pub(crate) fn rest(&self) {
+        self.with(|slot| {
+            slot.rests = true;
+            if self.ring.give_back(slot) {
+                slot.unsolicited = true;
+                self.ring.attention.borrow_mut().push(self.key);
+            }
+        });
+    }
+
+    /// What is known of it between two exchanges, without a system call if it is received from.
+    pub(crate) fn idle(&self, buffer: &mut [u8]) -> io::Result<Idle> {
+        if self.with(|slot| slot.unsolicited) {
+            return Ok(Idle::Unsolicited);
+        }
+        Ok(Idle::of(self.try_read(buffer).transpose()?))
     }
 
     /// When the exchange's first byte was sent.
@@ -89,7 +108,8 @@ impl Socket {
                 return Poll::Ready(end.map(|bytes| Read { bytes, ago_ns: None }));
             }
             slot.reader = Some(cx.waker().clone());
-            (!slot.receiving).then(|| self.ring.receive(self.key, slot))
+            let is_asked = slot.receiving || slot.starved;
+            (!is_asked).then(|| self.ring.receive(self.key, slot))
         };
         let Some(entry) = receive else { return Poll::Pending };
         if self.ring.push(entry) {
@@ -103,9 +123,17 @@ impl Socket {
     pub(crate) fn try_read(&self, buffer: &mut [u8]) -> Option<io::Result<usize>> {
         let mut slots = self.ring.slots.borrow_mut();
         let slot = &mut slots[self.key as usize];
-        match self.take(slot, buffer) {
-            Some(read) => Some(Ok(read.bytes)),
-            None => slot.end(),
+        if let Some(read) = self.take(slot, buffer) {
+            return Some(Ok(read.bytes));
+        }
+        // A large body was read past the ring: what came behind it the kernel has alone.
+        let is_unseen = !slot.receiving && slot.end.is_none() && slot.written > 0;
+        if !is_unseen {
+            return slot.end();
+        }
+        match sys::recv(&slot.fd, buffer) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
+            read => Some(read.map(|(bytes, _)| bytes)),
         }
     }
 
@@ -121,6 +149,13 @@ impl Socket {
 
     /// Takes from what has arrived.
     fn take(&self, slot: &mut Slot, buffer: &mut [u8]) -> Option<Read> {
+        if let Some(aside) = &mut slot.aside {
+            let (bytes, stamp_ns) = aside.take(buffer);
+            if aside.left() == 0 {
+                slot.aside = None;
+            }
+            return Some(Read { bytes, ago_ns: sys::ago(stamp_ns) });
+        }
         let piece = slot.arrived.front_mut()?;
         let mut buffers = self.ring.buffers.borrow_mut();
         // SAFETY: the kernel has filled the buffer up to the piece's end, and it is given back only
@@ -149,7 +184,7 @@ impl Socket {
             if slot.refused {
                 return Some(Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())));
             }
-            (slot.sending || slot.polling_out).then(|| {
+            (slot.sending.is_some() || slot.polling_out).then(|| {
                 slot.writer = Some(cx.waker().clone());
                 Poll::Pending
             })
@@ -163,13 +198,13 @@ impl Socket {
         }
         let (place, bytes, length) = self.ring.outbox.borrow_mut().put(pieces);
         let pushed = self.request(|slot, fd| {
-            slot.sending = true;
+            slot.sending = Some(place);
             let flags = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
             (Kind::Send, opcode::Send::new(fd, bytes, length).flags(flags).build(), place)
         });
         if !pushed {
             self.ring.outbox.borrow_mut().free(place);
-            self.with(|slot| slot.sending = false);
+            self.with(|slot| slot.sending = None);
             return Poll::Ready(Err(full()));
         }
         let batched = {
@@ -217,9 +252,9 @@ impl Socket {
         most: u64,
     ) -> Poll<io::Result<usize>> {
         let now = self.ring.clock.now();
-        let busy = self
-            .with(|slot| slot.sending.then(|| slot.writer = Some(cx.waker().clone())).is_some());
+        let busy = self.with(|slot| slot.sending.is_some());
         if busy {
+            self.with(|slot| slot.writer = Some(cx.waker().clone()));
             return Poll::Pending;
         }
         let sent = self.with(|slot| {
@@ -276,16 +311,24 @@ impl Socket {
     /// Stops receiving through the ring, to read the socket by system calls. `false`:
     /// something is in the ring's buffers, or nothing more will come.
     fn poll_direct(&self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
-        let (read, receiving) =
-            self.with(|slot| (!slot.arrived.is_empty() || slot.end.is_some(), slot.receiving));
-        if read {
-            return Poll::Ready(Ok(false));
+        let cancel = {
+            let mut slots = self.ring.slots.borrow_mut();
+            let slot = &mut slots[self.key as usize];
+            slot.starved = false;
+            if slot.holds_bytes() || slot.end.is_some() {
+                return Poll::Ready(Ok(false));
+            }
+            if !slot.receiving {
+                return Poll::Ready(Ok(true));
+            }
+            slot.reader = Some(cx.waker().clone());
+            (!slot.cancelling).then(|| self.ring.stop_receiving(self.key, slot))
+        };
+        if cancel.is_none_or(|entry| self.ring.push(entry)) {
+            return Poll::Pending;
         }
-        if !receiving {
-            return Poll::Ready(Ok(true));
-        }
-        self.with(|slot| slot.reader = Some(cx.waker().clone()));
-        if self.cancel(Kind::Receive) { Poll::Pending } else { Poll::Ready(Err(full())) }
+        self.with(|slot| (slot.cancelling, slot.pending) = (false, slot.pending - 1));
+        Poll::Ready(Err(full()))
     }
 
     /// Waits until there is something to read.
@@ -326,6 +369,12 @@ impl Socket {
         self.with(|slot| slot.refused)
     }
 
+    /// Whether something small is on its way out.
+    #[cfg(test)]
+    pub(super) fn is_sending(&self) -> bool {
+        self.with(|slot| slot.sending.is_some())
+    }
+
     /// Its own address, if the kernel tells.
     pub(crate) fn local_address(&self) -> Option<SocketAddr> {
         self.with(|slot| rustix::net::getsockname(&slot.fd)).ok()?.try_into().ok()
@@ -339,7 +388,7 @@ impl Socket {
 
     /// Sends no more than it has taken.
     pub(crate) fn shutdown(&self) -> io::Result<()> {
-        if self.with(|slot| slot.sending) {
+        if self.with(|slot| slot.sending.is_some()) {
             // It waits for the next system call, which would come too late.
             self.ring.submit();
         }
@@ -361,10 +410,10 @@ impl Socket {
         pushed
     }
 
-    /// Cancels a request that is armed in the kernel.
-    fn cancel(&self, kind: Kind) -> bool {
-        let of = number(kind, self.key, 0);
-        self.request(|_, _| (Kind::Cancel, opcode::AsyncCancel::new(of).build(), 0))
+    /// Cancels a request that the kernel has.
+    fn cancel(&self, kind: Kind, place: u32) {
+        let of = number(kind, self.key, place);
+        self.request(|_, _| (Kind::Cancel, opcode::AsyncCancel::new(of).build(), 0));
     }
 
     fn with<R>(&self, act: impl FnOnce(&mut Slot) -> R) -> R {
@@ -377,15 +426,18 @@ impl Drop for Socket {
     fn drop(&mut self) {
         let under_way = self.with(|slot| {
             (slot.reader, slot.writer) = (None, None);
+            (slot.rests, slot.starved) = (true, false);
+            self.ring.give_back(slot);
             [
-                (slot.receiving, Kind::Receive),
-                (slot.address.is_some(), Kind::Connect),
-                (slot.polling_in, Kind::PollIn),
-                (slot.polling_out, Kind::PollOut),
+                (slot.receiving && !slot.cancelling).then_some((Kind::Receive, 0)),
+                slot.address.is_some().then_some((Kind::Connect, 0)),
+                slot.polling_in.then_some((Kind::PollIn, 0)),
+                slot.polling_out.then_some((Kind::PollOut, 0)),
+                slot.sending.map(|place| (Kind::Send, place)),
             ]
         });
-        for (_, kind) in under_way.into_iter().filter(|(is, _)| *is) {
-            self.cancel(kind);
+        for (kind, place) in under_way.into_iter().flatten() {
+            self.cancel(kind, place);
         }
         self.with(|slot| slot.dropped = true);
         self.ring.free(self.key);
