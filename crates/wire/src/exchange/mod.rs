@@ -210,7 +210,8 @@ impl Exchange<'_> {
     }
 
     /// Whether the first bytes, which the kernel had so long ago, were there before the request was sent: they are no response to it.
-    /// A system clock that was set forward while they waited to be read looks the same.
+    /// A system clock that was set forward while they waited to be read looks the same. Where they are more than a segment the
+    /// kernel puts those into one, with the stamp of the last: one that came behind the request hides the others.
     fn came_before(&self, ago_ns: Option<u64>) -> bool {
         let sent_ns = self.times.sent_ns;
         let arrived = ago_ns.and_then(|ago| self.client.clock().now().checked_sub(ago));

@@ -1,5 +1,8 @@
 //! Exchanges with servers of this process that do what they should not, with each I/O backend.
 
+mod idle;
+mod simulation;
+
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::rc::Rc;

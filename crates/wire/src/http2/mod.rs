@@ -9,7 +9,7 @@ mod fields;
 mod frames;
 mod state;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod watched;
 
 use std::cell::Cell;

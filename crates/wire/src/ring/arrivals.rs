@@ -92,9 +92,11 @@ impl Ring {
     /// Calls off what was asked for.
     pub(super) fn stop_receiving(&self, key: u32, slot: &mut Slot) -> squeue::Entry {
         (slot.cancelling, slot.pending) = (true, slot.pending + 1);
-        opcode::AsyncCancel::new(number(Kind::Receive, key, 0))
-            .build()
-            .user_data(number(Kind::Cancel, key, 0))
+        opcode::AsyncCancel::new(number(Kind::Receive, key, 0)).build().user_data(number(
+            Kind::Cancel,
+            key,
+            0,
+        ))
     }
 
     /// After the readers had their turn: gives the kernel the buffers of those that did not come, and then arms again who

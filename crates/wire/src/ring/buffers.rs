@@ -80,7 +80,8 @@ impl Buffers {
         // The bytes are zero for `filled`: the kernel says how many it has written, so nothing relies
         // on that for memory to be initialised.
         // SAFETY: the layout is not of size zero.
-        let Some(block) = NonNull::new(unsafe { alloc::alloc_zeroed(self.sizes.layouts().1) }) else {
+        let Some(block) = NonNull::new(unsafe { alloc::alloc_zeroed(self.sizes.layouts().1) })
+        else {
             return false;
         };
         self.blocks.push(block);

@@ -20,7 +20,7 @@ use crate::{
 
 /// What a test sees of a response.
 #[derive(Debug)]
-struct Seen {
+pub(crate) struct Seen {
     status: u16,
     head: String,
     body: Vec<u8>,
@@ -40,7 +40,7 @@ fn run<F: Future<Output = ()>>(work: impl Fn(Rc<Client>) -> F) {
     });
 }
 
-async fn open(client: &Client, origin: &Origin) -> Session {
+pub(crate) async fn open(client: &Client, origin: &Origin) -> Session {
     let progress = Progress::default();
     match crate::connect(client, (origin, &Via::default()), &progress, None)
         .await
@@ -98,12 +98,12 @@ async fn send(
     stream.exchange(client, request, expect, &progress, done).await
 }
 
-async fn get(client: &Client, session: &Session, path: &str) -> Result<Seen, Error> {
+pub(crate) async fn get(client: &Client, session: &Session, path: &str) -> Result<Seen, Error> {
     send(client, &stream(session).await, "GET", path, b"").await
 }
 
 /// A frame.
-pub(super) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let mut bytes = (payload.len() as u32).to_be_bytes()[1..].to_vec();
     bytes.extend([kind, flags]);
     bytes.extend(stream.to_be_bytes());
