@@ -53,17 +53,17 @@ LANES = {
     "feeds": Lane(
         modules=["test_feeds", "test_dashboards"],
         needs=["feeds"],
-        files=["crates/feeds", "crates/metrics", "crates/report/src", "crates/runner/src", "crates/cli/src", "dashboards", "docs/feeds.md",
-               "interop/test_feeds.py", "interop/test_dashboards.py", "interop/prometheus", "interop/collector"],
+        files=["crates/base", "crates/metrics", "crates/plan", "crates/wire", "crates/engine", "crates/feeds", "crates/report/src",
+               "crates/runner/src", "crates/cli/src", "dashboards", "docs/feeds.md", "interop/test_feeds.py", "interop/test_dashboards.py", "interop/prometheus", "interop/collector"],
         tools=[["node", "--version"], ["apt-cache", "policy", "influxdb"]],
     ),
     "screens": Lane(modules=["test_live", "test_terminal", "test_ui", "test_page"]),
-    "servers": Lane(modules=["test_nginx", "test_http2", "test_target", "test_schema", "test_counts", "test_guides", "test_install"]),
+    "servers": Lane(modules=["test_nginx", "test_backend", "test_http2", "test_target", "test_schema", "test_counts", "test_guides", "test_install"]),
     # What is in no default build.
     "features": Lane(
         command=["interop/features.sh"],
-        files=["crates/wire/src/tls.rs", "crates/wire/src/tls", "crates/report/src", "crates/cli/src/args", "crates/cli/Cargo.toml",
-               "crates/wire/Cargo.toml", "crates/report/Cargo.toml", "interop/test_export.py", "interop/features.sh"],
+        files=["crates/base", "crates/metrics", "crates/wire/src/tls.rs", "crates/wire/src/tls", "crates/runner/src", "crates/report/src",
+               "crates/cli/src", "crates/cli/Cargo.toml", "crates/runner/Cargo.toml", "crates/wire/Cargo.toml", "crates/report/Cargo.toml", "interop/test_export.py", "interop/features.sh"],
         tools=[["rustc", "--version"]],
     ),
     "validity": Lane(modules=["test_validity"], alone=True),

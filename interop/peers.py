@@ -103,7 +103,7 @@ service: {{pipelines: {{metrics: {{receivers: [otlp, otlp/secure], exporters: [o
 
 
 class Nginx(Process):
-    """nginx with pages of several kinds, `/status`, TLS (and HTTP/2 by ALPN) on a second port, and HTTP/2
+    """nginx with pages of several kinds, `/status`, one whose connections are closed after 2 s (`/brief`), TLS (and HTTP/2 by ALPN) on a second port, and HTTP/2
     without TLS on a third."""
 
     def __init__(self):
@@ -129,6 +129,7 @@ http {{ access_log off; {temps} default_type text/html; root {html};
     ssl_certificate {self.folder}/cert.pem; ssl_certificate_key {self.folder}/key.pem;
     location = /status {{ stub_status; }}
     location = /ok {{ return 200 "ok"; }}
+    location = /brief {{ keepalive_timeout 2s; return 200 "ok"; }}
     location = /moved {{ return 302 /ok; }}
     location = /gone {{ return 410; }}
     location /kept/ {{ client_max_body_size 0; dav_methods PUT; create_full_put_path on; }}

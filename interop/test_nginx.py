@@ -86,6 +86,22 @@ scenarios:
         self.assertEqual((result["totals"]["count"], result["totals"]["errors"]), (400, 0))
         self.assertGreater(result["totals"]["phases"]["tls"]["count"], 0)
 
+    def test_one_is_served_while_thousands_of_connections_are_told_goodbye(self):
+        # TLS says goodbye in bytes, which arrive on connections that rest.
+        plan = self.plan(f"""
+name: goodbyes
+target: https://127.0.0.1:{self.nginx.tls_port}
+connections: {{tls: {{insecure: true}}}}
+defaults: {{timeout: {{first_byte: 5s}}}}
+scenarios:
+  resting: {{load: {{users: 1300, ramp: 4s, for: 10s}}, steps: [{{get: /brief}}, {{think: 20s}}]}}
+  busy: {{load: {{users: 4, for: 10s}}, steps: [{{get: /ok}}, {{think: 10ms}}]}}
+""")
+        with tempfile.TemporaryDirectory() as out:
+            result = squall("run", plan, "--out", out)
+        self.assertEqual(result["totals"]["errors"], 0)
+        self.assertGreater(result["totals"]["count"], 1300)
+
     def test_tls_that_is_not_trusted_is_an_error_that_says_so(self):
         result = squall(f"https://127.0.0.1:{self.nginx.tls_port}/ok", "-n", "3", code=1)
         self.assertEqual(result["totals"]["error_kinds"], {"tls": 3})

@@ -44,6 +44,8 @@ impl<'a> Prepared<'a> {
         // Everything is compiled before anything is sent.
         let programs = plans::compile_all(loaded, &compile)?;
         let shared = plans::network(plan, sources, &programs.all, options.io)?;
+        let mut warnings = programs.warnings;
+        warnings.extend(shared.io_warning().map(|why| format!("warning: {why}\n")));
         Ok(Prepared {
             loaded,
             options,
@@ -51,7 +53,7 @@ impl<'a> Prepared<'a> {
             load: programs.load().clone(),
             shared,
             hosts: plans::hosts(&programs.all),
-            warnings: programs.warnings,
+            warnings,
             _destination: destination,
         })
     }

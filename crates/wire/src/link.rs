@@ -132,6 +132,20 @@ impl Link {
         }
     }
 
+    /// Waits, outside of the event loop, until there is something to read in the kernel.
+    #[cfg(test)]
+    pub(crate) fn await_arrival(&self) {
+        use rustix::event::{PollFd, PollFlags, poll};
+        match self.transport() {
+            Transport::Ring(socket) => socket.await_arrival(),
+            Transport::Tcp(tcp) => {
+                let mut arrivals = [PollFd::new(tcp.stream(), PollFlags::IN)];
+                poll(&mut arrivals, None).expect("it arrives");
+            }
+            Transport::Unix(_) => {}
+        }
+    }
+
     /// Makes its close a reset.
     pub(crate) fn reset_on_close(&self) {
         self.transport().reset_on_close();

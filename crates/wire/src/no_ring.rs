@@ -81,6 +81,11 @@ impl Socket {
         match *self {}
     }
 
+    #[cfg(test)]
+    pub(crate) fn await_arrival(&self) {
+        match *self {}
+    }
+
     pub(crate) fn idle(&self, _: &mut [u8]) -> io::Result<Idle> {
         match *self {}
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -208,6 +209,8 @@ pub struct Shared {
     /// Where connections go that go elsewhere than their names say.
     elsewhere: Vec<SocketAddr>,
     io: Io,
+    /// Why it is not the backend that it could be.
+    io_warning: Option<String>,
 }
 
 impl fmt::Debug for Shared {
@@ -237,10 +240,10 @@ impl Shared {
             )));
         }
         let tls = tls::connectors(&settings.tls, settings.http)?;
-        let io = choose(settings.io)?;
+        let (io, io_warning) = choose(settings.io)?;
         let given = resolve::substitutes(&settings.resolve)?;
         let (addresses, elsewhere) = (HashMap::new(), Vec::new());
-        let mut shared = Shared { settings, tls, given, addresses, elsewhere, io };
+        let mut shared = Shared { settings, tls, given, addresses, elsewhere, io, io_warning };
         if shared.settings.unix.is_some() {
             return Ok(Arc::new(shared));
         }
@@ -286,6 +289,11 @@ impl Shared {
         self.io
     }
 
+    /// Why the backend is epoll on a machine that has io_uring and seems to allow it.
+    pub fn io_warning(&self) -> Option<&str> {
+        self.io_warning.as_deref()
+    }
+
     /// The addresses that the user gave for a name.
     pub(crate) fn overridden(&self, host: &str, port: u16) -> Option<Rc<[SocketAddr]>> {
         if self.given.is_empty() {
@@ -305,15 +313,20 @@ pub(crate) fn plain_http2(origin: &Origin) -> String {
     format!("HTTP/2 to {origin} cannot go through a proxy: use https, or leave out `http: 2`")
 }
 
-/// What [`Io::Auto`] means on this machine.
-fn choose(wanted: Io) -> Result<Io, SetupError> {
+/// What [`Io::Auto`] means on this machine, with a warning where that is a surprise: that a container forbids io_uring, or that the
+/// kernel is older, is none.
+fn choose(wanted: Io) -> Result<(Io, Option<String>), SetupError> {
     let tried = match wanted {
-        Io::Epoll => return Ok(Io::Epoll),
+        Io::Epoll => return Ok((Io::Epoll, None)),
         _ => Ring::new(Clock::new(Instant::now()), None).map(drop),
     };
     match (tried, wanted) {
-        (Ok(()), _) => Ok(Io::Uring),
-        (Err(_), Io::Auto | Io::Epoll) => Ok(Io::Epoll),
+        (Ok(()), _) => Ok((Io::Uring, None)),
+        (Err(error), Io::Auto | Io::Epoll) => {
+            let is_surprise = error.kind() == io::ErrorKind::Other;
+            let warning = || format!("epoll in place of io_uring, which costs more CPU: {error}");
+            Ok((Io::Epoll, is_surprise.then(warning)))
+        }
         (Err(error), Io::Uring) => Err(SetupError(format!(
             "there is no io_uring here ({error}): it needs Linux 6.1 or later, and containers often forbid it; `--io auto` takes epoll where it is missing"
         ))),

@@ -26,6 +26,11 @@ impl Tcp {
         Tcp { stream, written: 0 }
     }
 
+    #[cfg(test)]
+    pub(crate) fn stream(&self) -> &TcpStream {
+        &self.stream
+    }
+
     /// Counts what was written.
     fn count(&mut self, sent: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if let Poll::Ready(Ok(bytes)) = sent {

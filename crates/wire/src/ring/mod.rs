@@ -118,7 +118,8 @@ impl Ring {
     /// A ring for this thread, which others wake by `waker`.
     ///
     /// # Errors
-    /// The system has no io_uring, an older one, or forbids it (containers often do).
+    /// The system has no io_uring, an older one, or forbids it (containers often do). Of the kind `Other`: it can be made, and not
+    /// be used.
     pub(crate) fn new(clock: Clock, waker: Option<Arc<LoopWaker>>) -> io::Result<Ring> {
         Ring::with(clock, waker, Sizes::WORKER)
     }
@@ -135,7 +136,11 @@ impl Ring {
             return Err(io::ErrorKind::Unsupported.into());
         }
         // To make a ring and to use it are two permissions: this asks for nothing.
-        ring.submit()?;
+        ring.submit().map_err(|error| {
+            io::Error::other(format!(
+                "io_uring_setup is allowed here, io_uring_enter is not ({error})"
+            ))
+        })?;
         let buffers = Buffers::new(&ring, sizes)?;
         // SAFETY: all fields are integers and pointers, for which zero is a value.
         let mut message: libc::msghdr = unsafe { std::mem::zeroed() };

@@ -369,6 +369,16 @@ impl Socket {
         self.with(|slot| slot.refused)
     }
 
+    /// Waits until there is something to read in the kernel.
+    #[cfg(test)]
+    pub(crate) fn await_arrival(&self) {
+        use rustix::event::{PollFd, PollFlags, poll};
+        self.with(|slot| {
+            let mut arrivals = [PollFd::new(&slot.fd, PollFlags::IN)];
+            poll(&mut arrivals, None).expect("it arrives");
+        });
+    }
+
     /// Whether something small is on its way out.
     #[cfg(test)]
     pub(super) fn is_sending(&self) -> bool {

@@ -112,6 +112,8 @@ impl Pair {
                 let length = [0, 5_000][below(random, 2)];
                 let sent = self.peer.write(&response(0, length)).expect("room for some");
                 assert!(sent > 0);
+                // On a busy machine it may be on its way for a while.
+                self.connection.stream.await_arrival();
                 self.meanwhile = Meanwhile::Bytes;
             }
             _ => {}
