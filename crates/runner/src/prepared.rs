@@ -44,7 +44,7 @@ impl<'a> Prepared<'a> {
         // Everything is compiled before anything is sent.
         let programs = plans::compile_all(loaded, &compile)?;
         let shared = plans::network(plan, sources, &programs.all, options.io)?;
-        let mut warnings = programs.warnings;
+        let mut warnings = programs.warnings.clone();
         warnings.extend(shared.io_warning().map(|why| format!("warning: {why}\n")));
         Ok(Prepared {
             loaded,
