@@ -70,6 +70,50 @@ fn what_is_found_late_has_a_place_and_a_hint() {
         ("", "{for_each: {x: '5'}, steps: [{get: /}]}", "3:", "expected a list, found `5`"),
         ("", "{if: '5', then: [{get: /}]}", "3:", "expected true or false, found `5`"),
         ("", "{while: '\"true\"', steps: [{get: /}]}", "3:", "expected true or false"),
+        ("", "{get: /, timeout: 0s}", "3:", "a timeout of `0s` is over before anything is done"),
+        (
+            "data: {p: {csv: 'data/${user}.csv'}}",
+            "{get: /}",
+            "2:17",
+            "a path without variables is expected here, found `data/${user}.csv`",
+        ),
+        (
+            "",
+            "{post: /, body: hello, headers: {Content-Length: '507'}}",
+            "3:",
+            "`Content-Length: 507` is wrong: the body has 5 bytes",
+        ),
+        ("", "{get: /, headers: {content-length: 3}}", "3:", "is wrong: the body has 0 bytes"),
+        (
+            "",
+            "{post: /, body: '${user}', headers: {Content-Length: '1'}}",
+            "3:",
+            "nobody can tell before the run whether `Content-Length: 1` is right",
+        ),
+        (
+            "",
+            "{post: /, form: {a: b}, headers: {Content-Length: ['3', '3']}}",
+            "3:",
+            "`Content-Length` is given twice",
+        ),
+        (
+            "",
+            "{post: /, body: x, headers: {Transfer-Encoding: chunked}}",
+            "3:",
+            "`Transfer-Encoding: chunked` cannot be sent: every body is sent with its length",
+        ),
+        (
+            "",
+            "{post: /, multipart: {a: b}, headers: {Content-Type: application/json}}",
+            "3:",
+            "`Content-Type: application/json` does not fit a multipart body",
+        ),
+        (
+            "",
+            "{post: /, multipart: {a: b}, headers: {Content-Type: 'multipart/form-data; boundary=\"ä\"'}}",
+            "3:",
+            "invalid boundary `ä`",
+        ),
     ] {
         let (errors, code) = check(&plan(top, step));
         assert_eq!(code, Some(2), "{errors}");
@@ -360,9 +404,11 @@ fn files_of_certificates_are_read() {
         ),
         (
             "{key_store: {file: /dev/zero, password: pw}}",
-            "3:",
+            "3:27",
             "/dev/zero: expected a regular file",
         ),
+        ("{key_store: {file: nosuch.p12}}", "3:27", "nosuch.p12: No such file"),
+        ("{min: 1.3, max: 1.2}", "3:14", "`min` is a later version of TLS than `max`"),
     ] {
         let (errors, code) = check(&plan(tls));
         assert_eq!((code, errors.matches("error:").count()), (Some(2), 2), "{tls}\n{errors}");
@@ -407,8 +453,6 @@ fn a_data_file_that_is_not_there_is_one_error() {
     std::fs::write(folder.path().join("rows.csv"), "id\n1\n").expect("writable");
     let output = squall(folder.path(), &["check", "plan.yaml"]);
     let text = String::from_utf8_lossy(&output.stderr);
-        ("{key_store: {file: nosuch.p12}}", "3:27", "nosuch.p12: No such file"),
-        ("{min: 1.3, max: 1.2}", "3:14", "`min` is a later version of TLS than `max`"),
     assert!(text.contains("plan.yaml:2:20: error: ") && text.contains("nowhere.csv"), "{text}");
     assert!(text.contains("unknown variable `moer`") && text.contains("2 errors"), "{text}");
 }
