@@ -10,7 +10,7 @@ use crate::settings::{TlsSettings, TlsVersion};
 const INSECURE: &str = "`connections: {tls: {insecure: true}}` in the plan (`-k` of `squall URL`)";
 
 /// What is offered of TLS 1.2.
-const SUITES: &str = "ECDHE with AES-GCM or ChaCha20-Poly1305 (no RSA key exchange, DHE or CBC)";
+const SUITES: &str = "ECDHE and AES-GCM or ChaCha20-Poly1305 (no RSA key exchange, DHE or CBC)";
 /// The keys that certificates of servers may have.
 const KEYS: &str = "RSA from 2,048 bits, P-256, P-384 and Ed25519";
 
