@@ -74,7 +74,7 @@ fn what_is_found_late_has_a_place_and_a_hint() {
         (
             "data: {p: {csv: 'data/${user}.csv'}}",
             "{get: /}",
-            "2:17",
+            "2:18",
             "a path without variables is expected here, found `data/${user}.csv`",
         ),
         (
@@ -516,7 +516,7 @@ fn a_key_store_in_pem_has_no_password() {
     std::fs::write(folder.path().join("own.pem"), KEY_STORE).expect("writable");
     for (password, code, says) in [
         ("", 0, ""),
-        (", password: pw", 2, "plan.yaml:3:47: error: the file is PEM, which has no password"),
+        (", password: pw", 2, "plan.yaml:3:46: error: the file is PEM, which has no password"),
     ] {
         let plan = format!(
             "target: https://127.0.0.1:9\nconnections:\n  tls: {{key_store: {{file: own.pem{password}}}}}\nscenarios:\n  a:\n    \
