@@ -44,6 +44,11 @@ fn receive(number: u32, handle: &Handle) {
     match number {
         1 => {
             handle.stop();
+            if handle.is_preparing() {
+                // A file that is read, or a name that is looked up, may take long, and nobody waits for what follows.
+                out::message("\nsquall: interrupted before anything was sent\n");
+                std::process::exit(Exit::Interrupted as i32);
+            }
             // The live view says so itself.
             if !squall_live::is_shown() {
                 out::message(

@@ -53,15 +53,7 @@ pub(crate) fn prepare(compiler: &Compiler<'_>, op: &RequestOp) -> Option<Prepare
     let constant = BoundTemplate::is_constant;
     let all = op.headers.iter().all(|header| constant(&header.value))
         && op.query.iter().all(|(name, value)| constant(name) && constant(value))
-        && match &op.body {
-            BodyOp::None => true,
-            BodyOp::Text(text) => constant(text),
-            BodyOp::Json(json) => matches!(json, JsonOp::Constant(_)),
-            BodyOp::Form(pairs) => {
-                pairs.iter().all(|(name, value)| constant(name) && constant(value))
-            }
-            BodyOp::File(_) | BodyOp::Replaced(..) | BodyOp::Multipart(_) => false,
-        }
+        && is_constant(&op.body)
         && match &op.auth {
             AuthOp::None => true,
             AuthOp::Basic { user, password } => constant(user) && constant(password),
@@ -87,7 +79,7 @@ pub(crate) fn prepare(compiler: &Compiler<'_>, op: &RequestOp) -> Option<Prepare
         with_body: true,
         withheld: None,
     };
-    render_body(op, &scope, &mut body).ok()?;
+    render_body(&op.body, op.charset, &scope, &mut body).ok()?;
     render_head(op, &destination, body.len() as u64, None, &scope, &mut bytes).ok()?;
     compiler.budget.keep(bytes.len() + body.len()).ok()?;
     let head_end = bytes.len();
@@ -103,6 +95,18 @@ pub(crate) fn prepare(compiler: &Compiler<'_>, op: &RequestOp) -> Option<Prepare
         Some(fields.finish().ok()?)
     };
     Some(Prepared { bytes: bytes.into(), head_end, body_at, fields })
+}
+
+/// Whether a body is made in memory of what is known before the run.
+pub(crate) fn is_constant(body: &BodyOp) -> bool {
+    let constant = BoundTemplate::is_constant;
+    match body {
+        BodyOp::None => true,
+        BodyOp::Text(text) => constant(text),
+        BodyOp::Json(json) => matches!(json, JsonOp::Constant(_)),
+        BodyOp::Form(pairs) => pairs.iter().all(|(name, value)| constant(name) && constant(value)),
+        BodyOp::File(_) | BodyOp::Replaced(..) | BodyOp::Multipart(..) => false,
+    }
 }
 
 /// Appends the request's query parameters to a path.
@@ -392,13 +396,14 @@ fn authorize(
 
 /// Renders a body that is made in memory; files and multipart are streams, and render to nothing.
 pub(crate) fn render_body(
-    op: &RequestOp,
+    body: &BodyOp,
+    charset: Option<Charset>,
     scope: &dyn Scope,
     out: &mut Vec<u8>,
 ) -> Result<(), EvalError> {
-    match &op.body {
-        BodyOp::None | BodyOp::File(_) | BodyOp::Replaced(..) | BodyOp::Multipart(_) => {}
-        BodyOp::Text(text) => match op.charset {
+    match body {
+        BodyOp::None | BodyOp::File(_) | BodyOp::Replaced(..) | BodyOp::Multipart(..) => {}
+        BodyOp::Text(text) => match charset {
             None => text.render(scope, out)?,
             Some(charset) => {
                 let mut whole = Vec::new();
@@ -407,7 +412,7 @@ pub(crate) fn render_body(
             }
         },
         BodyOp::Json(json) => json.write(scope, out)?,
-        BodyOp::Form(pairs) => append_pairs(pairs, None, (op.charset, scope), out)?,
+        BodyOp::Form(pairs) => append_pairs(pairs, None, (charset, scope), out)?,
     }
     Ok(())
 }

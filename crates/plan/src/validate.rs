@@ -29,6 +29,15 @@ pub(crate) fn validate(plan: &Plan) -> Vec<Diagnostic> {
             Load::Closed(own) => (own.users.map(|users| users as f64), &own.stages, "of 0 users"),
             Load::Open(own) => (own.rate, &own.stages, "at a rate of 0/s"),
         };
+        let length = match &load.value {
+            Load::Closed(own) => own.duration,
+            Load::Open(own) => own.duration,
+        };
+        if length.is_some_and(|length| length.is_zero()) {
+            let message = "a load of 0s is over before anything is done";
+            let help = "write how long it lasts, such as `for: 1m`";
+            found.push(Diagnostic::error(load.span, message).with_help(help));
+        }
         if level == Some(0.0) && stages.iter().all(|stage| stage.level == 0.0) {
             found.push(Diagnostic::error(load.span, format!("a load {what} does nothing")));
         }

@@ -9,6 +9,7 @@ use squall_engine::Control;
 use squall_plan::model::{Closed, Load, Open, Plan, Stage};
 
 use crate::capacity::Headroom;
+use crate::error::Error;
 use crate::plans;
 use crate::sink::{EventKind, Sinks};
 
@@ -48,6 +49,8 @@ pub struct Handle(Arc<Mutex<HandleState>>);
 #[derive(Debug)]
 struct HandleState {
     phase: Phase,
+    /// Whether something was begun that is to be ended in order.
+    has_begun: bool,
     /// In which phase a stop was asked for last.
     stopped: Option<Phase>,
     is_aborted: bool,
@@ -70,6 +73,7 @@ impl Default for HandleState {
     fn default() -> HandleState {
         HandleState {
             phase: Phase::Preparation,
+            has_begun: false,
             stopped: None,
             is_aborted: false,
             control: Control::default(),
@@ -103,6 +107,25 @@ impl Handle {
         // First said, then done: a load that ends at once would be over before anybody heard why.
         state.tell(EventKind::StopAsked(state.phase));
         state.control.stop(state.graceful_stop);
+    }
+
+    /// Whether everything is still being prepared (files are read, names are looked up): nothing was begun that would have
+    /// to be ended in order, so that a program may just exit instead of waiting for that.
+    pub fn is_preparing(&self) -> bool {
+        !self.state().has_begun
+    }
+
+    /// Something is begun from now on that has to be ended in order.
+    ///
+    /// # Errors
+    /// It was stopped before.
+    pub(crate) fn set_out(&self) -> Result<(), Error> {
+        let mut state = self.state();
+        state.has_begun = true;
+        match state.stopped {
+            None => Ok(()),
+            Some(_) => Err(Error::interrupted("interrupted before anything was sent")),
+        }
     }
 
     /// Ends everything at once, without a teardown. What was measured is kept.

@@ -13,7 +13,9 @@ use squall_plan::span::{Span, Spanned};
 use squall_plan::vars::LoadOptions;
 use squall_plan::yaml::{self, Loaded, PlanErrors};
 use squall_report::{NO_PARQUET, WRITES_PARQUET};
-use squall_wire::{ClientCert, Destination, Dns, Io, Settings, Shared, Substitute, TlsSettings};
+use squall_wire::{
+    ClientCert, Destination, Dns, Io, Settings, Shared, Substitute, TlsSettings, TlsVersion,
+};
 
 use crate::error::Error;
 use crate::{host_sampler, source_addresses, tls_files};
@@ -269,12 +271,16 @@ pub fn network(
         all_of(&connections.source_addresses, &mut errors, expected, |text| text.parse().ok());
     errors.extend(source_addresses::foreign(plan, programs));
     let path = |file: &Option<Spanned<PathBuf>>| file.as_ref().map(|file| file.value.clone());
+    let (min, max) = connections.tls.versions();
+    let (min, max) = (tls_version(min), tls_version(max));
     settings.tls = TlsSettings {
         ca: path(&connections.tls.ca).into_iter().collect(),
         cert: path(&connections.tls.cert),
         key: path(&connections.tls.key),
         server_name: connections.tls.server_name.clone(),
         insecure: connections.tls.insecure,
+        min,
+        max,
         resume: connections.tls.resume.unwrap_or(true),
         client_certs: connections.tls.client_certs.iter().map(client_cert).collect(),
         key_store: programs.iter().find_map(|program| program.key_store().cloned()),
@@ -296,6 +302,13 @@ pub fn network(
         return Err(Error::input(format!("{why} ({known}): {help}")));
     }
     Ok(shared)
+}
+
+fn tls_version(version: squall_plan::model::TlsVersion) -> TlsVersion {
+    match version {
+        squall_plan::model::TlsVersion::V12 => TlsVersion::V12,
+        squall_plan::model::TlsVersion::V13 => TlsVersion::V13,
+    }
 }
 
 fn client_cert(cert: &squall_plan::model::ClientCert) -> ClientCert {

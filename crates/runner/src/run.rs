@@ -62,9 +62,7 @@ pub fn run(
     let loaded = &*options.loads.applied(loaded)?;
     let prepared = Prepared::new(loaded, options)?;
     let workers = prepared.workers(&loaded.plan)?;
-    if handle.is_stopped() {
-        return Err(Error::interrupted("interrupted before anything was sent"));
-    }
+    handle.set_out()?;
     let plan = describe::as_run(&loaded.plan, options.target.as_deref());
     let most = workers.workers.min(prepared.load.most_workers());
     let meta = describe::meta(&prepared, &plan, most);

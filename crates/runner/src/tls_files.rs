@@ -38,14 +38,31 @@ pub(crate) fn problems<'p>(
         }
         _ => {}
     }
+    if let (Some(min), Some(max)) = (&tls.min, &tls.max)
+        && min.value > max.value
+    {
+        let message = "`min` is a later version of TLS than `max`, so that none is left";
+        note(min.span, Err(SetupError(message.to_owned())));
+    }
     for own in &tls.client_certs {
         note(own.name.span, check_identity(&own.cert, &own.key));
     }
     // Its password is known when it was compiled; a file that is not there has none.
     if let Some(store) = &tls.key_store {
         let compiled = programs.into_iter().find_map(Program::key_store);
-        let checked = compiled.map_or_else(|| is_there(&store.file), check_key_store);
-        note(store.password.span(), checked);
+        let checked = match compiled {
+            Some(store) => check_key_store(store),
+            None => is_there(&store.file.value).map(|()| true),
+        };
+        // A password that stands in no plan goes with whatever file there is.
+        let password = store.password.span();
+        match checked {
+            Ok(false) if password.line > 0 && !store.password.source().is_empty() => {
+                let message = "the file is PEM, which has no password: leave out `password`";
+                note(password, Err(SetupError(message.to_owned())));
+            }
+            checked => note(store.file.span, checked.map(drop)),
+        }
     }
     found
 }

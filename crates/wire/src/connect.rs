@@ -92,7 +92,7 @@ pub fn connect<'a>(
         let name = tls::server_name(&client.shared.settings.tls, origin)?;
         let stream =
             client.shared.tls.of(via.certificate).connect(name, TokioIo::from(transport)).await;
-        let stream = stream.map_err(|error| tls::failed(&error))?;
+        let stream = stream.map_err(|error| tls::failed(&error, &client.shared.settings.tls))?;
         times.tls_ns = Some(client.clock().now() - begin);
         let agreed = stream.get_ref().1.alpn_protocol() == Some(tls::HTTP2);
         if http == Http::V2 && !agreed {

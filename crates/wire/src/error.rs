@@ -110,7 +110,7 @@ impl Error {
             io::ErrorKind::TimedOut => ErrorKind::ConnectTimeout,
             _ => ErrorKind::Io,
         };
-        Error::new(kind, error.to_string())
+        Error::new(kind, crate::tls::reason(error).unwrap_or_else(|| error.to_string()))
     }
 
     /// What came could not be put where it was to go.

@@ -48,7 +48,7 @@ pub use progress::{Clock, Phase, Progress};
 pub use ring::LoopWaker;
 pub use settings::{
     Between, ClientCert, Destination, Dns, Http, Io, KeyStore, Settings, SetupError, Shared,
-    Substitute, TlsSettings,
+    Substitute, TlsSettings, TlsVersion,
 };
 pub use throttle::Throttle;
 pub use tls::{check_certificates, check_identity, check_key_store};

@@ -137,12 +137,25 @@ pub struct TlsSettings {
     pub server_name: Option<String>,
     /// Accept any certificate.
     pub insecure: bool,
+    /// The least version that is offered.
+    pub min: TlsVersion,
+    /// The greatest.
+    pub max: TlsVersion,
     /// Whether sessions are resumed.
     pub resume: bool,
     /// Further certificates of the client.
     pub client_certs: Vec<ClientCert>,
     /// A file of such certificates.
     pub key_store: Option<KeyStore>,
+}
+
+/// A version of TLS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TlsVersion {
+    /// RFC 5246.
+    V12,
+    /// RFC 8446.
+    V13,
 }
 
 /// A certificate of the client that has a name.
@@ -179,6 +192,8 @@ impl Default for TlsSettings {
             key: None,
             server_name: None,
             insecure: false,
+            min: TlsVersion::V12,
+            max: TlsVersion::V13,
             resume: true,
             client_certs: Vec::new(),
             key_store: None,

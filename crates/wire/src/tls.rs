@@ -2,6 +2,8 @@
 
 mod certificate;
 mod elliptic;
+mod failure;
+mod identity;
 mod key_store;
 mod signatures;
 #[cfg(test)]
@@ -9,19 +11,20 @@ mod tests;
 mod trust;
 
 use std::collections::HashMap;
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, KeyLog, KeyLogFile, RootCertStore, SupportedProtocolVersion, version};
 use tokio_rustls::TlsConnector;
 
+pub(crate) use self::failure::{failed, reason};
+use self::identity::Identity;
 use self::trust::Trust;
 use crate::error::{Error, ErrorKind};
 use crate::origin::Origin;
-use crate::settings::{ClientCert, Http, KeyStore, SetupError, TlsSettings};
+use crate::settings::{ClientCert, Http, KeyStore, SetupError, TlsSettings, TlsVersion};
 
 /// Sessions kept for resumption, ...
 const SESSIONS: usize = 1_024;
@@ -34,8 +37,9 @@ const MAX_PEM: u64 = 16 << 20;
 /// HTTP/2 as ALPN names it (RFC 9113, section 3.2).
 pub(crate) const HTTP2: &[u8] = b"h2";
 
-/// A chain of certificates, and the key of its first.
-type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+/// The variable of the environment that names the file which browsers and curl write the keys of their sessions to, for
+/// Wireshark.
+const KEY_LOG: &str = "SSLKEYLOGFILE";
 
 /// What shakes hands.
 pub(crate) struct Connectors {
@@ -73,7 +77,7 @@ pub(crate) fn connectors(settings: &TlsSettings, http: Http) -> Result<Connector
     });
     let mut named = Vec::new();
     for ClientCert { name, cert, key } in &settings.client_certs {
-        named.push((name.clone(), identity(cert, key)?));
+        named.push((name.clone(), identity::of_files(cert, key)?));
     }
     let mut only = None;
     if let Some(store) = &settings.key_store {
@@ -84,11 +88,15 @@ pub(crate) fn connectors(settings: &TlsSettings, http: Http) -> Result<Connector
         named.extend(found);
     }
     let own = match (&settings.cert, &settings.key) {
-        (Some(cert), Some(key)) => Some(identity(cert, key)?),
+        (Some(cert), Some(key)) => Some(identity::of_files(cert, key)?),
         (None, None) => only,
         _ => return Err(SetupError("a client certificate needs both `cert` and `key`".to_owned())),
     };
-    let connector = |identity, sessions| connector(settings, http, &trust, (identity, sessions));
+    let log = key_log()?;
+    let connector = |identity, sessions| {
+        let config = config(settings, &trust, (identity, sessions))?;
+        Ok(finish(config, http, log.clone()))
+    };
     let has_certificate = own.is_some();
     let named = named.into_iter().map(|(name, identity)| {
         let made = connector(Some(identity), SESSIONS_OF_ONE);
@@ -103,22 +111,19 @@ pub(crate) fn connectors(settings: &TlsSettings, http: Http) -> Result<Connector
     Ok(Connectors { unnamed: connector(own, SESSIONS)?, named, numbers, has_certificate })
 }
 
-/// Makes what shakes hands with one certificate of the client, or none, and keeps so many sessions.
-fn connector(
+/// The configuration with one certificate of the client, or none, that keeps so many sessions.
+fn config(
     settings: &TlsSettings,
-    http: Http,
     trust: &Arc<Trust>,
     (identity, sessions): (Option<Identity>, usize),
-) -> Result<TlsConnector, SetupError> {
+) -> Result<ClientConfig, SetupError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
+        .with_protocol_versions(&versions(settings))
         .map_err(|error| SetupError(format!("TLS: {error}")))?;
     let builder = builder.dangerous().with_custom_certificate_verifier(trust.clone());
     let mut config = match identity {
-        Some((chain, key)) => builder
-            .with_client_auth_cert(chain, key)
-            .map_err(|error| SetupError(format!("the client's certificate: {error}")))?,
+        Some(own) => builder.with_client_cert_resolver(identity::shown(&own)?),
         None => builder.with_no_client_auth(),
     };
     config.resumption = if settings.resume {
@@ -126,20 +131,42 @@ fn connector(
     } else {
         rustls::client::Resumption::disabled()
     };
+    Ok(config)
+}
+
+/// Makes what shakes hands, and offers these versions of HTTP.
+fn finish(mut config: ClientConfig, http: Http, log: Option<Arc<dyn KeyLog>>) -> TlsConnector {
     let protocols: &[&[u8]] = match http {
         Http::V1 => &[b"http/1.1"],
         Http::V2 => &[HTTP2],
         Http::Auto => &[HTTP2, b"http/1.1"],
     };
     config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
-    Ok(TlsConnector::from(Arc::new(config)))
+    if let Some(log) = log {
+        config.key_log = log;
+    }
+    TlsConnector::from(Arc::new(config))
 }
 
-/// A certificate of the client from its files.
-fn identity(cert: &Path, key: &Path) -> Result<Identity, SetupError> {
-    let chain = certificates(cert)?;
-    let key = PrivateKeyDer::from_pem_slice(&pem(key)?).map_err(|error| unreadable(key, &error))?;
-    Ok((chain, key))
+/// The versions that are offered.
+fn versions(settings: &TlsSettings) -> Vec<&'static SupportedProtocolVersion> {
+    [(TlsVersion::V13, &version::TLS13), (TlsVersion::V12, &version::TLS12)]
+        .into_iter()
+        .filter(|(version, _)| (settings.min..=settings.max).contains(version))
+        .map(|(_, version)| version)
+        .collect()
+}
+
+/// Where the keys of sessions are written, if the environment says so. rustls would go on without a word where that fails.
+fn key_log() -> Result<Option<Arc<dyn KeyLog>>, SetupError> {
+    let Some(path) = std::env::var_os(KEY_LOG).filter(|path| !path.is_empty()) else {
+        return Ok(None);
+    };
+    let opened = std::fs::OpenOptions::new().append(true).create(true).open(&path);
+    opened.map_err(|error| {
+        SetupError(format!("{KEY_LOG}: {}: {error}", Path::new(&path).display()))
+    })?;
+    Ok(Some(Arc::new(KeyLogFile::new())))
 }
 
 /// The authorities that are trusted, and the certificates that `ca` names, which may be servers' own. The system's are read for
@@ -162,7 +189,7 @@ fn roots(
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, SetupError> {
-    let pem = pem(path)?;
+    let pem = read_pem(path)?;
     let certificates = CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>();
     let certificates = certificates.map_err(|error| unreadable(path, &error))?;
     if certificates.is_empty() {
@@ -187,19 +214,23 @@ pub fn check_certificates(path: &Path) -> Result<(), SetupError> {
 /// # Errors
 /// One of them cannot be read, or holds none.
 pub fn check_identity(cert: &Path, key: &Path) -> Result<(), SetupError> {
-    identity(cert, key).map(drop)
+    identity::of_files(cert, key).map(drop)
 }
 
-/// Whether a file of client certificates can be used.
+/// Whether a file of client certificates can be used, and whether its password is of any use: PEM has none.
 ///
 /// # Errors
 /// It cannot be read, its password is another, or it holds none.
-pub fn check_key_store(store: &KeyStore) -> Result<(), SetupError> {
-    key_store::identities(store).map(drop)
+pub fn check_key_store(store: &KeyStore) -> Result<bool, SetupError> {
+    for (name, identity) in key_store::identities(store)? {
+        identity::certified(&identity)
+            .map_err(|SetupError(why)| unreadable(&store.file, &format!("`{name}`: {why}")))?;
+    }
+    Ok(!key_store::is_pem(&store.file)?)
 }
 
 /// What a file of keys or certificates holds, which is neither without end nor large.
-fn pem(path: &Path) -> Result<Vec<u8>, SetupError> {
+fn read_pem(path: &Path) -> Result<Vec<u8>, SetupError> {
     let about = std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
     if !about.is_file() {
         return Err(unreadable(path, &"expected a regular file"));
@@ -230,63 +261,4 @@ pub(crate) fn server_name(
             format!("invalid server name `{name}`: expected a DNS name or an IP address"),
         )
     })
-}
-
-/// A handshake that failed: by TLS, or by the transport below it.
-pub(crate) fn failed(error: &io::Error) -> Error {
-    match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
-        Some(inner) => Error::new(ErrorKind::Tls, explain(inner)),
-        None if error.kind() == io::ErrorKind::UnexpectedEof => Error::new(
-            ErrorKind::Tls,
-            "the other side closed in the handshake: it may not speak TLS on this port",
-        ),
-        None => Error::io(error),
-    }
-}
-
-/// What a handshake failed of, and what helps.
-fn explain(error: &rustls::Error) -> String {
-    use rustls::CertificateError as Certificate;
-    const INSECURE: &str =
-        "`connections: {tls: {insecure: true}}` in the plan (`-k` of `squall URL`)";
-    match error {
-        rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType) => {
-            "the other side does not speak TLS on this port: is it meant to be http://?".to_owned()
-        }
-        rustls::Error::InvalidCertificate(Certificate::Other(reason)) => format!(
-            "invalid peer certificate: {}; trust it with `connections: {{tls: {{ca: FILE}}}}`, or every certificate with {INSECURE}",
-            in_words(reason.0.as_ref())
-        ),
-        rustls::Error::InvalidCertificate(Certificate::UnknownIssuer) => {
-            format!(
-                "{error}: it is self-signed, or its issuer is unknown to this machine; trust it, or \
-                 its authority, with `connections: {{tls: {{ca: FILE}}}}`, or every certificate with {INSECURE}"
-            )
-        }
-        rustls::Error::InvalidCertificate(
-            Certificate::NotValidForName | Certificate::NotValidForNameContext { .. },
-        ) => format!(
-            "{error}; verify another name with `tls: {{server_name: NAME}}`, or nothing with {INSECURE}"
-        ),
-        rustls::Error::InvalidCertificate(_) => {
-            format!("{error}; {INSECURE} accepts it all the same")
-        }
-        other => other.to_string(),
-    }
-}
-
-/// What has no name in TLS, and is told as the checker's own word for it, such as `CaUsedAsEndEntity`.
-fn in_words(reason: &(dyn std::error::Error + 'static)) -> String {
-    if let Some(webpki::Error::CaUsedAsEndEntity) = reason.downcast_ref() {
-        return "it is self-signed, or that of an authority, which only vouches for others"
-            .to_owned();
-    }
-    let mut words = String::new();
-    for c in reason.to_string().chars() {
-        if c.is_ascii_uppercase() && words.ends_with(|before: char| before.is_ascii_lowercase()) {
-            words.push(' ');
-        }
-        words.push(c.to_ascii_lowercase());
-    }
-    words
 }

@@ -70,6 +70,50 @@ fn what_is_found_late_has_a_place_and_a_hint() {
         ("", "{for_each: {x: '5'}, steps: [{get: /}]}", "3:", "expected a list, found `5`"),
         ("", "{if: '5', then: [{get: /}]}", "3:", "expected true or false, found `5`"),
         ("", "{while: '\"true\"', steps: [{get: /}]}", "3:", "expected true or false"),
+        ("", "{get: /, timeout: 0s}", "3:", "a timeout of `0s` is over before anything is done"),
+        (
+            "data: {p: {csv: 'data/${user}.csv'}}",
+            "{get: /}",
+            "2:18",
+            "a path without variables is expected here, found `data/${user}.csv`",
+        ),
+        (
+            "",
+            "{post: /, body: hello, headers: {Content-Length: '507'}}",
+            "3:",
+            "`Content-Length: 507` is wrong: the body has 5 bytes",
+        ),
+        ("", "{get: /, headers: {content-length: 3}}", "3:", "is wrong: the body has 0 bytes"),
+        (
+            "",
+            "{post: /, body: '${user}', headers: {Content-Length: '1'}}",
+            "3:",
+            "nobody can tell before the run whether `Content-Length: 1` is right",
+        ),
+        (
+            "",
+            "{post: /, form: {a: b}, headers: {Content-Length: ['3', '3']}}",
+            "3:",
+            "`Content-Length` is given twice",
+        ),
+        (
+            "",
+            "{post: /, body: x, headers: {Transfer-Encoding: chunked}}",
+            "3:",
+            "`Transfer-Encoding: chunked` cannot be sent: every body is sent with its length",
+        ),
+        (
+            "",
+            "{post: /, multipart: {a: b}, headers: {Content-Type: application/json}}",
+            "3:",
+            "`Content-Type: application/json` does not fit a multipart body",
+        ),
+        (
+            "",
+            "{post: /, multipart: {a: b}, headers: {Content-Type: 'multipart/form-data; boundary=\"ä\"'}}",
+            "3:",
+            "invalid boundary `ä`",
+        ),
     ] {
         let (errors, code) = check(&plan(top, step));
         assert_eq!(code, Some(2), "{errors}");
@@ -360,9 +404,11 @@ fn files_of_certificates_are_read() {
         ),
         (
             "{key_store: {file: /dev/zero, password: pw}}",
-            "3:",
+            "3:27",
             "/dev/zero: expected a regular file",
         ),
+        ("{key_store: {file: nosuch.p12}}", "3:27", "nosuch.p12: No such file"),
+        ("{min: 1.3, max: 1.2}", "3:14", "`min` is a later version of TLS than `max`"),
     ] {
         let (errors, code) = check(&plan(tls));
         assert_eq!((code, errors.matches("error:").count()), (Some(2), 2), "{tls}\n{errors}");
@@ -446,4 +492,65 @@ fn a_mistyped_command_is_no_url() {
         assert_eq!(output.status.code(), Some(2), "{errors}");
         assert!(errors.contains(hint), "{errors}");
     }
+}
+
+/// A key store as `openssl pkcs12 -nodes` writes it, for a hundred years from 2026.
+const KEY_STORE: &str = "\
+-----BEGIN PRIVATE KEY-----
+MC4CAQAwBQYDK2VwBCIEIFXNmLDOS7p7X9GTOpLDcSREnj0n/YXI4N8RWsvIDWhu
+-----END PRIVATE KEY-----
+-----BEGIN CERTIFICATE-----
+MIIBLjCB4aADAgECAhRRzwT60pNJ7sArEn7BJXK6J7jWJjAFBgMrZXAwDDEKMAgG
+A1UEAwwBYzAgFw0yNjExMjcwMDM2MTlaGA8yMTI2MTEwMzAwMzYxOVowDDEKMAgG
+A1UEAwwBYzAqMAUGAytlcAMhABarsIxbRPyBSreZGgdwr0dq7C0mQVWN1J9rydB5
+2teSo1MwUTAdBgNVHQ4EFgQUr64uEhCkqZHrxFcMVjPOJyZ4WmEwHwYDVR0jBBgw
+FoAUr64uEhCkqZHrxFcMVjPOJyZ4WmEwDwYDVR0TAQH/BAUwAwEB/zAFBgMrZXAD
+QQA5Vazq/Ob+15hK3TCI1fku4aHMUuubpD6INIVn6d66oLlmqDMovItVEfWYaSGV
+Lqr+n1qTnF0EO/s9QWiI4XUN
+-----END CERTIFICATE-----
+";
+
+#[test]
+fn a_key_store_in_pem_has_no_password() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("own.pem"), KEY_STORE).expect("writable");
+    for (password, code, says) in [
+        ("", 0, ""),
+        (", password: pw", 2, "plan.yaml:3:46: error: the file is PEM, which has no password"),
+    ] {
+        let plan = format!(
+            "target: https://127.0.0.1:9\nconnections:\n  tls: {{key_store: {{file: own.pem{password}}}}}\nscenarios:\n  a:\n    \
+             load: {{users: 1, for: 1s}}\n    steps: [{{get: /}}]\n"
+        );
+        std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+        let output = squall(folder.path(), &["check", "plan.yaml"]);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{errors}");
+        assert!(errors.contains(says), "{errors}");
+    }
+}
+
+#[test]
+fn a_load_of_no_time_is_refused() {
+    for load in ["users: 1, for: 0s", "rate: 5/s, for: 0s"] {
+        let (errors, code) = check(&format!(
+            "target: http://127.0.0.1:9\nscenarios: {{a: {{load: {{{load}}}, steps: [{{get: /}}]}}}}\n"
+        ));
+        assert_eq!(code, Some(2), "{load}: {errors}");
+        assert!(errors.contains("plan.yaml:2:23: error: a load of 0s is over"), "{load}: {errors}");
+    }
+}
+
+/// Columns that no expression can name are shown with what helps.
+#[test]
+fn columns_with_odd_names_need_others() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("rows.csv"), "first name,e-mail\nada,a@b\n")
+        .expect("writable");
+    let plan = "target: builtin\ndata: {d: {csv: rows.csv}}\nscenarios: {a: {load: {users: 1, iterations: 1}, steps: [{get: '/${d.e-mail}'}]}}\n";
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let output = squall(folder.path(), &["check", "plan.yaml"]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("its columns are `first name`, `e-mail`"), "{errors}");
+    assert!(errors.contains("`header: [...]` gives them, with `skip_header: true`"), "{errors}");
 }

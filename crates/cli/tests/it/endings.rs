@@ -445,3 +445,25 @@ fn a_worker_that_breaks_off_is_told_and_loses_nothing() {
     }
     panic!("no worker broke off");
 }
+
+/// What is prepared may take long: here, a file of a tebibyte in which markers are counted.
+#[test]
+fn the_first_signal_ends_the_preparation() {
+    let server = target();
+    let folder = endless(&server, "", "{post: /, body: {file: big, replace: {'@': '1'}}}");
+    let big = std::fs::File::create(folder.path().join("big")).expect("writable");
+    big.set_len(1 << 40).expect("a hole");
+    let mut child = start(folder.path());
+    let opened = || {
+        let files = std::fs::read_dir(format!("/proc/{}/fd", child.id())).into_iter().flatten();
+        files
+            .flatten()
+            .any(|file| std::fs::read_link(file.path()).is_ok_and(|path| path.ends_with("big")))
+    };
+    while !opened() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    signal(&child, "INT");
+    assert_eq!(child.wait().expect("squall ends").code(), Some(130));
+    assert_eq!(server.stats().requests, 0);
+}

@@ -64,6 +64,27 @@ fn tls_with_a_ca_of_its_own_and_without() {
     assert_eq!(kinds(&result(folder.path(), &[&server.url(), "-n", "2", "-k"], 0)), "{}");
 }
 
+/// With the keys of its sessions Wireshark decrypts what was recorded.
+#[test]
+fn keys_are_written_where_the_environment_says() {
+    let certificate = TlsCertificate::SelfSigned { names: Vec::new() };
+    let server = target_at("127.0.0.1:0", Some(TlsOptions { certificate, client_ca: None }));
+    let folder = tempfile::tempdir().expect("a folder");
+    for (file, code) in [("keys.txt", 0), ("nowhere/keys.txt", 2)] {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_squall"))
+            .args([&server.url(), "-n", "2", "-k", "--quiet"])
+            .current_dir(folder.path())
+            .env("SSLKEYLOGFILE", file)
+            .output()
+            .expect("squall runs");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{errors}");
+        assert_eq!(errors.contains("SSLKEYLOGFILE: nowhere/keys.txt: No such file"), code == 2);
+    }
+    let keys = std::fs::read_to_string(folder.path().join("keys.txt")).expect("keys");
+    assert!(keys.contains("CLIENT_TRAFFIC_SECRET_0 "), "{keys}");
+}
+
 #[test]
 fn thresholds_and_checks_decide_the_exit_code() {
     let folder = tempfile::tempdir().expect("a folder");

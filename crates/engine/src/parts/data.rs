@@ -142,8 +142,15 @@ impl Source {
         };
         let mut rows = Rows::new(input, format);
         let columns = rows.columns()?;
+        if let Some(name) = columns.iter().find(|name| name.contains('\0')) {
+            let name = name.escape_default();
+            let help = "name its encoding, such as `charset: utf-16le`";
+            return Err(format!("the column `{name}` has a NUL in its name, as in UTF-16: {help}"));
+        }
         if let Some(twice) = twice(&columns) {
-            return Err(format!("the column `{twice}` is there twice: which one is meant?"));
+            return Err(format!(
+                "the column `{twice}` is there twice: which one is meant? Name the columns with `header: [...]` and `skip_header: true`"
+            ));
         }
         let mut kept = bytes.is_some().then(Vec::new);
         let (mut places, mut count) = (Places::new(MAX_PLACES), 0);
@@ -162,7 +169,7 @@ impl Source {
             }
         }
         if count == 0 {
-            return Err("it has no rows; a CSV file needs one below its header".to_owned());
+            return Err("it has no rows; a CSV file needs one below its header, unless `header: [...]` names its columns".to_owned());
         }
         let stored = match (kept, bytes) {
             (Some(kept), _) => Stored::Rows(kept),
@@ -203,7 +210,9 @@ fn decoded(bytes: Option<Arc<[u8]>>, charset: &str) -> Result<Arc<[u8]>, String>
     };
     let text = squall_extract::decoded(&bytes, charset);
     let text = text.ok_or_else(|| {
-        format!("unknown encoding `{charset}`: expected one such as windows-1252")
+        format!(
+            "unknown encoding `{charset}`: expected one such as windows-1252, shift_jis or utf-16"
+        )
     })?;
     Ok(text.as_bytes().into())
 }
@@ -382,6 +391,18 @@ mod tests {
                 .expect_err("ragged")
                 .contains("line 3: 1 field, where there should be 2")
         );
+        let unclosed = Temporary::new("d.csv", "a,b\n1,\"ada\n2,bob\n3,carl\n");
+        let error = Source::open(&unclosed.0, &of_form(Csv::default())).expect_err("a quote");
+        assert!(
+            error.contains("line 2: the quote that opens a field here is never closed; write"),
+            "{error}"
+        );
+        let doubled = Temporary::new("e.csv", "a,b\n1,\"ada\n2,\"bob\"\n3,carl\n4,\"\"\n");
+        let error = Source::open(&doubled.0, &of_form(Csv::default())).expect_err("a quote");
+        assert!(error.contains("line 3: there is text behind the closing quote"), "{error}");
+        let of_utf_16 = Temporary::new("f.csv", "a\0,\0b\0\n\01\0,\02\0\n");
+        let error = Source::open(&of_utf_16.0, &of_form(Csv::default())).expect_err("UTF-16");
+        assert!(error.contains("`charset: utf-16le`"), "{error}");
         let broken = Temporary::new("b.jsonl", "{}\n[1]\n");
         assert!(
             Source::open(&broken.0, &DataFormat::JsonLines)

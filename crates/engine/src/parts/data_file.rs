@@ -9,8 +9,13 @@ use std::sync::Arc;
 use squall_plan::model::{Csv, DataFormat};
 use squall_plan::value::Value;
 
+use super::quoting::Quoting;
+
 /// Most bytes of a row.
 const MAX_ROW: u64 = 1 << 20;
+/// What helps where quotes do not fit together.
+const QUOTES: &str =
+    "write a quote within quotes twice, or take all quotes as they are with `quotes: false`";
 /// Bytes that are read at a time.
 const BUFFER: usize = 8 << 10;
 
@@ -60,6 +65,16 @@ pub(super) struct Limited {
     /// Place of the next byte, and of the first that must not be read.
     at: u64,
     limit: u64,
+    /// Looks at the quotes of a file that is read from its beginning.
+    quoting: Option<Quoting>,
+}
+
+impl Limited {
+    /// What is wrong with the quotes of the rows before a line.
+    fn fault(&self, before: u64) -> Option<String> {
+        let fault = self.quoting.as_ref()?.fault().filter(|fault| fault.line < before)?;
+        Some(format!("line {}: {}; {QUOTES}", fault.line, fault.what))
+    }
 }
 
 impl Read for Limited {
@@ -69,12 +84,16 @@ impl Read for Limited {
         }
         let read = self.input.read(buffer)?;
         self.at += read as u64;
+        if let Some(quoting) = &mut self.quoting {
+            quoting.look(&buffer[..read]);
+        }
         Ok(read)
     }
 }
 
 impl Seek for Limited {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.quoting = None;
         self.at = self.input.seek(to)?;
         Ok(self.at)
     }
@@ -114,7 +133,12 @@ impl Rows {
                         .has_headers(form.columns.is_none() || form.skip_header)
                         .flexible(form.ragged)
                         .buffer_capacity(BUFFER)
-                        .from_reader(Limited { input, at: 0, limit: MAX_ROW + BUFFER as u64 }),
+                        .from_reader(Limited {
+                            input,
+                            at: 0,
+                            limit: MAX_ROW + BUFFER as u64,
+                            quoting: Some(Quoting::new(form.delimiter)),
+                        }),
                 ),
                 form: form.clone(),
                 record: csv::StringRecord::new(),
@@ -187,7 +211,12 @@ impl Rows {
             Rows::Csv { reader, form, record } => {
                 let (begin, line) = (reader.position().byte(), reader.position().line());
                 reader.get_mut().limit = begin + MAX_ROW + BUFFER as u64;
-                let found = reader.read_record(record).map_err(|error| csv_error(error, line))?;
+                let found = reader.read_record(record);
+                // What is wrong with quotes comes first: the rest may only follow from it.
+                if let Some(fault) = reader.get_ref().fault(reader.position().line() + 1) {
+                    return Err(fault);
+                }
+                let found = found.map_err(|error| csv_error(error, line))?;
                 if reader.position().byte() - begin > MAX_ROW {
                     return Err(format!("line {line}: {}", too_long()));
                 }
@@ -301,7 +330,9 @@ fn split(line: &str, delimiter: u8) -> Vec<String> {
 }
 
 fn not_utf8(line: u64) -> String {
-    format!("line {line}: the row is not UTF-8; convert the file, for instance with iconv")
+    format!(
+        "line {line}: the row is not UTF-8; name the file's encoding, such as `charset: windows-1252`"
+    )
 }
 
 /// What is wrong with a row of CSV that began on a line.

@@ -15,6 +15,7 @@ pub(crate) mod multipart;
 pub(crate) mod names;
 pub(crate) mod numbered;
 pub(crate) mod proxy;
+mod quoting;
 pub(crate) mod replace;
 pub(crate) mod row_selection;
 pub(crate) mod secret_forms;

@@ -78,9 +78,8 @@ impl Pieces {
         pieces
     }
 
-    /// A form; returns its content type too.
-    pub(crate) fn form(parts: Vec<Part>, chance: u64) -> (Pieces, String) {
-        let boundary = format!("squall-{chance:016x}");
+    /// A form, whose parts a boundary tells apart.
+    pub(crate) fn form(parts: Vec<Part>, boundary: &str) -> Pieces {
         let mut pieces = Pieces { pieces: VecDeque::new(), length: 0 };
         for part in parts {
             let mut head = format!(
@@ -112,7 +111,7 @@ impl Pieces {
             pieces.push(b"\r\n".to_vec());
         }
         pieces.push(format!("--{boundary}--\r\n").into_bytes());
-        (pieces, format!("multipart/form-data; boundary={boundary}"))
+        pieces
     }
 
     /// Bytes in all.
@@ -244,7 +243,7 @@ mod tests {
                 transfer_encoding: None,
             },
         ];
-        let (mut form, content_type) = Pieces::form(parts, 5);
+        let mut form = Pieces::form(parts, "squall-5");
         let (mut all, mut buffer) = (Vec::new(), [0; 7]);
         loop {
             let read = form.read(&mut buffer).expect("readable");
@@ -256,10 +255,7 @@ mod tests {
         std::fs::remove_file(&path).expect("it was there");
         assert_eq!(all.len() as u64, form.len());
         let text = String::from_utf8(all).expect("text");
-        assert!(content_type.ends_with("boundary=squall-0000000000000005"));
-        assert!(text.starts_with("--squall-0000000000000005\r\nContent-Disposition: form-data; name=\"no%22te\"\r\nContent-Transfer-Encoding: 8bit\r\n\r\nhi\r\n--"));
-        assert!(
-            text.contains("Content-Type: text/csv\r\n\r\na,b\n\r\n--squall-0000000000000005--\r\n")
-        );
+        assert!(text.starts_with("--squall-5\r\nContent-Disposition: form-data; name=\"no%22te\"\r\nContent-Transfer-Encoding: 8bit\r\n\r\nhi\r\n--"));
+        assert!(text.contains("Content-Type: text/csv\r\n\r\na,b\n\r\n--squall-5--\r\n"));
     }
 }

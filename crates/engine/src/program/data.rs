@@ -51,11 +51,14 @@ impl Compiler<'_> {
                 Err(message) if matches!(data.format, DataFormat::Numbers(_)) => {
                     self.error(data.name.span, message, "");
                 }
-                Err(message) => self.error(
-                    data.file.span,
-                    message,
-                    "paths are relative to the folder of the plan",
-                ),
+                Err(message) => {
+                    // What is wrong within a file has nothing to do with where it is.
+                    let help = match data.file.value.exists() {
+                        true => "",
+                        false => "paths are relative to the folder of the plan",
+                    };
+                    self.error(data.file.span, message, help);
+                }
             }
         }
         // Files that cannot be opened are errors, and end here.

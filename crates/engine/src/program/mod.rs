@@ -61,8 +61,8 @@ pub use data::Feeds;
 pub use judged::{Judged, Subjects, misjudged};
 pub(crate) use ops::{
     Across, AuthOp, BodyOp, CaptureOp, CheckOp, CookieOp, CookiePlace, ExecOp, ExtractOp, FileOp,
-    FromOp, HeaderOp, JsonOp, Limits, LookOp, MetricOp, NameOp, PartOp, PostOp, Prepared,
-    RequestOp, ResourcesOp, TcpOp, TcpTo, UrlOp, ViaOp, ViaUse, WriteOp,
+    FromOp, HeaderOp, JsonOp, Limits, LookOp, MetricOp, MultipartKind, NameOp, PartOp, PostOp,
+    Prepared, RequestOp, ResourcesOp, TcpOp, TcpTo, UrlOp, ViaOp, ViaUse, WriteOp,
 };
 pub(crate) use scope::{Function, Intrinsic, Place};
 pub(crate) use times::think;

@@ -240,7 +240,7 @@ pub(crate) enum BodyOp {
     Form(Vec<(BoundTemplate, BoundTemplate)>),
     File(FileOp),
     Replaced(Arc<Markers>, Vec<BoundTemplate>),
-    Multipart(Vec<PartOp>),
+    Multipart(Vec<PartOp>, MultipartKind),
 }
 
 /// A file that is sent.
@@ -263,6 +263,21 @@ pub(crate) struct NamedFile {
     pub rest: BoundTemplate,
     /// The whole path as the plan has it, for messages.
     pub source: Box<str>,
+}
+
+/// How a multipart body is announced.
+#[derive(Debug)]
+pub(crate) struct MultipartKind {
+    /// Its content type, without the boundary.
+    pub media: Box<str>,
+    /// The boundary of a header of the plan's; otherwise each body has one of its own.
+    pub boundary: Option<Box<str>>,
+}
+
+impl Default for MultipartKind {
+    fn default() -> Self {
+        MultipartKind { media: "multipart/form-data".into(), boundary: None }
+    }
 }
 
 /// A part of a multipart body.

@@ -308,18 +308,15 @@ impl Compiler<'_> {
     fn cell(&mut self, feed: usize, path: &[&str]) -> Result<Bound, BindError> {
         let columns = self.feeds[feed].source.columns();
         let Some(name) = path.get(1) else {
-            return Err(BindError::new(format!(
-                "`{}` is a row of data: name one of its columns, {}",
+            return Err(not_a_column(
+                "is a row of data: name one of its columns,",
                 path[0],
-                columns.join(", ")
-            )));
+                columns,
+            ));
         };
         let Some(column) = columns.iter().position(|column| column == name) else {
-            return Err(BindError::new(format!(
-                "`{}` has no column `{name}`: its columns are {}",
-                path[0],
-                columns.join(", ")
-            )));
+            let what = format!("has no column `{name}`: its columns are");
+            return Err(not_a_column(&what, path[0], columns));
         };
         self.use_feed(feed);
         Ok(Bound::Slot(Place::Cell { feed, column }.slot(), 2))
@@ -368,4 +365,24 @@ mod tests {
             assert_eq!(Place::of(Place::Intrinsic(which).slot()), Place::Intrinsic(which));
         }
     }
+}
+
+/// Why a part of a row of data is none, and its columns: one whose name no expression can say has to get another.
+fn not_a_column(what: &str, source: &str, columns: &[String]) -> BindError {
+    let shown: Vec<String> =
+        columns.iter().map(|name| format!("`{}`", name.escape_debug())).collect();
+    let error = BindError::new(format!("`{source}` {what} {}", shown.join(", ")));
+    match columns.iter().any(|name| !is_name(name)) {
+        true => error.with_help(
+            "columns with other names than letters, digits and `_` are used by the names that `header: [...]` gives \
+             them, with `skip_header: true`",
+        ),
+        false => error,
+    }
+}
+
+/// Whether an expression can name a column.
+fn is_name(text: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    !text.starts_with(|c: char| c.is_ascii_digit()) && !text.is_empty() && text.chars().all(is_part)
 }

@@ -85,7 +85,7 @@ impl Compiler<'_> {
         let Some(password) = self.known_text(&store.password, "password of the key store") else {
             return;
         };
-        self.key_store = Some(KeyStore { file: store.file.clone(), password });
+        self.key_store = Some(KeyStore { file: store.file.value.clone(), password });
     }
 
     /// The text of a template that may hold only what is known before the run.

@@ -4,6 +4,7 @@
 
 mod effort;
 mod level;
+mod line;
 mod names;
 
 use std::cell::{Cell, RefCell};
@@ -222,10 +223,9 @@ impl Recorder {
         }
     }
 
-    /// A text as it may be shown: without secrets, and without what a terminal would obey. What servers
-    /// sent stays data.
+    /// A text as it may be shown.
     fn shown(&self, text: &str) -> String {
-        escape_control(&self.secrets().mask_own(text)).into_owned()
+        line::shown(text, &self.secrets())
     }
 
     /// What no output may show, as far as it is known by now.

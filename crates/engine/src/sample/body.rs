@@ -12,7 +12,7 @@ use super::failure::SampleFailure;
 use crate::parts::confined_file;
 use crate::parts::multipart::{Content, OpenFile, Part, Pieces};
 use crate::parts::replace::Replaced;
-use crate::program::{BodyOp, FileOp, PartOp, RequestOp};
+use crate::program::{BodyOp, FileOp, MultipartKind, PartOp, RequestOp};
 use crate::render::in_charset;
 use crate::scope::UserScope;
 use crate::user::Core;
@@ -44,10 +44,12 @@ pub(super) fn stream(
             let length = source.len();
             return Ok(Some(Streamed { source: Box::new(source), length, content_type: None }));
         }
-        BodyOp::Multipart(parts) => {
+        BodyOp::Multipart(parts, MultipartKind { media, boundary }) => {
             let parts = parts.iter().map(|part| render_part(part, op.charset, scope));
-            let (pieces, kind) = Pieces::form(parts.collect::<Result<_, _>>()?, user.chance());
-            (pieces, Some(kind))
+            let parts = parts.collect::<Result<_, _>>()?;
+            let own = || format!("squall-{:016x}", user.chance()).into();
+            let boundary = boundary.clone().unwrap_or_else(own);
+            (Pieces::form(parts, &boundary), Some(format!("{media}; boundary={boundary}")))
         }
         BodyOp::None | BodyOp::Text(_) | BodyOp::Json(_) | BodyOp::Form(_) => return Ok(None),
     };

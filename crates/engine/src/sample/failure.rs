@@ -67,7 +67,11 @@ impl SampleFailure {
     /// A phase that took too long.
     pub(super) fn timeout(phase: Phase) -> Self {
         let kind = match phase {
-            Phase::Dns | Phase::Connect => ErrorKind::ConnectTimeout,
+            Phase::Dns => {
+                let why = "no name server has answered in time; see /etc/resolv.conf, or give the name's address with `resolve`";
+                return SampleFailure::new(ErrorKind::Dns, why);
+            }
+            Phase::Connect => ErrorKind::ConnectTimeout,
             Phase::Tls => ErrorKind::TlsTimeout,
             Phase::Send => ErrorKind::TimeoutSend,
             Phase::Idle | Phase::FirstByte => ErrorKind::TimeoutFirstByte,

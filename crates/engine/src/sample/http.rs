@@ -117,8 +117,8 @@ async fn lead<'p, 'w>(
                     let most = format!("more than {}", op.limits.redirects);
                     return Err(SampleFailure::new(ErrorKind::TooManyRedirects, most));
                 }
-                frame.worker.recorder.count(|counters| counters.redirects += 1);
                 *route = route::redirected(frame.worker, route, op, status, &location)?;
+                frame.worker.recorder.count(|counters| counters.redirects += 1);
                 challenged = Challenged::Never;
             }
         }

@@ -275,7 +275,7 @@ impl Worker {
         let mut stream = None;
         let (mut length, mut content_type) = (0, None);
         if route.with_body {
-            render::render_body(op, &scope, &mut body)?;
+            render::render_body(&op.body, op.charset, &scope, &mut body)?;
             length = body.len() as u64;
             if let Some(streamed) = body::stream(op, user, &scope)? {
                 (length, content_type) = (streamed.length, streamed.content_type);

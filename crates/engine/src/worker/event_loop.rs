@@ -264,7 +264,8 @@ impl Worker {
     pub(crate) fn note_no_row(&self, no_row: NoRow) {
         match no_row {
             NoRow::Exhausted => self.recorder.count(|counters| counters.data_exhausted += 1),
-            NoRow::Unreadable(reason) => self.recorder.log_failure(&reason),
+            // What the plan means cannot be done without it, so that what was measured is not the whole run.
+            NoRow::Unreadable(reason) => self.break_off(reason),
         }
     }
 

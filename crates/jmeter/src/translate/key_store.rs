@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use squall_plan::model::KeyStore;
+use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
 
 use super::{TranslationContext, Translator};
@@ -21,7 +22,8 @@ pub(super) fn of(given: &TranslationContext) -> Option<KeyStore> {
     // It is relative to where the program was started.
     let folder = system.get("user.dir").map(PathBuf::from).unwrap_or_default();
     let password = property("keyStorePassword").map(|password| Template::text(password));
-    Some(KeyStore { file: folder.join(file), password: password.unwrap_or_default() })
+    let file = Spanned::new(folder.join(file), Span::default());
+    Some(KeyStore { file, password: password.unwrap_or_default() })
 }
 
 impl Translator<'_> {

@@ -146,6 +146,13 @@ impl Form for Path {
     }
     fn read(reader: &mut Reader, node: &Node) -> Option<PathBuf> {
         let text = reader.text(node)?;
+        if text.value.contains("${") {
+            let message =
+                format!("a path without variables is expected here, found `{}`", text.value);
+            let help = "the file is opened before any variable has a value: write its path itself";
+            reader.error(text.span, message, help);
+            return None;
+        }
         Some(reader.folder().join(text.value))
     }
     fn print(value: &PathBuf) -> Value {

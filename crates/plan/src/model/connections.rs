@@ -180,6 +180,12 @@ record! {
         pub server_name: Option<String>,
         /// Accept any certificate.
         pub insecure: bool,
+        /// The least version of TLS that is offered.
+        #[key(default "1.2")]
+        pub min: Option<Spanned<TlsVersion>>,
+        /// The greatest.
+        #[key(default "1.3")]
+        pub max: Option<Spanned<TlsVersion>>,
         /// Whether sessions are resumed.
         #[key(default "true")]
         pub resume: Option<bool>,
@@ -189,6 +195,26 @@ record! {
         /// A file of such certificates, which requests name by their aliases; the only one of a file is the client's
         /// where a request names none.
         pub key_store: Option<KeyStore>,
+    }
+}
+
+words! {
+    /// A version of TLS.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum TlsVersion {
+        /// TLS 1.2 (RFC 5246).
+        V12 = "1.2",
+        /// TLS 1.3 (RFC 8446).
+        V13 = "1.3",
+    }
+}
+
+impl Tls {
+    /// The least and the greatest version that are offered.
+    pub fn versions(&self) -> (TlsVersion, TlsVersion) {
+        let given = |version: &Option<Spanned<TlsVersion>>| version.as_ref().map(|own| own.value);
+        let (min, max) = (given(&self.min), given(&self.max));
+        (min.unwrap_or(TlsVersion::V12), max.unwrap_or(TlsVersion::V13))
     }
 }
 
@@ -223,7 +249,7 @@ record! {
     pub struct KeyStore as "a key store" {
         /// The file: PEM as `openssl pkcs12 -nodes` writes it, or PKCS #12 if squall was built to read it.
         #[key(required)]
-        pub file: PathBuf,
+        pub file: Spanned<PathBuf>,
         /// Its password, known before the run, if it is PKCS #12.
         pub password: Template,
     }

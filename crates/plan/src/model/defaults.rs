@@ -17,7 +17,7 @@ record! {
     /// What applies to every request that does not say otherwise. A scenario may have its own.
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct Defaults as "defaults" {
-        /// Headers added unless the request has one of that name.
+        /// Headers added unless the request has one of that name, or its body needs another.
         #[key([Headers])]
         pub headers: Vec<(Template, Template)>,
         /// Timeouts: of the whole request, or of each of its phases.

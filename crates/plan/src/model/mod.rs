@@ -27,6 +27,7 @@ mod user_time;
 pub use actions::{Cookie, Exec, Look, Metric, MetricKind, StopScope, Write};
 pub use connections::{
     AddressSelect, ClientCert, ConnectionReuse, Connections, Dns, HttpVersion, KeyStore, Tls,
+    TlsVersion,
 };
 pub use data::{Advance, AtEnd, Csv, DataFormat, DataSource, Numbers, Pick, Share};
 pub use defaults::{Auth, CacheUse, Defaults, ResourceHosts, Resources, Timeouts};

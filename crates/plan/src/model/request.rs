@@ -25,7 +25,7 @@ record! {
         #[key(no)]
         pub url: Template,
         /// Name under which it is counted.
-        #[key(default "method and path, what was an expression as `{name}`")]
+        #[key(default "method and path, what was an expression as `{name}`; the host too where the URL names another than the target's")]
         pub name: Option<Template>,
         /// Tags of its row, known before the run, with those of the groups and the scenario around it.
         #[key([Tagged])]

@@ -35,7 +35,13 @@ impl Form for TimeOfUser {
     fn read(reader: &mut Reader, node: &Node) -> Option<UserTime> {
         let text = reader.text(node)?;
         if !text.value.contains("${") {
-            return Time::read(reader, node).map(UserTime::Known);
+            let time = Time::read(reader, node)?;
+            if time.is_zero() {
+                let message =
+                    format!("a timeout of `{}` is over before anything is done", text.value);
+                reader.error(text.span, message, "write a longer one, or leave it out");
+            }
+            return Some(UserTime::Known(time));
         }
         reader.good(Template::parse(&text.value, text.span)).map(UserTime::OfUser)
     }

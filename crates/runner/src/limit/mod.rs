@@ -149,9 +149,7 @@ pub fn limit(
     misjudged(&asked.requirements, &requirements, &prepared)?;
     let requirements = masked(requirements, &prepared.load.secrets);
     prepared.warnings.iter().for_each(|warning| tell(LimitNotice::Warning(warning)));
-    if handle.is_stopped() {
-        return Err(Error::interrupted("interrupted before anything was sent"));
-    }
+    handle.set_out()?;
     let as_run = describe::as_run(plan, options.target.as_deref());
     let folder = asked.folder.as_deref().map(|base| new_folder(base, &as_run)).transpose()?;
     let workers = capacity::usual_workers(cores(), options.workers);

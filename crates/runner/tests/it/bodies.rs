@@ -414,3 +414,48 @@ fn what_is_wrong_in_defaults_is_said_once() {
         assert_eq!(text.matches(message).count(), 1, "{defaults}: {text}");
     }
 }
+
+/// Headers that speak of the body: what it needs wins over those of `defaults`, and a boundary of the step's own is used.
+#[test]
+fn headers_of_the_body_are_those_that_it_needs() {
+    let server = Peer::start("127.0.0.1", |mut client| {
+        while let Some(head) = client.head() {
+            let length: usize =
+                header(&head, "content-length").map_or(0, |n| n.parse().expect("digits"));
+            let mut body = vec![0; length];
+            client.stream.read_exact(&mut body).expect("a body");
+            let kind = header(&head, "content-type").unwrap_or_default();
+            let coding = header(&head, "transfer-encoding").unwrap_or_default();
+            let body = String::from_utf8(body).expect("text");
+            client.send(response("200 OK", &format!("{kind}|{coding}|{body}")));
+        }
+    });
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = format!(
+        "target: {}
+defaults:
+  headers: {{Content-Type: application/vnd.api+json, content-length: '507', Transfer-Encoding: chunked}}
+scenarios:
+  a:
+    load: {{users: 1, iterations: 1}}
+    steps:
+      - {{post: /, multipart: {{a: b}}, check: ['body.matches(\"^multipart/form-data; boundary=squall-\")']}}
+      - post: /
+        headers: {{content-type: 'multipart/form-data; boundary=\"a b\"'}}
+        multipart: {{a: b}}
+        check: ['body.contains(\"--a b--\")', 'body.matches(\"^multipart/form-data; boundary=.a b.[|]\")']
+      - post: /
+        headers: {{content-type: multipart/related}}
+        multipart: {{a: b}}
+        check: ['body.matches(\"^multipart/related; boundary=squall-\")']
+      - {{post: /, form: {{a: b}}, check: ['body == \"application/x-www-form-urlencoded||a=b\"']}}
+      - {{post: /, json: [1], check: ['body == \"application/vnd.api+json||[1]\"']}}
+      - {{post: /, body: hello, headers: {{Content-Length: '5'}}, check: ['body == \"application/vnd.api+json||hello\"']}}
+      - {{get: /, check: ['body == \"application/vnd.api+json||\"']}}
+",
+        server.url()
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let json = result(folder.path(), &options(), End::Passed);
+    assert_eq!(kinds(&json), "{}", "{}", json["log"]);
+}

@@ -120,6 +120,8 @@ fn a_redirect_to_another_scheme_has_a_kind_of_its_own() {
     });
     let json = Steps::one(&server.url(), "{get: /, redirects: 3}").run(End::Failed);
     assert_eq!(kinds(&json), r#"{"bad_redirect":1}"#);
+    // It was not followed.
+    assert_eq!(counter(&json, "redirects"), 0);
     assert!(json["log"].to_string().contains("its scheme is `com.app`"), "{json}");
 }
 

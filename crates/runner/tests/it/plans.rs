@@ -7,8 +7,8 @@ use serde_json::Value;
 use squall_runner::{Folder, Handle, Options, Sink};
 
 use crate::common::{
-    End, Steps, all_good, checked, counter, folder, kept, kinds, logged, options, plan, refused,
-    result, rows_as_read, target, workers,
+    End, Steps, all_good, checked, counter, folder, kept, kinds, logged, options, outcome, plan,
+    refused, result, rows_as_read, target, workers,
 };
 
 #[test]
@@ -418,4 +418,53 @@ fn a_plan_may_have_many_names_and_variables() {
     // The last of the variables closes the list, and is used nowhere.
     let warnings = checked(folder.path());
     assert!(warnings.len() == 1 && warnings[0].contains("`z` is never used"), "{warnings:?}");
+}
+
+/// The same path of two hosts is two requests, and each has its own row.
+#[test]
+fn another_host_than_the_targets_is_a_part_of_the_name() {
+    let (server, other) = (target(), target());
+    let host = other.url().replace("http://", "");
+    let steps = format!(
+        "
+      - {{get: /echo}}
+      - {{get: 'http://{host}/echo?x=1'}}
+      - {{get: 'http://{host}/status/20${{user}}'}}
+      - {{get: '{}/echo'}}",
+        server.url()
+    );
+    let json = Steps::one(&server.url(), &steps).run(End::Passed);
+    let mut names: Vec<&String> = json["requests"].as_object().expect("rows").keys().collect();
+    names.sort();
+    let expected = [
+        "GET /echo".to_owned(),
+        format!("GET {host}/echo"),
+        format!("GET {host}/status/20{{user}}"),
+    ];
+    assert_eq!(names, expected.iter().collect::<Vec<_>>());
+    assert_eq!(json["requests"]["GET /echo"]["count"].as_u64(), Some(2));
+}
+
+/// A data file that becomes shorter while the run goes on: what was measured is not what the plan means.
+#[test]
+fn a_run_without_its_data_is_incomplete() {
+    let server = target();
+    let folder = tempfile::tempdir().expect("a folder");
+    let rows = folder.path().join("rows.csv");
+    let text: String = (0..1_500_000).map(|n| format!("{n}\n")).collect();
+    std::fs::write(&rows, format!("n\n{text}")).expect("writable");
+    let plan = format!(
+        "target: {}\ndata: {{rows: {{csv: rows.csv}}}}\nsetup: [{{exec: [truncate, -s, '20', '{}']}}]\n\
+         scenarios: {{a: {{load: {{users: 1, iterations: 1000}}, steps: [{{get: '/status/200?${{rows.n}}', name: it}}]}}}}\n",
+        server.url(),
+        rows.display()
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let run = outcome(folder.path(), &options()).run;
+    let said = run.incomplete.join("\n");
+    assert!(
+        said.contains("data `rows`: ") && said.contains("has changed since the run began"),
+        "{said}"
+    );
+    assert!(!run.outcome().passed());
 }

@@ -17,11 +17,15 @@ pub(super) struct About<'c> {
 }
 
 pub(super) const SEQUENCE: u8 = 0x30;
+pub(super) const INTEGER: u8 = 0x02;
+pub(super) const BIT_STRING: u8 = 0x03;
 const VERSION: u8 = 0xa0;
 /// The content of the field of a certificate of version 3: the integer 2.
 const VERSION_3: &[u8] = &[0x02, 0x01, 0x02];
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
+/// What the algorithm of RSA keys begins with: rsaEncryption (1.2.840.113549.1.1.1).
+const RSA: &[u8] = &[0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
 /// The attribute commonName (2.5.4.3) as an object identifier.
 const COMMON_NAME: &[u8] = &[0x06, 0x03, 0x55, 0x04, 0x03];
 
@@ -49,6 +53,19 @@ pub(super) fn read(der: &[u8]) -> Option<About<'_>> {
         has_extensions: version == VERSION_3,
         public_key: &from_key[..from_key.len() - after_key.len()],
     })
+}
+
+/// How many bytes the modulus of a key has (RFC 8017, appendix A.1.1); `None`: it is no RSA key.
+pub(super) fn rsa_bytes(public_key: &[u8]) -> Option<usize> {
+    let (_, info, _) = element(public_key, Some(SEQUENCE))?;
+    let (_, algorithm, key) = element(info, Some(SEQUENCE))?;
+    if !algorithm.starts_with(RSA) {
+        return None;
+    }
+    let (_, bits, _) = element(key, Some(BIT_STRING))?;
+    let (_, numbers, _) = element(bits.strip_prefix(&[0])?, Some(SEQUENCE))?;
+    let (_, modulus, _) = element(numbers, Some(INTEGER))?;
+    Some(modulus.strip_prefix(&[0]).unwrap_or(modulus).len())
 }
 
 /// The first element of some bytes: its tag, its content, and what follows it.

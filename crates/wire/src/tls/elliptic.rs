@@ -1,10 +1,8 @@
 //! Keys on elliptic curves as Java writes them: without the public key, which is optional (RFC 5915, section 3), and
 //! without which the library that signs refuses them. It stands in the certificate. Pure.
 
-use super::certificate::{self, SEQUENCE, element};
+use super::certificate::{self, BIT_STRING, INTEGER, SEQUENCE, element};
 
-const INTEGER: u8 = 0x02;
-const BIT_STRING: u8 = 0x03;
 const OCTET_STRING: u8 = 0x04;
 /// The fields of a key that may be left out: its curve, and its public key.
 const CURVE: u8 = 0xa0;

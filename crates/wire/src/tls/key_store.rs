@@ -6,7 +6,10 @@ mod pkcs12;
 #[cfg(test)]
 mod tests;
 
-use super::{Identity, pem, unreadable};
+use std::path::Path;
+
+use super::identity::Identity;
+use super::{read_pem, unreadable};
 use crate::settings::{KeyStore, SetupError};
 
 /// How files in the two forms begin that Java alone has: JKS and JCEKS.
@@ -19,7 +22,7 @@ const PKCS12: &[u8] = &[0x30, 0x82];
 /// The certificates of a file by their aliases, in their alphabetical order.
 pub(super) fn identities(store: &KeyStore) -> Result<Vec<(String, Identity)>, SetupError> {
     let KeyStore { file, .. } = store;
-    let bytes = pem(file)?;
+    let bytes = read_pem(file)?;
     let shown = file.display();
     if OF_JAVA.iter().any(|begin| bytes.starts_with(begin)) {
         return Err(unreadable(
@@ -40,6 +43,11 @@ pub(super) fn identities(store: &KeyStore) -> Result<Vec<(String, Identity)>, Se
     }
     found.sort_by(|(one, _), (other, _)| one.cmp(other));
     Ok(found)
+}
+
+/// Whether a file is PEM, which has no password.
+pub(super) fn is_pem(file: &Path) -> Result<bool, SetupError> {
+    read_pem(file).map(|bytes| bags::is_pem(&bytes))
 }
 
 #[cfg(feature = "pkcs12")]

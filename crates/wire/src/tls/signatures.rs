@@ -14,6 +14,20 @@ use webpki::RawPublicKeyEntity;
 
 use super::certificate;
 
+/// How long the modulus of an RSA key is whose signatures can be verified, in bytes.
+const RSA_BYTES: std::ops::RangeInclusive<usize> = 256..=1024;
+
+/// Kinds of signatures that nothing here verifies: on P-521, with Ed448, with RSA keys for PSS alone, with SHA-1.
+const UNVERIFIED: [SignatureScheme; 7] = [
+    SignatureScheme::ECDSA_NISTP521_SHA512,
+    SignatureScheme::ED448,
+    SignatureScheme::Unknown(0x0809),
+    SignatureScheme::Unknown(0x080a),
+    SignatureScheme::Unknown(0x080b),
+    SignatureScheme::RSA_PKCS1_SHA1,
+    SignatureScheme::ECDSA_SHA1_Legacy,
+];
+
 /// The algorithms with which signatures are verified.
 #[derive(Debug)]
 pub(super) struct Signatures(pub Arc<CryptoProvider>);
@@ -65,8 +79,44 @@ impl Signatures {
         valid.ok_or_else(|| CertificateError::BadSignature.into())
     }
 
+    /// Verifies a signature as far as it can be verified, where any certificate will do: not if the certificate cannot be
+    /// read, or its key is of a kind that nothing here verifies.
+    pub(super) fn verify_if_possible(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        (scheme, signature): (SignatureScheme, &[u8]),
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let valid = || Ok(HandshakeSignatureValid::assertion());
+        let Some(about) = certificate::read(certificate) else { return valid() };
+        let key = SubjectPublicKeyInfoDer::from(about.public_key);
+        let Ok(key) = RawPublicKeyEntity::try_from(&key) else { return valid() };
+        if certificate::rsa_bytes(about.public_key).is_some_and(|bytes| !RSA_BYTES.contains(&bytes))
+        {
+            return valid();
+        }
+        let known = self.0.signature_verification_algorithms.mapping.iter();
+        let of_scheme = known.filter(|(own, _)| *own == scheme);
+        let mut is_wrong = false;
+        for algorithm in of_scheme.flat_map(|(_, algorithms)| algorithms.iter()) {
+            match key.verify_signature(*algorithm, message, signature) {
+                Ok(()) => return valid(),
+                Err(webpki::Error::InvalidSignatureForPublicKey) => is_wrong = true,
+                // The algorithm is not for keys of this kind.
+                Err(_) => {}
+            }
+        }
+        if is_wrong { Err(CertificateError::BadSignature.into()) } else { valid() }
+    }
+
+    /// The kinds of signatures that are verified.
     pub(super) fn schemes(&self) -> Vec<SignatureScheme> {
         self.0.signature_verification_algorithms.supported_schemes()
+    }
+
+    /// Those that servers may use where any certificate will do, the verified ones first.
+    pub(super) fn all_schemes(&self) -> Vec<SignatureScheme> {
+        self.schemes().into_iter().chain(UNVERIFIED).collect()
     }
 }
 

@@ -114,7 +114,11 @@ impl ServerCertVerifier for Trust {
         cert: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.signatures.verify_tls12(message, cert, signature)
+        let signed = (signature.scheme, signature.signature());
+        match self.of {
+            Trusted::Any => self.signatures.verify_if_possible(message, cert, signed),
+            Trusted::Known { .. } => self.signatures.verify_tls12(message, cert, signature),
+        }
     }
 
     fn verify_tls13_signature(
@@ -123,10 +127,17 @@ impl ServerCertVerifier for Trust {
         cert: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.signatures.verify_tls13(message, cert, signature)
+        let signed = (signature.scheme, signature.signature());
+        match self.of {
+            Trusted::Any => self.signatures.verify_if_possible(message, cert, signed),
+            Trusted::Known { .. } => self.signatures.verify_tls13(message, cert, signature),
+        }
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.signatures.schemes()
+        match self.of {
+            Trusted::Any => self.signatures.all_schemes(),
+            Trusted::Known { .. } => self.signatures.schemes(),
+        }
     }
 }

@@ -2,40 +2,30 @@
 
 use std::sync::Arc;
 
-use squall_plan::model::{Body, FormPart, FormPartContent};
+use squall_plan::model::{Body, FormPart, FormPartContent, Request};
 use squall_plan::span::Spanned;
 use squall_plan::template::{BoundTemplate, Template};
 
 use crate::parts::replace::Markers;
 use crate::program::compile::Compiler;
-use crate::program::ops::{Across, BodyOp, FileOp, HeaderOp, PartOp};
+use crate::program::ops::{BodyOp, FileOp, HeaderOp, PartOp};
 
 impl<'p> Compiler<'p> {
-    /// Compiles a body, and adds the content type that goes with it unless the plan gives one.
-    pub(super) fn body(&mut self, body: &'p Body, headers: &mut Vec<HeaderOp>) -> Option<BodyOp> {
-        let (body, content_type) = match body {
-            Body::None => (BodyOp::None, None),
-            Body::Text(text) => (BodyOp::Text(self.template(text)?), None),
+    /// Compiles a body. `headers`: those that the request has of its own, which may name the boundary of its parts.
+    pub(super) fn body(&mut self, request: &'p Request, headers: &[HeaderOp]) -> Option<BodyOp> {
+        Some(match &request.body {
+            Body::None => BodyOp::None,
+            Body::Text(text) => BodyOp::Text(self.template(text)?),
             Body::File { path, decompress, replace } => {
-                (self.file_body(path, *decompress, replace)?, None)
+                self.file_body(path, *decompress, replace)?
             }
-            Body::Json(json) => (BodyOp::Json(self.json(json)?), Some("application/json")),
-            Body::Form(pairs) => {
-                (BodyOp::Form(self.pairs(pairs)?), Some("application/x-www-form-urlencoded"))
-            }
+            Body::Json(json) => BodyOp::Json(self.json(json)?),
+            Body::Form(pairs) => BodyOp::Form(self.pairs(pairs)?),
             Body::Multipart(parts) => {
                 let parts = parts.iter().map(|part| self.part(part)).collect::<Option<_>>()?;
-                (BodyOp::Multipart(parts), None)
+                BodyOp::Multipart(parts, self.multipart_kind(request, headers)?)
             }
-        };
-        let name = b"Content-Type: ";
-        if let Some(content_type) = content_type
-            && !headers.iter().any(|own| own.name.eq_ignore_ascii_case(name))
-        {
-            let value = BoundTemplate::literal(content_type);
-            headers.push(HeaderOp { name: name.as_slice().into(), value, across: Across::Always });
-        }
-        Some(body)
+        })
     }
 
     pub(super) fn pairs(

@@ -2,14 +2,16 @@
 
 use std::collections::HashSet;
 
-use squall_plan::model::{Auth, Request};
-use squall_plan::template::{Template, TemplatePart};
+use squall_plan::model::{Auth, Body, Request};
+use squall_plan::template::{BoundTemplate, Template, TemplatePart};
 
+use super::framing;
 use crate::parts::confined;
 use crate::program::compile::Compiler;
 use crate::program::ops::{Across, AuthOp, HeaderOp};
 
 impl<'p> Compiler<'p> {
+    /// The headers that a request has of its own.
     pub(super) fn headers(
         &mut self,
         request: &'p Request,
@@ -19,13 +21,14 @@ impl<'p> Compiler<'p> {
         for (name, value) in &request.headers {
             headers.push(self.header(name, value, follows)?);
         }
-        self.inherited_headers(headers, follows)
+        Some(headers)
     }
 
     /// Adds the defaults' headers to those that a request has of its own.
     pub(super) fn inherited_headers(
         &mut self,
         mut headers: Vec<HeaderOp>,
+        body: &Body,
         follows: &dyn Fn(&str) -> bool,
     ) -> Option<Vec<HeaderOp>> {
         let defaults = self.defaults;
@@ -33,8 +36,10 @@ impl<'p> Compiler<'p> {
         let own: HashSet<Vec<u8>> = headers.iter().map(lower).collect();
         for header in &defaults.headers {
             self.inherit_header(header)?;
-            let header = self.header(&header.0, &header.1, follows)?;
-            if !own.contains(&lower(&header)) {
+            let (name, value) = header;
+            let header = self.header(name, value, follows)?;
+            self.warn_of_length(&header, name);
+            if !own.contains(&lower(&header)) && framing::may_inherit(&header, body) {
                 headers.push(header);
             }
         }
@@ -101,6 +106,21 @@ impl<'p> Compiler<'p> {
                 AuthOp::Digest { user: self.template(user)?, password: self.template(password)? }
             }
         })
+    }
+}
+
+/// Adds the content type that goes with a body made of texts, unless the plan gives one.
+pub(super) fn add_content_type(body: &Body, headers: &mut Vec<HeaderOp>) {
+    let content_type = match body {
+        Body::Json(_) => "application/json",
+        Body::Form(_) => "application/x-www-form-urlencoded",
+        // A multipart body says its own when it is made.
+        Body::None | Body::Text(_) | Body::File { .. } | Body::Multipart(_) => return,
+    };
+    let name = b"Content-Type: ";
+    if !has_header(headers, name) {
+        let value = BoundTemplate::literal(content_type);
+        headers.push(HeaderOp { name: name.as_slice().into(), value, across: Across::Always });
     }
 }
 

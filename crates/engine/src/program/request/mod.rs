@@ -2,6 +2,7 @@
 
 mod body;
 mod file;
+mod framing;
 mod headers;
 mod resources;
 mod tcp;
@@ -16,7 +17,7 @@ use squall_metrics::RowKind;
 use squall_plan::model::{CacheUse, Request, ResponseBody, Timeouts};
 use squall_plan::span::Spanned;
 
-use self::headers::has_header;
+use self::headers::{add_content_type, has_header};
 use super::compile::Compiler;
 use super::ops::{CaptureOp, HeaderOp, Limits, PostOp, RequestOp, TimeoutsOp};
 use crate::parts::trace_context::TRACEPARENT;
@@ -44,8 +45,12 @@ impl<'p> Compiler<'p> {
         let follows = |name: &str| following.contains(&name.to_ascii_lowercase());
         let mut headers = self.headers(request, &follows)?;
         let query = self.pairs(&request.query)?;
-        let body = self.body(&request.body, &mut headers)?;
+        let body = self.body(request, &headers)?;
         let charset = self.charset(request)?;
+        self.hold_against_body(request, &headers, (&body, charset))?;
+        framing::leave_type_to_body(&body, &mut headers);
+        let mut headers = self.inherited_headers(headers, &request.body, &follows)?;
+        add_content_type(&request.body, &mut headers);
         let auth = self.auth(request.auth.as_ref())?;
         self.noticed = Default::default();
         self.response_body = request.response_body.as_ref();

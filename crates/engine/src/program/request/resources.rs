@@ -2,10 +2,11 @@
 
 use squall_extract::Spec;
 use squall_metrics::RowKind;
-use squall_plan::model::{Request, ResourceHosts, Resources, ResponseBody};
+use squall_plan::model::{Body, Request, ResourceHosts, Resources, ResponseBody};
 use squall_plan::span::Spanned;
 use squall_plan::template::BoundTemplate;
 
+use super::framing;
 use super::headers::has_header;
 use crate::program::compile::Compiler;
 use crate::program::ops::{BodyOp, FromOp, NameOp, PostOp, RequestOp, ResourcesOp, UrlOp};
@@ -74,10 +75,12 @@ impl<'p> Compiler<'p> {
         let noticed = std::mem::take(&mut self.noticed);
         let reads_body = names_others || noticed.body || post.iter().any(PostOp::reads_body);
         let status_errors = !noticed.status;
-        let headers = match resources.headers {
-            true => self.headers(request, follows)?,
-            false => self.inherited_headers(Vec::new(), &|_| false)?,
+        let (mut own, stay): (_, &dyn Fn(&str) -> bool) = match resources.headers {
+            true => (self.headers(request, follows)?, follows),
+            false => (Vec::new(), &|_| false),
         };
+        framing::without_length(&mut own);
+        let headers = self.inherited_headers(own, &Body::None, stay)?;
         let (mut limits, timeouts) = self.limits(request, reads_body)?;
         limits.redirects = limits.redirects.max(RESOURCE_REDIRECTS);
         Some(RequestOp {

@@ -143,9 +143,19 @@ impl<'p> Compiler<'p> {
                 names::of_template(prefix, parts)
             }
         };
+        let host = self.other_host(parts).unwrap_or_default();
         // A short secret is masked where it was put, and a name has what was put into the path.
-        let name = self.secrets.mask_own(&format!("{} {path}", request.method));
+        let name = self.secrets.mask_own(&format!("{} {host}{path}", request.method));
         Some(NameOp::Static(self.name(RowKind::Request, &name)))
+    }
+
+    /// The host of a URL as the plan has it, if that is not the target's: the same path of two hosts is two requests.
+    fn other_host(&self, parts: &[TemplatePart]) -> Option<String> {
+        let Some(TemplatePart::Text(begin)) = parts.first() else { return None };
+        let host = origin_of(begin, parts.len() == 1)?.authority();
+        let is_target =
+            |(origin, _): &(u32, String)| self.origins[*origin as usize].authority() == host;
+        (!self.target.as_ref().is_some_and(is_target)).then_some(host)
     }
 }
 

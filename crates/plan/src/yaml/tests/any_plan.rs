@@ -145,7 +145,7 @@ fn any_plan_is_read_and_printed_and_read_again_as_the_same() {
             Err(errors) => for error in errors.lines().filter(|line| line.contains("error:")) {
                 let known = [
                     "has a weight, but the plan has no load", "no scenario has a weight",
-                    "share a pool of connections", "a load of 0 users",
+                    "share a pool of connections", "a load of 0 users", "a load of 0s",
                     "the text to replace cannot be empty", "can go on", "there is no scenario",
                     "error: expected ", "unknown variable `user`", "invalid pattern", "expected 1s or more",
                     "another feed goes to",

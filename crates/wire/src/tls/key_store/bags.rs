@@ -2,9 +2,9 @@
 //! `friendlyName` is its alias and `localKeyID` says which certificate belongs to which key. Pure.
 
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-use super::super::{Identity, elliptic};
+use super::super::identity::{Identity, complete, is_encrypted};
 
 const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
@@ -46,7 +46,7 @@ pub(super) fn identities(bytes: &[u8]) -> Result<Vec<(String, Identity)>, String
                 let der = CertificateDer::from_pem_slice(bag.block.as_bytes()).map_err(wrong)?;
                 certificates.push(Certificate { key_id: bag.key_id, der });
             }
-            "ENCRYPTED PRIVATE KEY" => {
+            label if label.ends_with("PRIVATE KEY") && is_encrypted(bag.block.as_bytes()) => {
                 return Err(
                     "a private key is encrypted; write the file with `openssl pkcs12 -nodes`"
                         .to_owned(),
@@ -86,15 +86,6 @@ fn chain(
     let (own, behind) = certificates[first..].split_at(1.min(certificates.len() - first));
     let authorities = behind.iter().take_while(|certificate| certificate.key_id.is_none());
     own.iter().chain(authorities).map(|certificate| certificate.der.clone()).collect()
-}
-
-/// A key with what the library that signs wants to be in it.
-fn complete(key: PrivateKeyDer<'static>, certificate: &[u8]) -> PrivateKeyDer<'static> {
-    let PrivateKeyDer::Pkcs8(own) = &key else { return key };
-    match elliptic::with_public_key(own.secret_pkcs8_der(), certificate) {
-        Some(der) => PrivatePkcs8KeyDer::from(der).into(),
-        None => key,
-    }
 }
 
 /// The blocks of a file with what stands before them; one without an end is none.
