@@ -501,7 +501,9 @@ pub(crate) fn note(worker: &Worker, observation: &Observation<'_>) {
         Observation::Checked(check, passed) => {
             worker.recorder.check(check.row, check_result(check, passed));
         }
-        Observation::Extracted(name, value) => worker.learn(name, value),
+        Observation::Extracted(name, value) | Observation::Defaulted(name, value, _) => {
+            worker.learn(name, value);
+        }
         Observation::NotExtracted(..) => {}
     }
 }
