@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use squall_base::{escape_control, units};
-use squall_engine::{Exchange, ExchangeCopy, Section};
+use squall_engine::{Exchange, ExchangeCopy, Extracted, Section};
 use squall_plan::model::Plan;
 use squall_runner::{Tried, TryFailures, masked_body, masked_head, masked_request, masked_url};
 
@@ -177,10 +177,17 @@ impl Display for ExchangeText<'_> {
             self.hop(f, hop)?;
         }
         writeln!(f, "  {}", timing(exchange))?;
-        for (name, value) in &exchange.extracted {
-            match value {
-                Ok(value) => writeln!(f, "  {name} = {}", self.line(&self.text(value)))?,
-                Err(reason) => writeln!(f, "  {name}: {}", self.text(reason))?,
+        for Extracted { variable, value, missing } in &exchange.extracted {
+            let value = value.as_ref().map(|value| self.line(&self.text(value)));
+            match (value, missing) {
+                (Some(value), None) => writeln!(f, "  {variable} = {value}")?,
+                (Some(value), Some(why)) => {
+                    writeln!(f, "  {variable} = {value} (the default: {})", self.text(why))?;
+                }
+                (None, why) => {
+                    let why = why.as_deref().unwrap_or_default();
+                    writeln!(f, "  {variable}: {}", self.text(why))?;
+                }
             }
         }
         for (check, warn, passed) in &exchange.checks {

@@ -36,5 +36,6 @@ pub use program::{
 };
 pub use run::{Control, Ended, ErrorExample, Event, LogLine, RunOptions, run};
 pub use trace::{
-    Exchange, ExchangeCopy, ExchangeFilter, SeenGroup, Spares, StatedResponse, Tally, Trace,
+    Exchange, ExchangeCopy, ExchangeFilter, Extracted, SeenGroup, Spares, StatedResponse, Tally,
+    Trace,
 };

@@ -4,6 +4,7 @@
 //! What makes the request an error is decided in another order: its status first (the caller's), then
 //! checks, then extracts. A login that was refused is "status 401", not "no token found".
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use squall_extract::{Documents, ExtractError, Extractor, Found, Item, Limits, Spec};
@@ -41,6 +42,8 @@ impl AssertionResult {
 /// What happened in post-processing, for those who watch.
 pub(crate) enum Observation<'a> {
     Extracted(&'a str, &'a Value),
+    /// A variable has its default, and why nothing was found.
+    Defaulted(&'a str, &'a Value, &'a str),
     NotExtracted(&'a str, &'a str),
     Checked(&'a CheckOp, Result<bool, String>),
 }
@@ -73,11 +76,14 @@ pub(crate) fn process(
         match op {
             PostOp::Extract(extract) => {
                 match take(program, user, reply, extract, (ahead, before)) {
-                    Ok((value, is_default)) => {
-                        if is_default && extract.resources {
+                    Ok((value, missing)) => {
+                        if missing.is_some() && extract.resources {
                             sought.push(extract.slot);
                         }
-                        observe(Observation::Extracted(&extract.variable, &value));
+                        observe(match &missing {
+                            None => Observation::Extracted(&extract.variable, &value),
+                            Some(why) => Observation::Defaulted(&extract.variable, &value, why),
+                        });
                         user.set(program, extract.slot, Some(value));
                     }
                     Err(reason) => {
@@ -256,14 +262,14 @@ impl CheckOp {
     }
 }
 
-/// The value of an extract: of the reply, of a response before it, or its default; and whether it is that.
+/// The value of an extract: of the reply, of a response before it, or its default; and why it is that.
 fn take(
     program: &Program,
     user: &Core,
     reply: &Reply<'_, '_>,
     extract: &ExtractOp,
     (ahead, before): (Option<Result<Found<'static>, ExtractError>>, Option<Value>),
-) -> Result<(Value, bool), String> {
+) -> Result<(Value, Option<Cow<'static, str>>), String> {
     let found = match &extract.of {
         None => seek((program, user), reply, extract, ahead),
         Some(of) => {
@@ -274,15 +280,17 @@ fn take(
         }
     };
     let reason = match found {
-        Ok(Some(value)) => return Ok((value, false)),
-        Ok(None) => None,
-        Err(error) => Some(error),
+        Ok(Some(value)) => return Ok((value, None)),
+        Ok(None) => Cow::Borrowed("nothing matched"),
+        Err(error) => Cow::Owned(error),
     };
     if let Some(before) = before {
-        return Ok((before, false));
+        return Ok((before, None));
     }
-    let reason = || reason.unwrap_or_else(|| "nothing matched".to_owned());
-    Ok((default(program, user, extract, reason)?, true))
+    match default(program, user, extract) {
+        Some(value) => Ok((value?, Some(reason))),
+        None => Err(reason.into_owned()),
+    }
 }
 
 /// What an extract finds in a response, if anything.
@@ -334,16 +342,9 @@ fn value_of(found: Result<Found<'_>, ExtractError>) -> Result<Option<Value>, Str
     })
 }
 
-fn default(
-    program: &Program,
-    user: &Core,
-    extract: &ExtractOp,
-    reason: impl FnOnce() -> String,
-) -> Result<Value, String> {
-    match &extract.default {
-        Some(json) => json.value(&UserScope::new(program, user)).map_err(|error| error.to_string()),
-        None => Err(reason()),
-    }
+fn default(program: &Program, user: &Core, extract: &ExtractOp) -> Option<Result<Value, String>> {
+    let json = extract.default.as_ref()?;
+    Some(json.value(&UserScope::new(program, user)).map_err(|error| error.to_string()))
 }
 
 pub(crate) fn which(which: Match) -> squall_extract::MatchChoice {

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use squall_metrics::{ErrorKind, Phases};
 use squall_plan::secrets::Secrets;
+use squall_plan::value::Value;
 
 use crate::parts::trace_context::TraceId;
 use crate::program::Section;
@@ -163,8 +164,8 @@ pub struct Exchange {
     pub phases: Phases,
     /// What made it an error, and the detail.
     pub error: Option<(ErrorKind, String)>,
-    /// Extracted values, in order, if they are wanted: the variable, and its value or why there is none.
-    pub extracted: Vec<(String, Result<String, String>)>,
+    /// Extracted values, in order, if they are wanted.
+    pub extracted: Vec<Extracted>,
     /// Checks, in order, if they are wanted: the text, whether it is only a warning, and whether it held or why it
     /// could not be told.
     pub checks: Vec<(String, bool, Result<bool, String>)>,
@@ -247,6 +248,27 @@ impl Tally {
             bytes_in: self.bytes_in - before.bytes_in,
             bytes_out: self.bytes_out - before.bytes_out,
             parts: self.parts - before.parts,
+        }
+    }
+}
+
+/// What an extract came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Extracted {
+    /// The variable.
+    pub variable: String,
+    /// Its value.
+    pub value: Option<String>,
+    /// Why nothing was found; a value is then the default.
+    pub missing: Option<String>,
+}
+
+impl Extracted {
+    pub(crate) fn of(variable: &str, value: Option<&Value>, missing: Option<&str>) -> Self {
+        Extracted {
+            variable: variable.to_owned(),
+            value: value.map(Value::to_string),
+            missing: missing.map(str::to_owned),
         }
     }
 }

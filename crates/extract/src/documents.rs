@@ -13,13 +13,15 @@ use crate::{Body, ExtractError, Faults, Limits, MarkupFormat, faults, well_forme
 /// A response body, parsed at most once per kind however many extractors look at it.
 ///
 /// It is `Send` but not `Sync`: one thread at a time looks at it. Read as JSON, a body takes at
-/// most four times its length in memory; as markup, see [`ExtractError::TooLarge`] and
+/// most four times its length in memory (nearly JSON: ten times); as markup, see [`ExtractError::TooLarge`] and
 /// [`Limits::body_bytes`].
 #[derive(Debug)]
 pub struct Documents<'b> {
     source: Source<'b>,
     limits: Limits,
     json: OnceCell<Result<Document<'b>, ExtractError>>,
+    /// What can be read of the body as JSON, if it is not, but nearly so.
+    repaired: OnceCell<Option<Box<str>>>,
     value: OnceCell<Result<Value, ExtractError>>,
     markup: OnceCell<Result<Tree, ExtractError>>,
     /// By their formats, in the order of these; one word until they are asked for, which few responses are.
@@ -50,7 +52,8 @@ impl<'b> Documents<'b> {
 
     fn from_source(source: Source<'b>, limits: Limits) -> Self {
         let (json, value, markup) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        Documents { source, limits, json, value, markup, faults: OnceCell::new() }
+        let (repaired, faults) = (OnceCell::new(), OnceCell::new());
+        Documents { source, limits, json, repaired, value, markup, faults }
     }
 
     /// The body as text, see [`Body::text`].
@@ -124,6 +127,17 @@ impl<'b> Documents<'b> {
     pub(crate) fn json_document(&self) -> Result<&Document<'b>, ExtractError> {
         let check = || Document::new(self.bounded_text()?);
         self.json.get_or_init(check).as_ref().map_err(Clone::clone)
+    }
+
+    /// What can be read of the body as JSON text, given why it is none.
+    pub(crate) fn repaired_json(&self, flaw: &ExtractError) -> Option<&str> {
+        let repair = || match flaw {
+            ExtractError::NotJson { .. } => {
+                self.bounded_text().ok().and_then(json::repaired).map(String::into_boxed_str)
+            }
+            _ => None,
+        };
+        self.repaired.get_or_init(repair).as_deref()
     }
 
     /// The body as a tree of elements.

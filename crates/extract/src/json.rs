@@ -6,6 +6,7 @@ mod check;
 mod compare;
 mod document;
 mod parse;
+mod repair;
 mod search;
 #[cfg(test)]
 mod tests;
@@ -89,6 +90,25 @@ impl JsonPath {
         })
     }
 
+    /// Takes the values that the path selects in what can be read of a text that is nearly JSON.
+    ///
+    /// # Errors
+    /// It selects nothing there: what keeps the text from being JSON, which is `flaw`.
+    pub(crate) fn find_nearly(
+        &self,
+        repaired: Option<&str>,
+        flaw: &ExtractError,
+        fuel: &Fuel,
+        (which, random): (MatchChoice, u64),
+    ) -> Result<Found<'static>, ExtractError> {
+        let document = repaired.and_then(|text| Document::new(text.as_bytes()).ok());
+        let document = document.ok_or_else(|| flaw.clone())?;
+        match self.find(&document, fuel, which, random)? {
+            Found::None => Err(flaw.clone()),
+            found => Ok(found.into_owned()),
+        }
+    }
+
     fn visit<'d>(
         &self,
         search: &Search<'d>,
@@ -97,6 +117,12 @@ impl JsonPath {
     ) -> Result<(), ExtractError> {
         finished(search.walk(&self.query, document.root(), &mut visit))
     }
+}
+
+/// What can be read of a body that is nearly JSON, as JSON.
+pub(crate) fn repaired(body: &[u8]) -> Option<String> {
+    let json = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
+    repair::repaired(&String::from_utf8_lossy(json))
 }
 
 /// The whole document as a value of its own.

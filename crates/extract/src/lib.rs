@@ -73,7 +73,8 @@ pub enum Spec<'a> {
         /// The text after the value; empty: the value ends at the end of the body.
         right: &'a str,
     },
-    /// What a JSON path selects (RFC 9535). Members of objects come in their order in the body.
+    /// What a JSON path selects (RFC 9535). Members of objects come in their order in the body. Of a body that is nearly
+    /// JSON (a comma or a byte too many, `NaN`, something behind it) what can be read is read.
     Json(&'a str),
     /// What a CSS selector selects in HTML or XML.
     Css {
@@ -222,7 +223,13 @@ impl Extractor {
                 let matches = between.matches(body).map(Ok::<_, ExtractError>);
                 Chosen::among(matches, which, random, most)?.into_found(&fuel)
             }
-            Kind::Json(path) => path.find(documents.json_document()?, &fuel, which, random),
+            Kind::Json(path) => match documents.json_document() {
+                Ok(document) => path.find(document, &fuel, which, random),
+                Err(flaw) => {
+                    let repaired = documents.repaired_json(&flaw);
+                    path.find_nearly(repaired, &flaw, &fuel, (which, random))
+                }
+            },
             Kind::Css(css) => css.find(documents.markup()?, &fuel, which, random),
             Kind::XPath(xpath) => xpath.find(documents.markup()?, &fuel, which, random),
             Kind::Links => links::find(documents.markup()?, &fuel),

@@ -1,14 +1,14 @@
 //! What the connections of one worker share: the read buffer, the round robin over addresses, names that
-//! were looked up late.
+//! were used.
 
 use std::cell::{Cell, RefCell, RefMut};
-use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::h1::KnownHeads;
+use crate::names::Names;
 use crate::progress::Clock;
 use crate::ring::{LoopWaker, Ring};
 use crate::settings::{Io, Shared};
@@ -25,28 +25,11 @@ pub struct Client {
     pub(crate) heads: RefCell<KnownHeads>,
     /// Connections begun so far: picks the next of several addresses.
     connections_begun: Cell<usize>,
-    /// Addresses of names that were used, by `host:port`.
-    late: RefCell<HashMap<String, Looked>>,
+    /// Addresses of names that were used.
+    pub(crate) names: Names,
     ring: Option<Rc<Ring>>,
     /// How much waits for tokio's event loop.
     in_tokio: Cell<u32>,
-}
-
-/// What was looked up.
-struct Looked {
-    addresses: Rc<[SocketAddr]>,
-    /// Until when it holds, in nanoseconds on the client's clock.
-    until_ns: u64,
-}
-
-/// What is known of a name.
-pub(crate) enum Known {
-    /// Its addresses.
-    Fresh(Rc<[SocketAddr]>),
-    /// They are too old: who asks is to look it up, while others go on with them.
-    TooOld,
-    /// Nothing: it has not been used.
-    Not,
 }
 
 /// Something waits for tokio's event loop, as long as this lives.
@@ -77,6 +60,8 @@ impl Client {
         worker: usize,
         waker: &Arc<LoopWaker>,
     ) -> io::Result<Rc<Client>> {
+        let ttl = shared.settings.dns.ttl;
+        let ttl_ns = ttl.and_then(|ttl| u64::try_from(ttl.as_nanos()).ok()).unwrap_or(u64::MAX);
         Ok(Rc::new(Client {
             ring: match shared.io() {
                 Io::Uring => Some(Rc::new(Ring::new(clock, Some(waker.clone()))?)),
@@ -87,7 +72,7 @@ impl Client {
             buffer: RefCell::new(vec![0; BUFFER].into()),
             heads: RefCell::default(),
             connections_begun: Cell::new(worker),
-            late: RefCell::new(HashMap::new()),
+            names: Names::new(ttl_ns),
             in_tokio: Cell::new(0),
         }))
     }
@@ -129,44 +114,6 @@ impl Client {
     /// The read buffer. It is held within one poll only, so that no two connections meet in it.
     pub(crate) fn buffer(&self) -> RefMut<'_, Box<[u8]>> {
         self.buffer.borrow_mut()
-    }
-
-    /// What is known of a name at a moment on the client's clock. Of those who ask while its addresses are too old, one
-    /// looks it up: a lookup takes a thread, and thousands at a time would hold each other up.
-    pub(crate) fn known(&self, key: &str, now: u64) -> Known {
-        let mut late = self.late.borrow_mut();
-        let Some(found) = late.get_mut(key) else { return Known::Not };
-        if found.until_ns > now {
-            return Known::Fresh(found.addresses.clone());
-        }
-        found.until_ns = now.saturating_add(self.ttl_ns());
-        Known::TooOld
-    }
-
-    /// A name could not be looked up: the next one who asks tries again.
-    pub(crate) fn not_found(&self, key: &str) {
-        if let Some(found) = self.late.borrow_mut().get_mut(key) {
-            found.until_ns = 0;
-        }
-    }
-
-    /// How long what was looked up holds, in nanoseconds.
-    fn ttl_ns(&self) -> u64 {
-        let ttl = self.shared.settings.dns.ttl;
-        ttl.and_then(|ttl| u64::try_from(ttl.as_nanos()).ok()).unwrap_or(u64::MAX)
-    }
-
-    /// Notes the addresses of a name, as of a moment on the client's clock.
-    pub(crate) fn note(
-        &self,
-        key: String,
-        addresses: Rc<[SocketAddr]>,
-        now: u64,
-    ) -> Rc<[SocketAddr]> {
-        let until_ns = now.saturating_add(self.ttl_ns());
-        let looked = Looked { addresses: addresses.clone(), until_ns };
-        self.late.borrow_mut().insert(key, looked);
-        addresses
     }
 
     pub(crate) fn next_connection_number(&self) -> usize {

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use tokio::net::{TcpSocket, UnixStream};
 
-use crate::client::{Client, Known};
+use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::exchange::Connection;
 use crate::http2::Session;
@@ -167,7 +167,7 @@ async fn reach(
 }
 
 /// The addresses of a name: what the user gave, what was looked up before the run, or what is looked
-/// up now, once or whenever that is too old.
+/// up now, once or whenever that is too old: by one of those who need it.
 async fn addresses(
     client: &Client,
     host: &str,
@@ -182,26 +182,24 @@ async fn addresses(
         return Ok(Rc::new([SocketAddr::new(address, port)]));
     }
     let key = format!("{host}:{port}");
-    let begin = client.clock().now();
-    let is_used = match client.known(&key, begin) {
-        Known::Fresh(addresses) => return Ok(addresses),
-        Known::TooOld => true,
-        Known::Not => false,
+    let (names, begin) = (&client.names, client.clock().now());
+    if names.is_new(&key)
+        && let Some(found) = client.shared.addresses.get(&key)
+    {
+        names.note(&key, &found.as_slice().into(), begin);
+    }
+    let running = match names.known(&key, begin) {
+        Ok(addresses) => return Ok(addresses),
+        Err(running) => running,
     };
-    if let Some(found) = client.shared.addresses.get(&key).filter(|_| !is_used) {
-        return Ok(client.note(key, found.as_slice().into(), begin));
-    }
     progress.set(Phase::Dns);
-    let found = tokio::net::lookup_host((host, port)).await;
-    let now = client.clock().now();
-    (times.begin_ns, times.dns_ns) = (begin, Some(now - begin));
-    match found {
-        Ok(found) => Ok(client.note(key, unique(found).into(), now)),
-        Err(error) => {
-            client.not_found(&key);
-            Err(Error::new(ErrorKind::Dns, format!("{host}: {error}")))
-        }
-    }
+    let look_up = async || match tokio::net::lookup_host((host, port)).await {
+        Ok(found) => Ok(unique(found).into()),
+        Err(error) => Err(error.to_string().into()),
+    };
+    let found = names.look_up(&key, &running, client.clock(), look_up).await;
+    (times.begin_ns, times.dns_ns) = (begin, Some(client.clock().now() - begin));
+    found.map_err(|error| Error::new(ErrorKind::Dns, format!("{host}: {error}")))
 }
 
 /// A TCP handshake as the kernel knows it.

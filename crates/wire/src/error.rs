@@ -214,6 +214,11 @@ impl Error {
         Error::fixed(ErrorKind::ClosedEarly, "closed before a request could begin")
     }
 
+    /// Tells what the other side had said before.
+    pub(crate) fn behind(self, said: &str) -> Self {
+        Error { detail: Detail::Text(format!("{self}, behind {said}").into()), ..self }
+    }
+
     /// Tells how far the request had got, and whether the connection had carried another before.
     pub(crate) fn after(self, delivery: Delivery, used: bool) -> Self {
         Error { delivery, used, ..self }

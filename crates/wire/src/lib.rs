@@ -18,6 +18,7 @@ mod http2;
 mod intake;
 mod link;
 mod message;
+mod names;
 mod origin;
 mod progress;
 mod resolve;

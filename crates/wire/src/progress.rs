@@ -42,8 +42,8 @@ impl Progress {
         self.phase.set(phase);
     }
 
-    /// Bytes that exchanges of HTTP/1.1 have sent and received since they were last taken: what one that
-    /// came to nothing had cost all the same.
+    /// Bytes that exchanges have sent and received since they were last taken: what one that came to nothing
+    /// had cost all the same. Those of HTTP/2 are told when the exchange is over.
     pub fn take_bytes(&self) -> (u64, u64) {
         (self.sent.take(), self.received.take())
     }

@@ -257,3 +257,28 @@ scenarios:
     }
     assert!(!shown.contains("three") && !shown.contains("four"), "{shown}");
 }
+
+#[test]
+fn why_an_extract_has_its_default_is_shown() {
+    let server = Peer::start("127.0.0.1", move |mut client| {
+        while client.request().is_some() {
+            client.send(response("200 OK", "{\"a\":1,}"));
+        }
+    });
+    let plan = folder(&format!(
+        "target: {}
+scenarios:
+  a:
+    load: {{users: 1, iterations: 1}}
+    steps:
+      - get: /
+        extract: {{a: {{json: $.a}}, b: {{json: $.b, default: none}}, c: {{regex: 'x(.)', default: none}}}}
+",
+        server.url()
+    ));
+    let output = squall(plan.path(), &["try", "plan.yaml"]);
+    let flaw =
+        "the body is not JSON: expected the name of a member in double quotes at line 1 column 8";
+    let b = format!("  b = none (the default: {flaw})\n");
+    in_order(&text(&output), &["  a = 1\n", &b, "  c = none (the default: nothing matched)\n"]);
+}

@@ -23,7 +23,7 @@ use crate::sample::resources::{Found, Item, ResourceSampler, look_up};
 use crate::sample::{self, Moment, Sampled};
 use crate::trace::{Tally, Trace};
 use crate::user::{Core, OpenGroup, Strand};
-use crate::worker::Worker;
+use crate::worker::{KnownOrigin, Worker};
 
 /// Frames within frames that are loaded.
 const FRAME_DEPTH: u32 = 3;
@@ -91,7 +91,7 @@ fn load<'a>(
             worker,
             core,
             op,
-            page_origin: found.origin(),
+            page_origin: found.origin().clone(),
             page: worker.recorder.name_text(page),
             names: Default::default(),
             waiting: RefCell::default(),
@@ -148,7 +148,7 @@ struct Loading<'a> {
     worker: &'a Rc<Worker>,
     core: &'a Core,
     op: &'a ResourcesOp,
-    page_origin: u32,
+    page_origin: Rc<KnownOrigin>,
     /// The page's name.
     page: String,
     /// The names of its resources, by kind, as far as there were any.
@@ -183,12 +183,11 @@ impl Loading<'_> {
     }
 
     fn is_wanted(&self, item: &Item) -> bool {
-        let host = |origin| self.worker.origin(origin).origin.host.clone();
         let matches = |pattern: &Extractor| {
             let url = Documents::new(item.url.as_bytes(), Limits::default());
             !matches!(pattern.find_in(&url, MatchChoice::First, 0), Ok(Match::None) | Err(_))
         };
-        let near = item.origin == self.page_origin || host(item.origin) == host(self.page_origin);
+        let near = item.origin.origin.host == self.page_origin.origin.host;
         (near || !self.op.same_host)
             && self.op.include.as_deref().is_none_or(&matches)
             && !self.op.exclude.as_deref().is_some_and(&matches)

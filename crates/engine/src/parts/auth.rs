@@ -9,19 +9,27 @@ use squall_base::hex::hex;
 
 /// What servers have asked a user for: one challenge an origin, which is a protection space of its own.
 #[derive(Debug, Default)]
-pub(crate) struct Challenges(Vec<(u32, Box<Challenge>)>);
+pub(crate) struct Challenges(Vec<(u64, Box<Challenge>)>);
+
+/// Most challenges that are remembered: a server asks again whose challenge is not.
+const MOST_CHALLENGES: usize = 64;
 
 impl Challenges {
     /// The challenge of an origin, by its number.
-    pub(crate) fn of(&mut self, origin: u32) -> Option<&mut Challenge> {
+    pub(crate) fn of(&mut self, origin: u64) -> Option<&mut Challenge> {
         self.0.iter_mut().find(|(own, _)| *own == origin).map(|(_, challenge)| &mut **challenge)
     }
 
-    /// Notes an origin's challenge in the place of its last one.
-    pub(crate) fn put(&mut self, origin: u32, challenge: Challenge) {
+    /// Notes an origin's challenge in the place of its last one, or of the oldest of all if there are many.
+    pub(crate) fn put(&mut self, origin: u64, challenge: Challenge) {
         match self.of(origin) {
             Some(own) => *own = challenge,
-            None => self.0.push((origin, Box::new(challenge))),
+            None => {
+                if self.0.len() == MOST_CHALLENGES {
+                    self.0.remove(0);
+                }
+                self.0.push((origin, Box::new(challenge)));
+            }
         }
     }
 }
@@ -412,6 +420,8 @@ mod tests {
         all.put(1, nonce("c"));
         let known = [0, 1, 2].map(|origin| all.of(origin).map(|challenge| challenge.nonce.clone()));
         assert_eq!(known, [None, Some("c".to_owned()), Some("b".to_owned())]);
+        (3..1_000).for_each(|origin| all.put(origin, nonce("d")));
+        assert_eq!((all.0.len(), all.of(2).is_some(), all.of(999).is_some()), (64, false, true));
         assert!(
             strongest(&["Digest nonce=a, stale=TRUE"]).is_ok_and(|challenge| challenge.is_stale())
         );

@@ -3,12 +3,13 @@
 
 use std::fs::File;
 use std::io;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::io::AsyncReadExt;
 use tokio::process::{Child, Command};
+use tokio::signal::unix::{SignalKind, signal};
 
 /// Most bytes of each of its outputs; a program that prints more has failed.
 const MAX_OUTPUT: u64 = 16 << 20;
@@ -37,8 +38,8 @@ pub(crate) struct Output {
     pub stderr: Vec<u8>,
 }
 
-/// Runs it. When the time is over, when it prints too much, or when the future is dropped, it is
-/// killed together with the programs that it has started.
+/// Runs it, until it has ended and its outputs are closed. What it has left behind is then killed. When the time is over,
+/// when it prints too much, or when the future is dropped, it is killed together with the programs that it has started.
 ///
 /// # Errors
 /// It cannot be started, a file cannot be opened, it does not end in time, or prints more than 16 MiB.
@@ -76,7 +77,7 @@ pub(crate) async fn run(told: &Told, limit: Duration) -> io::Result<Output> {
     let (mut out, mut err) = (group.0.stdout.take(), group.0.stderr.take());
     let all = async {
         let (stdout, stderr) = tokio::try_join!(read(&mut out), read(&mut err))?;
-        io::Result::Ok((group.0.wait().await?, stdout, stderr))
+        io::Result::Ok((group.wait().await?, stdout, stderr))
     };
     match tokio::time::timeout(limit, all).await {
         Ok(done) => {
@@ -92,16 +93,44 @@ pub(crate) async fn run(told: &Told, limit: Duration) -> io::Result<Output> {
 /// A program that leads a process group.
 struct Group(Child);
 
-impl Drop for Group {
-    fn drop(&mut self) {
-        // A program that was waited for has no number any more. The number of one that was not cannot
-        // be another's, even if it has ended.
-        let leader = self.0.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        if let Some(leader) = leader {
+impl Group {
+    /// Its number. A program that was waited for has none any more. That of one that was not cannot be another's, even if it
+    /// has ended.
+    fn leader(&self) -> Option<Pid> {
+        self.0.id().and_then(|id| Pid::from_raw(id.cast_signed()))
+    }
+
+    /// Waits until the program has ended, and ends what it has left behind.
+    async fn wait(&mut self) -> io::Result<ExitStatus> {
+        if let Some(leader) = self.leader() {
+            ended(leader).await?;
+        }
+        self.kill();
+        self.0.wait().await
+    }
+
+    fn kill(&self) {
+        if let Some(leader) = self.leader() {
             // It fails only if there is nobody left in the group.
             let _ = kill_process_group(leader, Signal::KILL);
         }
     }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Waits until a program has ended, and leaves its number to it.
+async fn ended(program: Pid) -> io::Result<()> {
+    let mut child_ends = signal(SignalKind::child())?;
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    while waitid(WaitId::Pid(program), options)?.is_none() {
+        child_ends.recv().await;
+    }
+    Ok(())
 }
 
 async fn read(from: &mut Option<impl tokio::io::AsyncRead + Unpin>) -> io::Result<Vec<u8>> {
@@ -115,7 +144,7 @@ async fn read(from: &mut Option<impl tokio::io::AsyncRead + Unpin>) -> io::Resul
     Ok(output)
 }
 
-fn code(status: std::process::ExitStatus) -> i32 {
+fn code(status: ExitStatus) -> i32 {
     use std::os::unix::process::ExitStatusExt;
     status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(-1)
 }
@@ -197,7 +226,12 @@ mod tests {
             });
             end(running.as_mut(), &file).await;
         });
-        let pid = std::fs::read_to_string(&file).expect("the script has written it");
+        await_end(&std::fs::read_to_string(&file).expect("the script has written it"));
+    }
+
+    /// Waits until a program has ended that somebody else has started.
+    #[cfg(target_os = "linux")]
+    fn await_end(pid: &str) {
         let stat = format!("/proc/{}/stat", pid.trim());
         // Gone, or dead and not yet collected by whoever has inherited it.
         let is_alive = || std::fs::read_to_string(&stat).is_ok_and(|text| !text.contains(") Z "));
@@ -208,6 +242,22 @@ mod tests {
             std::thread::sleep(Duration::from_millis(10));
         }
         panic!("what the program had started still runs");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_a_program_leaves_behind_ends_with_it() {
+        let script = "sleep 600 > /dev/null 2>&1 & echo $!";
+        let output = blocking(run(&shell(script), LONG)).expect("it runs");
+        assert_eq!(output.code, 0);
+        await_end(&String::from_utf8(output.stdout).expect("a number"));
+        // Though nothing of its output is read.
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("pid");
+        let told = Told { stdout: Some(file.display().to_string()), ..shell(script) };
+        let output = blocking(run(&told, LONG)).expect("it runs");
+        assert_eq!(output.code, 0);
+        await_end(&std::fs::read_to_string(&file).expect("written"));
     }
 
     #[test]

@@ -310,8 +310,8 @@ impl<U: Seated> Roster<U> {
 
     fn wake(&mut self, place: u32, generation: u32) -> Option<Action<U>> {
         let waiting = self.waiting.get(place as usize)?;
-        if waiting.generation != generation || self.paused.is_some() {
-            return None; // what a pause holds up gets a new timer when it ends
+        if waiting.generation != generation {
+            return None;
         }
         let Waiting { user, due, .. } = self.waiting.remove(place as usize);
         let seat = user.seat();
@@ -414,6 +414,10 @@ impl<U: Seated> Roster<U> {
         if self.paused.is_none() {
             self.paused = Some(now);
             self.loads.iter_mut().for_each(Load::disarm);
+            // What stands still gets its timers when the pause ends.
+            self.wheel.retain(|timer| {
+                !matches!(timer, Timer::User { .. } | Timer::Load { .. } | Timer::End { .. })
+            });
         }
     }
 
@@ -422,12 +426,10 @@ impl<U: Seated> Roster<U> {
         let Some(since) = self.paused.take() else { return };
         let length = now.saturating_sub(since);
         self.paused_ns = self.paused_ns.saturating_add(length);
-        let Roster { waiting, wheel, generation, .. } = self;
-        for (place, waiting) in waiting {
-            *generation = generation.wrapping_add(1);
-            waiting.generation = *generation;
+        for (place, waiting) in &mut self.waiting {
             waiting.due = waiting.due.saturating_add(length);
-            wheel.insert(waiting.due, Timer::User { place: place as u32, generation: *generation });
+            let timer = Timer::User { place: place as u32, generation: waiting.generation };
+            self.wheel.insert(waiting.due, timer);
         }
         for load in 0..self.loads.len() as u16 {
             self.load_mut(load).shift(length);

@@ -347,6 +347,34 @@ fn a_pause_puts_everything_off_by_its_length_and_nothing_is_lost() {
 }
 
 #[test]
+fn pauses_leave_no_timers_behind() {
+    let users = closed(model::Closed {
+        users: Some(1_000),
+        duration: Some(Duration::from_secs(3_600)),
+        ..model::Closed::default()
+    });
+    let mut roster = roster(&[users, open(0.001, 3_600_000, 10)]);
+    for action in due(&mut roster, 0) {
+        match action {
+            Action::Admit { seat, .. } | Action::Arrive { seat, .. } => {
+                roster.park(Someone(seat), 1_000 * S, 0);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    roster.set_timer(7, 2 * MS);
+    let timers = roster.wheel.len();
+    for turn in 0..100 {
+        roster.pause(turn * US);
+        roster.resume(turn * US + US);
+        assert_eq!(roster.wheel.len(), timers, "{turn}");
+    }
+    assert_eq!(due(&mut roster, 2 * MS), [Action::Timer { id: 7, due: 2 * MS }]);
+    let woken = due(&mut roster, 1_000 * S + 100 * US);
+    assert!(woken.iter().filter(|action| matches!(action, Action::Resume { .. })).count() == 1_001);
+}
+
+#[test]
 fn a_load_can_be_given_another_shape() {
     let flat = |users| {
         closed(model::Closed {

@@ -96,6 +96,23 @@ impl<T: Copy> Wheel<T> {
         self.slots[level * SLOTS + slot].push(entry);
     }
 
+    /// Takes out all timers but those that are kept.
+    pub(crate) fn retain(&mut self, is_kept: impl Fn(&T) -> bool) {
+        self.near.retain(|Reverse(entry)| is_kept(&entry.timer));
+        for (at, slot) in self.slots.iter_mut().enumerate() {
+            slot.retain(|entry| is_kept(&entry.timer));
+            if slot.is_empty() {
+                self.occupied[at / SLOTS] &= !(1 << (at % SLOTS));
+            }
+        }
+    }
+
+    /// How many timers there are.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.near.len() + self.slots.iter().map(Vec::len).sum::<usize>()
+    }
+
     /// The earliest timer that is due at `now`, if any.
     pub(crate) fn pop(&mut self, now: u64) -> Option<(u64, T)> {
         self.advance(now >> TICK_SHIFT);
@@ -172,6 +189,20 @@ mod tests {
         assert_eq!(wheel.next(), Some(10));
         let all: String = std::iter::from_fn(|| wheel.pop(u64::MAX >> 2)).map(|(_, t)| t).collect();
         assert_eq!(all, "abcd");
+        assert_eq!(wheel.next(), None);
+    }
+
+    #[test]
+    fn what_is_taken_out_does_not_come_out() {
+        let mut wheel = Wheel::new();
+        (0..1_000).for_each(|n| wheel.insert(n * n * n * 1_000, n));
+        wheel.retain(|n| n % 10 == 0);
+        assert_eq!(wheel.len(), 100);
+        let left: Vec<u64> =
+            std::iter::from_fn(|| wheel.pop(u64::MAX >> 2)).map(|(_, n)| n).collect();
+        assert_eq!(left, (0..100).map(|n| 10 * n).collect::<Vec<_>>());
+        wheel.insert(u64::MAX >> 2, 1);
+        wheel.retain(|_| false);
         assert_eq!(wheel.next(), None);
     }
 

@@ -14,19 +14,27 @@ use tokio::sync::{Notify, Semaphore};
 
 use super::in_flight::{Cancel, InFlight};
 use crate::user::Core;
-use crate::worker::Worker;
+use crate::worker::{KnownOrigin, Worker};
 
 /// The connections that users of a worker share, or requests of a user, by origin.
 /// Until there is one it is one word: most users have none.
 #[derive(Default)]
 pub(crate) struct Pools(OnceCell<Box<ByOrigin>>);
 
-/// In the order of the origins' numbers, of which there may be many that have none.
-type ByOrigin = RefCell<Vec<(u32, Rc<Pool>)>>;
+/// Fewer pools than these are kept even if they are empty.
+const FEW_POOLS: usize = 64;
+
+/// In the order of the origins' numbers.
+#[derive(Default)]
+struct ByOrigin {
+    pools: RefCell<Vec<Rc<Pool>>>,
+    /// How many pools were left when those were dropped last that are empty.
+    left: Cell<usize>,
+}
 
 /// A connection of a user's own that carries no request.
 pub(crate) struct Idle {
-    origin: u32,
+    origin: Rc<KnownOrigin>,
     /// The iteration in which it was used last, as far as it is told from those around it.
     iteration: u32,
     connection: Connection,
@@ -34,6 +42,7 @@ pub(crate) struct Idle {
 
 /// Connections to one origin, and how many more there may be.
 struct Pool {
+    origin: Rc<KnownOrigin>,
     permits: Semaphore,
     /// Connections of HTTP/1.1 that carry no request.
     idle: RefCell<Vec<Connection>>,
@@ -49,11 +58,20 @@ struct Pool {
 }
 
 impl Pools {
-    fn of(&self, origin: u32, size: usize) -> Rc<Pool> {
-        let mut pools = self.0.get_or_init(Box::default).borrow_mut();
-        let at = pools.binary_search_by_key(&origin, |(own, _)| *own);
-        let at = at.unwrap_or_else(|at| {
+    fn of(&self, origin: &Rc<KnownOrigin>, size: usize) -> Rc<Pool> {
+        let all = self.0.get_or_init(Box::default);
+        let mut pools = all.pools.borrow_mut();
+        let place = |pools: &[Rc<Pool>]| {
+            pools.binary_search_by_key(&origin.number, |pool| pool.origin.number)
+        };
+        let at = place(&pools).unwrap_or_else(|mut at| {
+            if pools.len() >= FEW_POOLS.max(2 * all.left.get()) {
+                pools.retain(|pool| Rc::strong_count(pool) > 1 || !pool.is_empty());
+                all.left.set(pools.len());
+                at = place(&pools).unwrap_or_else(|at| at);
+            }
             let pool = Pool {
+                origin: origin.clone(),
                 permits: Semaphore::new(size),
                 idle: RefCell::default(),
                 sessions: RefCell::default(),
@@ -61,22 +79,23 @@ impl Pools {
                 waiting: Cell::new(0),
                 iteration: Cell::new(0),
             };
-            pools.insert(at, (origin, Rc::new(pool)));
+            pools.insert(at, Rc::new(pool));
             at
         });
-        pools[at].1.clone()
+        pools[at].clone()
     }
 
     /// Leaves out some, by their origins and when they were used last.
-    fn retain(&self, is_kept: impl Fn(u32, u32) -> bool) {
+    fn retain(&self, is_kept: impl Fn(&KnownOrigin, u32) -> bool) {
         if let Some(pools) = self.0.get() {
-            pools.borrow_mut().retain(|(origin, pool)| is_kept(*origin, pool.iteration.get()));
+            let mut pools = pools.pools.borrow_mut();
+            pools.retain(|pool| is_kept(&pool.origin, pool.iteration.get()));
         }
     }
 
     fn clear(&self) {
         if let Some(pools) = self.0.get() {
-            pools.borrow_mut().clear();
+            pools.pools.borrow_mut().clear();
         }
     }
 }
@@ -107,6 +126,11 @@ impl Pool {
     /// As [`Pool::take`], unless others wait: they go first.
     fn take_in_turn(self: &Rc<Self>) -> Option<Place> {
         if self.waiting.get() > 0 { None } else { self.take() }
+    }
+
+    /// Whether there is no connection in it.
+    fn is_empty(&self) -> bool {
+        self.idle.borrow().is_empty() && self.sessions.borrow().is_empty()
     }
 
     fn has_room(&self) -> bool {
@@ -220,7 +244,7 @@ pub(super) enum Carrier {
 /// What carries a request that has it for itself. Dropped, a connection is closed, and a stream reset.
 pub(super) struct Borrowed {
     pub carrier: Carrier,
-    origin: u32,
+    origin: Rc<KnownOrigin>,
     /// Dropped last: the connection is gone, or idle in the pool, before another may take its place.
     permit: Option<Permit>,
 }
@@ -291,13 +315,13 @@ impl Worker {
     }
 
     /// Whether connections to an origin speak HTTP/2, as far as is known.
-    pub(super) fn speaks_http2(&self, origin: u32) -> bool {
-        self.program.http != Http::V1 && self.origin(origin).http2.get()
+    pub(super) fn speaks_http2(&self, origin: &KnownOrigin) -> bool {
+        self.program.http != Http::V1 && origin.http2.get()
     }
 
     /// What a request may have at once where users share no connections: a connection for itself, of
     /// which its user has as many as it needs, or a stream. `None`: it has to wait.
-    pub(super) fn place_of_own(&self, user: &Core, origin: u32) -> Option<Place> {
+    pub(super) fn place_of_own(&self, user: &Core, origin: &Rc<KnownOrigin>) -> Option<Place> {
         if self.pool().is_some() {
             return None;
         }
@@ -308,7 +332,7 @@ impl Worker {
     }
 
     /// The pool that a user's requests to an origin use, if they share connections at all.
-    fn pool_of(&self, user: &Core, origin: u32) -> Rc<Pool> {
+    fn pool_of(&self, user: &Core, origin: &Rc<KnownOrigin>) -> Rc<Pool> {
         match self.pool() {
             Some(size) => self.pools.of(origin, self.pool_size(size)),
             None => {
@@ -323,19 +347,18 @@ impl Worker {
     pub(super) async fn place(
         &self,
         user: &Core,
-        origin: u32,
+        origin: &Rc<KnownOrigin>,
         in_flight: &InFlight,
     ) -> Result<Place, Cancel> {
         let pool = self.pool_of(user, origin);
-        let known = self.origin(origin);
-        if known.http2.get() {
+        if origin.http2.get() {
             if let Some(place) = pool.take_in_turn() {
                 return Ok(place);
             }
             let _waiting = Waiting::enter(&pool.waiting);
             loop {
                 in_flight.run(pin!(pool.room.notified())).await?;
-                if !known.http2.get() {
+                if !origin.http2.get() {
                     // It has turned out to speak HTTP/1.1: the others are told as well.
                     pool.room.notify_one();
                     break;
@@ -359,13 +382,17 @@ impl Worker {
     pub(super) fn open_connection(
         &self,
         user: &Core,
-        origin: u32,
+        origin: &Rc<KnownOrigin>,
         place: Place,
         fresh: bool,
     ) -> Result<Borrowed, Option<Permit>> {
         let permit = match place {
             Place::Stream(stream) => {
-                return Ok(Borrowed { carrier: Carrier::Stream(stream), origin, permit: None });
+                return Ok(Borrowed {
+                    carrier: Carrier::Stream(stream),
+                    origin: origin.clone(),
+                    permit: None,
+                });
             }
             Place::Connection(permit) => permit,
         };
@@ -374,14 +401,16 @@ impl Worker {
             Some(permit) => permit.pool.idle.borrow_mut().pop(),
             None => {
                 let mut connections = user.connections.borrow_mut();
-                let at = connections.iter().position(|idle| idle.origin == origin);
+                let at = connections.iter().position(|idle| idle.origin == *origin);
                 at.map(|at| connections.swap_remove(at).connection).filter(|_| !fresh)
             }
         };
         match idle {
-            Some(connection) => {
-                Ok(Borrowed { carrier: Carrier::Connection(connection), origin, permit })
-            }
+            Some(connection) => Ok(Borrowed {
+                carrier: Carrier::Connection(connection),
+                origin: origin.clone(),
+                permit,
+            }),
             None => Err(permit),
         }
     }
@@ -390,14 +419,17 @@ impl Worker {
     pub(super) async fn new_connection(
         &self,
         user: &Core,
-        origin: u32,
+        origin: &Rc<KnownOrigin>,
         permit: Option<Permit>,
         in_flight: &InFlight,
         window: Option<u32>,
     ) -> Result<Result<(Borrowed, ConnectTimes), Error>, Cancel> {
-        let to = self.origin(origin);
-        let mut connect =
-            squall_wire::connect(&self.client, (&to.origin, &to.via), &in_flight.progress, window);
+        let mut connect = squall_wire::connect(
+            &self.client,
+            (&origin.origin, &origin.via),
+            &in_flight.progress,
+            window,
+        );
         let (opened, times) = match in_flight.run(Pin::new(&mut connect)).await? {
             Ok(made) => made,
             Err(error) => return Ok(Err(error)),
@@ -405,21 +437,27 @@ impl Worker {
         self.recorder.count(|counters| counters.connections_opened += 1);
         let borrowed = match opened {
             Opened::Exclusive(connection) => {
-                if to.http2.replace(false) {
+                if origin.http2.replace(false) {
                     // Who waits for a stream there waits in vain.
                     self.pool_of(user, origin).room.notify_one();
                 }
                 // A user has as many of these as it needs.
                 let permit = permit.filter(|_| self.pool().is_some());
-                Borrowed { carrier: Carrier::Connection(connection), origin, permit }
+                Borrowed {
+                    carrier: Carrier::Connection(connection),
+                    origin: origin.clone(),
+                    permit,
+                }
             }
             Opened::Multiplexed(session) => {
-                to.http2.set(true);
+                origin.http2.set(true);
                 self.recorder.count(|counters| counters.http2_connections += 1);
                 match self.pool_of(user, origin).adopt(session, permit) {
-                    Some(stream) => {
-                        Borrowed { carrier: Carrier::Stream(stream), origin, permit: None }
-                    }
+                    Some(stream) => Borrowed {
+                        carrier: Carrier::Stream(stream),
+                        origin: origin.clone(),
+                        permit: None,
+                    },
                     None => return Ok(Err(Error::closed_at_once())),
                 }
             }
@@ -436,8 +474,8 @@ impl Worker {
             // Each iteration may go another way, and would leave its connections behind.
             let ended = in_few_bits(user.iteration.get());
             let is_kept =
-                |origin: u32, used: u32| used == ended || !self.origin(origin).asked.is_of_user;
-            user.connections.borrow_mut().retain(|idle| is_kept(idle.origin, idle.iteration));
+                |origin: &KnownOrigin, used: u32| used == ended || !origin.asked.is_of_user;
+            user.connections.borrow_mut().retain(|idle| is_kept(&idle.origin, idle.iteration));
             user.pools.retain(is_kept);
         }
     }

@@ -11,7 +11,7 @@ use squall_wire::{BodySource, Response, Times};
 
 use crate::parts::trace_context::TraceId;
 use crate::post::{AssertionResult, Observation};
-use crate::trace::{Exchange, ExchangeCopy, ExchangeFilter, Trace};
+use crate::trace::{Exchange, ExchangeCopy, ExchangeFilter, Extracted, Trace};
 use crate::user::Core;
 use crate::worker::Worker;
 
@@ -162,10 +162,13 @@ impl Copy {
         let exchange = self.exchange();
         match observation {
             Observation::Extracted(name, value) => {
-                exchange.extracted.push((name.to_owned(), Ok(value.to_string())));
+                exchange.extracted.push(Extracted::of(name, Some(value), None));
             }
             Observation::NotExtracted(name, reason) => {
-                exchange.extracted.push((name.to_owned(), Err(reason.to_owned())));
+                exchange.extracted.push(Extracted::of(name, None, Some(reason)));
+            }
+            Observation::Defaulted(name, value, reason) => {
+                exchange.extracted.push(Extracted::of(name, Some(value), Some(reason)));
             }
             Observation::Checked(check, held) => {
                 exchange.checks.push((check.text.to_string(), check.warn, held));

@@ -1,6 +1,7 @@
 //! An HTTP request: sent, and followed where it leads. What becomes of responses is in `received`.
 
 use std::pin::pin;
+use std::rc::Rc;
 
 use squall_metrics::{ErrorKind, PlaceId};
 use squall_plan::model::CacheUse;
@@ -18,7 +19,7 @@ use super::{Frame, SampleFailure, Sampler};
 use crate::parts::sent::Sent;
 use crate::program::{Limits, RequestOp};
 use crate::user::Core;
-use crate::worker::Worker;
+use crate::worker::{KnownOrigin, Worker};
 
 impl Sampler for RequestOp {
     fn name(&self) -> Option<u32> {
@@ -108,7 +109,7 @@ async fn lead<'p, 'w>(
                     Challenged::Never => Challenged::Once,
                     _ => Challenged::Twice,
                 };
-                frame.user.challenges.borrow_mut().put(route.origin, *challenge);
+                frame.user.challenges.borrow_mut().put(route.origin.number, *challenge);
             }
             Received::Unknown(reason) => return Err(SampleFailure::new(ErrorKind::Status, reason)),
             Received::Redirect { status, location } => {
@@ -268,10 +269,10 @@ async fn begin<'p, 'w>(
 ) -> Result<(Borrowed, Message<'p, 'w>), SampleFailure> {
     let (worker, user) = (frame.worker, frame.user);
     // Before the connection is there: that is no time of the target's.
-    let message = worker.render(user, op, route, worker.speaks_http2(route.origin))?;
-    let place = frame.place(route.origin, frame.limits(op).pool).await?;
+    let message = worker.render(user, op, route, worker.speaks_http2(&route.origin))?;
+    let place = frame.place(&route.origin, frame.limits(op).pool).await?;
     frame.enter();
-    let borrowed = match worker.open_connection(user, route.origin, place, fresh) {
+    let borrowed = match worker.open_connection(user, &route.origin, place, fresh) {
         Ok(open) => {
             let limits = frame.limits(op);
             frame.set_deadlines(limits.first_byte, limits.total);
@@ -280,7 +281,7 @@ async fn begin<'p, 'w>(
         Err(permit) => {
             let window = throttled.and_then(Throttled::window);
             let limits = *frame.limits(op);
-            connect(frame, &limits, route.origin, permit, window).await?
+            connect(frame, &limits, &route.origin, permit, window).await?
         }
     };
     if borrowed.is_http2() == matches!(message.form, Form::Fields(..)) {
@@ -295,7 +296,7 @@ async fn begin<'p, 'w>(
 pub(super) async fn connect(
     frame: &mut Frame<'_>,
     limits: &Limits,
-    origin: u32,
+    origin: &Rc<KnownOrigin>,
     permit: Option<Permit>,
     window: Option<u32>,
 ) -> Result<Borrowed, SampleFailure> {

@@ -52,7 +52,7 @@ pub(super) fn received(
     times: &Times,
     capture: Option<&Capture>,
 ) -> Received {
-    frame.origin = Some(route.origin);
+    frame.origin = Some(route.origin.clone());
     if let Err(phase) = frame.received(response, times) {
         return Received::Late(phase);
     }
@@ -207,8 +207,7 @@ impl LongReply {
 }
 
 fn keep_cookies(frame: &Frame<'_>, op: &RequestOp, route: &Route<'_, '_>, response: &Response<'_>) {
-    let origin = frame.worker.origin(route.origin);
-    let site = route::site(&origin.origin, route.path(op));
+    let site = route::site(&route.origin.origin, route.path(op));
     let mut jar = frame.user.jar(op.jar);
     for (name, value) in response.headers() {
         if name.eq_ignore_ascii_case(b"set-cookie") {

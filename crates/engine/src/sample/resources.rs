@@ -21,7 +21,7 @@ use crate::parts::url;
 use crate::program::RequestOp;
 use crate::scope::UserScope;
 use crate::user::Core;
-use crate::worker::Worker;
+use crate::worker::{KnownOrigin, Worker};
 
 /// What is looked for in a reply.
 #[derive(Clone, Default)]
@@ -106,7 +106,7 @@ impl Wanted<'_> {
 /// What a reply names, and where it stands.
 #[derive(Debug)]
 pub(crate) struct Found {
-    origin: u32,
+    origin: Rc<KnownOrigin>,
     /// Path with query.
     path: String,
     page: Rc<PageResources>,
@@ -118,7 +118,7 @@ pub(crate) struct Found {
 #[derive(Debug, Clone)]
 pub(crate) struct Item {
     pub kind: ResourceKind,
-    pub origin: u32,
+    pub origin: Rc<KnownOrigin>,
     /// Path with query.
     pub path: String,
     /// The whole URL.
@@ -127,28 +127,28 @@ pub(crate) struct Item {
 
 impl Found {
     /// Where it was found.
-    pub(crate) fn origin(&self) -> u32 {
-        self.origin
+    pub(crate) fn origin(&self) -> &Rc<KnownOrigin> {
+        &self.origin
     }
 
     /// The resources with their places; those are left out that go by neither http nor https, or to
     /// where requests may not go.
     pub(crate) fn items(&self, worker: &Worker) -> Vec<Item> {
-        let page = worker.origin(self.origin);
+        let page = &self.origin;
         let on = Some((&page.origin, &*self.path));
         let base = self.page.base.as_deref().and_then(|base| url::resolve(on, base).ok());
         let on = base.as_ref().map_or(on, |base| Some((&base.origin, &*base.path)));
         let item = |resource: &Resource| {
             let location = url::resolve(on, &resource.reference).ok()?;
-            let number = if location.origin == page.origin {
-                self.origin
+            let origin = if location.origin == page.origin {
+                page.clone()
             } else if worker.program.hosts.allows(&location.origin.host, location.origin.port) {
-                worker.origin_number(location.origin, page.asked)
+                worker.known_origin(location.origin, page.asked.clone())
             } else {
                 return None;
             };
-            let url = format!("{}{}", worker.origin(number).origin, location.path);
-            Some(Item { kind: resource.kind, origin: number, path: location.path, url })
+            let url = format!("{}{}", origin.origin, location.path);
+            Some(Item { kind: resource.kind, origin, path: location.path, url })
         };
         self.page.resources.iter().filter_map(item).collect()
     }
@@ -206,7 +206,7 @@ impl Frame<'_> {
         };
         self.found = known.map(|page| {
             let path = String::from_utf8_lossy(route.target(op)).into_owned();
-            Box::new(Found { origin: route.origin, path, page, sought: Vec::new() })
+            Box::new(Found { origin: route.origin.clone(), path, page, sought: Vec::new() })
         });
     }
 
@@ -236,7 +236,7 @@ pub(crate) fn look_up(
         Lookup::Absent => Lookup::Absent,
         Lookup::Stale(conditions) => Lookup::Stale(conditions),
         Lookup::Fresh(page) => Lookup::Fresh(page.map(|page| {
-            let (origin, path) = (item.origin, item.path.clone());
+            let (origin, path) = (item.origin.clone(), item.path.clone());
             Box::new(Found { origin, path, page, sought: Vec::new() })
         })),
     }
@@ -290,7 +290,7 @@ fn route_of<'p, 'w>(
     trusted: bool,
 ) -> Route<'p, 'w> {
     Route {
-        origin: item.origin,
+        origin: item.origin.clone(),
         path: Some(worker.buffer(item.path.as_bytes())),
         method: "GET",
         with_body: false,
@@ -317,8 +317,8 @@ fn header(
         // What cannot be rendered is no request either.
         let _ = header.value.render(&UserScope::new(&worker.program, user), &mut value);
     } else if name == "cookie" {
-        let origin = worker.origin(route.origin);
-        user.jar(op.jar).header(route::site(&origin.origin, route.path(op)), &mut value);
+        let origin = &route.origin.origin;
+        user.jar(op.jar).header(route::site(origin, route.path(op)), &mut value);
     }
     value.into()
 }

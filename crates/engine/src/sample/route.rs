@@ -1,6 +1,7 @@
 //! The route of an exchange, and the bytes that it carries: from the operation, or from a redirect.
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
 use squall_metrics::{ErrorKind, PlaceId};
 use squall_plan::template::BoundTemplate;
@@ -19,14 +20,14 @@ use crate::render::{self, Destination, END_OF_HEAD, FieldWriter, HeadWriter};
 use crate::scope::UserScope;
 use crate::scratch::Buffer;
 use crate::user::Core;
-use crate::worker::Worker;
+use crate::worker::{KnownOrigin, Worker};
 
 /// Most characters of a URL that an error shows.
 const MAX_SHOWN_URL: usize = 200;
 
 /// Where one exchange of a request goes, and with what method.
 pub(super) struct Route<'p, 'w> {
-    pub origin: u32,
+    pub origin: Rc<KnownOrigin>,
     /// Path and query; `None`: the request is prepared.
     pub path: Option<Buffer<'w>>,
     pub method: &'p str,
@@ -123,13 +124,15 @@ pub(super) fn first<'p, 'w>(
 ) -> Result<(Route<'p, 'w>, u32), SampleFailure> {
     let scope = UserScope::new(&worker.program, user);
     let (origin, path) = match &op.url {
-        UrlOp::Static { origin, .. } if op.prepared.is_some() => (*origin, None),
-        UrlOp::Static { origin, path } => (*origin, Some(worker.buffer(path))),
+        UrlOp::Static { origin, .. } if op.prepared.is_some() => {
+            (worker.named_origin(*origin), None)
+        }
+        UrlOp::Static { origin, path } => (worker.named_origin(*origin), Some(worker.buffer(path))),
         UrlOp::Path { origin, prefix, path: template } => {
             let text = rendered(worker, template, &scope)?;
             let mut path = worker.buffer(prefix);
             url::encode_path(&text, &mut path);
-            (*origin, Some(path))
+            (worker.named_origin(*origin), Some(path))
         }
         UrlOp::Any(template) => {
             let text = rendered(worker, template, &scope)?;
@@ -181,7 +184,7 @@ pub(super) fn redirected<'p, 'w>(
     location: &[u8],
 ) -> Result<Route<'p, 'w>, SampleFailure> {
     let location = url::in_header(location);
-    let (origin, path) = worker.locate(&location, Some((route.origin, route.target(op))))?;
+    let (origin, path) = worker.locate(&location, Some((&route.origin, route.target(op))))?;
     let becomes_get = match status {
         _ if op.redirect_to_get => route.method != "HEAD",
         303 => route.method != "HEAD",
@@ -189,11 +192,11 @@ pub(super) fn redirected<'p, 'w>(
         _ => false,
     };
     Ok(Route {
-        origin,
         path: Some(path),
         method: if becomes_get { "GET" } else { route.method },
         with_body: route.with_body && !becomes_get,
         trusted: route.trusted && origin == route.origin,
+        origin,
         conditions: &[],
         is_redirected: true,
         trace: route.trace,
@@ -209,7 +212,7 @@ impl Worker {
         };
         let target = String::from_utf8_lossy(target);
         match target.starts_with('/') {
-            true => format!("{}{target}", self.origin(route.origin).origin),
+            true => format!("{}{target}", route.origin.origin),
             // A proxy is told the whole of it.
             false => target.into_owned(),
         }
@@ -220,8 +223,8 @@ impl Worker {
     fn locate(
         &self,
         text: &str,
-        base: Option<(u32, &[u8])>,
-    ) -> Result<(u32, Buffer<'_>), SampleFailure> {
+        base: Option<(&Rc<KnownOrigin>, &[u8])>,
+    ) -> Result<(Rc<KnownOrigin>, Buffer<'_>), SampleFailure> {
         let is_of_plan = base.is_none();
         let bad = |error: url::UrlError| {
             // Masked before it is cut: what is left of a secret would not be known for one.
@@ -230,22 +233,25 @@ impl Worker {
             let kind = if is_of_plan { ErrorKind::Render } else { ErrorKind::BadRedirect };
             SampleFailure::new(kind, format!("URL `{shown}`: {error}"))
         };
-        let base = match (base, &self.program.target) {
-            (Some((origin, path)), _) => Some((origin, String::from_utf8_lossy(path).into_owned())),
-            (None, Some((origin, prefix))) => Some((*origin, format!("{prefix}/"))),
+        let page = match (base, &self.program.target) {
+            (Some((known, path)), _) => {
+                Some((known.clone(), String::from_utf8_lossy(path).into_owned()))
+            }
+            (None, Some((origin, prefix))) => {
+                Some((self.named_origin(*origin), format!("{prefix}/")))
+            }
             (None, None) => None,
         };
-        let page = base.map(|(number, path)| (number, self.origin(number), path));
-        let on = page.as_ref().map(|(_, known, path)| (&known.origin, &**path));
+        let on = page.as_ref().map(|(known, path)| (&known.origin, &**path));
         let location = url::resolve(on, text).map_err(bad)?;
         if is_of_plan && location.has_credentials {
             return Err(bad(url::CREDENTIALS));
         }
-        let number = match &page {
-            Some((number, known, _)) if known.origin == location.origin => *number,
+        let origin = match &page {
+            Some((known, _)) if known.origin == location.origin => known.clone(),
             _ if self.program.hosts.allows(&location.origin.host, location.origin.port) => {
-                let asked = page.as_ref().map(|(_, known, _)| known.asked);
-                self.origin_number(location.origin, asked.unwrap_or_default())
+                let asked = page.as_ref().map(|(known, _)| known.asked.clone());
+                self.known_origin(location.origin, asked.unwrap_or_default())
             }
             _ => {
                 let (host, port) = (&location.origin.host, location.origin.port);
@@ -255,7 +261,7 @@ impl Worker {
                 return Err(SampleFailure::new(ErrorKind::HostNotAllowed, reason));
             }
         };
-        Ok((number, self.buffer(location.path.as_bytes())))
+        Ok((origin, self.buffer(location.path.as_bytes())))
     }
 
     /// What an exchange sends, in the form that the origin's connections take.
@@ -282,7 +288,7 @@ impl Worker {
                 stream = Some(streamed.source);
             }
         }
-        let origin = self.origin(route.origin);
+        let origin = &*route.origin;
         let secrets = (!route.trusted).then(|| self.recorder.secrets());
         let destination = Destination {
             method: route.method,
@@ -391,8 +397,7 @@ impl Worker {
     ) -> Result<(), SampleFailure> {
         let mut has_own = false;
         if self.sends_cookies(user, op, route) {
-            let origin = self.origin(route.origin);
-            let site = site(&origin.origin, route.path(op));
+            let site = site(&route.origin.origin, route.path(op));
             out.field_if(b"Cookie: ", |value| {
                 has_own = user.jar(op.jar).header(site, value);
                 Ok(has_own)
@@ -414,7 +419,7 @@ impl Worker {
         out: &mut impl HeadWriter,
     ) -> Result<(), SampleFailure> {
         let mut challenges = user.challenges.borrow_mut();
-        let Some(challenge) = challenges.of(route.origin) else { return Ok(()) };
+        let Some(challenge) = challenges.of(route.origin.number) else { return Ok(()) };
         let scope = UserScope::new(&self.program, user);
         let (who, secret) = (rendered(self, name, &scope)?, rendered(self, password, &scope)?);
         let value = challenge.authorize(Asking {

@@ -1,6 +1,7 @@
 //! Bytes over TCP: sent, and what comes back shown to the frame as a response's body.
 
 use std::pin::pin;
+use std::rc::Rc;
 
 use squall_base::hex::{hex, unhex};
 use squall_metrics::{ErrorKind, PlaceId};
@@ -16,7 +17,7 @@ use crate::long_body::FoundAhead;
 use crate::parts::{names, url};
 use crate::program::{Limits, NameOp, TcpOp, TcpTo};
 use crate::scope::UserScope;
-use crate::worker::{Asked, Worker};
+use crate::worker::{Asked, KnownOrigin, Worker};
 
 impl Sampler for TcpOp {
     fn name(&self) -> Option<u32> {
@@ -47,11 +48,11 @@ impl Sampler for TcpOp {
         let worker = frame.worker;
         let Prepared { origin, bytes, limits } = self.prepare(frame)?;
         frame.bound(limits.all);
-        let mut result = self.attempt(frame, &limits, origin, &bytes, false).await;
+        let mut result = self.attempt(frame, &limits, &origin, &bytes, false).await;
         if matches!(result, Err(Attempt::Stale)) {
             worker.recorder.count(|counters| counters.stale_retries += 1);
             frame.begin_again(false);
-            result = self.attempt(frame, &limits, origin, &bytes, true).await;
+            result = self.attempt(frame, &limits, &origin, &bytes, true).await;
         }
         let result = result.map_err(|attempt| match attempt {
             Attempt::Failed(failure) => failure,
@@ -59,15 +60,15 @@ impl Sampler for TcpOp {
                 SampleFailure::new(ErrorKind::ClosedEarly, "closed before it was used")
             }
         });
-        frame.explain(&result, || worker.origin(origin).origin.to_string());
+        frame.explain(&result, || origin.origin.to_string());
         result
     }
 }
 
 /// What is known of a step before anything is sent.
 struct Prepared {
-    /// The number of the place where it goes.
-    origin: u32,
+    /// The place where it goes.
+    origin: Rc<KnownOrigin>,
     bytes: Vec<u8>,
     limits: Limits,
 }
@@ -102,10 +103,14 @@ impl TcpOp {
         Ok(Prepared { origin, bytes: self.bytes(&scope)?, limits })
     }
 
-    /// The number of the place where it goes.
-    fn origin(&self, worker: &Worker, scope: &UserScope<'_, '_>) -> Result<u32, SampleFailure> {
+    /// The place where it goes.
+    fn origin(
+        &self,
+        worker: &Worker,
+        scope: &UserScope<'_, '_>,
+    ) -> Result<Rc<KnownOrigin>, SampleFailure> {
         let template = match &self.to {
-            TcpTo::Known(origin) => return Ok(*origin),
+            TcpTo::Known(origin) => return Ok(worker.named_origin(*origin)),
             TcpTo::OfUser(template) => template,
         };
         let text = rendered(worker, template, scope)?;
@@ -121,7 +126,7 @@ impl TcpOp {
             let reason = hosts.explain(&origin.host, origin.port, hidden.as_deref());
             return Err(SampleFailure::new(ErrorKind::HostNotAllowed, reason));
         }
-        Ok(worker.origin_number(origin, Asked::default()))
+        Ok(worker.known_origin(origin, Asked::default()))
     }
 
     /// What is sent, for a user.
@@ -149,13 +154,13 @@ impl TcpOp {
         &self,
         frame: &mut Frame<'_>,
         limits: &Limits,
-        origin: u32,
+        origin: &Rc<KnownOrigin>,
         bytes: &[u8],
         fresh: bool,
     ) -> Result<(), Attempt> {
         let (worker, user, in_flight) = (frame.worker, frame.user, frame.in_flight);
         let throttled = Throttled::of(worker, user, in_flight);
-        let url = || worker.origin(origin).origin.to_string();
+        let url = || origin.origin.to_string();
         // Whoever watches is told where it goes even if no connection comes about.
         if let Some(copy) = frame.copy() {
             copy.sent(url(), &[], false);
@@ -227,7 +232,7 @@ impl TcpOp {
         &self,
         frame: &mut Frame<'_>,
         limits: &Limits,
-        origin: u32,
+        origin: &Rc<KnownOrigin>,
         window: Option<u32>,
         fresh: bool,
     ) -> Result<Borrowed, SampleFailure> {

@@ -1,6 +1,7 @@
 //! How a request asks for its origin to be reached: with which client certificate, through which proxy, from which address.
 
 use std::net::IpAddr;
+use std::rc::Rc;
 
 use squall_metrics::ErrorKind;
 use squall_plan::template::BoundTemplate;
@@ -10,30 +11,30 @@ use super::route::rendered;
 use crate::parts::{names, url};
 use crate::program::ViaOp;
 use crate::scope::UserScope;
-use crate::worker::{Asked, Worker};
+use crate::worker::{Asked, KnownOrigin, Worker};
 
-/// The number of an origin as a request asks for it, if it says anything of that.
+/// An origin as a request asks for it, if it says anything of that.
 pub(super) fn asked(
     worker: &Worker,
-    origin: u32,
+    origin: Rc<KnownOrigin>,
     via: Option<&ViaOp>,
     scope: &UserScope<'_, '_>,
-) -> Result<u32, SampleFailure> {
+) -> Result<Rc<KnownOrigin>, SampleFailure> {
     let Some(via) = via else { return Ok(origin) };
     let mut asked = Asked::default();
     if let Some(name) = &via.client_cert {
         let number = rendered(worker, name, scope).and_then(|name| certificate(worker, &name));
         // Where no TLS is spoken it is for where a redirect may lead.
         match number {
-            Err(failure) if worker.origin(origin).origin.is_tls() => return Err(failure),
+            Err(failure) if origin.origin.is_tls() => return Err(failure),
             number => asked.certificate = number.ok(),
         }
     }
     if let Some(proxy) = &via.proxy {
-        let number = worker.proxy_number(&rendered(worker, proxy, scope)?);
-        asked.proxy = number.map_err(|error| refused(worker, &error))?;
+        let said = worker.said_proxy(&rendered(worker, proxy, scope)?);
+        asked.proxy = said.map_err(|error| refused(worker, &error))?;
         if !via.names_proxy {
-            let allowed = worker.allows_proxy(asked.proxy);
+            let allowed = asked.proxy.is_allowed();
             allowed.map_err(|reason| SampleFailure {
                 kind: ErrorKind::HostNotAllowed,
                 ..refused(worker, &reason)
@@ -45,7 +46,7 @@ pub(super) fn asked(
     }
     // What comes to nothing is as if it were not given.
     asked.is_of_user = via.is_of_user && asked != Asked::default();
-    Ok(worker.as_asked(origin, asked))
+    Ok(worker.as_asked(&origin, asked))
 }
 
 fn source(

@@ -8,6 +8,7 @@
 mod alarm;
 mod control;
 mod event_loop;
+mod held;
 mod open_files;
 mod origins;
 mod turn;
@@ -42,8 +43,8 @@ use crate::together::Together;
 use crate::trace::{Exchange, Trace};
 use crate::user::{Core, User};
 use alarm::Alarm;
-pub(crate) use origins::Asked;
 use origins::Origins;
+pub(crate) use origins::{Asked, KnownOrigin};
 
 /// Where a run of one user leaves its variables.
 pub(crate) type LastVariables = Arc<Mutex<Vec<(String, Value)>>>;

@@ -1,20 +1,24 @@
-//! The origins that requests of a worker go to, by number: those that the plan names, and those that
-//! are known only since the run began. One that is reached in several ways has a number for each, so that connections are
-//! used again for the same way alone.
+//! The origins that requests of a worker go to: those that the plan names, and those that are known only since the run
+//! began, for as long as somebody holds them. One that is reached in several ways is there once for each, so that
+//! connections are used again for the same way alone.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 use std::net::IpAddr;
 use std::rc::Rc;
 
 use squall_wire::{Http, Origin, Via};
 
 use super::Worker;
+use super::held::Held;
 use crate::parts::proxy::ProxyChoice;
 use crate::program::Program;
 
 /// An origin, and what its requests say of it.
+#[derive(Debug)]
 pub(crate) struct KnownOrigin {
+    /// Tells it from all others of its worker, now and later.
+    pub number: u64,
     pub origin: Origin,
     /// `host` or `host:port`, see [`Origin::authority`].
     pub authority: Box<str>,
@@ -25,72 +29,130 @@ pub(crate) struct KnownOrigin {
     /// Whether its connections speak HTTP/2, as far as is known: as the plan has it, and then as the last
     /// connection did.
     pub http2: Cell<bool>,
+    /// The same one for which nothing is asked. Held, so that it keeps its number, by which this one is found.
+    _plain: Option<Rc<KnownOrigin>>,
+}
+
+impl PartialEq for KnownOrigin {
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number
+    }
 }
 
 /// What a request asks for of how its origin is reached.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Asked {
     /// The number of a client certificate. Where no TLS is spoken it is for where a redirect leads.
     pub certificate: Option<u16>,
-    /// The number of what it says of a proxy.
-    pub proxy: ProxyNumber,
+    /// What it says of a proxy.
+    pub proxy: SaidProxy,
     /// A source address.
     pub source: Option<IpAddr>,
     /// Whether some of this is known only to the user, who may ask for something else in each iteration.
     pub is_of_user: bool,
 }
 
-/// The number of what requests say of their proxies; 0 is what they say that say nothing.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub(crate) struct ProxyNumber(u32);
+/// What a request says of its proxy, if anything. Two are equal if they come from one text.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SaidProxy(Option<Rc<Said>>);
+
+/// What a text says of a proxy.
+#[derive(Debug)]
+struct Said {
+    choice: ProxyChoice,
+    /// Whether a proxy that the plan does not name may be used.
+    allowed: Result<(), String>,
+}
+
+impl SaidProxy {
+    fn place(&self) -> Option<*const Said> {
+        self.0.as_ref().map(Rc::as_ptr)
+    }
+
+    /// Whether requests may go through a proxy that the plan does not name.
+    ///
+    /// # Errors
+    /// Why they may not.
+    pub(crate) fn is_allowed(&self) -> Result<(), String> {
+        self.0.as_ref().map_or(Ok(()), |said| said.allowed.clone())
+    }
+}
+
+impl PartialEq for SaidProxy {
+    fn eq(&self, other: &Self) -> bool {
+        self.place() == other.place()
+    }
+}
+
+impl Eq for SaidProxy {}
+
+impl Hash for SaidProxy {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.place().hash(state);
+    }
+}
 
 #[derive(Default)]
 pub(super) struct Origins {
-    known: RefCell<Vec<Rc<KnownOrigin>>>,
-    /// The numbers of origins for which nothing is asked, ...
-    plain: RefCell<HashMap<Origin, u32>>,
-    /// ... and by these numbers those of the same ones for which something is.
-    asked: RefCell<HashMap<(u32, Asked), u32>>,
-    /// What requests have said of their proxies, but for those that say nothing, and whether a proxy that the plan does not
-    /// name may be used, ...
-    choices: RefCell<Vec<(ProxyChoice, Result<(), String>)>>,
-    /// ... and its numbers by the texts.
-    proxies: RefCell<HashMap<Box<[u8]>, ProxyNumber>>,
+    /// Those that the plan names, by their numbers in the program.
+    named: Vec<Rc<KnownOrigin>>,
+    /// Origins for which nothing is asked, ...
+    plain: RefCell<Held<Origin, KnownOrigin>>,
+    /// ... and by their numbers the same ones for which something is.
+    asked: RefCell<Held<(u64, Asked), KnownOrigin>>,
+    /// What requests have said of their proxies, by the texts.
+    proxies: RefCell<Held<Box<[u8]>, Said>>,
+    /// The number that the next new one gets.
+    next: Cell<u64>,
 }
 
 impl Origins {
     pub(super) fn new(program: &Program) -> Self {
-        let all = Origins::default();
-        for origin in &program.origins {
-            all.number(program, origin.clone(), Asked::default());
-        }
+        let mut all = Origins::default();
+        let named = program.origins.iter();
+        all.named = named.map(|origin| all.plain(program, origin.clone())).collect();
         all
     }
 
-    /// The number of an origin, which it gets now if it is new.
-    fn number(&self, program: &Program, origin: Origin, asked: Asked) -> u32 {
-        let plain = self.plain.borrow().get(&origin).copied();
-        let plain = plain.unwrap_or_else(|| {
-            let number = self.add(program, origin.clone(), Asked::default());
-            self.plain.borrow_mut().insert(origin.clone(), number);
-            number
-        });
-        if asked == Asked::default() {
-            return plain;
-        }
-        let known = self.asked.borrow().get(&(plain, asked)).copied();
+    /// An origin for which nothing is asked.
+    fn plain(&self, program: &Program, origin: Origin) -> Rc<KnownOrigin> {
+        let known = self.plain.borrow().get(&origin);
         known.unwrap_or_else(|| {
-            let number = self.add(program, origin, asked);
-            self.asked.borrow_mut().insert((plain, asked), number);
-            number
+            let new = self.new_origin(program, origin.clone(), Asked::default(), None);
+            self.plain.borrow_mut().put(origin, new)
         })
     }
 
-    fn add(&self, program: &Program, origin: Origin, asked: Asked) -> u32 {
-        let choices = self.choices.borrow();
-        let index = asked.proxy.0.checked_sub(1);
-        let choice = index.and_then(|index| choices.get(index as usize)).map(|(choice, _)| choice);
-        let proxy = choice.unwrap_or(&ProxyChoice::OfPlan).toward(&origin, &program.proxy);
+    /// The same origin with something else asked for.
+    fn as_asked(
+        &self,
+        program: &Program,
+        plain: &Rc<KnownOrigin>,
+        asked: Asked,
+    ) -> Rc<KnownOrigin> {
+        if asked == Asked::default() {
+            return plain.clone();
+        }
+        let key = (plain.number, asked);
+        let known = self.asked.borrow().get(&key);
+        known.unwrap_or_else(|| {
+            let (origin, asked) = (plain.origin.clone(), key.1.clone());
+            let new = self.new_origin(program, origin, asked, Some(plain.clone()));
+            self.asked.borrow_mut().put(key, new)
+        })
+    }
+
+    fn new_origin(
+        &self,
+        program: &Program,
+        origin: Origin,
+        asked: Asked,
+        plain: Option<Rc<KnownOrigin>>,
+    ) -> KnownOrigin {
+        let number = self.next.get();
+        self.next.set(number + 1);
+        let choice = asked.proxy.0.as_ref().map_or(&ProxyChoice::OfPlan, |said| &said.choice);
+        let proxy = choice.toward(&origin, &program.proxy);
         let http2 = match program.http {
             _ if !origin.is_http() => false,
             Http::V1 => false,
@@ -98,63 +160,50 @@ impl Origins {
             Http::Auto => origin.is_tls(),
         };
         let certificate = asked.certificate.filter(|_| origin.is_tls());
-        let mut known = self.known.borrow_mut();
-        known.push(Rc::new(KnownOrigin {
+        KnownOrigin {
+            number,
             authority: origin.authority().into(),
+            via: Via { certificate, proxy, source: asked.source },
             origin,
             asked,
-            via: Via { certificate, proxy, source: asked.source },
             http2: Cell::new(http2),
-        }));
-        (known.len() - 1) as u32
+            _plain: plain,
+        }
     }
 }
 
 impl Worker {
-    /// The origin of a number.
-    pub(crate) fn origin(&self, number: u32) -> Rc<KnownOrigin> {
-        self.origins.known.borrow()[number as usize].clone()
+    /// An origin that the plan names, by its number in the program.
+    pub(crate) fn named_origin(&self, number: u32) -> Rc<KnownOrigin> {
+        self.origins.named[number as usize].clone()
     }
 
-    /// The number of an origin for a request that asks for this. Connections with a client certificate, through a proxy or
+    /// An origin for a request that asks for this. Connections with a client certificate, through a proxy or
     /// from an address of their own go to an origin of their own, so that no other request has them.
-    pub(crate) fn origin_number(&self, origin: Origin, asked: Asked) -> u32 {
-        self.origins.number(&self.program, origin, asked)
+    pub(crate) fn known_origin(&self, origin: Origin, asked: Asked) -> Rc<KnownOrigin> {
+        let plain = self.origins.plain(&self.program, origin);
+        self.as_asked(&plain, asked)
     }
 
-    /// The number of an origin for a request that asks for this, from that for one which asks for nothing.
-    pub(crate) fn as_asked(&self, plain: u32, asked: Asked) -> u32 {
-        let known = self.origins.asked.borrow().get(&(plain, asked)).copied();
-        known.unwrap_or_else(|| self.origin_number(self.origin(plain).origin.clone(), asked))
+    /// An origin for a request that asks for this, from that for one which asks for nothing.
+    pub(crate) fn as_asked(&self, plain: &Rc<KnownOrigin>, asked: Asked) -> Rc<KnownOrigin> {
+        self.origins.as_asked(&self.program, plain, asked)
     }
 
-    /// The number of what a text says of a proxy.
+    /// What a text says of a proxy.
     ///
     /// # Errors
     /// It says nothing of one.
-    pub(crate) fn proxy_number(&self, text: &[u8]) -> Result<ProxyNumber, String> {
-        if let Some(number) = self.origins.proxies.borrow().get(text) {
-            return Ok(*number);
+    pub(crate) fn said_proxy(&self, text: &[u8]) -> Result<SaidProxy, String> {
+        if let Some(said) = self.origins.proxies.borrow().get(text) {
+            return Ok(SaidProxy(Some(said)));
         }
-        let mut choices = self.origins.choices.borrow_mut();
-        let number = match ProxyChoice::read(&String::from_utf8_lossy(text))? {
-            ProxyChoice::OfPlan => ProxyNumber::default(),
-            choice => {
-                let allowed = choice.is_allowed(&self.program.hosts);
-                choices.push((choice, allowed));
-                ProxyNumber(choices.len() as u32)
-            }
+        let choice = match ProxyChoice::read(&String::from_utf8_lossy(text))? {
+            ProxyChoice::OfPlan => return Ok(SaidProxy::default()),
+            choice => choice,
         };
-        self.origins.proxies.borrow_mut().insert(text.into(), number);
-        Ok(number)
-    }
-    /// Whether requests may go through a proxy that the plan does not name.
-    ///
-    /// # Errors
-    /// Why they may not.
-    pub(crate) fn allows_proxy(&self, ProxyNumber(number): ProxyNumber) -> Result<(), String> {
-        let choices = self.origins.choices.borrow();
-        let choice = number.checked_sub(1).and_then(|index| choices.get(index as usize));
-        choice.map_or(Ok(()), |(_, allowed)| allowed.clone())
+        let allowed = choice.is_allowed(&self.program.hosts);
+        let said = Said { choice, allowed };
+        Ok(SaidProxy(Some(self.origins.proxies.borrow_mut().put(text.into(), said))))
     }
 }

@@ -256,3 +256,30 @@ fn errors_read_well() {
         assert_eq!(error.to_string(), text);
     }
 }
+
+#[test]
+fn what_can_be_read_of_a_body_that_is_nearly_json_is_read() {
+    let id = extractor(Spec::Json("$.id"));
+    for body in [
+        &b"\xEF\xBB\xBF{\"id\":7}"[..],
+        b"{\"id\":7,}",
+        b"{\"id\":7}\n<!-- rendered in 3 ms -->",
+        b"{\"ratio\":NaN,\"id\":7}",
+        b"{\"name\":\"Andr\xE9\",\"id\":7}",
+        b"{\"name\":\"a\tb\",\"id\":7}",
+        b"{\"id\":7,\"items\":[{\"a\":1},{\"a",
+    ] {
+        let body = Body::new(body, b"application/json");
+        let documents = Documents::of(&body, Limits::default());
+        let found = id.find_in(&documents, MatchChoice::First, 0);
+        let Ok(Found::One(item)) = &found else { panic!("{found:?} in {body:?}") };
+        assert_eq!(item.to_text(), b"7".as_slice(), "{body:?}");
+        // Where nothing is found, the reason may be what is wrong with it.
+        let other = extractor(Spec::Json("$.other"));
+        let found = other.find_in(&documents, MatchChoice::First, 0);
+        match documents.is_json() {
+            true => assert_eq!(found, Ok(Found::None)),
+            false => assert!(matches!(found, Err(ExtractError::NotJson { .. })), "{found:?}"),
+        }
+    }
+}

@@ -92,27 +92,6 @@ fn a_name_is_looked_up_again_when_that_is_too_old() {
 }
 
 #[test]
-fn one_looks_a_name_up_while_others_go_on_with_what_was_known() {
-    let ttl = Duration::from_secs(10);
-    let settings =
-        Settings { dns: crate::Dns { ttl: Some(ttl), in_order: false }, ..Settings::default() };
-    with_each_backend_and(&settings, |client| async move {
-        let is_fresh = |now: Duration| match client.known("a:1", now.as_nanos() as u64) {
-            Known::Fresh(_) => Some(true),
-            Known::TooOld => Some(false),
-            Known::Not => None,
-        };
-        assert_eq!(is_fresh(Duration::ZERO), None);
-        client.note("a:1".to_owned(), Rc::new([]), 0);
-        assert_eq!(is_fresh(ttl - Duration::from_nanos(1)), Some(true));
-        assert_eq!([is_fresh(ttl), is_fresh(ttl)], [Some(false), Some(true)]);
-        // It came to nothing.
-        client.not_found("a:1");
-        assert_eq!([is_fresh(ttl), is_fresh(ttl)], [Some(false), Some(true)]);
-    });
-}
-
-#[test]
 fn what_only_users_know_goes_past_no_unix_socket() {
     let settings = Settings { unix: Some("/nowhere/a.sock".into()), ..Settings::default() };
     with_each_backend_and(&settings, |client| async move {

@@ -4,8 +4,10 @@
 
 /// Bytes of a frame's head.
 const HEAD: usize = 9;
-/// Bytes of a GOAWAY that are looked at: the last stream and the code.
+/// Bytes of a GOAWAY that are looked at first: the last stream and the code, ...
 const GOAWAY: usize = 8;
+/// ... and of what its sender says behind them.
+const WORDS: usize = 256;
 
 /// Types of frames that are told apart.
 pub(super) mod kind {
@@ -13,6 +15,7 @@ pub(super) mod kind {
     pub const HEADERS: u8 = 1;
     pub const SETTINGS: u8 = 4;
     pub const GOAWAY: u8 = 7;
+    pub const CONTINUATION: u8 = 9;
 }
 
 /// What a client sends before its first frame (RFC 9113, section 3.4).
@@ -79,7 +82,8 @@ pub(super) struct Scanner {
     had: usize,
     /// Bytes of the payload that are still to come.
     rest: usize,
-    goaway: [u8; GOAWAY],
+    /// The beginning of the last GOAWAY's payload.
+    goaway: Vec<u8>,
 }
 
 impl Scanner {
@@ -104,6 +108,9 @@ impl Scanner {
                 }
                 self.frame = Frame::of(self.head);
                 self.rest = self.frame.length as usize;
+                if self.frame.kind == kind::GOAWAY {
+                    self.goaway.clear();
+                }
                 passed(Passed::Head(self.frame));
             }
             let taken = self.rest.min(bytes.len());
@@ -121,16 +128,20 @@ impl Scanner {
 
     /// A piece of a GOAWAY's payload.
     fn goaway(&mut self, piece: &[u8], passed: &mut impl FnMut(Passed)) {
-        let from = self.frame.length as usize - self.rest;
-        if from >= GOAWAY || piece.is_empty() {
-            return;
+        let had = self.goaway.len();
+        let length = piece.len().min(GOAWAY + WORDS - had);
+        self.goaway.extend_from_slice(&piece[..length]);
+        if had < GOAWAY
+            && let Some([a, b, c, d, ..]) = self.goaway.first_chunk::<GOAWAY>()
+        {
+            passed(Passed::GoAway(u32::from_be_bytes([*a, *b, *c, *d]) & 0x7fff_ffff));
         }
-        let length = piece.len().min(GOAWAY - from);
-        self.goaway[from..from + length].copy_from_slice(&piece[..length]);
-        if from + length == GOAWAY {
-            let [a, b, c, d, ..] = self.goaway;
-            passed(Passed::GoAway(u32::from_be_bytes([a, b, c, d]) & 0x7fff_ffff));
-        }
+    }
+
+    /// The code of the last GOAWAY, and the beginning of what its sender says.
+    pub(super) fn farewell(&self) -> Option<(u32, &[u8])> {
+        let ([.., a, b, c, d], words) = self.goaway.split_first_chunk::<GOAWAY>()?;
+        Some((u32::from_be_bytes([*a, *b, *c, *d]), words))
     }
 }
 
@@ -185,6 +196,12 @@ mod tests {
         ];
         assert_eq!(ends, expected);
         assert!(seen.contains(&Passed::GoAway(9)), "{seen:?}");
+        let mut scanner = Scanner::after(PREFACE);
+        stream().iter().for_each(|byte| scanner.feed(&[*byte], |_| ()));
+        assert_eq!(scanner.farewell(), Some((2, &b"why"[..])));
+        let endless = [&[0; GOAWAY][..], &[b'x'; 10_000]].concat();
+        scanner.feed(&frame(kind::GOAWAY, 0, 0, &endless), |_| ());
+        assert_eq!(scanner.farewell(), Some((0, &[b'x'; WORDS][..])));
     }
 
     proptest! {

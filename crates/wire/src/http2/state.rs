@@ -10,6 +10,12 @@ use crate::error::Delivery;
 /// Most streams that a connection ever has: their numbers are odd, and end at 2^31.
 const MAX_STREAMS: u64 = 1 << 30;
 
+/// Most HEADERS of a response: of 32 interim ones, as in HTTP/1.1, of the response itself, and of what follows its body. The
+/// `h2` crate keeps them until somebody asks for them, however many there are.
+const MAX_HEADS: u32 = 34;
+/// Most bytes of them all, as they are sent. A single one that is too large is an error of its request, and far below.
+const MAX_HEAD_BYTES: u64 = 1 << 20;
+
 /// What passed of one stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Marks {
@@ -21,6 +27,9 @@ pub(super) struct Marks {
     pub end_ns: u64,
     /// From the arrival of what was read last until it was read, where the kernel said so.
     pub delay_ns: Option<u64>,
+    /// HEADERS of the response, and bytes of these and of what continues them.
+    pub heads: u32,
+    pub head_bytes: u64,
     /// Bytes of its frames, heads of frames included.
     pub bytes_in: u64,
     pub bytes_out: u64,
@@ -40,6 +49,19 @@ impl Marks {
         stamped.unwrap_or(now)
     }
 
+    /// A frame of a head came, `first` if it begins one. What is wrong if there are too many of them.
+    pub(super) fn head_came(&mut self, bytes: u64, first: bool) -> Option<&'static str> {
+        self.heads += u32::from(first);
+        self.head_bytes += bytes;
+        match () {
+            () if self.heads > MAX_HEADS => Some("more than 32 interim responses"),
+            () if self.head_bytes > MAX_HEAD_BYTES => {
+                Some("more than 1 MiB of heads of a response")
+            }
+            () => None,
+        }
+    }
+
     /// How far the request had got when its connection or stream broke.
     pub(super) fn delivery(&self) -> Delivery {
         match (self.sent_ns, self.bytes_in, self.acknowledged) {
@@ -57,6 +79,10 @@ pub(super) struct ConnectionState {
     pub streams: RefCell<HashMap<u32, Marks>>,
     /// The other side takes no stream above this one.
     pub last_stream: Cell<Option<u32>>,
+    /// Why the other side has said that it takes no more, in words.
+    pub farewell: RefCell<Option<Box<str>>>,
+    /// Why nothing more is read of what the other side sends.
+    pub too_much: Cell<Option<&'static str>>,
     /// The other side has closed.
     pub closed: Cell<bool>,
     /// What comes is HTTP/1.

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
+use h2::Reason;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::frames::{Frame, PREFACE, Passed, Scanner, kind};
@@ -77,6 +78,7 @@ impl Watched {
         let now = self.clock.now();
         let Watched { came, state, .. } = self;
         let mut streams = state.streams.borrow_mut();
+        let mut is_goaway = false;
         let mut of = |frame: &Frame, note: &dyn Fn(&mut super::state::Marks)| {
             if let Some(marks) = streams.get_mut(&frame.stream) {
                 note(marks);
@@ -89,6 +91,10 @@ impl Watched {
                     marks.first_byte_ns = marks.arrived(now, delay);
                     marks.sent_ns = marks.sent_ns.min(marks.first_byte_ns);
                 }
+                if let kind::HEADERS | kind::CONTINUATION = frame.kind {
+                    let wrong = marks.head_came(frame.bytes(), frame.kind == kind::HEADERS);
+                    state.too_much.set(state.too_much.get().or(wrong));
+                }
             }),
             Passed::End(frame) if frame.ends_stream() => {
                 of(&frame, &|marks| marks.end_ns = marks.arrived(now, delay));
@@ -96,12 +102,15 @@ impl Watched {
             Passed::End(frame) if frame.kind == kind::SETTINGS && !frame.is_ack() => {
                 state.news.set(true);
             }
-            Passed::End(_) => {}
+            Passed::End(frame) => is_goaway |= frame.kind == kind::GOAWAY,
             Passed::GoAway(last) => {
                 state.last_stream.set(Some(last));
                 state.news.set(true);
             }
         });
+        if let Some((code, words)) = came.farewell().filter(|_| is_goaway) {
+            state.farewell.replace(Some(farewell(code, words)));
+        }
     }
 
     /// The connection broke: what had been acknowledged of each request is known now, and not later.
@@ -137,6 +146,16 @@ impl Watched {
     }
 }
 
+/// What a GOAWAY says, for people.
+fn farewell(code: u32, words: &[u8]) -> Box<str> {
+    let code = format!("{:?}", Reason::from(code));
+    match String::from_utf8_lossy(words).escape_debug() {
+        words if words.clone().next().is_some() => format!("{code} (\"{words}\")"),
+        _ => code,
+    }
+    .into()
+}
+
 impl AsyncRead for Watched {
     fn poll_read(
         self: Pin<&mut Self>,
@@ -148,6 +167,9 @@ impl AsyncRead for Watched {
         match ready!(this.link.poll_read(cx, room)) {
             Ok(read) if read.bytes > 0 => {
                 this.read(&room[..read.bytes], read.ago_ns);
+                if let Some(why) = this.state.too_much.get() {
+                    return Poll::Ready(Err(io::Error::other(why)));
+                }
                 buffer.advance(read.bytes);
                 Poll::Ready(Ok(()))
             }

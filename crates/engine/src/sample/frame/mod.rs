@@ -4,6 +4,7 @@
 mod end;
 
 use std::cell::OnceCell;
+use std::rc::Rc;
 
 use squall_extract::{Body, Documents, Limits};
 use squall_metrics::{CheckResult, PHASES, Phases};
@@ -25,7 +26,7 @@ use crate::sample::resources::{Found, Wanted, content_type};
 use crate::sample::{Moment, SampleFailure};
 use crate::scope::{Reply, Said, UserScope};
 use crate::user::{Core, Strand};
-use crate::worker::Worker;
+use crate::worker::{KnownOrigin, Worker};
 
 /// How long a response takes at least for which a segment was sent again: Linux probes after twice the
 /// round trip, at least some 10 ms, and repeats after 200 ms (RFC 8985; TCP_RTO_MIN). To ask costs a system
@@ -110,8 +111,8 @@ pub(crate) struct Frame<'w> {
     pub sent: Option<Box<Sent>>,
     /// The number of the jar that its request's cookies are in.
     pub jar: u16,
-    /// The number of the origin that its last response came from.
-    pub origin: Option<u32>,
+    /// The origin that its last response came from.
+    pub origin: Option<Rc<KnownOrigin>>,
     /// The bounds of a request whose user decides some of them.
     limits: Option<Box<program::Limits>>,
     /// What is looked for in the reply.
@@ -233,7 +234,7 @@ impl<'w> Frame<'w> {
     /// time limit is its own.
     pub(in crate::sample) async fn place(
         &mut self,
-        origin: u32,
+        origin: &Rc<KnownOrigin>,
         limit: u64,
     ) -> Result<Place, SampleFailure> {
         if let Some(place) = self.worker.place_of_own(self.user, origin) {
@@ -406,7 +407,7 @@ impl<'w> Frame<'w> {
         let body = Body::new(&response.body[..kept], content_type(response));
         let documents = Documents::of(&body, Limits::default());
         let sent = self.sent.take();
-        let origin = self.origin.map(|number| self.worker.origin(number));
+        let origin = self.origin.clone();
         let reply = Reply {
             code: self.code,
             body_bytes: response.body_bytes,
@@ -500,7 +501,9 @@ pub(crate) fn note(worker: &Worker, observation: &Observation<'_>) {
         Observation::Checked(check, passed) => {
             worker.recorder.check(check.row, check_result(check, passed));
         }
-        Observation::Extracted(name, value) => worker.learn(name, value),
+        Observation::Extracted(name, value) | Observation::Defaulted(name, value, _) => {
+            worker.learn(name, value);
+        }
         Observation::NotExtracted(..) => {}
     }
 }

@@ -115,6 +115,89 @@ fn a_head_that_goes_on_and_on_is_not_kept() {
     });
 }
 
+/// An interim head, with a line of so many bytes in each of so many frames.
+fn interim((frames, bytes): (usize, usize)) -> Vec<u8> {
+    let status = [0x08, 3, b'1', b'0', b'3'];
+    let mut line = vec![0, 1, b'a', 0x7f];
+    let mut rest = bytes - 127;
+    while rest >= 128 {
+        line.push(rest as u8 | 128);
+        rest >>= 7;
+    }
+    line.push(rest as u8);
+    line.resize(line.len() + bytes, b'x');
+    let mut head = frame(1, 0, 1, &status);
+    (0..frames).for_each(|_| head.extend(frame(9, 0, 1, &line)));
+    head.extend(frame(9, END_HEADERS, 1, &[]));
+    head
+}
+
+#[test]
+fn interim_heads_are_bounded_by_number_and_by_bytes() {
+    let rest = [headers(0, &[OK]), frame(0, END_STREAM, 1, b"ok")].concat();
+    let few = [interim((1, 1_000)).repeat(32), rest.clone()].concat();
+    answered(few, |result| assert_eq!(result.expect("a response").body, b"ok"));
+    for (shape, times, told) in [
+        ((1, 200), 100_000, "HTTP/2: more than 32 interim responses"),
+        ((4, 16_000), 32, "HTTP/2: more than 1 MiB of heads of a response"),
+    ] {
+        answered([interim(shape).repeat(times), rest.clone()].concat(), |result| {
+            let error = result.expect_err("too many");
+            assert_eq!((error.kind(), &*error.to_string()), (ErrorKind::Malformed, told));
+        });
+    }
+}
+
+#[test]
+fn what_a_failed_exchange_has_cost_is_told() {
+    run(|client| {
+        let head = headers(0, &[OK]);
+        let origin = scripted(
+            1,
+            [head, frame(0, 0, 1, b"some"), frame(3, 0, 1, &[0, 0, 0, 2])].concat(),
+            false,
+        );
+        async move {
+            let (session, progress) = (open(&client, &origin).await, Progress::default());
+            let stream = stream(&session).await;
+            send_and_tell(&client, &stream, ("GET", "/", b""), &progress)
+                .await
+                .expect_err("a reset");
+            let (sent, received) = progress.take_bytes();
+            // Three frames have come, of 1, 4 and 4 bytes behind their heads.
+            assert_eq!((sent > 9, received), (true, 36), "{sent}");
+        }
+    });
+}
+
+#[test]
+fn why_the_server_ends_the_connection_is_told() {
+    let goaway = |last: u8, code: u8, words: &[u8]| {
+        frame(7, 0, 0, &[&[0, 0, 0, last, 0, 0, 0, code], words].concat())
+    };
+    let closed = |words: &str| format!("before any byte of the response, behind GOAWAY, {words}");
+    let endless = b"\x1b[2J\xff\n".repeat(1_000);
+    let shown = "\\u{1b}[2J\u{fffd}\\n".repeat(42);
+    for (answer, told) in [
+        (goaway(1, 0, b""), closed("NO_ERROR")),
+        (goaway(1, 0xb, b"too_many_pings"), closed("ENHANCE_YOUR_CALM (\"too_many_pings\")")),
+        (
+            goaway(0, 0xb, b"too_many_pings"),
+            "the other side takes no more requests here: GOAWAY, ENHANCE_YOUR_CALM (\"too_many_pings\")".to_owned(),
+        ),
+        (goaway(1, 1, &endless), closed(&format!("PROTOCOL_ERROR (\"{shown}\\u{{1b}}[2J\")"))),
+    ] {
+        run(|client| {
+            let (origin, told) = (scripted(1, answer.clone(), true), told.clone());
+            async move {
+                let session = open(&client, &origin).await;
+                let error = get(&client, &session, "/").await.expect_err("it was closed");
+                assert_eq!((error.kind(), error.to_string()), (ErrorKind::ClosedEarly, told));
+            }
+        });
+    }
+}
+
 #[test]
 fn goaway_leaves_some_requests_to_another_connection() {
     let answer = [

@@ -74,6 +74,15 @@ async fn send(
     path: &str,
     body: &[u8],
 ) -> Result<Seen, Error> {
+    send_and_tell(client, stream, (method, path, body), &Progress::default()).await
+}
+
+async fn send_and_tell(
+    client: &Client,
+    stream: &Stream,
+    (method, path, body): (&str, &str, &[u8]),
+    progress: &Progress,
+) -> Result<Seen, Error> {
     let fields = Fields::new(method, false, "a.example", path.as_bytes()).expect("valid");
     let request = RequestFields { fields: &fields, body, stream: None };
     let expect = Expect {
@@ -84,7 +93,6 @@ async fn send(
         decompress: true,
         throttle: None,
     };
-    let progress = Progress::default();
     let done = |got: &Response<'_>, times| Seen {
         status: got.status,
         head: String::from_utf8_lossy(got.head).into_owned(),
@@ -95,7 +103,7 @@ async fn send(
         bytes_out: got.bytes_out,
         times,
     };
-    stream.exchange(client, request, expect, &progress, done).await
+    stream.exchange(client, request, expect, progress, done).await
 }
 
 pub(crate) async fn get(client: &Client, session: &Session, path: &str) -> Result<Seen, Error> {
