@@ -68,7 +68,7 @@ impl Recording {
     /// # Errors
     /// It cannot be read.
     pub fn open(path: &Path) -> io::Result<Recording> {
-        let file = File::open(path)?;
+        let file = squall_plan::files::open(path)?;
         let end = file.metadata()?.len();
         Recording::at(file, end)
     }

@@ -144,6 +144,22 @@ fn what_is_pure_has_no_clock_and_no_io() {
     }
 }
 
+/// A run's folder may be of anybody's making: its files are opened by `squall_plan::files`, which waits for none.
+#[test]
+fn files_of_runs_are_opened_in_one_place() {
+    let folder = format!("{}/../report/src", env!("CARGO_MANIFEST_DIR"));
+    for file in sources(folder.as_ref()) {
+        if file.ends_with("tests.rs") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&file).expect("a source file is readable");
+        let own = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+        for word in ["File::open(", "fs::read(", "fs::read_to_string("] {
+            assert!(!own.contains(word), "{} says {word}", file.display());
+        }
+    }
+}
+
 fn sources(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).expect("the crate has a src folder") {
