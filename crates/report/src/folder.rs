@@ -84,6 +84,27 @@ impl RunFolder {
         self.error.as_ref().or(self.recording.error())
     }
 
+    /// Whether what was recorded is where it is looked for.
+    ///
+    /// # Errors
+    /// A file was removed, or another one took its place, while the run went on.
+    pub fn is_in_place(&self) -> io::Result<()> {
+        let files = [
+            ("slices.bin", self.recording.file()),
+            ("log.jsonl", &self.log),
+            ("host.jsonl", &self.host),
+        ];
+        match files.into_iter().find(|(name, file)| !is_at(file, &self.path.join(name))) {
+            Some((name, _)) => {
+                let text = format!(
+                    "{name}: it was removed or replaced during the run, and what was written to it is lost"
+                );
+                Err(io::Error::other(text))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Adds what a worker recorded in a second.
     pub fn slice(&mut self, slice: &Slice) {
         self.recording.append(slice);
@@ -140,6 +161,19 @@ impl RunFolder {
             self.error.get_or_insert(error);
         }
     }
+}
+
+/// Whether an open file is the one at a path.
+fn is_at(file: &File, path: &Path) -> bool {
+    let (Ok(own), Ok(there)) = (file.metadata(), fs::metadata(path)) else { return false };
+    #[cfg(unix)]
+    let same = {
+        use std::os::unix::fs::MetadataExt as _;
+        (own.dev(), own.ino()) == (there.dev(), there.ino())
+    };
+    #[cfg(not(unix))]
+    let same = own.len() == there.len();
+    same
 }
 
 /// Writes the result into the folder of a run once more, as something was lost after it had been written. Where there is no room,

@@ -114,6 +114,11 @@ impl Recording {
         self.file.write_all(&self.record)
     }
 
+    /// The file.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
     /// How long it is, in bytes.
     pub(crate) fn length(&self) -> u64 {
         self.end
