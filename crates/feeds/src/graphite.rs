@@ -66,7 +66,7 @@ impl Carbon {
 
 impl Receiver for Carbon {
     fn deliver(&mut self, bytes: &[u8]) -> Result<(), DeliveryError> {
-        self.send(bytes).map_err(|error| DeliveryError::Again(error.to_string()))
+        self.send(bytes).map_err(DeliveryError::again)
     }
 }
 

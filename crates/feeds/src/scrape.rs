@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use squall_report::families::Tags;
-use squall_runner::{Delivery, give_way};
+use squall_runner::{Delivery, Trouble, give_way};
 
 use crate::exposition::Format;
 use crate::families::{Family, families};
@@ -93,7 +93,7 @@ impl Endpoint {
                 0 => "the totals were never scraped",
                 _ => "the last totals were never scraped",
             };
-            shared.delivery.trouble(text);
+            shared.delivery.trouble(&Trouble::new(text));
             shared.delivery.lost(count(&families(&state.totals, &shared.own)));
         }
         drop(state);

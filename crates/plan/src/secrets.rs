@@ -8,6 +8,7 @@
 
 mod below_auth;
 mod credentials;
+mod foreign;
 mod forms;
 mod masking;
 mod patterns;

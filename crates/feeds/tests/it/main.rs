@@ -197,6 +197,22 @@ fn an_influxdb_that_refuses_is_not_asked_again() {
     assert!(!report.name.contains("secret-word") && report.name.contains("***@"), "{report:?}");
 }
 
+/// What authorizes may come back in what refuses it.
+#[test]
+fn a_receiver_that_repeats_what_authorized_puts_no_secret_into_the_result() {
+    let (influxdb, grpc) =
+        (Http::influxdb(Fault::Repeats, usize::MAX), Grpc::start(Fault::Repeats, usize::MAX));
+    for (kind, url, why) in [
+        (FeedKind::Influxdb, influxdb.url(), "status 401: "),
+        (FeedKind::OtlpGrpc, grpc.url(), "gRPC status 16 (UNAUTHENTICATED): "),
+    ] {
+        let (run, report) = run_with(kind, &url);
+        assert_lost(&run, &report, why);
+        let shown = format!("{report:?} {:?}", run.warnings);
+        assert!(!shown.contains("secret-word") && !shown.contains("bWU6c2"), "{shown}");
+    }
+}
+
 #[test]
 fn receivers_that_are_down_or_hang_cost_points_alone() {
     let nobody = receivers::closed_port();
