@@ -263,7 +263,7 @@ fn a_server_of_grpc_that_refuses_is_not_asked_again_and_one_that_hangs_costs_poi
 #[test]
 fn graphite_holds_what_the_run_counted_whatever_happens_on_the_way() {
     std::thread::scope(|scope| {
-        for fault in [Fault::None, Fault::ClosesHalfWay, Fault::Slow] {
+        for fault in [Fault::None, Fault::ClosesHalfWay, Fault::Slow, Fault::Hangs] {
             scope.spawn(move || {
                 let receiver = Carbon::start(fault, 2);
                 let (run, report) = run_with(FeedKind::Graphite, &receiver.address());
