@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// A crate, and the crates of the workspace that it may import.
-const MAY_IMPORT: [(&str, &[&str]); 19] = [
+const MAY_IMPORT: [(&str, &[&str]); 20] = [
     (
         "squall",
         &[
@@ -21,12 +21,16 @@ const MAY_IMPORT: [(&str, &[&str]); 19] = [
             "squall-plan",
             "squall-report",
             "squall-runner",
+            "squall-serve",
             "squall-target",
             "squall-ui",
             "squall-wire",
         ],
     ),
-    ("squall-ui", &["squall-base", "squall-live", "squall-report", "squall-runner"]),
+    (
+        "squall-ui",
+        &["squall-base", "squall-live", "squall-report", "squall-runner", "squall-serve"],
+    ),
     (
         "squall-live",
         &[
@@ -41,7 +45,14 @@ const MAY_IMPORT: [(&str, &[&str]); 19] = [
     ),
     (
         "squall-feeds",
-        &["squall-base", "squall-metrics", "squall-plan", "squall-report", "squall-runner"],
+        &[
+            "squall-base",
+            "squall-metrics",
+            "squall-plan",
+            "squall-report",
+            "squall-runner",
+            "squall-serve",
+        ],
     ),
     (
         "squall-runner",
@@ -67,6 +78,7 @@ const MAY_IMPORT: [(&str, &[&str]); 19] = [
             "squall-metrics",
             "squall-plan",
             "squall-report",
+            "squall-serve",
             "squall-wire",
         ],
     ),
@@ -101,6 +113,7 @@ const MAY_IMPORT: [(&str, &[&str]); 19] = [
     ("squall-jmeter", &["squall-base", "squall-plan"]),
     ("squall-plan", &["squall-base"]),
     ("squall-target", &["squall-base"]),
+    ("squall-serve", &[]),
     ("squall-base", &[]),
     ("squall-fuzz", &["squall-fuzz-cases"]),
 ];
