@@ -8,6 +8,8 @@ use super::{Excerpt, SHORTEST, Secrets};
 
 /// How often percent-encoding is undone.
 const DECODINGS: usize = 3;
+/// White space as JSON and programs write it.
+const ESCAPED: [&str; 3] = ["\\r", "\\n", "\\t"];
 
 impl Secrets {
     /// What another program says, masked as a request is. `None`: it has a secret still, or the beginning of one where it was cut,
@@ -30,15 +32,16 @@ fn bare_forms(secret: &str) -> Vec<String> {
     all.map(|form| bare(form.as_bytes())).filter(|form| form.chars().count() >= SHORTEST).collect()
 }
 
-/// The letters and digits of a text, the letters small, with percent-encoding undone.
+/// The letters and digits of a text, the letters small, with percent-encoding undone and without escaped white space.
 fn bare(text: &[u8]) -> String {
     let decoded = (0..DECODINGS).fold(text.to_vec(), |text, _| percent_decoded(&text));
-    let text = String::from_utf8_lossy(&decoded);
+    let text = String::from_utf8_lossy(&decoded).into_owned();
+    let text = ESCAPED.iter().fold(text, |text, escaped| text.replace(escaped, ""));
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// Whether a text ends with so much of the beginning of another that this is no chance.
 fn ends_with_begun(text: &str, other: &str) -> bool {
-    let ends = other.char_indices().map(|(at, _)| at).skip(SHORTEST - 2);
-    ends.into_iter().any(|end| text.ends_with(&other[..end]))
+    let mut ends = other.char_indices().map(|(at, _)| at).skip(SHORTEST - 2);
+    ends.any(|end| text.ends_with(&other[..end]))
 }

@@ -131,6 +131,7 @@ mod tests {
             "zx4kp",
             "gr\u{fc}n",
             "bwu6r3",
+            "3ldvg",
             "d0s0",
             "746f6b5f",
             "m9fowz",
