@@ -435,7 +435,7 @@ fn a_recording_that_is_removed_during_the_run_is_no_success() {
     assert!(stored["outcome"].to_string().contains("slices.bin: it was removed"), "{stored}");
 }
 
-/// With files that may have 20 KiB at most: the page is larger.
+/// With files that may have 20 KiB at most: the result and the page are larger.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_may_not_grow_costs_neither_the_result_nor_the_teardown() {
@@ -454,7 +454,7 @@ fn a_file_that_may_not_grow_costs_neither_the_result_nor_the_teardown() {
     let (text, errors) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.status.code(), Some(3), "{text}{errors}");
-    assert!(errors.contains("report.html: File too large"), "{errors}");
+    assert!(errors.contains("run.json: File too large"), "{errors}");
     assert!(text.contains("GET /status/204"), "{text}");
     assert_eq!(server.stats().requests, 4, "the load's and the teardown's");
 }
