@@ -14,8 +14,10 @@ pub fn command(args: &Check) -> CommandResult {
     let loaded = match jmeter::is_plan(&args.plan) {
         true => {
             let plan = jmeter::read(&args.plan, &args.variables)?;
-            out::print(&plan.tree());
-            plan.load()?
+            let (tree, loaded) = (plan.tree(), plan.load());
+            let secrets = loaded.as_ref().map(|own| own.plan.secrets()).unwrap_or_default();
+            out::print(&secrets.mask(&tree));
+            loaded?
         }
         false => plans::load(&args.plan, &args.variables)?,
     };
@@ -27,7 +29,7 @@ pub fn command(args: &Check) -> CommandResult {
             out::print(&program.secrets.mask_own(&program.to_string()));
         }
     } else {
-        let mut secrets = Secrets::default();
+        let mut secrets = loaded.plan.secrets();
         checked.programs.iter().for_each(|program| secrets.extend(&program.secrets));
         out::print(&describe(&loaded.plan, &secrets));
         for need in checked.demand.needs(&squall_runner::available(), None) {
@@ -60,7 +62,7 @@ fn describe(plan: &Plan, secrets: &Secrets) -> String {
     let _ = match &plan.target {
         Some(squall_plan::model::Target::Builtin) => writeln!(text, "  target     built-in"),
         Some(squall_plan::model::Target::Url(url)) => {
-            writeln!(text, "  target     {}", url.source())
+            writeln!(text, "  target     {}", secrets.mask_own(url.source()))
         }
         None => Ok(()),
     };
@@ -83,6 +85,8 @@ fn describe(plan: &Plan, secrets: &Secrets) -> String {
     for feed in &plan.feeds {
         let _ = writeln!(text, "  feed       {}", feed.target.value.shown());
     }
+    // Names may have been given a secret as well. A short one is left: numbers of users may look like it.
+    let mut text = secrets.mask(&text);
     for threshold in &plan.thresholds {
         let shown = squall_runner::masked_threshold(&threshold.text.value, secrets);
         let _ = writeln!(text, "  threshold  {shown}");

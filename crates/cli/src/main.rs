@@ -45,6 +45,8 @@ fn main() -> ExitCode {
             return if error.use_stderr() { Exit::BadInput.into() } else { Exit::Ok.into() };
         }
     };
+    // Where the system takes no handler the signal ends squall, as it would without one.
+    let _ = signals::outlive_full_files();
     let outcome = match arguments.command {
         Some(Command::Run(run)) => run::command(&run),
         Some(Command::Limit(limit)) => limit::command(&limit),

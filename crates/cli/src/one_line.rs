@@ -111,7 +111,11 @@ fn load(args: &OneLine) -> Load {
 fn split(header: &str) -> Result<(Template, Template), CommandError> {
     match header.split_once(':') {
         Some((name, value)) => Ok((Template::text(name.trim()), Template::text(value.trim()))),
-        None => Err(CommandError::bad_input(format!("-H '{header}': expected 'Name: value'"))),
+        // What was typed may be a credential.
+        None => {
+            let text = "-H: found no colon: expected 'Name: value', such as 'Accept: text/html'";
+            Err(CommandError::bad_input(text))
+        }
     }
 }
 

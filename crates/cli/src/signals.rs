@@ -3,13 +3,24 @@
 //! exits.
 
 use std::io;
+use std::sync::Arc;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use squall_runner::Handle;
 
 use crate::exit::Exit;
 use crate::out;
+
+/// A file that may not grow any more (`ulimit -f`) is an error of whoever writes it, and not the end of the process: there is a
+/// result to keep and a teardown to run. Programs that are started have the signal as it was.
+///
+/// # Errors
+/// The system takes no handler.
+pub fn outlive_full_files() -> io::Result<()> {
+    // Caught, the signal lets the write fail with EFBIG. The flag is nobody's.
+    signal_hook::flag::register(SIGXFSZ, Arc::default()).map(drop)
+}
 
 /// Watches for SIGINT, SIGTERM and SIGHUP from now on, on a thread of its own.
 ///

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use squall_metrics::Histogram;
 use squall_report::families::{FamilyKind, Tags, braced, labels};
+use squall_serve::Request;
 
 use crate::exponential::{Exponential, SCALE};
 use crate::families::{Family, Resolution, SeriesValue};
@@ -81,17 +82,13 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that a request asks for by its head. Only who can read messages asks for them, so that how much it wants them
+    /// The format that a request asks for. Only who can read messages asks for them, so that how much it wants them
     /// (`q`) is not looked at.
-    pub fn asked_for(head: &str) -> Format {
-        let accept = head.lines().filter_map(|line| line.split_once(':'));
-        let mut accept = accept.filter(|(name, _)| name.eq_ignore_ascii_case("accept"));
-        let takes_messages = accept.any(|(_, value)| {
-            value.split(',').any(|kind| {
-                let mut parts = kind.split(';').map(str::trim);
-                parts.next() == Some("application/vnd.google.protobuf")
-                    && parts.any(|part| part == "encoding=delimited")
-            })
+    pub fn asked_for(request: &Request) -> Format {
+        let takes_messages = request.list("accept").any(|kind| {
+            let mut parts = kind.split(';').map(str::trim);
+            parts.next() == Some("application/vnd.google.protobuf")
+                && parts.any(|part| part == "encoding=delimited")
         });
         if takes_messages { Format::Messages } else { Format::Text }
     }
@@ -300,7 +297,12 @@ mod tests {
     #[test]
     fn messages_are_for_those_who_ask_for_them() {
         let asked = |accept: &str| {
-            Format::asked_for(&format!("GET /metrics HTTP/1.1\r\nHost: x\r\n{accept}\r\n\r\n"))
+            let fields =
+                accept.split_once(": ").map(|(name, own)| (name.to_lowercase(), own.to_owned()));
+            Format::asked_for(&Request {
+                fields: fields.into_iter().collect(),
+                ..Request::default()
+            })
         };
         let prometheus = "accept: application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;\
                           encoding=delimited;q=0.6,text/plain;version=0.0.4;q=0.5,*/*;q=0.2";

@@ -7,6 +7,7 @@ use squall_report::Run;
 use squall_report::families::Tags;
 use squall_runner::{Delivery, Event, EventKind, Phase, Second, Sink, Start, Wanted};
 
+use crate::http;
 use crate::outlet::Outlet;
 use crate::timeline::{SentSecond, Timeline};
 
@@ -28,7 +29,6 @@ pub struct Feed {
     /// When the run began, and when its load did, in seconds since 1970.
     run_unix_s: f64,
     load_unix_s: f64,
-    delivery: Delivery,
     /// Once it was started.
     outlet: Option<Outlet>,
 }
@@ -44,7 +44,6 @@ impl Feed {
             timeline: Timeline::default(),
             run_unix_s: 0.0,
             load_unix_s: 0.0,
-            delivery: Delivery::new(target.shown()),
             outlet: None,
         }
     }
@@ -71,8 +70,9 @@ impl Sink for Feed {
         self.load_unix_s = self.run_unix_s;
         let secrets = &start.program.secrets;
         self.tags.iter_mut().for_each(|(_, value)| *value = secrets.mask_own(value));
-        self.outlet = Some(Outlet::open(&self.target, &self.tags, &self.delivery)?);
-        Ok(Wanted { delivery: Some(self.delivery.clone()), ..Wanted::default() })
+        let delivery = Delivery::new(self.target.shown(), http::secrets(&self.target, secrets));
+        self.outlet = Some(Outlet::open(&self.target, &self.tags, &delivery)?);
+        Ok(Wanted { delivery: Some(delivery), ..Wanted::default() })
     }
 
     fn second(&mut self, second: &Second) -> io::Result<()> {

@@ -1,10 +1,12 @@
 //! Graphite: plain text over TCP, with tags (Graphite 1.1 and later). The protocol has no receipt but the orderly end of a
-//! connection, so each second has a connection of its own: what was not read to its end is sent again, and takes the place
-//! of what was, since Graphite keeps one value for a series and a second.
+//! connection, so each second has a connection of its own: what its receiver resets is sent again, and takes the place of what
+//! was, since Graphite keeps one value for a series and a second. A receiver that does not end the connection has taken what
+//! could be sent; it is not waited for again.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::time::{Duration, Instant};
 
 use crate::address::connect;
 use crate::feed::Moment;
@@ -43,30 +45,61 @@ pub fn escaped(text: &str) -> String {
     })
 }
 
+/// How long a receiver may take to end the connection, and how long once one has not done so.
+const PATIENCE: Duration = Duration::from_secs(2);
+const IMPATIENCE: Duration = Duration::from_millis(20);
+
 /// A receiver of the plain text protocol.
-pub struct Carbon(String);
+pub struct Carbon {
+    address: String,
+    patience: Duration,
+}
 
 impl Carbon {
     /// At a host and port.
     pub fn new(address: &str) -> Carbon {
-        Carbon(address.to_owned())
+        Carbon { address: address.to_owned(), patience: PATIENCE }
     }
 
-    fn send(&self, bytes: &[u8]) -> io::Result<()> {
-        let mut stream = connect(&self.0, |address| TcpStream::connect_timeout(&address, ATTEMPT))?;
+    fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let to = |address| TcpStream::connect_timeout(&address, ATTEMPT);
+        let mut stream = connect(&self.address, to)?;
         stream.set_write_timeout(Some(ATTEMPT))?;
-        stream.set_read_timeout(Some(ATTEMPT))?;
         stream.write_all(bytes)?;
         stream.shutdown(Shutdown::Write)?;
-        // Who closes with something unread resets the connection. A read that a signal interrupts (squall was stopped, and goes
-        // on) is begun again.
-        io::copy(&mut stream, &mut io::sink()).map(drop)
+        if !ends(&mut stream, self.patience)? {
+            self.patience = IMPATIENCE;
+        }
+        Ok(())
+    }
+}
+
+/// Whether the other side ends a connection in time; what it says is nothing to us.
+///
+/// # Errors
+/// It resets the connection, as who closes with something unread does.
+fn ends(stream: &mut TcpStream, patience: Duration) -> io::Result<bool> {
+    let until = Instant::now() + patience;
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(false);
+        }
+        stream.set_read_timeout(Some(left))?;
+        match stream.read(&mut [0; 512]) {
+            Ok(0) => return Ok(true),
+            Ok(_) => {}
+            // Squall was stopped, and goes on; or the time is up.
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+            Err(error) => return Err(error),
+        }
     }
 }
 
 impl Receiver for Carbon {
     fn deliver(&mut self, bytes: &[u8]) -> Result<(), DeliveryError> {
-        self.send(bytes).map_err(|error| DeliveryError::Again(error.to_string()))
+        self.send(bytes).map_err(DeliveryError::again)
     }
 }
 

@@ -8,18 +8,18 @@ use std::sync::Arc;
 use bytes::Bytes;
 use h2::client::SendRequest;
 use http::{HeaderMap, HeaderValue, Request, Uri};
-use percent_encoding::percent_decode_str;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, RootCertStore};
-use squall_base::escape_control;
+use squall_base::form::percent_decoded;
 use squall_plan::feed_target::{FeedTarget, parts};
+use squall_runner::Trouble;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-use crate::http::{authorization, shown};
+use crate::http::authorization;
 use crate::outbox::{ATTEMPT, DeliveryError};
 
 /// Most bytes of a response that are kept.
@@ -69,12 +69,12 @@ struct Server {
 }
 
 impl Caller {
-    /// Of a method (`/SERVICE/METHOD`) of the server that a target names, authorized as that says, or by the token of a
-    /// variable of the environment, if there is one.
+    /// Of a method (`/SERVICE/METHOD`) of the server that a target names, authorized as that says, or by the token of
+    /// the environment, if there is one.
     ///
     /// # Errors
     /// The URL is none, or there is no TLS for it.
-    pub fn new(target: &FeedTarget, method: &str, variable: &str) -> io::Result<Caller> {
+    pub fn new(target: &FeedTarget, method: &str) -> io::Result<Caller> {
         let (scheme, _, rest) =
             parts(&target.to).ok_or_else(|| io::Error::other("expected a URL"))?;
         let authority = rest.trim_end_matches('/');
@@ -84,7 +84,7 @@ impl Caller {
         let is_secure = scheme == "https";
         let port = method.port_u16().unwrap_or(if is_secure { 443 } else { 80 });
         let tls = is_secure.then(|| tls(&host)).transpose()?;
-        let authorization = authorization(target, variable, "Bearer");
+        let authorization = authorization(target, "Bearer");
         let authorization = authorization.map(|own| own.parse().map_err(io::Error::other));
         Ok(Caller {
             runtime: Builder::new_current_thread().enable_all().build()?,
@@ -117,8 +117,8 @@ impl Caller {
                 self.connection = Some(sender);
                 response.result()
             }
-            Ok(Err(error)) => Err(DeliveryError::Again(error.to_string())),
-            Err(_) => Err(DeliveryError::Again("timeout".to_owned())),
+            Ok(Err(error)) => Err(DeliveryError::again(error)),
+            Err(_) => Err(DeliveryError::again("timeout")),
         }
     }
 
@@ -131,7 +131,7 @@ impl Caller {
             Some(own) => request.header("authorization", own),
             None => request,
         };
-        request.body(()).map_err(|error| DeliveryError::Lost(error.to_string()))
+        request.body(()).map_err(DeliveryError::lost)
     }
 }
 
@@ -214,32 +214,34 @@ impl Response {
         // One that has nothing but a head has the status there.
         let of = |name: &str| {
             let value = self.trailers.get(name).or_else(|| self.head.get(name));
-            value.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+            value.map(HeaderValue::as_bytes)
         };
         let Some(status) = of("grpc-status") else {
             let text = format!("status {} without one of gRPC", self.http_status);
             return Err(match self.http_status {
-                429 | 502..=504 => DeliveryError::Again(text),
-                _ => DeliveryError::Lost(text),
+                429 | 502..=504 => DeliveryError::again(text),
+                _ => DeliveryError::lost(text),
             });
         };
+        let status = String::from_utf8_lossy(status);
         let number: Option<usize> = status.parse().ok();
         let name = number.and_then(|number| STATUSES.get(number)).copied().unwrap_or("unknown");
         if name == "OK" {
             return Ok(self.body.get(PREFIX..).unwrap_or_default().to_vec());
         }
-        let why = of("grpc-message").unwrap_or_default();
-        let why = percent_decode_str(&why).decode_utf8_lossy().into_owned();
-        let text = format!("gRPC status {} ({name}): {}", escape_control(&status), shown(&why));
+        let why = percent_decoded(of("grpc-message").unwrap_or_default());
+        let trouble = Trouble::new(format!("gRPC status {status} ({name})")).said(&why);
         match PASSING.contains(&name) {
-            true => Err(DeliveryError::Again(text)),
-            false => Err(DeliveryError::Lost(text)),
+            true => Err(DeliveryError::Again(trouble)),
+            false => Err(DeliveryError::Lost(trouble)),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use squall_plan::secrets::Secrets;
+
     use super::*;
 
     fn response(http_status: u16, trailers: &[(&'static str, &'static str)]) -> Response {
@@ -267,15 +269,15 @@ mod tests {
         .result()
         .expect_err("a failure")
         {
-            DeliveryError::Again(text) => format!("again: {text}"),
-            DeliveryError::Lost(text) => format!("lost: {text}"),
+            DeliveryError::Again(own) => format!("again: {}", own.shown(&Secrets::default())),
+            DeliveryError::Lost(own) => format!("lost: {}", own.shown(&Secrets::default())),
             DeliveryError::Part(..) => panic!("a part"),
         };
         let full = shown(200, &[("grpc-status", "14"), ("grpc-message", "too%20busy%0a")]);
         assert_eq!(full, "again: gRPC status 14 (UNAVAILABLE): too busy");
         let refused = shown(200, &[("grpc-status", "16"), ("grpc-message", "no token")]);
         assert_eq!(refused, "lost: gRPC status 16 (UNAUTHENTICATED): no token");
-        assert_eq!(shown(200, &[("grpc-status", "99")]), "lost: gRPC status 99 (unknown): ");
+        assert_eq!(shown(200, &[("grpc-status", "99")]), "lost: gRPC status 99 (unknown)");
         assert_eq!(shown(503, &[]), "again: status 503 without one of gRPC");
         assert_eq!(shown(200, &[]), "lost: status 200 without one of gRPC");
     }
@@ -284,7 +286,7 @@ mod tests {
     fn a_url_names_the_server() {
         let caller = |url: &str| {
             let target = FeedTarget { to: url.to_owned(), ..FeedTarget::default() };
-            let own = Caller::new(&target, "/a.B/C", "SQUALL_NO_SUCH_VARIABLE").expect("a URL");
+            let own = Caller::new(&target, "/a.B/C").expect("a URL");
             let authorization = own.authorization.map(|own| own.to_str().expect("text").to_owned());
             (own.server.host, own.server.port, own.method.to_string(), authorization)
         };

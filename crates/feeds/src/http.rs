@@ -5,16 +5,14 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use percent_encoding::percent_decode_str;
-use squall_base::escape_control;
+use squall_base::form::percent_decoded;
 use squall_plan::feed_target::{FeedTarget, parts};
+use squall_plan::secrets::Secrets;
+use squall_runner::Trouble;
 use ureq::Agent;
 use ureq::tls::{Certificate, RootCerts, TlsConfig, TlsProvider};
 
 use crate::outbox::{ATTEMPT, DeliveryError};
-
-/// Most bytes of a refusal that are shown.
-const SHOWN: usize = 200;
 
 /// Posts to one URL.
 pub struct Poster {
@@ -52,9 +50,9 @@ impl Poster {
         self
     }
 
-    /// Authorized as a target says, or by the token of a variable of the environment, if there is one.
-    pub fn authorized(self, target: &FeedTarget, variable: &str, scheme: &str) -> Poster {
-        match authorization(target, variable, scheme) {
+    /// Authorized as a target says, or by the token of the environment, if there is one.
+    pub fn authorized(self, target: &FeedTarget, scheme: &str) -> Poster {
+        match authorization(target, scheme) {
             Some(own) => self.with("authorization", &own),
             None => self,
         }
@@ -69,36 +67,41 @@ impl Poster {
         let start = self.agent.post(&self.url);
         let request =
             self.headers.iter().fold(start, |own, (name, value)| own.header(*name, value));
-        let mut response =
-            request.send(body).map_err(|error| DeliveryError::Again(error.to_string()))?;
+        let mut response = request.send(body).map_err(DeliveryError::again)?;
         let status = response.status().as_u16();
         // To its end, so that the connection can be used again.
         let answer = response.body_mut().read_to_vec().unwrap_or_default();
-        let text = String::from_utf8_lossy(&answer);
-        let refusal = format!("status {status}: {}", shown(&text));
+        let refusal = || Trouble::new(format!("status {status}")).said(&answer);
         match status {
             200..=299 => Ok(answer),
-            408 | 429 | 500.. => Err(DeliveryError::Again(refusal)),
-            _ => Err(DeliveryError::Lost(refusal)),
+            408 | 429 | 500.. => Err(DeliveryError::Again(refusal())),
+            _ => Err(DeliveryError::Lost(refusal())),
         }
     }
 }
 
-/// What authorizes: the target's own token, or the user of its URL with its password, or the token of a variable of the
-/// environment, if there is one.
-pub fn authorization(target: &FeedTarget, variable: &str, scheme: &str) -> Option<String> {
+/// What authorizes: the target's own token, or the user of its URL with its password, or the token of the environment, if there is
+/// one.
+pub fn authorization(target: &FeedTarget, scheme: &str) -> Option<String> {
     let own = target.token.clone();
     let user = parts(&target.to).and_then(|(_, user, _)| user).filter(|_| own.is_none());
     if let Some(user) = user {
-        return Some(format!("Basic {}", STANDARD.encode(decoded(user))));
+        return Some(format!("Basic {}", STANDARD.encode(percent_decoded(user.as_bytes()))));
     }
-    let token = own.or_else(|| std::env::var(variable).ok()).filter(|token| !token.is_empty())?;
+    let of_environment = || std::env::var(target.kind.token_variable()?).ok();
+    let token = own.or_else(of_environment).filter(|token| !token.is_empty())?;
     Some(format!("{scheme} {token}"))
 }
 
-/// As much of a receiver's own words as is shown.
-pub fn shown(text: &str) -> String {
-    escape_control(text.trim()).chars().take(SHOWN).collect()
+/// What nothing that is said of a receiver may show: the secrets of the run, and what authorizes to it, as it is written and as it
+/// is sent.
+pub fn secrets(target: &FeedTarget, of_run: &Secrets) -> Secrets {
+    let mut secrets = of_run.clone();
+    target.secrets().iter().for_each(|own| secrets.add(own));
+    let sent = authorization(target, "Bearer");
+    let credentials = sent.as_deref().and_then(|sent| sent.split_once(' '));
+    credentials.into_iter().for_each(|(_, own)| secrets.add(own));
+    secrets
 }
 
 /// The system's roots, and ring, as for load.
@@ -113,18 +116,13 @@ fn tls() -> TlsConfig {
         .build()
 }
 
-/// A part of a URL with its percent-encoding undone.
-fn decoded(text: &str) -> Vec<u8> {
-    percent_decode_str(text).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_password_of_a_url_is_sent_as_it_is() {
-        assert_eq!(decoded("me:p%40ss%2x%"), b"me:p@ss%2x%");
+        assert_eq!(percent_decoded(b"me:p%40ss%2x%"), b"me:p@ss%2x%");
     }
 
     #[test]
@@ -133,7 +131,7 @@ mod tests {
             let to = "http://me:pass@h/write?db=a".to_owned();
             let target =
                 FeedTarget { to, token: token.map(str::to_owned), ..FeedTarget::default() };
-            authorization(&target, "SQUALL_NO_SUCH_VARIABLE", "Token")
+            authorization(&target, "Token")
         };
         assert_eq!(of(Some("abc")).as_deref(), Some("Token abc"));
         assert_eq!(of(None).as_deref(), Some("Basic bWU6cGFzcw=="));

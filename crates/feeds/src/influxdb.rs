@@ -12,9 +12,6 @@ use crate::outbox::{DeliveryError, Receiver};
 use crate::points::{Point, percent_encoded};
 use crate::table::Number;
 
-/// The variable of the environment that has the token of InfluxDB 2.
-const TOKEN: &str = "SQUALL_INFLUXDB_TOKEN";
-
 /// The points of a second; times in ns, as InfluxDB takes them if nothing else is said.
 pub fn encode(at: Moment, points: &[Point]) -> Vec<u8> {
     let mut out = String::new();
@@ -59,7 +56,7 @@ impl Writes {
     /// There is no TLS for it.
     pub fn new(target: &FeedTarget) -> io::Result<Writes> {
         let poster = Poster::new(&target.to, "text/plain; charset=utf-8")?;
-        Ok(Writes(poster.authorized(target, TOKEN, "Token")))
+        Ok(Writes(poster.authorized(target, "Token")))
     }
 }
 

@@ -86,7 +86,7 @@ impl Lines {
 impl Receiver for Lines {
     fn deliver(&mut self, bytes: &[u8]) -> Result<(), DeliveryError> {
         // A part of it may be there already.
-        self.write(bytes).map_err(|error| DeliveryError::Lost(error.to_string()))
+        self.write(bytes).map_err(DeliveryError::lost)
     }
 }
 

@@ -3,9 +3,9 @@
 
 use std::io;
 
-use squall_base::escape_control;
 use squall_plan::feed_target::FeedTarget;
 use squall_report::families::{FamilyKind, Tags};
+use squall_runner::Trouble;
 
 use crate::exponential::{Exponential, SCALE};
 use crate::families::{Family, SeriesValue};
@@ -15,8 +15,6 @@ use crate::http::Poster;
 use crate::outbox::{DeliveryError, Receiver};
 use crate::protobuf::{Field, Message, first_field};
 
-/// The variable of the environment that has a token.
-const TOKEN: &str = "SQUALL_OTLP_TOKEN";
 /// The method that takes metrics, of `opentelemetry/proto/collector/metrics/v1/metrics_service.proto`.
 const METHOD: &str = "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export";
 /// `AGGREGATION_TEMPORALITY_CUMULATIVE`.
@@ -152,7 +150,7 @@ impl Metrics {
     /// There is no TLS for it.
     pub fn new(target: &FeedTarget) -> io::Result<Metrics> {
         let poster = Poster::new(&target.to, "application/x-protobuf")?;
-        Ok(Metrics(poster.authorized(target, TOKEN, "Bearer")))
+        Ok(Metrics(poster.authorized(target, "Bearer")))
     }
 }
 
@@ -171,7 +169,7 @@ impl Calls {
     /// # Errors
     /// There is no TLS for it.
     pub fn new(target: &FeedTarget) -> io::Result<Calls> {
-        Ok(Calls(Caller::new(target, METHOD, TOKEN)?))
+        Ok(Calls(Caller::new(target, METHOD)?))
     }
 }
 
@@ -189,14 +187,15 @@ fn taken(response: &[u8]) -> Result<(), DeliveryError> {
 }
 
 /// How many points the receiver says that it has not taken, of an `ExportMetricsServiceResponse`, and why.
-fn rejected(response: &[u8]) -> Option<(u64, String)> {
+fn rejected(response: &[u8]) -> Option<(u64, Trouble)> {
     let Field::Bytes(partial) = first_field(response, 1)? else { return None };
     let Field::Number(points) = first_field(partial, 1)? else { return None };
-    let text = match first_field(partial, 2) {
-        Some(Field::Bytes(text)) => escape_control(&String::from_utf8_lossy(text)).into_owned(),
-        _ => String::new(),
+    let words = match first_field(partial, 2) {
+        Some(Field::Bytes(words)) => words,
+        _ => &[],
     };
-    (points > 0).then(|| (points, format!("{points} points were rejected: {text}")))
+    let trouble = || Trouble::new(format!("{points} points were rejected")).said(words);
+    (points > 0).then(|| (points, trouble()))
 }
 
 #[cfg(test)]
@@ -233,7 +232,7 @@ mod tests {
             response.message(1, &partial);
             rejected(&response.finish())
         };
-        let wanted = (3, "3 points were rejected: too old".to_owned());
+        let wanted = (3, Trouble::new("3 points were rejected").said(b"too old"));
         assert_eq!(response(3, "too old"), Some(wanted));
         assert_eq!(response(0, "a warning"), None);
         assert_eq!((rejected(b""), rejected(b"{}")), (None, None));

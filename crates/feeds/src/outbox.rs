@@ -6,7 +6,7 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use squall_runner::{Delivery, give_way};
+use squall_runner::{Delivery, Trouble, give_way};
 
 /// Most bytes that wait for a receiver: several minutes of a run with 200 names.
 const MOST_BYTES: usize = 16 << 20;
@@ -26,15 +26,27 @@ pub struct Batch {
     pub points: u64,
 }
 
-/// Why bytes were not taken, in a sentence without secrets.
+/// Why bytes were not taken.
 #[derive(Debug)]
 pub enum DeliveryError {
     /// The same bytes may be taken later, and nothing counts twice then.
-    Again(String),
+    Again(Trouble),
     /// They are lost.
-    Lost(String),
+    Lost(Trouble),
     /// So many of their points are lost, the others have arrived.
-    Part(u64, String),
+    Part(u64, Trouble),
+}
+
+impl DeliveryError {
+    /// The same bytes may be taken later: what went wrong is not the receiver's word.
+    pub fn again(what: impl std::fmt::Display) -> DeliveryError {
+        DeliveryError::Again(Trouble::new(what))
+    }
+
+    /// They are lost: what went wrong is not the receiver's word.
+    pub fn lost(what: impl std::fmt::Display) -> DeliveryError {
+        DeliveryError::Lost(Trouble::new(what))
+    }
 }
 
 /// Somewhere that takes bytes. It may take [`ATTEMPT`] to do so, or for ever: then its thread is left behind.
@@ -94,7 +106,7 @@ impl Outbox {
     pub fn push(&self, batch: Batch) {
         let mut state = self.shared.state();
         if state.is_ending || state.waiting_bytes + batch.bytes.len() > MOST_BYTES {
-            self.delivery.trouble("the receiver is too slow");
+            self.delivery.trouble(&Trouble::new("the receiver is too slow"));
             return self.delivery.lost(batch.points);
         }
         state.waiting_bytes += batch.bytes.len();
@@ -118,7 +130,8 @@ impl Outbox {
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         if !state.is_closed && state.open_points > 0 {
-            self.delivery.trouble("the receiver had not taken everything when the run was over");
+            let what = "the receiver had not taken everything when the run was over";
+            self.delivery.trouble(&Trouble::new(what));
             self.delivery.lost(state.open_points);
         }
         state.is_closed = true;
@@ -208,6 +221,8 @@ fn work(mut receiver: Box<dyn Receiver>, shared: &Shared, delivery: &Delivery) {
 mod tests {
     use std::sync::mpsc::{Receiver as Inbox, channel};
 
+    use squall_plan::secrets::Secrets;
+
     use super::*;
 
     /// Answers each attempt with what a test says, and waits for that.
@@ -215,7 +230,7 @@ mod tests {
 
     impl Receiver for Told {
         fn deliver(&mut self, _: &[u8]) -> Result<(), DeliveryError> {
-            self.0.recv().unwrap_or_else(|_| Err(DeliveryError::Lost("gone".to_owned())))
+            self.0.recv().unwrap_or_else(|_| Err(DeliveryError::lost("gone")))
         }
     }
 
@@ -231,13 +246,13 @@ mod tests {
     #[test]
     fn what_is_refused_is_lost_and_what_fails_is_tried_again() {
         let (say, told) = channel();
-        let delivery = Delivery::new("test");
+        let delivery = Delivery::new("test", Secrets::default());
         let outbox = Outbox::start(Box::new(Told(told)), &delivery).expect("a thread");
         let answers = [
-            Err(DeliveryError::Again("down".to_owned())),
+            Err(DeliveryError::again("down")),
             Ok(()),
-            Err(DeliveryError::Lost("no".to_owned())),
-            Err(DeliveryError::Part(15, "some".to_owned())),
+            Err(DeliveryError::lost("no")),
+            Err(DeliveryError::Part(15, Trouble::new("some"))),
         ];
         answers.into_iter().for_each(|answer| say.send(answer).expect("it listens"));
         [10, 20, 40].into_iter().for_each(|points| outbox.push(batch(points, 1)));
@@ -250,7 +265,7 @@ mod tests {
     #[test]
     fn a_receiver_that_hangs_holds_up_neither_the_run_nor_its_end() {
         let (say, told) = channel();
-        let delivery = Delivery::new("test");
+        let delivery = Delivery::new("test", Secrets::default());
         let outbox = Outbox::start(Box::new(Told(told)), &delivery).expect("a thread");
         // The second may be taken from the queue before the third comes, and still does not fit beside it.
         let sizes = [1, 2, 4, 8].into_iter();

@@ -14,9 +14,6 @@ use crate::outbox::{DeliveryError, Receiver};
 use crate::protobuf::Message;
 use crate::snappy::compress;
 
-/// The variable of the environment that has a token.
-const TOKEN: &str = "SQUALL_REMOTE_WRITE_TOKEN";
-
 /// What is sent of the families as they were at the end of a second: a `WriteRequest` of
 /// <https://prometheus.io/docs/specs/prw/remote_write_spec/>, compressed.
 pub fn encode(at: Moment, families: &[Family]) -> Vec<u8> {
@@ -107,7 +104,7 @@ impl Writes {
         let poster = Poster::new(&target.to, "application/x-protobuf")?
             .with("content-encoding", "snappy")
             .with("x-prometheus-remote-write-version", "0.1.0");
-        Ok(Writes(poster.authorized(target, TOKEN, "Bearer")))
+        Ok(Writes(poster.authorized(target, "Bearer")))
     }
 }
 

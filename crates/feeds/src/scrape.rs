@@ -1,29 +1,27 @@
 //! An endpoint that Prometheus and others scrape: totals since the start of the load, in the format that is asked for. Totals
 //! make up for what was not fetched, but for the last ones: they are waited for if there is somebody who scrapes.
 
-use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::io;
+use std::net::TcpListener;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use squall_report::families::Tags;
-use squall_runner::{Delivery, give_way};
+use squall_runner::{Delivery, Trouble, give_way};
+use squall_serve::{Connection, Host, Request, Server, Unread};
 
 use crate::exposition::Format;
 use crate::families::{Family, families};
-use crate::outbox::ATTEMPT;
 use crate::timeline::SentSecond;
 
-/// Most bytes of a request.
-const REQUEST: usize = 16 << 10;
-/// Most requests at a time.
-const AT_ONCE: usize = 16;
+/// The type of what is said in place of metrics.
+const TEXT: &str = "text/plain; charset=utf-8";
 
 /// Serves totals.
 #[derive(Debug)]
 pub struct Endpoint {
     shared: Arc<Shared>,
-    address: SocketAddr,
+    server: Server,
 }
 
 #[derive(Debug)]
@@ -32,6 +30,7 @@ struct Shared {
     changed: Condvar,
     own: Tags,
     delivery: Delivery,
+    host: Host,
 }
 
 #[derive(Debug, Default)]
@@ -40,8 +39,6 @@ struct Scraped {
     /// How often they have changed, and after how many changes they were fetched last.
     version: u64,
     fetched: u64,
-    /// Requests that are being answered.
-    busy: usize,
     /// The account is closed: nothing counts any more.
     is_closed: bool,
 }
@@ -56,18 +53,19 @@ impl Endpoint {
             if address.contains(':') { address.to_owned() } else { format!("127.0.0.1:{address}") };
         let wrong = |error| io::Error::other(format!("{at}: {error}"));
         let listener = TcpListener::bind(&at).map_err(wrong)?;
-        let address = listener.local_addr()?;
+        let port = listener.local_addr()?.port();
+        let name = at.rsplit_once(':').map_or("", |(name, _)| name).to_owned();
         let shared = Arc::new(Shared {
             state: Mutex::default(),
             changed: Condvar::new(),
             own: own.clone(),
             delivery: delivery.clone(),
+            host: Host { name, port },
         });
         let serving = shared.clone();
-        std::thread::Builder::new()
-            .name("scrape".to_owned())
-            .spawn(move || serve(&listener, &serving))?;
-        Ok(Endpoint { shared, address })
+        let serve = move |connection| serving.serve(connection);
+        let server = Server::start(listener, "scrape", serve)?;
+        Ok(Endpoint { shared, server })
     }
 
     /// Adds a second.
@@ -93,12 +91,11 @@ impl Endpoint {
                 0 => "the totals were never scraped",
                 _ => "the last totals were never scraped",
             };
-            shared.delivery.trouble(text);
+            shared.delivery.trouble(&Trouble::new(text));
             shared.delivery.lost(count(&families(&state.totals, &shared.own)));
         }
         drop(state);
-        // The thread that accepts looks up.
-        drop(TcpStream::connect_timeout(&self.address, ATTEMPT));
+        self.server.close();
     }
 }
 
@@ -114,22 +111,36 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Answers a request.
-    fn answer(&self, stream: &mut TcpStream) -> io::Result<()> {
-        stream.set_read_timeout(Some(ATTEMPT))?;
-        stream.set_write_timeout(Some(ATTEMPT))?;
-        let head = head(stream)?;
-        if path(&head) != "/metrics" {
-            let text = "text/plain; charset=utf-8";
-            return respond(stream, "404 Not Found", text, b"The metrics are at /metrics\n");
+    /// Answers a request. Who has gone away fetches again, or does not.
+    fn serve(&self, mut connection: Connection) {
+        give_way();
+        let answered = match connection.request() {
+            Ok(request) => self.answer(&mut connection, &request),
+            Err(Unread::Gone) => return,
+            Err(Unread::Refused(status)) => {
+                respond(&mut connection, &format!("{status} Refused"), TEXT, b"Not understood\n")
+            }
+        };
+        drop(answered);
+        connection.close();
+    }
+
+    fn answer(&self, connection: &mut Connection, request: &Request) -> io::Result<()> {
+        if self.host.of(request).is_none() {
+            let text =
+                b"Ask by an address, as localhost, or by the name in `prometheus=NAME:PORT`\n";
+            return respond(connection, "403 Forbidden", TEXT, text);
         }
-        let format = Format::asked_for(&head);
+        if (request.method.as_str(), request.path.as_str()) != ("GET", "/metrics") {
+            return respond(connection, "404 Not Found", TEXT, b"The metrics are at /metrics\n");
+        }
+        let format = Format::asked_for(request);
         let state = self.state();
         let families = families(&state.totals, &self.own);
         let (body, samples, version) = (format.encode(&families), count(&families), state.version);
         drop(families);
         drop(state);
-        respond(stream, "200 OK", format.content_type(), &body)?;
+        respond(connection, "200 OK", format.content_type(), &body)?;
         let mut state = self.state();
         if !state.is_closed {
             state.fetched = state.fetched.max(version);
@@ -145,67 +156,11 @@ fn count(families: &[Family]) -> u64 {
     families.iter().map(|family| family.series.len() as u64).sum()
 }
 
-fn respond(stream: &mut TcpStream, status: &str, kind: &str, body: &[u8]) -> io::Result<()> {
+fn respond(connection: &mut Connection, status: &str, kind: &str, body: &[u8]) -> io::Result<()> {
     let length = body.len();
     let head = format!(
         "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n\
          Vary: Accept\r\nConnection: close\r\n\r\n"
     );
-    stream.write_all(&[head.as_bytes(), body].concat())
-}
-
-/// The head of a request.
-fn head(stream: &mut TcpStream) -> io::Result<String> {
-    let mut head = Vec::new();
-    let mut bytes = [0; 1_024];
-    while !head.windows(4).any(|four| four == b"\r\n\r\n") {
-        let read = match stream.read(&mut bytes) {
-            // Squall was stopped, and goes on.
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            read => read?,
-        };
-        if read == 0 || head.len() > REQUEST {
-            return Err(io::Error::other("no request"));
-        }
-        head.extend_from_slice(&bytes[..read]);
-    }
-    Ok(String::from_utf8_lossy(&head).into_owned())
-}
-
-/// The path of a request; empty: it asks for nothing.
-fn path(head: &str) -> &str {
-    let target = head.strip_prefix("GET ").and_then(|rest| rest.split(' ').next());
-    target.and_then(|target| target.split('?').next()).unwrap_or_default()
-}
-
-/// The thread that accepts.
-fn serve(listener: &TcpListener, shared: &Arc<Shared>) {
-    for stream in listener.incoming() {
-        let mut state = shared.state();
-        if state.is_closed {
-            return;
-        }
-        let Ok(mut stream) = stream else {
-            drop(state);
-            // No file is free: there may be one soon.
-            std::thread::sleep(Duration::from_millis(10));
-            continue;
-        };
-        if state.busy == AT_ONCE {
-            continue;
-        }
-        state.busy += 1;
-        drop(state);
-        let answering = shared.clone();
-        let thread = std::thread::Builder::new().name("scrape".to_owned());
-        let spawned = thread.spawn(move || {
-            give_way();
-            // Who has gone away fetches again, or does not.
-            let _ = answering.answer(&mut stream);
-            answering.state().busy -= 1;
-        });
-        if spawned.is_err() {
-            shared.state().busy -= 1;
-        }
-    }
+    connection.respond(&[head.as_bytes(), body].concat())
 }

@@ -118,7 +118,7 @@ fn send_all(socket: &UdpSocket, bytes: &[u8]) -> io::Result<()> {
 impl Receiver for Lines {
     fn deliver(&mut self, bytes: &[u8]) -> Result<(), DeliveryError> {
         let sent = self.connected().and_then(|socket| send_all(socket, bytes));
-        sent.map_err(|error| DeliveryError::Lost(error.to_string()))
+        sent.map_err(DeliveryError::lost)
     }
 }
 

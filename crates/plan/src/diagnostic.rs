@@ -68,6 +68,8 @@ struct Source {
 
 /// Characters of a line that are shown around the place.
 const SHOWN: usize = 160;
+/// Most characters of a message that are shown: it may repeat what a plan says at length.
+const MAX_MESSAGE: usize = 600;
 
 impl Sources {
     /// Adds a file; returns its number for [`Span::file`].
@@ -117,7 +119,8 @@ impl Sources {
             hits.extend(secrets::credentials_in_urls(text));
             hits
         };
-        let masked = |text: &str| secrets::replaced(text, &hits(text));
+        // Cut when no secret is in it any more.
+        let masked = |text: &str| shortened(secrets::replaced(text, &hits(text)));
         let message = masked(&diagnostic.message);
         // Writing to a String cannot fail.
         if let Some(source) = source {
@@ -188,6 +191,18 @@ impl Source {
         let line = self.line(line).unwrap_or_default();
         values.add(line.get(place.clone()).unwrap_or_default());
     }
+}
+
+/// The beginning and the end of a text, if it is long.
+fn shortened(text: String) -> String {
+    let length = text.chars().count();
+    if length <= MAX_MESSAGE {
+        return text;
+    }
+    let half = MAX_MESSAGE / 2;
+    let (begin, end): (String, String) =
+        (text.chars().take(half).collect(), text.chars().skip(length - half).collect());
+    format!("{begin} … {end}")
 }
 
 /// The line without its secrets, and a mark under the place.
@@ -289,6 +304,26 @@ mod tests {
             assert_eq!(lines[2].find('^'), Some(8 + space), "{column}: {shown}");
             assert_eq!(lines[3], "   hint: not ***");
         }
+    }
+
+    #[test]
+    fn a_message_has_an_end() {
+        let message = format!("unknown key `{}` in a request", "x".repeat(1 << 20));
+        let shown = Sources::default().render(&Diagnostic::error(Span::default(), message));
+        assert!(shown.len() < 700 && shown.starts_with("error: unknown key `xxx"), "{shown}");
+        assert!(shown.ends_with("xxx` in a request\n"), "{shown}");
+    }
+
+    #[test]
+    fn what_stands_behind_an_unclosed_variable_is_not_quoted() {
+        let mut sources = Sources::default();
+        sources.add("a.yaml", "get: /items/${id hunter2hunter2 and more\nget: /a/${b}/c${d\n");
+        let shown = |line, column| {
+            let span = Span { file: 0, line, column };
+            sources.render(&Diagnostic::error(span, "unclosed `${`: expected `}`"))
+        };
+        assert!(shown(1, 13).contains("| get: /items/${id***\n"), "{}", shown(1, 13));
+        assert!(shown(2, 14).contains("| get: /a/${b}/c${d\n"), "{}", shown(2, 14));
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Where a feed goes, as it is typed (`--out KIND=TARGET`) or written in a plan (`feeds`), and how it is shown without what is
 //! secret. Pure.
 
-use crate::secrets::MASK;
+use squall_base::form::percent_decoded;
+
+use crate::secrets::{MASK, sounds_secret};
 
 /// Tags that squall gives itself: no tester's tag may have such a name.
 pub const TAGS_TAKEN: [&str; 9] =
@@ -48,10 +50,16 @@ impl FeedKind {
         (FeedKind::OtlpGrpc, "otlp-grpc"),
     ];
 
-    /// Whether a token authorizes to such a receiver.
-    pub(crate) fn takes_token(self) -> bool {
-        use FeedKind::{Influxdb, Otlp, OtlpGrpc, RemoteWrite};
-        matches!(self, Influxdb | RemoteWrite | Otlp | OtlpGrpc)
+    /// The variable of the environment whose token authorizes to such a receiver; `None`: no token does.
+    pub fn token_variable(self) -> Option<&'static str> {
+        match self {
+            FeedKind::Influxdb => Some("SQUALL_INFLUXDB_TOKEN"),
+            FeedKind::RemoteWrite => Some("SQUALL_REMOTE_WRITE_TOKEN"),
+            FeedKind::Otlp | FeedKind::OtlpGrpc => Some("SQUALL_OTLP_TOKEN"),
+            FeedKind::JsonLines | FeedKind::Graphite | FeedKind::Statsd | FeedKind::Prometheus => {
+                None
+            }
+        }
     }
 
     /// The kind of a name.
@@ -124,8 +132,8 @@ impl FeedTarget {
         format!("{}={}", self.kind.label(), masked(&self.to))
     }
 
-    /// What of it no output may show.
-    pub(crate) fn secrets(&self) -> Vec<String> {
+    /// What of it no output may show, as it stands there and as it was before it was encoded for a URL.
+    pub fn secrets(&self) -> Vec<String> {
         let mut secrets: Vec<String> = self.token.iter().cloned().collect();
         let Some((_, user, rest)) = parts(&self.to) else { return secrets };
         // What is masked is no user any more, but stands for a secret.
@@ -136,8 +144,14 @@ impl FeedTarget {
         secrets.extend(password.map(str::to_owned));
         let query = rest.split_once('?').map_or("", |(_, query)| query);
         let given = query.split('&').filter_map(|own| own.split_once('='));
-        let secret = given.filter(|(name, _)| SECRET_PARAMETERS.contains(name));
+        let secret = given.filter(|(name, _)| is_secret_parameter(name));
         secrets.extend(secret.map(|(_, value)| value.to_owned()));
+        for own in secrets.clone() {
+            let plain = String::from_utf8_lossy(&percent_decoded(own.as_bytes())).into_owned();
+            if plain != own {
+                secrets.push(plain);
+            }
+        }
         secrets
     }
 
@@ -194,6 +208,11 @@ fn problem_of_influxdb(to: &str) -> Option<&'static str> {
     }
 }
 
+/// Whether the value of a URL's parameter of this name is a secret.
+fn is_secret_parameter(name: &str) -> bool {
+    SECRET_PARAMETERS.contains(&name) || sounds_secret(&name.replace('-', "_"))
+}
+
 /// A URL in its parts: until `://`, what authorizes (`user:password`), and what follows.
 pub fn parts(url: &str) -> Option<(&str, Option<&str>, &str)> {
     let (scheme, rest) = url.split_once("://")?;
@@ -216,7 +235,7 @@ pub fn masked(to: &str) -> String {
         return format!("{scheme}://{user}{rest}");
     };
     let mask = |own: &str| match own.split_once('=') {
-        Some((name, _)) if SECRET_PARAMETERS.contains(&name) => format!("{name}=***"),
+        Some((name, _)) if is_secret_parameter(name) => format!("{name}=***"),
         _ => own.to_owned(),
     };
     let query: Vec<String> = query.split('&').map(mask).collect();

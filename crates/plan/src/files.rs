@@ -1,7 +1,7 @@
-//! Files that a plan names: only regular ones, and texts only up to a size.
+//! Files that a plan names, and those of runs: only regular ones, and as a whole only up to a size.
 
-use std::fs::{File, OpenOptions};
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::Path;
 
 /// Most bytes of a plan, or of a file of variables.
@@ -13,13 +13,46 @@ const MAX_LINE: u64 = 64 << 10;
 ///
 /// # Errors
 /// It is a folder, a device, a pipe or a socket, or cannot be looked at; in a few words.
-pub fn regular(path: &Path) -> Result<std::fs::Metadata, String> {
+pub fn regular(path: &Path) -> Result<Metadata, String> {
     let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
-    if metadata.is_file() {
-        return Ok(metadata);
-    }
-    let what = if metadata.is_dir() { "a folder" } else { "a device, a pipe or a socket" };
+    is_regular(&metadata).map(|()| metadata)
+}
+
+fn is_regular(metadata: &Metadata) -> Result<(), String> {
+    let what = match metadata.is_dir() {
+        _ if metadata.is_file() => return Ok(()),
+        true => "a folder",
+        false => "a device, a pipe or a socket",
+    };
     Err(format!("it is {what}, and not a file"))
+}
+
+/// Opens a regular file to be read. Neither that nor to read it waits: a pipe waits for its other end, and some of those that the
+/// system makes up for what is to come. What may take the file's place meanwhile is looked at once it is open.
+///
+/// # Errors
+/// It is a folder, a device, a pipe or a socket, or cannot be opened.
+pub fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+    let file = options.open(path)?;
+    is_regular(&file.metadata()?).map_err(io::Error::other)?;
+    Ok(file)
+}
+
+/// All bytes of a regular file, if they are not more than `most`.
+///
+/// # Errors
+/// As of [`open`]; it is larger, or cannot be read.
+pub fn bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.take(most + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > most {
+        true => Err(io::Error::other(format!("it has more than {most} bytes, which is the most"))),
+        false => Ok(bytes),
+    }
 }
 
 /// The text of a plan or of another file that is read as a whole.
@@ -27,11 +60,10 @@ pub fn regular(path: &Path) -> Result<std::fs::Metadata, String> {
 /// # Errors
 /// It is no regular file, larger than 16 MiB, not UTF-8, or cannot be read; in a few words.
 pub fn text(path: &Path) -> Result<String, String> {
-    let size = regular(path)?.len();
+    let (file, size) = sized(path)?;
     if size > MAX_TEXT {
         return Err(format!("it has {size} bytes: expected at most {MAX_TEXT}"));
     }
-    let file = without_wait(path)?;
     let mut text = String::new();
     let read = file.take(MAX_TEXT + 1).read_to_string(&mut text);
     read.map_err(|error| error.to_string())?;
@@ -42,13 +74,10 @@ pub fn text(path: &Path) -> Result<String, String> {
     Ok(text)
 }
 
-/// Opens a regular file so that to read it does not wait: some of those that the system makes up wait for what is to come.
-fn without_wait(path: &Path) -> Result<File, String> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
-    options.open(path).map_err(|error| error.to_string())
+/// Opens a regular file, and says how many bytes it has.
+fn sized(path: &Path) -> Result<(File, u64), String> {
+    let sized = open(path).and_then(|file| file.metadata().map(|own| (file, own.len())));
+    sized.map_err(|error| error.to_string())
 }
 
 /// Refuses what the system makes up when it is read, such as what is in /proc: it need not end.
@@ -66,8 +95,7 @@ fn made_up(size: u64, text: &str) -> Result<(), String> {
 /// # Errors
 /// It is no regular file, the line is longer than 64 KiB or not UTF-8, or it cannot be read; in a few words.
 pub fn first_line(path: &Path) -> Result<String, String> {
-    let size = regular(path)?.len();
-    let file = without_wait(path)?;
+    let (file, size) = sized(path)?;
     let mut line = String::new();
     let read = BufReader::new(file.take(MAX_LINE)).read_line(&mut line);
     let read = read.map_err(|error| error.to_string())? as u64;
@@ -88,6 +116,19 @@ mod tests {
         assert!(text(&folder).is_err_and(|error| error.contains("a folder")));
         assert!(text(Path::new("/dev/zero")).is_err_and(|error| error.contains("a device")));
         assert!(text(Path::new("/nowhere/at/all")).is_err());
+        assert!(
+            open(Path::new("/dev/zero")).is_err_and(|own| own.to_string().contains("a device"))
+        );
+        assert!(bytes(&folder, 1).is_err_and(|own| own.to_string().contains("a folder")));
+    }
+
+    #[test]
+    fn no_more_is_read_than_may_be() {
+        let path = std::env::temp_dir().join(format!("squall-bytes-{}", std::process::id()));
+        std::fs::write(&path, "abc").expect("a temporary file");
+        assert_eq!(bytes(&path, 3).expect("it fits"), b"abc");
+        assert!(bytes(&path, 2).is_err_and(|own| own.to_string().contains("more than 2 bytes")));
+        let _ = std::fs::remove_file(&path);
     }
 
     /// They are regular by name, have no size, and some of them have no end.

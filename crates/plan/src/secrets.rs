@@ -8,6 +8,7 @@
 
 mod below_auth;
 mod credentials;
+mod foreign;
 mod forms;
 mod masking;
 mod patterns;
@@ -18,6 +19,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::Value as Printed;
+use squall_base::hex::{hex, unhex};
 
 use crate::diagnostic::Diagnostic;
 use crate::feed_target::{FeedKind, masked};
@@ -90,6 +92,14 @@ impl Secrets {
         self.long.add(pattern);
         for pattern in Pattern::in_base64(secret) {
             self.long.add(pattern);
+        }
+        // A `tcp` step has its bytes in hexadecimal, and they are shown as what they are, or the other way round.
+        let in_hex = hex(secret.as_bytes());
+        self.add_form(&in_hex.to_uppercase());
+        self.add_form(&in_hex);
+        let plain = unhex(secret.as_bytes()).and_then(|own| String::from_utf8(own).ok());
+        if let Some(plain) = plain.filter(|own| !is_short(own)) {
+            self.add_form(&plain);
         }
         // URLs have schemes and hosts in small letters. A word of letters alone is left: a name would look like it.
         let small = secret.to_lowercase();

@@ -70,21 +70,17 @@ fn tags(tags: &BTreeMap<String, String>) -> String {
     tags.iter().map(|(tag, own)| format!("{tag}={own}")).collect::<Vec<_>>().join(" ")
 }
 
-/// A cell, quoted where it must be. One that a spreadsheet would take for a formula begins with an apostrophe.
-fn quoted(cell: &str) -> String {
-    let cell = match cell.chars().next() {
-        Some('=' | '+' | '@' | '\t') => format!("'{cell}"),
-        Some('-') if cell.parse::<f64>().is_err() => format!("'{cell}"),
-        _ => cell.to_owned(),
+/// A cell, in quotes where RFC 4180 wants them. One that a spreadsheet would take for a formula begins with an apostrophe.
+pub(crate) fn quoted(cell: &str) -> Cow<'_, str> {
+    let is_formula = match cell.chars().next() {
+        Some('=' | '+' | '@' | '\t' | '\r') => true,
+        Some('-') => cell.parse::<f64>().is_err(),
+        _ => false,
     };
-    in_quotes(&cell).into_owned()
-}
-
-/// A cell, in quotes where RFC 4180 wants them.
-pub(crate) fn in_quotes(cell: &str) -> Cow<'_, str> {
+    let cell: Cow<'_, str> = if is_formula { format!("'{cell}").into() } else { cell.into() };
     match cell.bytes().any(|byte| matches!(byte, b'"' | b',' | b'\n' | b'\r')) {
         true => format!("\"{}\"", cell.replace('"', "\"\"")).into(),
-        false => cell.into(),
+        false => cell,
     }
 }
 

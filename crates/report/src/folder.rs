@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use squall_analysis::{Abort, Totals};
 use squall_base::escape_json;
 use squall_metrics::{HostMetrics, HostSample, Slice};
+use squall_plan::files;
 
 use crate::document::{AbortDocument, RunDocument, SCHEMA};
 use crate::html::{Details, html};
@@ -83,6 +84,27 @@ impl RunFolder {
         self.error.as_ref().or(self.recording.error())
     }
 
+    /// Whether what was recorded is where it is looked for.
+    ///
+    /// # Errors
+    /// A file was removed, or another one took its place, while the run went on.
+    pub fn is_in_place(&self) -> io::Result<()> {
+        let files = [
+            ("slices.bin", self.recording.file()),
+            ("log.jsonl", &self.log),
+            ("host.jsonl", &self.host),
+        ];
+        match files.into_iter().find(|(name, file)| !is_at(file, &self.path.join(name))) {
+            Some((name, _)) => {
+                let text = format!(
+                    "{name}: it was removed or replaced during the run, and what was written to it is lost"
+                );
+                Err(io::Error::other(text))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Adds what a worker recorded in a second.
     pub fn slice(&mut self, slice: &Slice) {
         self.recording.append(slice);
@@ -141,6 +163,19 @@ impl RunFolder {
     }
 }
 
+/// Whether an open file is the one at a path.
+fn is_at(file: &File, path: &Path) -> bool {
+    let (Ok(own), Ok(there)) = (file.metadata(), fs::metadata(path)) else { return false };
+    #[cfg(unix)]
+    let same = {
+        use std::os::unix::fs::MetadataExt as _;
+        (own.dev(), own.ino()) == (there.dev(), there.ino())
+    };
+    #[cfg(not(unix))]
+    let same = own.len() == there.len();
+    same
+}
+
 /// Writes the result into the folder of a run once more, as something was lost after it had been written. Where there is no room,
 /// the page and the totals make some: both can be made again, and a result that does not say what is lost is worse than none.
 ///
@@ -188,6 +223,9 @@ pub(crate) fn stamp(unix: u64) -> String {
     format!("{year}-{month:02}-{day:02}T{:02}-{:02}-{:02}", rest / 3_600, rest / 60 % 60, rest % 60)
 }
 
+/// Largest result that is read, in bytes: those of runs with very many names have some megabytes.
+pub(crate) const MAX_RESULT: u64 = 64 << 20;
+
 /// Why a run cannot be read.
 #[derive(Debug)]
 pub struct LoadError(pub(crate) String);
@@ -212,15 +250,27 @@ pub fn load(path: &Path) -> Result<RunDocument, LoadError> {
 /// Reads a `run.json`.
 pub(crate) fn load_json(path: &Path) -> Result<RunDocument, LoadError> {
     let wrong = |reason: &dyn std::fmt::Display| LoadError(format!("{}: {reason}", path.display()));
-    let text = fs::read(path).map_err(|error| wrong(&error))?;
-    let no_json = |error| wrong(&format!("this is not the result of a run: {error}"));
-    let json: serde_json::Value = serde_json::from_slice(&text).map_err(no_json)?;
+    let text = files::bytes(path, MAX_RESULT).map_err(|error| wrong(&error))?;
+    read_result(&text).map_err(|reason| wrong(&reason))
+}
+
+/// Reads the text of a `run.json`.
+///
+/// # Errors
+/// It is no result of a run that this version can read, in a sentence.
+pub fn read_result(text: &[u8]) -> Result<RunDocument, String> {
+    let no_json = |error| format!("this is not the result of a run: {error}");
+    let json: serde_json::Value = serde_json::from_slice(text).map_err(no_json)?;
     // Fields may be missing that a later version added, but none of these.
     let is_result = ["meta", "outcome", "totals"].iter().all(|key| json[*key].is_object());
     match json["schema"].as_u64() {
-        Some(SCHEMA) if is_result => serde_json::from_value(json).map_err(|error| wrong(&error)),
-        Some(later) if later > SCHEMA => Err(wrong(&"it was written by a later version of squall")),
-        _ => Err(wrong(&"this is not the result of a run that this version can read")),
+        Some(SCHEMA) if is_result => {
+            serde_json::from_value(json).map_err(|error| error.to_string())
+        }
+        Some(later) if later > SCHEMA => {
+            Err("it was written by a later version of squall".to_owned())
+        }
+        _ => Err("this is not the result of a run that this version can read".to_owned()),
     }
 }
 
@@ -287,11 +337,15 @@ fn read_folder(
     let broken = |error: io::Error| wrong("slices.bin", &error);
     let mut recording = Recording::open(&folder.join("slices.bin")).map_err(broken)?;
     // A generator that was killed at once may not have written it.
-    run.host = File::open(folder.join("host.jsonl")).map(host_metrics).unwrap_or_default();
+    let host =
+        files::open(&folder.join("host.jsonl")).and_then(|file| host_metrics(file, &mut run.host));
     let totals = totals_file::read(folder, recording.length());
     read(&mut run, &mut recording, totals).map_err(broken)?;
     run.incomplete.extend(missing_requests(&run, counted));
     run.warn();
+    run.warnings.extend(host.err().filter(|error| error.kind() != io::ErrorKind::NotFound).map(
+        |error| format!("host.jsonl: {error}; what follows of the host's samples is missing"),
+    ));
     // What does not follow from what was recorded: a setup that was interrupted, what feeds lost.
     let others = known.warnings.into_iter().filter(|text| !run.warnings.contains(text));
     let others: Vec<String> = others.collect();
@@ -310,11 +364,10 @@ fn missing_requests(run: &Run, counted: u64) -> Option<String> {
     })
 }
 
-/// Samples of the host, one per line, of which little is held; an incomplete line is ignored.
-fn host_metrics(file: File) -> HostMetrics {
-    let mut host = HostMetrics::default();
-    // What can be read is of use, as far as it goes.
-    let _ = each_line(file, |line| {
+/// Adds samples of the host, one per line, of which little is held; an incomplete line is ignored. What can be read is of use, as far
+/// as it goes.
+fn host_metrics(file: File, host: &mut HostMetrics) -> io::Result<()> {
+    each_line(file, |line| {
         let Ok(serde_json::Value::Object(values)) = serde_json::from_slice(line) else {
             return ControlFlow::Continue(());
         };
@@ -325,8 +378,7 @@ fn host_metrics(file: File) -> HostMetrics {
         let second = values.get("second").and_then(serde_json::Value::as_f64).unwrap_or(0.0);
         host.add(second, sample);
         ControlFlow::Continue(())
-    });
-    host
+    })
 }
 
 #[cfg(test)]
@@ -389,6 +441,52 @@ mod tests {
         fs::write(&file, b"something else").expect("writable");
         assert!(load(&path).is_err());
         fs::remove_dir_all(&base).expect("it was there");
+    }
+
+    /// What stands in a run's folder may be of anybody's making: a pipe would wait, and a device has no end.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn only_regular_files_of_a_folder_are_read() {
+        use std::os::unix::fs::symlink;
+
+        let base = tempfile::tempdir().expect("a folder");
+        let mut folder = RunFolder::create(base.path(), &Meta::default(), "").expect("a folder");
+        folder.slice(&slice(0));
+        let path = folder.path().to_owned();
+        for name in ["run.json", "slices.bin", "host.jsonl", "totals.bin", "log.jsonl", "plan.yaml"]
+        {
+            let file = path.join(name);
+            let kept = fs::read(&file).ok();
+            for make in [
+                |file: &Path| {
+                    let made = std::process::Command::new("mkfifo").arg(file).status();
+                    assert!(made.expect("mkfifo runs").success());
+                },
+                |file: &Path| symlink("/dev/zero", file).expect("a link"),
+            ] {
+                // It may not be there.
+                let _ = fs::remove_file(&file);
+                make(&file);
+                let loaded = load_folder_to_draw(&path);
+                let is_needed = matches!(name, "run.json" | "slices.bin");
+                assert_eq!(loaded.is_err(), is_needed, "{name}");
+                match loaded {
+                    Err(error) => assert!(error.0.contains("a device, a pipe"), "{error}"),
+                    Ok((run, _)) => {
+                        let is_said =
+                            run.warnings.iter().any(|own| own.starts_with("host.jsonl: "));
+                        assert_eq!(is_said, name == "host.jsonl", "{:?}", run.warnings);
+                        let missing = Details::of(&run, Some(&path)).missing;
+                        assert_eq!(
+                            missing.len(),
+                            usize::from(matches!(name, "log.jsonl" | "plan.yaml"))
+                        );
+                    }
+                }
+            }
+            fs::remove_file(&file).expect("it is there");
+            kept.into_iter().for_each(|own| fs::write(&file, own).expect("writable"));
+        }
     }
 
     #[test]

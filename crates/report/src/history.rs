@@ -4,7 +4,7 @@ mod beginning;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use squall_base::units::{counted, percent, rate, time};
 
 use crate::compare::{key, run_name};
 use crate::document::{NONE, OutcomeDocument, Row, SCHEMA};
-use crate::folder::{LoadError, stamp};
+use crate::folder::{LoadError, MAX_RESULT, stamp};
 use crate::run::Meta;
 use crate::schema::document;
 use crate::text::{Show, begin, pad, paragraph, shorten, text_width};
@@ -184,7 +184,7 @@ fn read(folder: &Path, extent: Extent) -> Option<Result<HistoryRun, String>> {
     if !path.is_file() {
         return None;
     }
-    let file = File::open(&path).map_err(|error| error.to_string());
+    let file = squall_plan::files::open(&path).map_err(|error| error.to_string());
     Some(file.and_then(|file| history_run(folder, file, extent)))
 }
 
@@ -197,7 +197,7 @@ pub fn history_run(
     run_json: impl Read,
     extent: Extent,
 ) -> Result<HistoryRun, String> {
-    let run: HistoryRun = beginning::read_until(extent.last_key(), run_json)?;
+    let run: HistoryRun = beginning::read_until(extent.last_key(), run_json.take(MAX_RESULT))?;
     match run.schema {
         SCHEMA => Ok(HistoryRun { folder: folder.display().to_string(), ..run }),
         _ => Err("another version of squall wrote it".to_owned()),

@@ -51,6 +51,7 @@ pub use export::{Format, export};
 pub use files::{FileKind, Finished, file};
 pub use folder::{
     LoadError, RunFolder, amend_result, load, load_folder, load_folder_to_draw, new_folder,
+    read_result,
 };
 pub use group_path::group_path;
 pub use history::{

@@ -68,7 +68,7 @@ impl Recording {
     /// # Errors
     /// It cannot be read.
     pub fn open(path: &Path) -> io::Result<Recording> {
-        let file = File::open(path)?;
+        let file = squall_plan::files::open(path)?;
         let end = file.metadata()?.len();
         Recording::at(file, end)
     }
@@ -112,6 +112,11 @@ impl Recording {
     fn write(&mut self) -> io::Result<()> {
         self.file.seek(SeekFrom::Start(self.end))?;
         self.file.write_all(&self.record)
+    }
+
+    /// The file.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
     }
 
     /// How long it is, in bytes.

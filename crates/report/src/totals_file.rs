@@ -2,12 +2,12 @@
 //! `slices.bin`, which takes most of the time of a report; where it is missing, damaged or of another `slices.bin`, that is
 //! added up again.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
 use squall_analysis::{Summary, Totals};
 use squall_metrics::Slice;
+use squall_plan::files;
 use zstd::bulk::{Compressor, Decompressor};
 
 use crate::output::replace_file;
@@ -51,7 +51,7 @@ pub(crate) fn write(folder: &Path, totals: &Totals, recorded: u64) -> io::Result
 
 /// Reads the totals of a run whose `slices.bin` is so long; `None`: they have to be added up.
 pub(crate) fn read(folder: &Path, recorded: u64) -> Option<Totals> {
-    let bytes = fs::read(folder.join(NAME)).ok()?;
+    let bytes = files::bytes(&folder.join(NAME), MAX_BYTES as u64).ok()?;
     let packed = bytes.strip_prefix(MAGIC)?;
     let length = Decompressor::upper_bound(packed).filter(|own| *own <= MAX_BYTES)?;
     let plain = Decompressor::new().ok()?.decompress(packed, length).ok()?;
@@ -86,6 +86,8 @@ fn take(bytes: &mut &[u8]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use squall_metrics::{NameId, RowKey, RowKind, Sample};
 
     use super::*;

@@ -89,7 +89,7 @@ pub use run::{FinishedRun, run};
 pub use sections::{PhaseEnd, PhaseReport};
 pub use sink::{
     Delivery, Event, EventKind, Folder, Json, LatestLoad, MergedLoad, Progress, ProgressStyle,
-    RequestLog, Row, Sampled, Samples, Second, SeenExchange, Sink, SinkReport, Start, Told, Wanted,
-    WantedExchanges, give_way,
+    RequestLog, Row, Sampled, Samples, Second, SeenExchange, Sink, SinkReport, Start, Told,
+    Trouble, Wanted, WantedExchanges, give_way,
 };
 pub use trial::{Tried, TryFailures, try_plan};

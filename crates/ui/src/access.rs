@@ -6,8 +6,7 @@ use std::io::{self, Read};
 use std::net::IpAddr;
 
 use squall_base::hex::hex;
-
-use crate::request::Request;
+use squall_serve::{Host, Request};
 
 /// Bytes of chance in a token.
 const TOKEN: usize = 16;
@@ -16,9 +15,7 @@ const TOKEN: usize = 16;
 #[derive(Debug, Clone)]
 pub struct Access {
     token: String,
-    /// The host by which it is served: a name of the user's, or an address.
-    host: String,
-    port: u16,
+    host: Host,
 }
 
 impl Access {
@@ -29,43 +26,30 @@ impl Access {
     pub fn new(host: &str, port: u16) -> io::Result<Access> {
         let mut bytes = [0; TOKEN];
         File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-        Ok(Access { token: hex(&bytes), host: host.to_owned(), port })
+        Ok(Access { token: hex(&bytes), host: Host { name: host.to_owned(), port } })
     }
 
     /// Where the page is, with the token.
     pub fn url(&self) -> String {
         // Who listens everywhere is reached here, too.
-        let host = match self.host.parse::<IpAddr>() {
+        let Host { name, port } = &self.host;
+        let host = match name.parse::<IpAddr>() {
             Ok(ip) if ip.is_unspecified() && ip.is_ipv4() => "127.0.0.1".to_owned(),
             Ok(ip) if ip.is_unspecified() => "[::1]".to_owned(),
             Ok(IpAddr::V6(ip)) => format!("[{ip}]"),
-            _ => self.host.clone(),
+            _ => name.clone(),
         };
-        format!("http://{host}:{}/{}/", self.port, self.token)
+        format!("http://{host}:{port}/{}/", self.token)
     }
 
     /// What is asked for, below the token; `None`: who asks may not.
     ///
-    /// The host must be an address or a name of this machine's own, so that a name that somebody else has pointed here
-    /// (DNS rebinding) is refused. A page of another origin is refused whether it wants to read or to write.
+    /// The host must be this server's ([`Host::of`]). A page of another origin is refused whether it wants to read or to write.
     pub fn path<'r>(&self, request: &'r Request) -> Option<&'r str> {
-        let host = request.field("host")?;
-        let may = self.is_own(host) && self.is_from_here(request, host);
+        let may = self.is_from_here(request, self.host.of(request)?);
         let rest = request.path.strip_prefix('/')?;
         let (token, rest) = rest.split_once('/')?;
         (may && is_same(token.as_bytes(), self.token.as_bytes())).then_some(rest)
-    }
-
-    fn is_own(&self, host: &str) -> bool {
-        let (name, port) = match host.rsplit_once(':') {
-            Some((name, port)) if !port.ends_with(']') => (name, port.parse().ok()),
-            _ => (host, Some(80)),
-        };
-        let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
-        let is_address = bare.parse::<IpAddr>().is_ok();
-        let is_name =
-            [self.host.as_str(), "localhost"].iter().any(|own| own.eq_ignore_ascii_case(name));
-        port == Some(self.port) && (is_address || is_name)
     }
 
     /// Whether no other page is behind it. A browser names the origin of whatever changes something.
@@ -102,7 +86,7 @@ mod tests {
     }
 
     fn access(host: &str) -> Access {
-        Access { token: "secret".to_owned(), host: host.to_owned(), port: 8089 }
+        Access { token: "secret".to_owned(), host: Host { name: host.to_owned(), port: 8089 } }
     }
 
     #[test]

@@ -1,18 +1,8 @@
-//! Answers: their heads, the same for all, and how they are written within a time.
+//! Answers: their heads, the same for all.
 
-use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpStream};
-use std::time::{Duration, Instant};
+use std::io;
 
-/// How long a single write may wait for a client that does not read.
-pub const STALLED: Duration = Duration::from_secs(5);
-/// How long an answer with an end may take.
-const LONGEST: Duration = Duration::from_secs(60);
-/// Most that is written at a time.
-const PART: usize = 64 << 10;
-/// How long, and how much, what a refused client still sends is read: without that its kernel would throw away the answer.
-const DRAIN: Duration = Duration::from_millis(500);
-const MAX_DRAINED: usize = 1 << 20;
+use squall_serve::Connection;
 
 /// What nothing of this server's may do: be kept, be guessed, be framed, tell others where it came from.
 const FIELDS: &str = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
@@ -74,19 +64,12 @@ impl Response {
     ///
     /// # Errors
     /// The client has gone away, or does not read.
-    pub fn write(&self, stream: &mut TcpStream) -> io::Result<()> {
+    pub fn write(&self, connection: &mut Connection) -> io::Result<()> {
         let Response { status, media, policy, body } = self;
         let length = body.len();
         let mut bytes = head(*status, media, policy, Some(length)).into_bytes();
         bytes.extend_from_slice(body);
-        let began = Instant::now();
-        for part in bytes.chunks(PART) {
-            if began.elapsed() > LONGEST {
-                return Err(io::ErrorKind::TimedOut.into());
-            }
-            write_all(stream, part)?;
-        }
-        Ok(())
+        connection.respond(&bytes)
     }
 }
 
@@ -98,45 +81,4 @@ pub fn head(status: u16, media: &str, policy: &str, length: Option<usize>) -> St
         "HTTP/1.1 {status} {words}\r\nContent-Type: {media}\r\n{length}\
          Content-Security-Policy: {policy}\r\n{FIELDS}\r\n"
     )
-}
-
-/// Writes bytes to a client that may not read.
-///
-/// # Errors
-/// It has gone away, or has not read for some time.
-pub fn write_all(stream: &mut TcpStream, bytes: &[u8]) -> io::Result<()> {
-    stream.set_write_timeout(Some(STALLED))?;
-    let until = Instant::now() + STALLED;
-    let mut left = bytes;
-    while !left.is_empty() {
-        // A client that takes a byte now and then does not read either.
-        if Instant::now() > until {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        match stream.write(left) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(written) => left = &left[written..],
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-/// Ends a connection so that the client gets what was written, even if it has sent more than was read.
-pub fn close(stream: &mut TcpStream) {
-    let until = Instant::now() + DRAIN;
-    let _ = stream.shutdown(Shutdown::Write);
-    let mut drained = 0;
-    let mut bytes = [0; 4 << 10];
-    while drained < MAX_DRAINED {
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() || stream.set_read_timeout(Some(left)).is_err() {
-            return;
-        }
-        match stream.read(&mut bytes) {
-            Ok(0) | Err(_) => return,
-            Ok(read) => drained += read,
-        }
-    }
 }

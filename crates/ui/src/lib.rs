@@ -1,8 +1,7 @@
 //! A page that shows a run while it goes on, and lets control it: what the live view in the terminal shows, in a browser;
 //! and the runs of a folder with their reports.
 //!
-//! A small HTTP/1.1 server on threads of its own, which does nothing while nobody asks. Who asks must know a random token
-//! ([`access`]); heads, bodies, connections and times are bounded ([`request`], [`server`]); no file but the reports of the
+//! Who asks the server (`squall_serve`) must know a random token ([`access`]); no file but the reports of the
 //! runs' folder is read ([`runs`]). What the page shows is made of what is known of the run ([`picture`], pure) and sent
 //! as server-sent events ([`stream`]).
 
@@ -11,7 +10,6 @@ mod address;
 mod answer;
 mod page;
 mod picture;
-mod request;
 mod routes;
 mod runs;
 mod server;

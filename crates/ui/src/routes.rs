@@ -6,11 +6,11 @@ use std::io::{self, Read};
 use serde_json::{Value, json};
 use squall_live::{Command, Shared};
 use squall_runner::Handle;
+use squall_serve::Request;
 
 use crate::Content;
 use crate::answer::Response;
 use crate::page::{REPORT_POLICY, page};
-use crate::request::Request;
 use crate::runs::REPORT;
 use crate::server::Ending;
 

@@ -1,21 +1,21 @@
-//! The server: who is let in, how many at a time, and how it ends. Threads of its own, none of which the run waits for.
+//! The server: who is let in, how many may listen to events, and how it ends.
 
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use squall_serve::{Connection, Unread};
+
 use crate::access::Access;
 use crate::address::Address;
-use crate::answer::{Response, close};
-use crate::request::{Unread, read};
+use crate::answer::Response;
 use crate::routes::{Reply, answer};
 use crate::runs::REPORT;
 use crate::{Content, stream};
 
-/// Most connections at a time; most of them that listen to events.
-const MAX_CONNECTIONS: usize = 32;
+/// Most connections that listen to events.
 const MAX_LISTENERS: usize = 16;
 /// How long pages that are open have to fetch what they want when the run is over.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub struct Server {
     inner: Arc<Inner>,
-    address: SocketAddr,
+    listening: squall_serve::Server,
 }
 
 /// What all threads share.
@@ -35,7 +35,6 @@ struct Inner {
     access: Access,
     content: Content,
     ending: Ending,
-    connections: AtomicUsize,
     listeners: AtomicUsize,
 }
 
@@ -91,13 +90,12 @@ impl Server {
             access: Access::new(&address.host, bound.port())?,
             content,
             ending: Ending::default(),
-            connections: AtomicUsize::new(0),
             listeners: AtomicUsize::new(0),
         });
         let serving = inner.clone();
-        let thread = std::thread::Builder::new().name("page".to_owned());
-        thread.spawn(move || accept(&listener, &serving))?;
-        Ok(Server { inner, address: bound })
+        let serve = move |connection| serve(connection, &serving);
+        let listening = squall_serve::Server::start(listener, "page", serve)?;
+        Ok(Server { inner, listening })
     }
 
     /// Where the page is: who knows this may see and control the run.
@@ -124,13 +122,7 @@ impl Drop for Server {
         if let Some((shared, _)) = &self.inner.content.run {
             shared.wake();
         }
-        // The thread that accepts looks up.
-        let ip = match self.address.ip() {
-            ip if ip.is_unspecified() && ip.is_ipv4() => std::net::Ipv4Addr::LOCALHOST.into(),
-            ip if ip.is_unspecified() => std::net::Ipv6Addr::LOCALHOST.into(),
-            ip => ip,
-        };
-        let _ = TcpStream::connect_timeout(&SocketAddr::new(ip, self.address.port()), PATIENCE);
+        self.listening.close();
     }
 }
 
@@ -139,55 +131,33 @@ fn encoded(name: &str) -> String {
     percent_encoding::utf8_percent_encode(name, percent_encoding::NON_ALPHANUMERIC).to_string()
 }
 
-/// The thread that accepts.
-fn accept(listener: &TcpListener, inner: &Arc<Inner>) {
-    for stream in listener.incoming() {
-        if inner.ending.is_closed.load(Ordering::Acquire) {
-            return;
-        }
-        let Ok(stream) = stream else {
-            // No file is free: there may be one soon.
-            std::thread::sleep(Duration::from_millis(10));
-            continue;
-        };
-        let Some(counted) = Counted::one(inner, |inner| &inner.connections, MAX_CONNECTIONS) else {
-            // One too many: its end says so.
-            continue;
-        };
-        let thread = std::thread::Builder::new().name("page".to_owned()).stack_size(512 << 10);
-        // Where no thread can be had the connection ends.
-        let _ = thread.spawn(move || serve(stream, counted));
+/// One of a bounded number that listen to events; it is given back when this is dropped.
+struct Listening<'i>(&'i AtomicUsize);
+
+impl Listening<'_> {
+    fn one(listeners: &AtomicUsize) -> Option<Listening<'_>> {
+        let more = |number| (number < MAX_LISTENERS).then_some(number + 1);
+        listeners.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok()?;
+        Some(Listening(listeners))
     }
 }
 
-/// One of a bounded number of connections; it is given back when this is dropped.
-struct Counted {
-    inner: Arc<Inner>,
-    of: fn(&Inner) -> &AtomicUsize,
-}
-
-impl Counted {
-    fn one(inner: &Arc<Inner>, of: fn(&Inner) -> &AtomicUsize, most: usize) -> Option<Counted> {
-        let more = |number| (number < most).then_some(number + 1);
-        of(inner).fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok()?;
-        Some(Counted { inner: inner.clone(), of })
-    }
-}
-
-impl Drop for Counted {
+impl Drop for Listening<'_> {
     fn drop(&mut self) {
-        (self.of)(&self.inner).fetch_sub(1, Ordering::AcqRel);
+        self.0.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
 /// Serves a connection: one request.
-fn serve(mut stream: TcpStream, counted: Counted) {
-    let inner = &counted.inner;
-    let reply = match read(&mut stream) {
+fn serve(mut connection: Connection, inner: &Inner) {
+    let reply = match connection.request() {
         Err(Unread::Gone) => return,
         Err(Unread::Refused(status)) => Reply::Response(Response::status(status)),
         Ok(request) => match inner.access.path(&request) {
-            Some(path) => answer(&inner.content, &inner.ending, path, &request),
+            Some(path) => {
+                connection.admit();
+                answer(&inner.content, &inner.ending, path, &request)
+            }
             None => {
                 Reply::Response(Response::text(403, "Not from here, or not with this address."))
             }
@@ -195,13 +165,11 @@ fn serve(mut stream: TcpStream, counted: Counted) {
     };
     // Who has gone away asks again, or does not.
     let _ = match reply {
-        Reply::Response(answer) => answer.write(&mut stream),
-        Reply::Events(shared) => {
-            match Counted::one(inner, |inner| &inner.listeners, MAX_LISTENERS) {
-                Some(_listening) => stream::send(&mut stream, &shared, &inner.ending),
-                None => Response::status(503).write(&mut stream),
-            }
-        }
+        Reply::Response(answer) => answer.write(&mut connection),
+        Reply::Events(shared) => match Listening::one(&inner.listeners) {
+            Some(_listening) => stream::send(&mut connection, &shared, &inner.ending),
+            None => Response::status(503).write(&mut connection),
+        },
     };
-    close(&mut stream);
+    connection.close();
 }

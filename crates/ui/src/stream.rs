@@ -1,13 +1,13 @@
 //! The events that a page gets while it is open: what it must know at once, and then each second what has changed.
 
-use std::io::{self, Read};
-use std::net::TcpStream;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use squall_live::Shared;
+use squall_serve::Connection;
 
-use crate::answer::{head, write_all};
+use crate::answer::head;
 use crate::picture::{Known, picture};
 use crate::server::Ending;
 
@@ -20,11 +20,11 @@ const SHORTEST: Duration = Duration::from_millis(250);
 ///
 /// # Errors
 /// The client has gone away, or does not read.
-pub fn send(stream: &mut TcpStream, shared: &Shared, ending: &Ending) -> io::Result<()> {
+pub fn send(stream: &mut Connection, shared: &Shared, ending: &Ending) -> io::Result<()> {
     let policy = "default-src 'none'; frame-ancestors 'none'";
-    write_all(stream, head(200, "text/event-stream", policy, None).as_bytes())?;
+    stream.write_all(head(200, "text/event-stream", policy, None).as_bytes())?;
     // A browser that lost the connection tries again after a second.
-    write_all(stream, b"retry: 1000\n\n")?;
+    stream.write_all(b"retry: 1000\n\n")?;
     let mut known = Known::default();
     loop {
         let began = Instant::now();
@@ -51,23 +51,12 @@ pub fn send(stream: &mut TcpStream, shared: &Shared, ending: &Ending) -> io::Res
 }
 
 /// JSON has no line ends, so that each event is one line of data.
-fn event(stream: &mut TcpStream, name: &str, data: &str) -> io::Result<()> {
-    write_all(stream, format!("event: {name}\ndata: {data}\n\n").as_bytes())
+fn event(stream: &mut Connection, name: &str, data: &str) -> io::Result<()> {
+    stream.write_all(format!("event: {name}\ndata: {data}\n\n").as_bytes())
 }
 
 /// Waits until the client ends the connection, or the server is closed.
-fn wait_for_the_end(stream: &mut TcpStream, is_closed: &AtomicBool) -> io::Result<()> {
-    stream.set_read_timeout(Some(SHORTEST))?;
-    while !is_closed.load(Ordering::Acquire) {
-        match stream.read(&mut [0; 64]) {
-            Ok(0) => return Ok(()),
-            Err(error)
-                if !matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) =>
-            {
-                return Err(error);
-            }
-            _ => {}
-        }
-    }
+fn wait_for_the_end(stream: &mut Connection, is_closed: &AtomicBool) -> io::Result<()> {
+    while !is_closed.load(Ordering::Acquire) && !stream.ends_within(SHORTEST)? {}
     Ok(())
 }

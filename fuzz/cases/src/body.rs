@@ -1,6 +1,8 @@
 //! Extractors over bodies: a pattern, a zero byte, a body. Both may be anything.
 
-use squall_extract::{Body, Documents, Extractor, Limits, MarkupFormat, MatchChoice, Spec};
+use squall_extract::{
+    Body, Charset, Documents, Extractor, LINKS_LIMIT, Limits, Link, MarkupFormat, MatchChoice, Spec,
+};
 
 const ANY: [MatchChoice; 6] = [
     MatchChoice::First,
@@ -68,4 +70,44 @@ pub(crate) fn faults(page: &[u8]) {
             assert_eq!((faults.errors, faults.warnings), (0, 0));
         }
     }
+}
+
+/// The links of a page: each is one, and there are not too many.
+pub(crate) fn links(page: &[u8]) {
+    let Ok(extractor) = Extractor::compile(&Spec::Links) else { panic!("it has no pattern") };
+    for content_type in ["text/html", "text/xml"] {
+        let body = Body::new(page, content_type.as_bytes());
+        let documents = Documents::of(&body, Limits::default());
+        if let Ok(found) = extractor.find_in(&documents, MatchChoice::All, 0) {
+            let items = found.into_items();
+            assert!(items.len() <= LINKS_LIMIT && items.iter().all(|own| Link::of(own).is_some()));
+        }
+    }
+}
+
+/// What a page, or a style sheet, loads: no reference is empty.
+pub(crate) fn resources(bytes: &[u8]) {
+    let page = squall_extract::page_resources(&Body::new(bytes, b"text/html"), Limits::default());
+    let of_page = page.map(|page| page.resources).unwrap_or_default();
+    for own in of_page.into_iter().chain(squall_extract::style_resources(bytes)) {
+        assert!(!own.reference.trim().is_empty(), "{own:?}");
+    }
+}
+
+/// A text whose encoding is named in its first line, and where browsers look for it: decoded and encoded again, it is not lost.
+pub(crate) fn charset(bytes: &[u8]) {
+    let split = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
+    let (label, text) = (String::from_utf8_lossy(&bytes[..split]), &bytes[split..]);
+    for content_type in [&bytes[..split], b"text/html", b""] {
+        let body = Body::new(text, content_type);
+        let _ = Documents::of(&body, Limits::default()).is_well_formed();
+    }
+    let (Some(decoded), Some(charset)) =
+        (squall_extract::decoded(text, &label), Charset::of(&label))
+    else {
+        return;
+    };
+    let encoded = charset.encode(decoded.as_bytes());
+    assert!(decoded.is_empty() || !encoded.is_empty(), "{label}: {decoded:?}");
+    let _ = squall_extract::decoded(&encoded, &label);
 }

@@ -7,6 +7,7 @@
 mod body;
 mod plan;
 mod response;
+mod serve;
 
 /// A function over any bytes.
 pub struct Case {
@@ -17,7 +18,7 @@ pub struct Case {
 }
 
 /// All cases.
-pub const CASES: [Case; 23] = [
+pub const CASES: [Case; 29] = [
     Case { name: "response", run: response::response },
     Case { name: "chunked", run: response::chunked },
     Case { name: "decompress", run: response::decompress },
@@ -41,6 +42,12 @@ pub const CASES: [Case; 23] = [
     Case { name: "extract_css", run: body::css },
     Case { name: "extract_xpath", run: body::xpath },
     Case { name: "faults", run: body::faults },
+    Case { name: "links", run: body::links },
+    Case { name: "resources", run: body::resources },
+    Case { name: "charset", run: body::charset },
+    Case { name: "request", run: serve::request },
+    Case { name: "properties", run: properties },
+    Case { name: "run_json", run: run_json },
 ];
 
 /// Runs the case of a name.
@@ -155,6 +162,31 @@ fn paths_are_good(step: &squall_plan::model::Step) {
         let compiled = squall_extract::Extractor::compile(&squall_extract::Spec::Json(&path.value));
         let is_good = compiled.is_ok() || path.value.contains("match(");
         assert!(is_good, "{}: {compiled:?}", path.value);
+    }
+}
+
+/// Any text as a file of properties: names and values do not grow.
+fn properties(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let found = squall_jmeter::parse_properties(&text);
+    let length: usize = found.iter().map(|(name, value)| name.len() + value.len()).sum();
+    // What stands for no character, such as half of a pair, has more bytes than its escape may have.
+    assert!(length <= 2 * text.len(), "{found:?}");
+}
+
+/// Any bytes as the result of a run: it is refused in a sentence, or can be shown in each form.
+fn run_json(bytes: &[u8]) {
+    let _ = squall_report::history_run("a".as_ref(), bytes, squall_report::Extent::Rows);
+    let document = match squall_report::read_result(bytes) {
+        Ok(document) => document,
+        Err(reason) => return assert!(!reason.is_empty()),
+    };
+    let show = squall_report::Show { columns: 80, color: false, explain: true };
+    assert!(!squall_report::text(&document, &show).is_empty());
+    let finished = squall_report::Finished { document: &document, run: None, folder: None };
+    for (kind, _) in squall_report::FileKind::ALL {
+        // An interval log needs a folder.
+        let _ = squall_report::file(kind, finished);
     }
 }
 

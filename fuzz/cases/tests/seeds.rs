@@ -87,6 +87,12 @@ cases! {
     extract_css
     extract_xpath
     faults
+    links
+    resources
+    charset
+    request
+    properties
+    run_json
 }
 
 /// A case holds over its seeds and their like.

@@ -414,6 +414,51 @@ fn a_run_folder_that_cannot_be_written_is_no_success() {
     assert!(folder.path().join("result.json").exists());
 }
 
+/// What was recorded is on disk, and nowhere else.
+#[test]
+fn a_recording_that_is_removed_during_the_run_is_no_success() {
+    let server = target();
+    let folder = endless(&server, "", "get: /");
+    let mut child = start(folder.path());
+    wait_for(&server, &mut child, 1);
+    let own = run_folder(folder.path());
+    std::fs::remove_file(own.join("slices.bin")).expect("it is there");
+    signal(&child, "INT");
+    let output = finish(child);
+    let (text, errors) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(3), "{text}{errors}");
+    assert!(errors.contains("slices.bin: it was removed or replaced"), "{errors}");
+    assert!(!text.contains("run passed"), "{text}");
+    // The folder's own copy knows of it.
+    let stored = read(&own.join("run.json"));
+    assert!(stored["outcome"].to_string().contains("slices.bin: it was removed"), "{stored}");
+}
+
+/// With files that may have 20 KiB at most: the result and the page are larger.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_may_not_grow_costs_neither_the_result_nor_the_teardown() {
+    let server = target();
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = format!(
+        "target: {}\nteardown: [{{get: /status/200}}]\n\
+         scenarios: {{a: {{load: {{users: 1, iterations: 3}}, steps: [{{get: /status/204}}]}}}}\n",
+        server.url()
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    // The shell's units are 512 bytes, or 1,024.
+    let line = format!("ulimit -f 20 && exec {} run plan.yaml", env!("CARGO_BIN_EXE_squall"));
+    let output = Command::new("sh").args(["-c", &line]).current_dir(folder.path()).output();
+    let output = output.expect("a shell");
+    let (text, errors) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(3), "{text}{errors}");
+    assert!(errors.contains("run.json: File too large"), "{errors}");
+    assert!(text.contains("GET /status/204"), "{text}");
+    assert_eq!(server.stats().requests, 4, "the load's and the teardown's");
+}
+
 /// With so few open files that the workers' event loops can be made, and the workers cannot.
 #[test]
 fn a_worker_that_breaks_off_is_told_and_loses_nothing() {

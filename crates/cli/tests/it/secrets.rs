@@ -367,3 +367,21 @@ fn a_terminal_is_not_given_what_a_server_makes_of_it() {
     assert!(out.contains("log  \\x1b]0;"), "{out}");
     assert!(!out.contains(|c: char| c.is_control() && c != '\n'), "{out}");
 }
+
+/// What a plan is said to be, and what is said of a header that is none.
+#[test]
+fn neither_a_description_nor_a_mistake_shows_a_secret() {
+    let text = "vars: {api_token: tok-0123456789}\ntarget: http://h.test/?access_token=hunter2-query\n\
+                scenarios:\n  of tok-0123456789:\n    load: {users: 1, iterations: 1}\n    steps: [{get: /}]\n";
+    let folder = folder(&[("plan.yaml", text)]);
+    let checked = squall(folder.path(), &["check", "plan.yaml"]);
+    let shown = String::from_utf8_lossy(&checked.stdout);
+    assert!(checked.status.success(), "{shown}{}", String::from_utf8_lossy(&checked.stderr));
+    assert!(shown.contains("access_token=***") && shown.contains("of ***: "), "{shown}");
+    assert!(!shown.contains("hunter2") && !shown.contains("tok-0"), "{shown}");
+    let typed = ["http://h.test/", "-H", "Authorization Bearer tok-0123456789"];
+    let refused = squall(folder.path(), &typed);
+    let shown = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{shown}");
+    assert!(shown.contains("expected 'Name: value'") && !shown.contains("tok-0"), "{shown}");
+}

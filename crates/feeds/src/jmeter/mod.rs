@@ -20,7 +20,7 @@ use self::lines::{Graphite, Influxdb, Lines};
 use self::sums::Sums;
 use self::users::Users;
 use crate::outbox::{Outbox, PATIENCE, Receiver};
-use crate::{graphite, influxdb};
+use crate::{graphite, http, influxdb};
 
 /// Sends what the samples of a run came to, as JMeter does.
 #[derive(Debug)]
@@ -39,7 +39,6 @@ pub struct JmeterFeed {
     times: Times,
     /// Whether there is a teardown, whose samples count too.
     has_teardown: bool,
-    delivery: Delivery,
     /// Once it was started, until everything was sent.
     outbox: Option<Outbox>,
 }
@@ -100,7 +99,6 @@ impl JmeterFeed {
             users: Users::default(),
             times: Times::default(),
             has_teardown: false,
-            delivery: Delivery::new(feed.target.value.shown()),
             outbox: None,
         })
     }
@@ -180,14 +178,15 @@ impl Sink for JmeterFeed {
             Form::Influxdb(_) => Box::new(influxdb::Writes::new(&self.target)?),
             Form::Graphite(_) => Box::new(graphite::Carbon::new(&self.target.to)),
         };
-        self.outbox = Some(Outbox::start(receiver, &self.delivery)?);
+        let delivery = Delivery::new(self.target.shown(), http::secrets(&self.target, secrets));
+        self.outbox = Some(Outbox::start(receiver, &delivery)?);
         self.has_teardown = !start.plan.teardown.is_empty();
         self.times.run_unix_s = start.meta.started_unix;
         self.times.next_s = self.every_s;
         if matches!(self.form, Form::Influxdb(_)) {
             self.send(0.0, Some("started"));
         }
-        Ok(Wanted { delivery: Some(self.delivery.clone()), ..self.sampled.start(start) })
+        Ok(Wanted { delivery: Some(delivery), ..self.sampled.start(start) })
     }
 
     fn second(&mut self, second: &Second) -> io::Result<()> {

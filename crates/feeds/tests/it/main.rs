@@ -197,6 +197,22 @@ fn an_influxdb_that_refuses_is_not_asked_again() {
     assert!(!report.name.contains("secret-word") && report.name.contains("***@"), "{report:?}");
 }
 
+/// What authorizes may come back in what refuses it.
+#[test]
+fn a_receiver_that_repeats_what_authorized_puts_no_secret_into_the_result() {
+    let (influxdb, grpc) =
+        (Http::influxdb(Fault::Repeats, usize::MAX), Grpc::start(Fault::Repeats, usize::MAX));
+    for (kind, url, why) in [
+        (FeedKind::Influxdb, influxdb.url(), "status 401: "),
+        (FeedKind::OtlpGrpc, grpc.url(), "gRPC status 16 (UNAUTHENTICATED): "),
+    ] {
+        let (run, report) = run_with(kind, &url);
+        assert_lost(&run, &report, why);
+        let shown = format!("{report:?} {:?}", run.warnings);
+        assert!(!shown.contains("secret-word") && !shown.contains("bWU6c2"), "{shown}");
+    }
+}
+
 #[test]
 fn receivers_that_are_down_or_hang_cost_points_alone() {
     let nobody = receivers::closed_port();
@@ -247,7 +263,7 @@ fn a_server_of_grpc_that_refuses_is_not_asked_again_and_one_that_hangs_costs_poi
 #[test]
 fn graphite_holds_what_the_run_counted_whatever_happens_on_the_way() {
     std::thread::scope(|scope| {
-        for fault in [Fault::None, Fault::ClosesHalfWay, Fault::Slow] {
+        for fault in [Fault::None, Fault::ClosesHalfWay, Fault::Slow, Fault::Hangs] {
             scope.spawn(move || {
                 let receiver = Carbon::start(fault, 2);
                 let (run, report) = run_with(FeedKind::Graphite, &receiver.address());

@@ -34,6 +34,8 @@ pub enum Fault {
     Slow,
     /// It never answers.
     Hangs,
+    /// It refuses, and says the head of the request.
+    Repeats,
 }
 
 /// An address at which nobody listens.
@@ -410,6 +412,11 @@ async fn calls(
                 answer.send_response(head(response), true)?;
                 continue;
             }
+            Fault::Repeats => {
+                response = response.header("grpc-status", 16).header("grpc-message", authorization);
+                answer.send_response(head(response), true)?;
+                continue;
+            }
             Fault::Hangs => std::future::pending().await,
             Fault::Slow => std::thread::sleep(Duration::from_secs(1)),
             _ => {}
@@ -450,7 +457,7 @@ fn post(stream: &TcpStream, held: &Shared, take: Take, fault: Fault, times: usiz
         head.push_str(&line.replace("\r\n", " "));
     }
     let fault = next_fault(held, fault, times);
-    lock(held).heads.push(head);
+    lock(held).heads.push(head.clone());
     if fault == Fault::ClosesHalfWay {
         reader.read_exact(&mut vec![0; length / 2]).ok()?;
         return None;
@@ -464,6 +471,10 @@ fn post(stream: &TcpStream, held: &Shared, take: Take, fault: Fault, times: usiz
     match fault {
         Fault::Status(status) => {
             return answer(&format!("HTTP/1.1 {status} x\r\ncontent-length: 2\r\n\r\nno"));
+        }
+        Fault::Repeats => {
+            let length = head.len();
+            return answer(&format!("HTTP/1.1 401 x\r\ncontent-length: {length}\r\n\r\n{head}"));
         }
         Fault::Hangs => std::thread::sleep(Duration::from_secs(60)),
         Fault::Slow => std::thread::sleep(Duration::from_secs(1)),

@@ -147,7 +147,7 @@ impl Union for Receiver {
             _ => keys.key::<At<Like<Known, ReceiverUrl>>>(&mut written, key),
         }
         (*to, target.span) = (written.value, written.span);
-        if kind.takes_token() {
+        if kind.token_variable().is_some() {
             let about =
                 "The authorization token, instead of a user in the URL; masked in every output.";
             let default = Some("that of the environment");

@@ -50,10 +50,21 @@ pub(crate) fn in_source(text: &str) -> Vec<(usize, Range<usize>)> {
             }
         }
         found.extend(credentials_in_urls(line).into_iter().map(|hit| (number, hit)));
+        found.extend(behind_unclosed(line).map(|hit| (number, hit)));
     }
     found.extend(below_auth::values(&lines));
     found.sort_by_key(|(line, _)| *line);
     found
+}
+
+/// What stands behind a variable whose `}` is missing: whatever was meant to be a literal behind it may be a secret, and nothing
+/// says where it begins.
+fn behind_unclosed(line: &str) -> Option<Range<usize>> {
+    let begin = line.rfind("${").map(|at| at + 2)?;
+    let rest = &line[begin..];
+    let name = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+    let literal = begin + name..line.trim_end().len();
+    (!rest.contains('}') && !literal.is_empty()).then_some(literal)
 }
 
 /// Whether a key of a plan, a variable's name or a header's, is a secret's.

@@ -490,3 +490,13 @@ scenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [{{get: /}}]}}}}
         assert!(is_said("was masked when it was stored"), "{feed}: {errors:?}");
     }
 }
+
+/// A `tcp` step has its bytes in hexadecimal.
+#[test]
+fn a_secret_is_known_in_hexadecimal_and_out_of_it() {
+    let mut secrets = Secrets::default();
+    ["hunter2hunter2", "7365637265742d776f7264"].iter().for_each(|own| secrets.add(own));
+    for text in ["68756e7465723268756e74657232", "68756E7465723268756E74657232", "secret-word"] {
+        assert_eq!(secrets.mask(&format!("a {text} b")), "a *** b");
+    }
+}

@@ -1,7 +1,6 @@
 //! A run to be compared: what it was, and what was measured in it. Reads folders, `run.json` files and baselines.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -10,7 +9,7 @@ use squall_metrics::{Place, RowKey, RowKind};
 
 use super::baseline::{decode_baseline, is_baseline};
 use crate::document::{Known, Row, RunDocument, Times};
-use crate::folder::{LoadError, load_folder, load_json};
+use crate::folder::{LoadError, MAX_RESULT, load_folder, load_json};
 use crate::json::document;
 use crate::recording::Recording;
 use crate::run::Meta;
@@ -69,7 +68,7 @@ impl Side {
             let measured = sketch(&mut recording, about.seconds).map_err(|error| wrong(&error))?;
             return Ok(Side { name, about, measured });
         }
-        let bytes = fs::read(path).map_err(|error| wrong(&error))?;
+        let bytes = squall_plan::files::bytes(path, MAX_RESULT).map_err(|error| wrong(&error))?;
         if is_baseline(&bytes) {
             let (about, sketch) = decode_baseline(&bytes).map_err(|error| wrong(&error))?;
             return Ok(Side { name, about, measured: Measured::Blocks(sketch) });

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::cell::{Cell, Type};
-use crate::csv::in_quotes;
+use crate::csv::quoted;
 
 /// The columns with their types. Times are in µs.
 pub(super) const COLUMNS: [(&str, Type); 56] = {
@@ -115,7 +115,7 @@ fn text(value: Cow<'_, Value>) -> Option<Cow<'_, str>> {
 pub(super) fn cell(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),
-        Some(Value::String(text)) => in_quotes(text).into_owned(),
+        Some(Value::String(text)) => quoted(text).into_owned(),
         Some(other) => other.to_string(),
     }
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use squall_metrics::{RequestStats, RowKey, RowKind};
+use squall_plan::files;
 
 use super::curves::{Curves, Line};
 use super::distribution::Distribution;
@@ -73,7 +74,7 @@ pub struct Example {
 impl Details {
     /// Of a run that was evaluated, and of its folder, if it has one. What cannot be read there is in `missing`.
     pub fn of(run: &Run, folder: Option<&Path>) -> Details {
-        let open = |name: &str| folder.map(|own| File::open(own.join(name))).transpose();
+        let open = |name: &str| folder.map(|own| files::open(&own.join(name))).transpose();
         let plan = open("plan.yaml").and_then(|file| file.map_or(Ok(String::new()), beginning));
         let log = open("log.jsonl").and_then(|file| file.map_or(Ok(Vec::new()), examples));
         let plan_error = plan.as_ref().err().map(|error| format!("plan.yaml: {error}"));

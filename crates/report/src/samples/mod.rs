@@ -18,7 +18,7 @@ use squall_metrics::{ErrorKind, Phases};
 use self::columns::{COLUMNS, cells};
 pub use self::listened::ListenedSample;
 use crate::cell::Cell;
-use crate::csv::in_quotes;
+use crate::csv::quoted;
 use crate::parquet::Table;
 
 /// A request, a resource of a page or a program, and what came of it. Its texts hold no secrets any more.
@@ -340,7 +340,7 @@ fn line(to: &mut impl Write, cells: &[Cell<'_>]) -> io::Result<()> {
             Cell::Count(count) => to.write_all(itoa::Buffer::new().format(*count).as_bytes())?,
             Cell::Number(number) => write!(to, "{number}")?,
             Cell::Text(text) => {
-                to.write_all(in_quotes(&squall_base::escape_control(text)).as_bytes())?;
+                to.write_all(quoted(&squall_base::escape_control(text)).as_bytes())?;
             }
         }
     }

@@ -79,6 +79,23 @@ fn jtl_is_what_jmeter_writes() {
     assert_eq!(lines(SampleFormat::Jtl), expected);
 }
 
+/// A spreadsheet would compute it.
+#[test]
+fn no_text_of_a_sample_is_a_formula() {
+    for format in [SampleFormat::Csv, SampleFormat::Jtl] {
+        let mut out = Vec::new();
+        let mut writer = SampleWriter::new(format, &mut out).expect("memory");
+        for name in ["=1+1", "@x", "-x"] {
+            writer.write(&RequestSample { name: name.into(), ..good() }).expect("memory");
+        }
+        writer.finish().expect("memory");
+        let text = String::from_utf8(out).expect("text");
+        for shown in [",'=1+1,", ",'@x,", ",'-x,"] {
+            assert!(text.contains(shown), "{text}");
+        }
+    }
+}
+
 #[test]
 fn bytes_over_tcp_have_no_url_and_one_code_in_jtl() {
     let mut out = Vec::new();

@@ -84,7 +84,7 @@ impl Sink for Folder {
         folder.write_totals(&run.totals).map_err(wrong("totals.bin"))?;
         folder.write_page(run, &result).map_err(wrong("report.html"))?;
         self.has_page = true;
-        Ok(())
+        folder.is_in_place()
     }
 
     fn amend(&mut self, run: &Run) -> io::Result<()> {

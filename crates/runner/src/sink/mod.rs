@@ -23,7 +23,7 @@ use squall_engine::{ExchangeFilter, Program};
 use squall_plan::model::Plan;
 use squall_report::{Meta, Run};
 
-pub use delivery::Delivery;
+pub use delivery::{Delivery, Trouble};
 pub use event::{Event, EventKind, SeenExchange};
 pub use folder::Folder;
 pub use give_way::give_way;

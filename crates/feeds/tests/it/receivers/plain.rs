@@ -56,6 +56,11 @@ fn take_lines(mut stream: TcpStream, held: &Shared, fault: Fault) {
             own.values.insert((series.to_owned(), time.to_owned()), value);
         }
     }
+    drop(own);
+    if fault == Fault::Hangs {
+        // The connection stays open.
+        std::thread::sleep(Duration::from_secs(60));
+    }
 }
 
 /// A receiver of StatsD's datagrams.
@@ -138,7 +143,8 @@ pub fn scrape(address: &str) -> (Sums, usize) {
 
 fn fetch(address: &str) -> Option<String> {
     let mut stream = TcpStream::connect(address).ok()?;
-    stream.write_all(b"GET /metrics?a=b HTTP/1.1\r\nHost: x\r\n\r\n").ok()?;
+    let head = format!("GET /metrics?a=b HTTP/1.1\r\nHost: {address}\r\n\r\n");
+    stream.write_all(head.as_bytes()).ok()?;
     let mut text = String::new();
     stream.read_to_string(&mut text).ok()?;
     let (head, page) = text.split_once("\r\n\r\n")?;

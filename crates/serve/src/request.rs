@@ -5,13 +5,13 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// Most bytes of a head.
-pub const MAX_HEAD: usize = 8 << 10;
+const MAX_HEAD: usize = 8 << 10;
 /// Most bytes of a body.
-pub const MAX_BODY: usize = 4 << 10;
+const MAX_BODY: usize = 4 << 10;
 /// Most fields of a head.
 const MAX_FIELDS: usize = 64;
 /// The time that a whole request may take to arrive.
-pub const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -27,11 +27,36 @@ pub struct Request {
 }
 
 impl Request {
+    /// The request that bytes begin with; `None`: they are only its beginning.
+    ///
+    /// # Errors
+    /// It is too long, or not HTTP/1.
+    pub fn parse(bytes: &[u8]) -> Result<Option<Request>, Unread> {
+        // Whatever follows an empty line is no head.
+        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").map(|at| at + 4);
+        if end.unwrap_or(bytes.len()) > MAX_HEAD {
+            return Err(Unread::Refused(431));
+        }
+        let Some(end) = end else { return Ok(None) };
+        let mut request = parse(&bytes[..end])?;
+        let length = body_length(&request)?;
+        Ok(bytes.get(end..end + length).map(|body| {
+            request.body = body.to_vec();
+            request
+        }))
+    }
+
     /// The value of a field; `None`: there is none, or there are several.
     pub fn field(&self, name: &str) -> Option<&str> {
         let mut values = self.fields.iter().filter(|(own, _)| own == name);
         let first = values.next();
         first.filter(|_| values.next().is_none()).map(|(_, value)| value.as_str())
+    }
+
+    /// All values of a field that is a list.
+    pub fn list<'r>(&'r self, name: &'r str) -> impl Iterator<Item = &'r str> {
+        let values = self.fields.iter().filter(move |(own, _)| own == name);
+        values.flat_map(|(_, value)| value.split(',').map(str::trim))
     }
 
     /// Whether there is a field.
@@ -53,26 +78,15 @@ pub enum Unread {
 ///
 /// # Errors
 /// It is not whole in time, too long, or not HTTP/1.
-pub fn read(stream: &mut TcpStream) -> Result<Request, Unread> {
+pub(crate) fn read(stream: &mut TcpStream) -> Result<Request, Unread> {
     let until = Instant::now() + PATIENCE;
     let mut bytes = Vec::new();
-    let (mut request, head) = loop {
-        // Whatever follows an empty line is no head.
-        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").map(|at| at + 4);
-        if end.unwrap_or(bytes.len()) > MAX_HEAD {
-            return Err(Unread::Refused(431));
+    loop {
+        match Request::parse(&bytes)? {
+            Some(request) => return Ok(request),
+            None => more(stream, &mut bytes, until)?,
         }
-        if let Some(end) = end {
-            break (parse(&bytes[..end])?, end);
-        }
-        more(stream, &mut bytes, until)?;
-    };
-    let length = body_length(&request)?;
-    while bytes.len() < head + length {
-        more(stream, &mut bytes, until)?;
     }
-    request.body = bytes[head..head + length].to_vec();
-    Ok(request)
 }
 
 /// Reads what there is.
