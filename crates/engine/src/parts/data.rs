@@ -400,7 +400,7 @@ mod tests {
         let doubled = Temporary::new("e.csv", "a,b\n1,\"ada\n2,\"bob\"\n3,carl\n4,\"\"\n");
         let error = Source::open(&doubled.0, &of_form(Csv::default())).expect_err("a quote");
         assert!(error.contains("line 3: there is text behind the closing quote"), "{error}");
-        let of_utf_16 = Temporary::new("f.csv", "a\0,\0b\0\n\01\0,\02\0\n");
+        let of_utf_16 = Temporary::new("f.csv", "a\0,\0b\0\n\0x\0,\0y\0\n");
         let error = Source::open(&of_utf_16.0, &of_form(Csv::default())).expect_err("UTF-16");
         assert!(error.contains("`charset: utf-16le`"), "{error}");
         let broken = Temporary::new("b.jsonl", "{}\n[1]\n");

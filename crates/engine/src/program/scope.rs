@@ -345,6 +345,26 @@ impl Compiler<'_> {
     }
 }
 
+/// Why a part of a row of data is none, and its columns: one whose name no expression can say has to get another.
+fn not_a_column(what: &str, source: &str, columns: &[String]) -> BindError {
+    let shown: Vec<String> =
+        columns.iter().map(|name| format!("`{}`", name.escape_debug())).collect();
+    let error = BindError::new(format!("`{source}` {what} {}", shown.join(", ")));
+    match columns.iter().any(|name| !is_name(name)) {
+        true => error.with_help(
+            "columns with other names than letters, digits and `_` are used by the names that `header: [...]` gives \
+             them, with `skip_header: true`",
+        ),
+        false => error,
+    }
+}
+
+/// Whether an expression can name a column.
+fn is_name(text: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    !text.starts_with(|c: char| c.is_ascii_digit()) && !text.is_empty() && text.chars().all(is_part)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -365,24 +385,4 @@ mod tests {
             assert_eq!(Place::of(Place::Intrinsic(which).slot()), Place::Intrinsic(which));
         }
     }
-}
-
-/// Why a part of a row of data is none, and its columns: one whose name no expression can say has to get another.
-fn not_a_column(what: &str, source: &str, columns: &[String]) -> BindError {
-    let shown: Vec<String> =
-        columns.iter().map(|name| format!("`{}`", name.escape_debug())).collect();
-    let error = BindError::new(format!("`{source}` {what} {}", shown.join(", ")));
-    match columns.iter().any(|name| !is_name(name)) {
-        true => error.with_help(
-            "columns with other names than letters, digits and `_` are used by the names that `header: [...]` gives \
-             them, with `skip_header: true`",
-        ),
-        false => error,
-    }
-}
-
-/// Whether an expression can name a column.
-fn is_name(text: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    !text.starts_with(|c: char| c.is_ascii_digit()) && !text.is_empty() && text.chars().all(is_part)
 }
