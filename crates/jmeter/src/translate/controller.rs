@@ -9,7 +9,7 @@ use super::Translator;
 use super::group::Gathered;
 use super::step;
 use crate::elements::Role;
-use crate::scope::{self, Scope};
+use crate::scope::Scope;
 use crate::tree::ElementId;
 
 /// Controllers that do nothing but to hold others.
@@ -62,7 +62,7 @@ impl Translator<'_> {
 
     /// A sampler with the waits before it; only if all conditions hold that are looked at before each.
     fn sampler(&self, id: ElementId, gathered: &mut Gathered) -> Vec<StepKind> {
-        let held = scope::of_sampler(self.tree, id);
+        let held = self.scopes.of_sampler(id);
         let (kinds, settings) = self.with_settings(|| self.of_sampler(id, &held, gathered));
         let Some(kinds) = kinds else { return Vec::new() };
         let (of_variables, mut steps) = self.with_settings(|| self.before_sampler(&held));
@@ -434,11 +434,12 @@ impl Translator<'_> {
         let reader = self.read(id);
         let lock = reader.source("CriticalSectionController.lockName");
         reader.finish();
-        let same = |(other, element): (ElementId, &crate::tree::Element)| {
-            let lock_of = element.properties.text("CriticalSectionController.lockName");
-            other != id && lock_of == Some(lock) && self.tree.takes_part(other)
+        let same = |other: &ElementId| {
+            let properties = &self.tree.element(*other).properties;
+            *other != id && properties.text("CriticalSectionController.lockName") == Some(lock)
         };
-        let is_alone = self.threads_of(id) == Some(1) && !self.tree.iter().any(same);
+        let others = self.scopes.of_class("CriticalSectionController");
+        let is_alone = self.threads_of(id) == Some(1) && !others.iter().any(same);
         // Without a name JMeter locks nothing, and says so in its log.
         if lock.is_empty() || steps.is_empty() || is_alone {
             return steps.into_iter().map(|step| step.kind).collect();
