@@ -87,3 +87,22 @@ fn counters_and_chance_are_variables() {
         assert!(text.contains(line), "{line}\n{text}");
     }
 }
+
+#[test]
+fn the_first_of_several_that_set_one_variable_has_the_last_word() {
+    let counter = |start: &str| {
+        let own = string("CounterConfig.start", start) + &string("CounterConfig.incr", "1");
+        let own = own + &string("CounterConfig.name", "n") + PER_USER;
+        format!(r#"<CounterConfig testname="c">{own}</CounterConfig><hashTree/>"#)
+    };
+    const PER_USER: &str = r#"<boolProp name="CounterConfig.per_user">true</boolProp>
+        <boolProp name="CounterConfig.reset_on_tg_iteration">true</boolProp>"#;
+    let path = TO_SHOP.to_owned() + &string("HTTPSampler.path", "/${n}");
+    let in_group = counter("100") + &counter("200") + &request("r", &path, "");
+    let text = plan(&in_group)
+        .replace("<ThreadGroup ", &format!("{}{}<ThreadGroup ", counter("300"), counter("400")));
+    let (text, obstacles) = translated(&text);
+    assert_eq!(obstacles, [""; 0]);
+    let places = ["400", "300", "200", "100"].map(|start| text.find(&format!(": {start}}}")));
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?}: {text}");
+}
