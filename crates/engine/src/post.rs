@@ -274,6 +274,8 @@ fn take(
         }
     };
     let reason = match found {
+        // A null is nothing to go on with, where the plan says what is to take its place.
+        Ok(Some(Value::Null)) if extract.default.is_some() => None,
         Ok(Some(value)) => return Ok((value, false)),
         Ok(None) => None,
         Err(error) => Some(error),
