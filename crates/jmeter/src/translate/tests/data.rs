@@ -82,7 +82,7 @@ fn counters_and_chance_are_variables() {
         r#""from": 5"#,
         r#""to": 6"#,
         r#""n": "u${pad(string(counter.number), 3, \"0\")}""#,
-        r#""x": "${random(1, 9)}""#,
+        r#""x": "${string(random(1, 9))}""#,
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
