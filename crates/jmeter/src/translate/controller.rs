@@ -275,11 +275,22 @@ impl Translator<'_> {
         let reader = self.read(id);
         let written = reader.source("WhileController.condition").trim();
         reader.finish();
+        // An empty text is looked at behind each pass alone: the last sample then decides.
+        let of_nothing = || format!("({} || last_ok)", self.pass_of(id));
+        let mut counts = written.is_empty();
         let goes_on = match written {
-            // Looked at behind each pass alone.
-            "" => Ok(format!("({} || last_ok)", self.pass_of(id))),
+            "" => Ok(of_nothing()),
             last if last.eq_ignore_ascii_case("LAST") => Ok("last_ok".to_owned()),
-            condition => self.goes_on(condition).map(|own| self.for_next_pass(id, own)),
+            condition => self.goes_on(condition).map(|own| {
+                let own = self.for_next_pass(id, own);
+                match self.unread(condition) {
+                    Some(unread) => {
+                        counts = true;
+                        format!("({unread}) ? {} : {own}", of_nothing())
+                    }
+                    None => own,
+                }
+            }),
         };
         let condition = goes_on.map(|own| {
             let all = guards.iter().cloned().chain([format!("({own})")]);
@@ -288,7 +299,7 @@ impl Translator<'_> {
         let condition = condition.map_err(|what| self.obstacle(id, what)).ok();
         let condition = condition.and_then(|condition| self.expression(id, &condition));
         let Some(condition) = condition.filter(|_| !steps.is_empty()) else { return Vec::new() };
-        if !written.is_empty() {
+        if !counts {
             return vec![StepKind::While { condition, steps }];
         }
         let mut within = vec![step(self.set(id, &self.pass_of(id), "false"))];
