@@ -54,6 +54,7 @@ mod timer;
 mod told;
 mod transaction;
 mod transfer;
+mod urls;
 mod variables;
 mod verdicts;
 

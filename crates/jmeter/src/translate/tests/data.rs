@@ -24,7 +24,7 @@ fn columns_are_variables_from_each_iteration_on() {
         r#""ragged": true"#,
         r#""user_id": "${users.user_id}""#,
         r#""host": "${has(users.host) ? users.host : host}""#,
-        r#""get": "http://${host}/${user_id}""#,
+        r#""get": "http://${host}/${url_part(user_id, \" \")}""#,
     ] {
         assert_eq!(text.contains(line), line != r#""skip_header": true"#, "{line}\n{text}");
     }
