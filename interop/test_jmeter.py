@@ -36,11 +36,13 @@ import paths
 import real
 import samplers
 import tcp
+import unseen
+import urls
 from judged import JUDGED
 from plans import FILES, GRAPHITE, INFLUXDB, PLANS, asserts, csv_data, debug, element, flag, group, plan, request, text, timer, transaction
 
 PLANS = {**PLANS, **functions.PLANS, **links.PLANS, **real.PLANS, **tcp.PLANS, **paths.PLANS, **charsets.PLANS, **samplers.PLANS, **options.PLANS,
-         **JUDGED}
+         **unseen.PLANS, **urls.PLANS, **JUDGED}
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../docs/jmeter.md")
 #: Of how many differences of a plan is told.
 MOST_SHOWN = 20

@@ -1,5 +1,5 @@
 //! What every crate writes and reads in the same way: quantities with units, chance that can be repeated,
-//! hexadecimal, forms, references to characters, dates. Pure; imports nothing.
+//! hexadecimal, forms, references to characters, what may stand in URLs, dates. Pure; imports nothing.
 
 pub mod calendar;
 mod escape;
@@ -8,5 +8,6 @@ pub mod hex;
 pub mod html;
 pub mod random;
 pub mod units;
+pub mod uri;
 
 pub use escape::{escape_control, escape_json, escape_lines};

@@ -280,6 +280,8 @@ fn take(
         }
     };
     let reason = match found {
+        // A null is nothing to go on with, where the plan says what is to take its place.
+        Ok(Some(Value::Null)) if extract.default.is_some() => Cow::Borrowed("null was found"),
         Ok(Some(value)) => return Ok((value, None)),
         Ok(None) => Cow::Borrowed("nothing matched"),
         Err(error) => Cow::Owned(error),

@@ -1,7 +1,9 @@
 //! The one table of JMeter's elements: what each is, and how far it is supported. What
 //! `squall check` prints and the table in `docs/jmeter.md` are made of it.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 use Role::{
     Assertion, Config, Controller, Listener, Plan, PostProcessor, PreProcessor, Sampler,
@@ -85,7 +87,9 @@ pub struct Known {
 
 /// What is known of a class.
 pub fn find(class: &str) -> Option<&'static Known> {
-    ELEMENTS.iter().find(|known| known.class == class)
+    static BY_CLASS: LazyLock<HashMap<&str, &Known>> =
+        LazyLock::new(|| ELEMENTS.iter().map(|known| (known.class, known)).collect());
+    BY_CLASS.get(class).copied()
 }
 
 /// A class without its package, if it is JMeter's own.

@@ -7,6 +7,8 @@
 //! Configuration and timers count from the inside out (what is near goes first), pre-processors, post-processors and
 //! assertions from the outside in; within a level it is the order of the file.
 
+use std::collections::HashMap;
+
 use crate::elements::Role;
 use crate::tree::{ElementId, Tree};
 
@@ -25,29 +27,67 @@ pub struct Scope {
     pub assertions: Vec<ElementId>,
 }
 
-/// What holds for a sampler. What is disabled holds for nothing.
-pub fn of_sampler(tree: &Tree, sampler: ElementId) -> Scope {
-    let mut scope = Scope::default();
-    // The levels, the innermost first.
-    for level in std::iter::once(sampler).chain(tree.around(sampler)) {
-        let with = |role: Role| {
-            let children = tree.enabled_children(level);
-            children
-                .filter(move |id| tree.element(*id).known().is_some_and(|known| known.role == role))
-        };
-        scope.configs.extend(with(Role::Config));
-        scope.timers.extend(with(Role::Timer));
-        scope.pre_processors.splice(0..0, with(Role::PreProcessor));
-        scope.post_processors.splice(0..0, with(Role::PostProcessor));
-        scope.assertions.splice(0..0, with(Role::Assertion));
-    }
-    scope
+/// Where the elements of a plan stand that hold for others: each level is looked through once, and not again for each of
+/// its samplers.
+#[derive(Debug)]
+pub struct Scopes<'t> {
+    tree: &'t Tree,
+    /// By the number of the element around them; those that are enabled, in the order of the file.
+    below: Vec<Vec<(Role, ElementId)>>,
+    /// All elements that take part, by their classes.
+    of_class: HashMap<&'t str, Vec<ElementId>>,
 }
 
-/// The assertions that hold for a transaction's own sample: those below the controller and those around it. Those
-/// below it hold for each of its samplers as well.
-pub fn assertions_of_transaction(tree: &Tree, controller: ElementId) -> Vec<ElementId> {
-    of_sampler(tree, controller).assertions
+impl<'t> Scopes<'t> {
+    /// Those of a plan.
+    pub fn of(tree: &'t Tree) -> Scopes<'t> {
+        let holds = |id: ElementId| {
+            let role = tree.element(id).known()?.role;
+            let holds = matches!(
+                role,
+                Role::Config
+                    | Role::Timer
+                    | Role::PreProcessor
+                    | Role::PostProcessor
+                    | Role::Assertion
+            );
+            holds.then_some((role, id))
+        };
+        let below =
+            tree.iter().map(|(id, _)| tree.enabled_children(id).filter_map(holds).collect());
+        let mut of_class: HashMap<&str, Vec<ElementId>> = HashMap::new();
+        for (id, element) in tree.iter().filter(|(id, _)| tree.takes_part(*id)) {
+            of_class.entry(&element.class).or_default().push(id);
+        }
+        Scopes { tree, below: below.collect(), of_class }
+    }
+
+    /// The elements of a class that take part, in the order of the file.
+    pub fn of_class(&self, class: &str) -> &[ElementId] {
+        self.of_class.get(class).map_or(&[], Vec::as_slice)
+    }
+
+    /// What holds for a sampler. What is disabled holds for nothing.
+    pub fn of_sampler(&self, sampler: ElementId) -> Scope {
+        let mut scope = Scope::default();
+        // The levels, the innermost first.
+        for level in std::iter::once(sampler).chain(self.tree.around(sampler)) {
+            let below = &self.below[level.number()];
+            let with = |role: Role| below.iter().filter(move |own| own.0 == role).map(|own| own.1);
+            scope.configs.extend(with(Role::Config));
+            scope.timers.extend(with(Role::Timer));
+            scope.pre_processors.splice(0..0, with(Role::PreProcessor));
+            scope.post_processors.splice(0..0, with(Role::PostProcessor));
+            scope.assertions.splice(0..0, with(Role::Assertion));
+        }
+        scope
+    }
+
+    /// The assertions that hold for a transaction's own sample: those below the controller and those around it. Those
+    /// below it hold for each of its samplers as well.
+    pub fn assertions_of_transaction(&self, controller: ElementId) -> Vec<ElementId> {
+        self.of_sampler(controller).assertions
+    }
 }
 
 /// The controller, or thread group, whose iterations a config element follows that gives new values with each (CSV
@@ -110,7 +150,7 @@ mod tests {
     #[test]
     fn configuration_counts_from_the_inside_out_and_assertions_from_the_outside_in() {
         let tree = tree();
-        let scope = of_sampler(&tree, named(&tree, "first"));
+        let scope = Scopes::of(&tree).of_sampler(named(&tree, "first"));
         assert_eq!(
             names(&tree, &scope.configs),
             ["h-first", "csv-loop", "h-loop", "h-plan", "csv-plan"]
@@ -124,12 +164,23 @@ mod tests {
     #[test]
     fn what_is_in_another_controller_or_disabled_does_not_hold() {
         let tree = tree();
-        let scope = of_sampler(&tree, named(&tree, "second"));
+        let scope = Scopes::of(&tree).of_sampler(named(&tree, "second"));
         assert_eq!(names(&tree, &scope.configs), ["h-plan", "csv-plan"]);
         assert_eq!(names(&tree, &scope.timers), ["t-group"]);
         assert_eq!(names(&tree, &scope.assertions), ["a1-group", "a2-group"]);
-        let of_loop = assertions_of_transaction(&tree, named(&tree, "loop"));
+        let of_loop = Scopes::of(&tree).assertions_of_transaction(named(&tree, "loop"));
         assert_eq!(names(&tree, &of_loop), ["a1-group", "a2-group"]);
+    }
+
+    #[test]
+    fn elements_are_found_by_their_class() {
+        let tree = tree();
+        let scopes = Scopes::of(&tree);
+        let of_class = |class| names(&tree, scopes.of_class(class));
+        assert_eq!(of_class("HTTPSamplerProxy"), ["first", "second"]);
+        // The only other one is disabled.
+        assert_eq!(of_class("RegexExtractor"), ["x-group"]);
+        assert_eq!(of_class("Novel"), [""; 0]);
     }
 
     #[test]

@@ -54,6 +54,43 @@ fn a_plan_that_is_whole_runs_as_it_is_and_as_it_is_converted() {
 }
 
 #[test]
+fn loops_count_as_in_jmeter_and_what_no_extractor_found_is_not_sent() {
+    let peer = Peer::start("127.0.0.1", |mut client| {
+        while client.request().is_some() {
+            client.send(response("200 OK", "ok"));
+        }
+    });
+    let request = |path: &str, below: &str| {
+        format!(
+            r#"<HTTPSamplerProxy testname="r"><stringProp name="HTTPSampler.domain">127.0.0.1</stringProp>
+            <stringProp name="HTTPSampler.port">${{__P(port)}}</stringProp>
+            <stringProp name="HTTPSampler.path">{path}</stringProp></HTTPSamplerProxy><hashTree>{below}</hashTree>"#
+        )
+    };
+    let counter = r#"<CounterConfig testname="c"><stringProp name="CounterConfig.start">1</stringProp>
+        <stringProp name="CounterConfig.incr">1</stringProp><stringProp name="CounterConfig.name">n</stringProp></CounterConfig><hashTree/>"#;
+    let nothing = r#"<RegexExtractor testname="x"><stringProp name="RegexExtractor.refname">id</stringProp>
+        <stringProp name="RegexExtractor.regex">id=([0-9]+)</stringProp><stringProp name="RegexExtractor.template">$1$</stringProp>
+        <stringProp name="RegexExtractor.match_number">1</stringProp></RegexExtractor><hashTree/>"#;
+    let looped = format!(
+        r#"<WhileController testname="w"><stringProp name="WhileController.condition">${{__jexl3(${{n}} &lt; 3)}}</stringProp>
+        </WhileController><hashTree>{counter}{}</hashTree>"#,
+        request("/${n}", nothing)
+    );
+    let besides = looped + &request("/x?id=${id}", "") + &request("/caf\u{e9}#top", "");
+    let port = format!("-Jport={}", peer.address.port());
+    let run = ["run", "plan.jmx", &port, "-q", "-w", "1", "--json"];
+    let (code, out, errors) = said(&plan(&besides), &run);
+    assert_eq!(code, Some(0), "{errors}");
+    let seen = peer.seen();
+    let lines: Vec<&str> = seen.iter().filter_map(|seen| seen.head.split(" HTTP").next()).collect();
+    let each = ["GET /caf%C3%A9", "GET /home"];
+    assert_eq!(lines, [&["GET /1", "GET /2", "GET /3"][..], &each, &each].concat());
+    let result: serde_json::Value = serde_json::from_str(&out).expect("a result");
+    assert_eq!(result["totals"]["errors"], 2, "{out}");
+}
+
+#[test]
 fn a_plan_with_something_that_has_no_equal_is_refused_with_its_place() {
     let brew = plan(r#"<com.example.Teapot testname="brew"/><hashTree/>"#);
     let reason = "shop > users > brew (com.example.Teapot): nothing is known of this element";

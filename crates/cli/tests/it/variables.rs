@@ -209,6 +209,19 @@ fn what_an_extract_leaves_empty_by_default_is_sent() {
 }
 
 #[test]
+fn a_default_takes_the_place_of_a_null_that_is_found() {
+    let extract = "
+      - get: /
+        extract:
+          a: {json: $.n, of: '{\"n\": null}', default: none}
+          b: {json: $.n, of: '{\"n\": null}'}
+      - get: '/${a}/${has(b)}'";
+    let (json, heads) = sent("", extract, 0);
+    all_good(&json, 2);
+    assert_eq!(lines(&heads), ["GET /", "GET /none/false"]);
+}
+
+#[test]
 fn a_url_may_be_a_variable() {
     let other = shop();
     let url = other.url();

@@ -106,8 +106,10 @@ impl Translator<'_> {
         let has_query =
             path.iter().any(|piece| matches!(piece, TextPiece::Text(text) if text.contains('?')));
         let query = joined(query, if has_query { "&" } else { "?" });
-        if is_whole(&path) {
-            // JMeter then ignores its arguments.
+        let is_fragment =
+            |piece: &TextPiece| matches!(piece, TextPiece::Text(text) if text.contains('#'));
+        if is_whole(&path) || path.iter().chain(&query).any(is_fragment) {
+            // JMeter then ignores its arguments, or they are a part of what is not sent.
             request.query.clear();
         }
         let query = if is_whole(&path) { Vec::new() } else { query };

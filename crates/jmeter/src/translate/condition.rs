@@ -8,7 +8,7 @@ use super::Translator;
 use super::script::{self, Kind, Language, Script};
 use super::texts::{TextPiece, expression, literal, quoted};
 use crate::functions;
-use crate::text::{Part, Text};
+use crate::text::{Call, Part, Text};
 
 /// The language of a function that runs a script.
 pub(super) fn language_of(function: &str) -> Option<Language> {
@@ -33,6 +33,43 @@ fn is_unknown_name(what: &str, condition: &str) -> bool {
 /// The text of null as what a function gives.
 fn of_null(language: Language) -> &'static str {
     if language == Language::JavaScript { "null" } else { "" }
+}
+
+/// The call of a function that runs a script, if a text is that and nothing else.
+fn script_call(text: &str) -> Option<(Language, Call)> {
+    let mut parts = Text::parse(text.trim(), &functions::is_function).ok()?.parts.into_iter();
+    match (parts.next(), parts.next()) {
+        (Some(Part::Call(call)), None) => Some((language_of(&call.name)?, call)),
+        _ => None,
+    }
+}
+
+/// The text of a script that is open where its words are passed by.
+#[derive(Debug, Default)]
+struct Quote {
+    open: Option<char>,
+    is_escaped: bool,
+    /// Whether the language looks into texts in double quotes, or into all of them.
+    reads_double: bool,
+    reads_all: bool,
+}
+
+impl Quote {
+    fn pass(&mut self, c: char) {
+        match (self.open, c) {
+            _ if self.is_escaped => self.is_escaped = false,
+            (Some(_), '\\') => self.is_escaped = true,
+            (Some(open), c) if c == open => self.open = None,
+            (None, '"' | '\'') => self.open = Some(c),
+            _ => {}
+        }
+    }
+
+    /// Whether what stands here is looked into: outside of texts each language does so.
+    fn is_read(&self) -> bool {
+        let is_double = self.open == Some('"');
+        self.open.is_none() || self.reads_all || self.reads_double && is_double
+    }
 }
 
 /// Knows no name.
@@ -97,6 +134,32 @@ impl Translator<'_> {
         })
     }
 
+    /// When the script of a condition cannot be read, and its text is empty: as long as variables in it have no value, and
+    /// their names stand there. `None`: that is never so.
+    pub(super) fn unread(&self, condition: &str) -> Option<String> {
+        let (language, call) = script_call(condition)?;
+        let parts = &call.parameters.first()?.parts;
+        let orders = |part: &Part| matches!(part, Part::Literal(text) if text.contains(['<', '>']));
+        let mut quote = Quote { reads_double: language == Language::Groovy, ..Quote::default() };
+        // A text in order with a number has to be one, too.
+        quote.reads_all = language == Language::Jexl && parts.iter().any(orders);
+        let mut unset = Vec::new();
+        for part in parts {
+            match part {
+                Part::Literal(text) => text.chars().for_each(|c| quote.pass(c)),
+                Part::Variable(name) if quote.is_read() => {
+                    let is_set = self.constants.variable(name).is_some();
+                    let variable = self.names.variable(name).filter(|_| !is_set);
+                    unset.extend(variable.map(|variable| {
+                        format!("{variable} == {}", quoted(&format!("${{{name}}}")))
+                    }));
+                }
+                Part::Variable(_) | Part::Call(_) => {}
+            }
+        }
+        (!unset.is_empty()).then(|| unset.join(" || "))
+    }
+
     /// When a While Controller goes on: as long as its text is not "false".
     ///
     /// # Errors
@@ -114,14 +177,7 @@ impl Translator<'_> {
 
     /// The script that a text is, if it is a call of a function that runs one, and nothing else.
     fn script_of(&self, text: &str) -> Result<Option<Script>, String> {
-        let Ok(split) = Text::parse(text.trim(), &functions::is_function) else { return Ok(None) };
-        match split.parts.as_slice() {
-            [Part::Call(call)] => match language_of(&call.name) {
-                Some(language) => self.script(language, call).map(Some),
-                None => Ok(None),
-            },
-            _ => Ok(None),
-        }
+        script_call(text).map(|(language, call)| self.script(language, &call)).transpose()
     }
 
     /// What a function gives that runs a script.

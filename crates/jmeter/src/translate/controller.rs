@@ -9,7 +9,7 @@ use super::Translator;
 use super::group::Gathered;
 use super::step;
 use crate::elements::Role;
-use crate::scope::{self, Scope};
+use crate::scope::Scope;
 use crate::tree::ElementId;
 
 /// Controllers that do nothing but to hold others.
@@ -62,7 +62,7 @@ impl Translator<'_> {
 
     /// A sampler with the waits before it; only if all conditions hold that are looked at before each.
     fn sampler(&self, id: ElementId, gathered: &mut Gathered) -> Vec<StepKind> {
-        let held = scope::of_sampler(self.tree, id);
+        let held = self.scopes.of_sampler(id);
         let (kinds, settings) = self.with_settings(|| self.of_sampler(id, &held, gathered));
         let Some(kinds) = kinds else { return Vec::new() };
         let (of_variables, mut steps) = self.with_settings(|| self.before_sampler(&held));
@@ -275,11 +275,22 @@ impl Translator<'_> {
         let reader = self.read(id);
         let written = reader.source("WhileController.condition").trim();
         reader.finish();
+        // An empty text is looked at behind each pass alone: the last sample then decides.
+        let of_nothing = || format!("({} || last_ok)", self.pass_of(id));
+        let mut counts = written.is_empty();
         let goes_on = match written {
-            // Looked at behind each pass alone.
-            "" => Ok(format!("({} || last_ok)", self.pass_of(id))),
+            "" => Ok(of_nothing()),
             last if last.eq_ignore_ascii_case("LAST") => Ok("last_ok".to_owned()),
-            condition => self.goes_on(condition).map(|own| self.for_next_pass(id, own)),
+            condition => self.goes_on(condition).map(|own| {
+                let own = self.for_next_pass(id, own);
+                match self.unread(condition) {
+                    Some(unread) => {
+                        counts = true;
+                        format!("({unread}) ? {} : {own}", of_nothing())
+                    }
+                    None => own,
+                }
+            }),
         };
         let condition = goes_on.map(|own| {
             let all = guards.iter().cloned().chain([format!("({own})")]);
@@ -288,7 +299,7 @@ impl Translator<'_> {
         let condition = condition.map_err(|what| self.obstacle(id, what)).ok();
         let condition = condition.and_then(|condition| self.expression(id, &condition));
         let Some(condition) = condition.filter(|_| !steps.is_empty()) else { return Vec::new() };
-        if !written.is_empty() {
+        if !counts {
             return vec![StepKind::While { condition, steps }];
         }
         let mut within = vec![step(self.set(id, &self.pass_of(id), "false"))];
@@ -434,11 +445,12 @@ impl Translator<'_> {
         let reader = self.read(id);
         let lock = reader.source("CriticalSectionController.lockName");
         reader.finish();
-        let same = |(other, element): (ElementId, &crate::tree::Element)| {
-            let lock_of = element.properties.text("CriticalSectionController.lockName");
-            other != id && lock_of == Some(lock) && self.tree.takes_part(other)
+        let same = |other: &ElementId| {
+            let properties = &self.tree.element(*other).properties;
+            *other != id && properties.text("CriticalSectionController.lockName") == Some(lock)
         };
-        let is_alone = self.threads_of(id) == Some(1) && !self.tree.iter().any(same);
+        let others = self.scopes.of_class("CriticalSectionController");
+        let is_alone = self.threads_of(id) == Some(1) && !others.iter().any(same);
         // Without a name JMeter locks nothing, and says so in its log.
         if lock.is_empty() || steps.is_empty() || is_alone {
             return steps.into_iter().map(|step| step.kind).collect();

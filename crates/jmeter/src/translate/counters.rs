@@ -98,7 +98,7 @@ impl Translator<'_> {
         self.formatted(id, name, format!("random({low}, {high})"), format)
     }
 
-    /// A variable with a number, in Java's format for decimal numbers.
+    /// A variable with a number, as a text in Java's format for decimal numbers.
     fn formatted(
         &self,
         id: ElementId,
@@ -108,7 +108,8 @@ impl Translator<'_> {
     ) -> Vec<(Spanned<String>, Json)> {
         let text = |text: String| (!text.is_empty()).then_some(TextPiece::Text(text));
         let pieces = match (format, DecimalFormat::parse(format)) {
-            ("", _) => vec![TextPiece::Expr(number)],
+            // JMeter has texts alone: what compares the variable with one finds it.
+            ("", _) => vec![TextPiece::Expr(format!("string({number})"))],
             (_, Some(format)) => {
                 let number = match format.digits {
                     0 | 1 => number,

@@ -175,12 +175,15 @@ impl Translator<'_> {
         same.any(|other| other == own || other.is_none() || own.is_none())
     }
 
-    /// What an iteration of a group or controller begins with.
+    /// What an iteration of a group or controller begins with. As in JMeter, the last element is the first one to give
+    /// its values: where several set one variable, the first of the group has the last word, and those of the plan the
+    /// first.
     pub(super) fn iteration_start(&self, around: ElementId) -> Vec<StepKind> {
         let of = |place: Option<ElementId>| self.data.starts.get(&place).into_iter().flatten();
         let is_group = self.role(around) == Some(Role::ThreadGroup);
         let of_plan = of(None).filter(|_| is_group);
-        of(Some(around)).chain(of_plan).flat_map(|id| self.new_values(*id)).collect()
+        let all: Vec<&ElementId> = of(Some(around)).chain(of_plan).collect();
+        all.into_iter().rev().flat_map(|id| self.new_values(*id)).collect()
     }
 
     /// What happens before each sampler, beside waits.

@@ -51,6 +51,10 @@ impl Translator<'_> {
                 }
             }
         }
+        if matches!(request.body, Body::Multipart(_)) {
+            // What is between the parts is JMeter's own, and no manager's word for it is sent.
+            headers.retain(|(name, _)| !name.source().eq_ignore_ascii_case("Content-Type"));
+        }
         let has = |headers: &[(Template, Template)], name: &str| {
             headers.iter().any(|own| own.0.source().eq_ignore_ascii_case(name))
         };

@@ -70,6 +70,12 @@ impl Translator<'_> {
             let Some(taken) = self.take(looks, &wanted, path.clone()) else { continue };
             all.extracts.extend(taken.extracts);
             all.after.extend(taken.after);
+            if let Some(found) = self.names.matches(name).filter(|_| which < 0) {
+                // The default is that of each match that is null.
+                let default = expression(&self.pieces(id, default));
+                let given = format!("{found}.map({ONE}, {ONE} == null ? {default} : {ONE})");
+                all.after.push(self.set(id, found, &given));
+            }
             // How many there are is known of one match, too.
             if let Some(found) = self.names.matches(name).filter(|_| which >= 0) {
                 let none = Json::List(Vec::new());

@@ -29,8 +29,7 @@ pub(super) fn of(given: &TranslationContext) -> Option<KeyStore> {
 impl Translator<'_> {
     /// The name of the certificate that all requests are sent with, if a variable says it.
     pub(super) fn client_certificate(&self) -> Option<Template> {
-        let mut found = self.tree.iter().map(|(id, _)| id);
-        let id = found.find(|id| self.class(*id) == CLASS && self.tree.takes_part(*id))?;
+        let id = *self.scopes.of_class(CLASS).first()?;
         let reader = self.read(id);
         // All of them are read before the run.
         reader.pass(&["preload"]);

@@ -54,6 +54,7 @@ mod timer;
 mod told;
 mod transaction;
 mod transfer;
+mod urls;
 mod variables;
 mod verdicts;
 
@@ -72,6 +73,7 @@ use squall_plan::template::Template;
 use crate::constants::Constants;
 use crate::elements::Role;
 use crate::machine::Machine;
+use crate::scope::Scopes;
 use crate::tree::{ElementId, Tree};
 use data::{Columns, Data};
 use names::Names;
@@ -129,6 +131,7 @@ pub fn translate(tree: &Tree, given: TranslationContext) -> Translation {
     let of_all = reached::of_all(&given);
     let mut translator = Translator {
         tree,
+        scopes: Scopes::of(tree),
         names: Names::of(tree, &columns),
         constants,
         columns,
@@ -183,6 +186,8 @@ pub fn translate(tree: &Tree, given: TranslationContext) -> Translation {
 /// What is known while a plan is translated.
 struct Translator<'t> {
     tree: &'t Tree,
+    /// What holds for which sampler.
+    scopes: Scopes<'t>,
     constants: Constants,
     /// The variables that get values while the plan runs.
     names: Names,

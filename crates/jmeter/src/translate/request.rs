@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use squall_base::uri::Part;
 use squall_plan::model::{
     HashAlgorithm, Request, ResponseBody, Scenario, Step, StepKind, Timeouts, UserTime,
 };
@@ -14,6 +15,7 @@ use super::reader::Reader;
 use super::stores;
 use super::texts::{TextPiece, expression, literal, merged, quoted};
 use super::transfer::Client;
+use super::urls;
 use crate::scope::Scope;
 use crate::tree::ElementId;
 
@@ -198,14 +200,20 @@ impl Translator<'_> {
     ) -> Vec<TextPiece> {
         // A whole URL in the path goes first, and one that is not sent asks for none of them.
         options.pass(&["HTTPSampler.protocol", "HTTPSampler.domain", "HTTPSampler.port"]);
-        let located = match path.iter().chain(&query).find_map(illegal) {
-            Some(what) => Err(what),
-            None if is_whole(&path) => return path,
-            None => self.located(id, options, path),
+        let (origin, path) = match whole(&path) {
+            Some((origin, path)) => (Ok(origin), path),
+            None => (self.origin(id, options), path),
         };
+        let located = origin.and_then(|origin| {
+            let begin = path.first().cloned();
+            let behind = urls::sent(self.client(id, options), &origin, path, query)?;
+            Ok(match begin {
+                Some(TextPiece::Expr(begin)) => self.located(&origin, &begin, behind),
+                _ => [origin, behind].concat(),
+            })
+        });
         match located {
-            Ok(mut url) => {
-                url.extend(query);
+            Ok(url) => {
                 let mut url = merged(url);
                 shorten(&mut url);
                 url
@@ -240,28 +248,17 @@ impl Translator<'_> {
         path
     }
 
-    /// A path behind `http://host:port`; if only the run knows what it begins with, it may be a whole URL.
-    ///
-    /// # Errors
-    /// Why JMeter does not send the request.
-    fn located(
-        &self,
-        id: ElementId,
-        options: &Options<'_>,
-        path: Vec<TextPiece>,
-    ) -> Result<Vec<TextPiece>, String> {
-        let origin = self.origin(id, options)?;
-        let Some(TextPiece::Expr(begin)) = path.first().cloned() else {
-            return Ok([origin, path].concat());
-        };
+    /// A URL whose path begins with what only the run knows, which may be a whole URL; otherwise it stands behind
+    /// `http://host:port`. `path` is what is sent of it.
+    fn located(&self, origin: &[TextPiece], begin: &str, path: Vec<TextPiece>) -> Vec<TextPiece> {
         self.any_host.set(true);
         let begin = format!("string({begin})");
         let begins = |text: &str| format!("{begin}.startsWith({})", quoted(text));
         let url = format!("{} || {}", begins("http://"), begins("https://"));
         let slash = format!("({} ? {} : {})", begins("/"), quoted(""), quoted("/"));
-        let origin = expression(&origin);
-        let first = format!("({url} ? {} : {origin} + {slash}) + {begin}", quoted(""));
-        Ok(std::iter::once(TextPiece::Expr(first)).chain(path.into_iter().skip(1)).collect())
+        let (origin, sent) = (expression(origin), expression(&path[..path.len().min(1)]));
+        let first = format!("({url} ? {} : {origin} + {slash}) + {sent}", quoted(""));
+        std::iter::once(TextPiece::Expr(first)).chain(path.into_iter().skip(1)).collect()
     }
 
     /// `http://host:port`.
@@ -297,8 +294,10 @@ impl Translator<'_> {
                 _ => {}
             }
         }
-        if let Some(what) = behind.as_ref().and_then(illegal) {
-            return Err(what);
+        if let Some(TextPiece::Text(text)) = &behind
+            && squall_base::uri::check(text, Part::Path) != Ok(Part::Path)
+        {
+            return Err(format!("`{text}` behind a host"));
         }
         let port = self.port(id, &protocol, &port);
         origin.extend(host.into_iter().chain(behind).chain(port));
@@ -361,17 +360,22 @@ pub(super) fn is_whole(path: &[TextPiece]) -> bool {
     matches!(path.first(), Some(TextPiece::Text(text)) if begins(text))
 }
 
-/// What of a URL's text JMeter refuses when it sends the request.
-pub(super) fn illegal(piece: &TextPiece) -> Option<String> {
-    let TextPiece::Text(text) = piece else { return None };
-    if let Some(c) = text.chars().find(|c| !c.is_ascii_graphic() || "\"<>\\^`{|}#".contains(*c)) {
-        return Some(format!("`{}` in a URL", c.escape_default()));
+/// A whole URL in a path: its origin, and what is behind it.
+fn whole(path: &[TextPiece]) -> Option<(Vec<TextPiece>, Vec<TextPiece>)> {
+    fn end((index, piece): (usize, &TextPiece)) -> Option<(usize, (&str, &str))> {
+        let TextPiece::Text(text) = piece else { return None };
+        let host = text.find("://").filter(|_| index == 0).map_or(0, |at| at + 3);
+        text[host..].find(['/', '?', '#']).map(|at| (index, text.split_at(host + at)))
     }
-    let is_encoding = |rest: &str| {
-        rest.as_bytes().get(..2).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit))
-    };
-    let is_bad = text.split('%').skip(1).any(|rest| !is_encoding(rest));
-    is_bad.then(|| "a `%` that encodes nothing in a URL".to_owned())
+    let text = |text: &str| [TextPiece::Text(text.to_owned())];
+    let first = path.first().filter(|_| is_whole(path))?;
+    Some(match path.iter().enumerate().find_map(end) {
+        Some((index, (host, behind))) => {
+            ([&path[..index], &text(host)].concat(), [&text(behind), &path[index + 1..]].concat())
+        }
+        // What only the run knows may be more than a host.
+        None => (vec![first.clone()], path[1..].to_vec()),
+    })
 }
 
 /// Leaves one of several slashes that follow each other in a path, as JMeter's client does.

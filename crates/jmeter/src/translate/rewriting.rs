@@ -86,8 +86,7 @@ impl Translator<'_> {
 
     /// Every response is searched for what some element asks for: any may be the one before a sampler in its scope.
     pub(super) fn find_sessions(&self, request: &mut Request) {
-        let all = self.tree.iter().map(|(id, _)| id).filter(|id| self.tree.takes_part(*id));
-        for rewriting in self.rewritings(&all.collect::<Vec<_>>()) {
+        for rewriting in self.rewritings(self.scopes.of_class(CLASS)) {
             for (group, variable) in (1..).zip(&rewriting.found) {
                 self.hold(variable);
                 request.extract.push(Extract {

@@ -177,7 +177,7 @@ fn what_is_extracted_is_a_variable_that_stays_as_written_until_then() {
     for line in [
         r#""user_id":"#,
         r#""value": "$${user.id}""#,
-        r#""get": "/${user_id}/x?q=${uuid()}""#,
+        r#""get": "/${url_part(user_id, \" \")}/x?q=${uuid()}""#,
         r#""default": "${user_id}""#,
         r#""match": 1"#,
     ] {

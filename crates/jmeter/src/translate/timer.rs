@@ -247,11 +247,9 @@ impl Translator<'_> {
             ["throughput", "throughputPeriod", "duration", "batchSize"]
                 .map(|name| properties.text(name).map(str::trim))
         };
-        self.tree.iter().map(|(other, _)| other).any(|other| {
-            self.class(other) == "PreciseThroughputTimer"
-                && self.tree.takes_part(other)
-                && group_of(other).is_none_or(|group| own.is_none_or(|own| own == group))
-                && says(other) != says(id)
+        self.scopes.of_class("PreciseThroughputTimer").iter().any(|other| {
+            group_of(*other).is_none_or(|group| own.is_none_or(|own| own == group))
+                && says(*other) != says(id)
         })
     }
 

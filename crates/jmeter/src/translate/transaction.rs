@@ -7,7 +7,7 @@ use squall_plan::span::Span;
 use super::controller::first_passes;
 use super::made::{CODE, HEADS, MESSAGE, SENT};
 use super::{Translator, no_time, scripted, step};
-use crate::scope::{self, Scope};
+use crate::scope::Scope;
 use crate::tree::ElementId;
 
 impl Translator<'_> {
@@ -38,7 +38,7 @@ impl Translator<'_> {
     /// What the assertions look at that hold for a transaction's own sample: its time, and a response of nothing, with code
     /// 200, as one in which something has failed has failed by that.
     fn own_sample(&self, id: ElementId) -> Option<Step> {
-        let assertions = scope::assertions_of_transaction(self.tree, id);
+        let assertions = self.scopes.assertions_of_transaction(id);
         let held = Scope { assertions, ..Scope::default() };
         let unknown = [HEADS.as_slice(), &MESSAGE, &SENT].concat();
         self.refuse_looks(id, &held, &unknown);

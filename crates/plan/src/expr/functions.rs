@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use squall_base::{form, html, random};
+use squall_base::{form, html, random, uri};
 
 use super::budget::Budget;
 use super::digest::{self, Algorithm};
@@ -137,6 +137,10 @@ functions! {
         Ok(Value::text(chars.chars().skip(from).take(to.saturating_sub(from)).collect::<String>()))
     };
     "url_encode" 1..=1, true, "percent-encoded for a URL: url_encode(\"a b\") is \"a%20b\"", |a, _| Ok(Value::text(percent_encode(&of_value(&a[0])?)));
+    "url_part" 1..=2, false, "a text as a part of a URL, which fails if no URL has such a character: url_part(\"a?b=%20\"); a second argument has others that it may have: url_part(\"a b\", \" \")", |a, _| {
+        let more = a.get(1).map(text).transpose()?.unwrap_or_default();
+        of_url(&of_value(&a[0])?, &more)
+    };
     "form_encode" 1..=1, true, "encoded as a form's field: form_encode(\"a b&\") is \"a+b%26\"", |a, _| Ok(Value::text(form::encoded(&of_value(&a[0])?)));
     "form_decode" 1..=1, true, "the text of a form's field, as its encoding has it: form_decode(\"a+b%26\") is \"a b&\"", |a, _| form_decoded(bytes(&a[0])?);
     "html_decode" 1..=1, true, "a text with characters in the place of HTML's references to them: html_decode(\"&lt;&eacute;\") is \"<é\"", |a, _| Ok(Value::text(html::unescape(&text(&a[0])?)));
@@ -285,6 +289,31 @@ pub(super) fn constant_pattern<'t>(function: &Function, args: &'t [Tree]) -> Opt
 /// A call; where it has a constant pattern, with that compiled.
 pub(super) fn call(function: &'static Function, pattern: Option<Pattern>, args: Vec<Tree>) -> Tree {
     Tree::Call(Call { function, pattern }, args)
+}
+
+/// A text, if all of it may stand in a URL, or is one of some other characters.
+fn of_url(text: &str, more: &str) -> Result<Value> {
+    const SHOWN: usize = 60;
+    let (mut rest, mut part) = (text, uri::Part::Path);
+    loop {
+        let (at, next) = match uri::check(rest, part) {
+            Err(illegal) => (illegal.at, illegal.part),
+            // What is behind it would not be sent.
+            Ok(uri::Part::Fragment) if !more.contains('#') => {
+                (rest.find('#').unwrap_or_default(), part)
+            }
+            Ok(_) => return Ok(Value::text(text)),
+        };
+        let mut behind = rest[at..].chars();
+        match behind.next() {
+            Some(c) if more.contains(c) => (rest, part) = (behind.as_str(), next),
+            bad => {
+                let bad = bad.map(|c| c.escape_debug().to_string()).unwrap_or_default();
+                let shown: String = text.chars().take(SHOWN).collect();
+                return Err(EvalError::new(format!("`{bad}` in a part of a URL: `{shown}`")));
+            }
+        }
+    }
 }
 
 /// What `application/x-www-form-urlencoded` encodes.

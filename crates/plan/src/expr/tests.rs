@@ -210,6 +210,10 @@ fn digests_have_formats_and_raw_ones_are_keys() {
         ("base64url_decode('fj8=') + base64url_decode('fj8')", "~?~?"),
         ("form_decode('a+b%26%C3%a9')", "a b&é"),
         ("html_decode('&lt;&eacute;&#233;&x;')", "<éé&x;"),
+        (
+            "url_part('/a?b=%20[é]') + url_part('a b[', ' [') + url_part('a#b', '#') + url_part(5)",
+            "/a?b=%20[é]a b[a#b5",
+        ),
         ("form_encode('a b&é~*')", "a+b%26%C3%A9%7E*"),
         ("pad(7, 3, '0') + pad('abcd', 2, 'x') + pad('', 3, 'xy')", "007abcdxyx"),
         ("join(list(1), '-') + join(list([2, 3]), '-')", "12-3"),

@@ -26,7 +26,7 @@ record! {
         /// Which match.
         #[key("match")]
         pub which: Match,
-        /// The value if nothing matches.
+        /// The value if nothing matches, or null does.
         #[key(default "none: the request then fails as `extract`")]
         pub default: Option<Json>,
         /// A text to examine instead of the body; it may use values extracted before.

@@ -59,12 +59,14 @@ pub(super) enum Place {
 impl Environment for Translator<'_> {
     fn variable(&self, name: &str) -> Result<Script, String> {
         if let Some(variable) = self.names.variable(name) {
+            // What was found in JSON may be a number here; to JMeter all are texts.
+            let text = format!("string({variable})");
             if self.constants.variable(name).is_some() {
-                return Ok(Script::new(Kind::Text, variable));
+                return Ok(Script::new(Kind::Text, text));
             }
             // Without a value it holds its own name, see `texts`.
             let unset = quoted(&format!("${{{name}}}"));
-            let source = format!("({variable} == {unset} ? null : {variable})");
+            let source = format!("({variable} == {unset} ? null : {text})");
             return Ok(Script::new(Kind::MaybeText, source));
         }
         if let Some(one) = self.names.one_of_matches(name, "null") {

@@ -155,6 +155,41 @@ fn what_controllers_cannot_say_is_an_obstacle() {
 }
 
 #[test]
+fn a_loop_begins_while_its_counter_has_no_number() {
+    let r = request("r", TO_SHOP, "");
+    let of = |condition: &str| {
+        let own = string("CounterConfig.start", "1") + &string("CounterConfig.incr", "1");
+        let counter =
+            element("CounterConfig", "n", &(own + &string("CounterConfig.name", "n")), "");
+        let condition = string("WhileController.condition", condition);
+        let (steps, obstacles) =
+            steps_of(&element("WhileController", "w", &condition, &(counter + &r)));
+        assert_eq!(obstacles, [""; 0], "{condition}");
+        steps
+    };
+    let unset = r#"((n == \"${n}\") ? (pass_1 || last_ok) : "#;
+    for condition in [
+        "${__jexl3(${n} &lt; 3)}",
+        "${__javaScript(${n}&lt;=5)}",
+        "${__groovy(${n} &lt; 3)}",
+        "${__groovy(&quot;${n}&quot; != &quot;3&quot;)}",
+        "${__jexl3(&quot;${n}&quot; &lt; 3)}",
+    ] {
+        let steps = of(condition);
+        assert!(steps.contains(unset), "{condition}: {steps}");
+        assert!(steps.contains(r#"- "set": "pass_1": "${true}""#), "{condition}: {steps}");
+    }
+    // A name in a text is a text, but for Groovy in double quotes.
+    for condition in [
+        "${__javaScript(&quot;${n}&quot; != &quot;3&quot;)}",
+        "${__groovy('${n}' != '3')}",
+        "${__jexl3(&quot;${n}&quot; == &quot;3&quot;)}",
+    ] {
+        assert!(!of(condition).contains("pass_1"), "{condition}");
+    }
+}
+
+#[test]
 fn a_switch_takes_a_number_or_a_name() {
     let inner = request("zero", TO_SHOP, "")
         + &request("one", TO_SHOP, "")

@@ -24,7 +24,7 @@ fn columns_are_variables_from_each_iteration_on() {
         r#""ragged": true"#,
         r#""user_id": "${users.user_id}""#,
         r#""host": "${has(users.host) ? users.host : host}""#,
-        r#""get": "http://${host}/${user_id}""#,
+        r#""get": "http://${host}/${url_part(user_id, \" \")}""#,
     ] {
         assert_eq!(text.contains(line), line != r#""skip_header": true"#, "{line}\n{text}");
     }
@@ -82,8 +82,27 @@ fn counters_and_chance_are_variables() {
         r#""from": 5"#,
         r#""to": 6"#,
         r#""n": "u${pad(string(counter.number), 3, \"0\")}""#,
-        r#""x": "${random(1, 9)}""#,
+        r#""x": "${string(random(1, 9))}""#,
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
+}
+
+#[test]
+fn the_first_of_several_that_set_one_variable_has_the_last_word() {
+    let counter = |start: &str| {
+        let own = string("CounterConfig.start", start) + &string("CounterConfig.incr", "1");
+        let own = own + &string("CounterConfig.name", "n") + PER_USER;
+        format!(r#"<CounterConfig testname="c">{own}</CounterConfig><hashTree/>"#)
+    };
+    const PER_USER: &str = r#"<boolProp name="CounterConfig.per_user">true</boolProp>
+        <boolProp name="CounterConfig.reset_on_tg_iteration">true</boolProp>"#;
+    let path = TO_SHOP.to_owned() + &string("HTTPSampler.path", "/${n}");
+    let in_group = counter("100") + &counter("200") + &request("r", &path, "");
+    let text = plan(&in_group)
+        .replace("<ThreadGroup ", &format!("{}{}<ThreadGroup ", counter("300"), counter("400")));
+    let (text, obstacles) = translated(&text);
+    assert_eq!(obstacles, [""; 0]);
+    let places = ["400", "300", "200", "100"].map(|start| text.find(&format!(": {start}}}")));
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?}: {text}");
 }

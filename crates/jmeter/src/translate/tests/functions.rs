@@ -32,7 +32,7 @@ fn what_functions_do_comes_before_the_step() {
             r#""property_a": "${\"b\"}""#,
             r#""write": "out.txt""#,
             r#""text": "x\n""#,
-            r#""get": "/true/${(property_a == null"#,
+            r#""get": "/true/${url_part((property_a == null"#,
         ],
     );
     assert_eq!(text.matches(r#""write":"#).count(), 1, "{text}");
@@ -49,7 +49,7 @@ fn a_property_is_defined_once_the_run_has_set_it() {
     let texts = "/${__setProperty(a,b)}/${__isPropDefined(a)}/${__isPropDefined(c)}";
     let (text, obstacles) = of(&path(texts));
     assert_eq!(obstacles, [""; 0]);
-    assert!(text.contains(r#""get": "/${property_a != null}/false""#), "{text}");
+    assert!(text.contains(r#""get": "/${url_part(property_a != null, \" \")}/false""#), "{text}");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn loops_have_the_number_of_their_pass() {
             r#""__jm__my_loop__idx": "${\"0\"}""#,
             r#""repeat": "2""#,
             r#""__jm__my_loop__idx": "${string(turn_"#,
-            r#""get": "/${__jm__my_loop__idx}""#,
+            r#""get": "/${url_part(__jm__my_loop__idx, \" \")}""#,
             r#""__jm__my_loop__idx": "${\"0\"}""#,
         ],
     );
@@ -129,7 +129,7 @@ fn the_start_of_the_run_is_known_by_jmeters_names() {
     let (text, obstacles) = of(&(defines.to_owned() + &path(texts)));
     assert_eq!(obstacles, [""; 0]);
     for part in [
-        r#""/${START_MS}/${START_YMD}-${START_HMS}/true/${u}""#,
+        r#"/${url_part(START_MS, \" \")}/${url_part(START_YMD, \" \")}-${url_part(START_HMS, \" \")}/true/${url_part(u, \" \")}""#,
         r#""${now_ms()}""#,
         "%Y%m%d",
         "%H%M%S",

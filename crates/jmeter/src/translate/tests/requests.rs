@@ -125,6 +125,31 @@ fn credentials_are_those_of_the_url_and_its_mechanism() {
     assert_eq!(of("http://shop.test/", "KERBEROS").1, ["a: the mechanism `KERBEROS`"]);
 }
 
+#[test]
+fn headers_of_a_manager_do_not_contradict_the_body() {
+    let headers: String =
+        [("Content-Type", "application/json"), ("Content-Length", "99"), ("X-Own", "1")]
+            .iter()
+            .map(|(name, value)| {
+                let own = string("Header.name", name) + &string("Header.value", value);
+                format!(r#"<elementProp name="" elementType="Header">{own}</elementProp>"#)
+            })
+            .collect();
+    let manager = format!(
+        r#"<HeaderManager testname="h"><collectionProp name="HeaderManager.headers">{headers}</collectionProp></HeaderManager><hashTree/>"#
+    );
+    let of = |more: &str| {
+        let own = format!("{TO_SHOP}{}{more}", string("HTTPSampler.method", "POST"));
+        let (text, lacks) = translated(&plan(&request("r", &own, &manager)));
+        assert_eq!(lacks, [""; 0]);
+        assert!(text.contains("X-Own") && !text.contains("Content-Length"), "{text}");
+        text
+    };
+    assert!(of("").contains("application/json"));
+    let text = of(&flag("DO_MULTIPART_POST"));
+    assert!(text.contains("multipart") && !text.contains("Content-Type"), "{text}");
+}
+
 fn dns(own: &str, hosts: &[(&str, &str)]) -> String {
     let hosts: String = hosts
         .iter()
