@@ -11,7 +11,7 @@ const BLANK: &str = " ";
 /// What may stand in a query beside the characters of a path.
 const BRACKETS: &str = "[]";
 
-/// Most characters of a URL that a message shows, which is a part of the plan.
+/// Most bytes of a URL that a message shows, which is a part of the plan.
 const MOST_SHOWN: usize = 2_000;
 
 /// What is sent behind the origin of a URL: a path, which may have a query of its own, and arguments.
@@ -113,8 +113,11 @@ fn refusal(
     let url = format!("{origin}{all}");
     // Java counts units of UTF-16.
     let place = url[..origin.len() + before.len() + at].encode_utf16().count();
-    let shown: String = url.chars().take(MOST_SHOWN).collect();
-    format!("{what} at index {place}: {shown}")
+    match url.len() {
+        // A part of a secret would not be known for one.
+        length if length > MOST_SHOWN => format!("{what} at index {place}"),
+        _ => format!("{what} at index {place}: {url}"),
+    }
 }
 
 #[cfg(test)]
