@@ -200,12 +200,13 @@ impl Translator<'_> {
     ) -> Vec<TextPiece> {
         // A whole URL in the path goes first, and one that is not sent asks for none of them.
         options.pass(&["HTTPSampler.protocol", "HTTPSampler.domain", "HTTPSampler.port"]);
+        let is_whole = is_whole(&path);
         let (origin, path) = match whole(&path) {
             Some((origin, path)) => (Ok(origin), path),
             None => (self.origin(id, options), path),
         };
         let located = origin.and_then(|origin| {
-            let begin = path.first().cloned();
+            let begin = path.first().filter(|_| !is_whole).cloned();
             let behind = urls::sent(self.client(id, options), &origin, path, query)?;
             Ok(match begin {
                 Some(TextPiece::Expr(begin)) => self.located(&origin, &begin, behind),

@@ -11,7 +11,7 @@ const BLANK: &str = " ";
 /// What may stand in a query beside the characters of a path.
 const BRACKETS: &str = "[]";
 
-/// Most characters of a URL that a message shows, which is a part of the plan.
+/// Most bytes of a URL that a message shows, which is a part of the plan.
 const MOST_SHOWN: usize = 2_000;
 
 /// What is sent behind the origin of a URL: a path, which may have a query of its own, and arguments.
@@ -56,7 +56,7 @@ pub(super) fn sent(
             own if client == Client::Java => sent.push(own.clone()),
             TextPiece::Expr(own) => {
                 let blank = if index < of_path { BLANK } else { "" };
-                let brackets = if part == Part::Query { BRACKETS } else { "" };
+                let brackets = if part == Part::Query && index > 0 { BRACKETS } else { "" };
                 let is_alone = pieces.len() == 1;
                 sent.push(TextPiece::Expr(checked(own, &format!("{blank}{brackets}"), is_alone)));
             }
@@ -113,8 +113,11 @@ fn refusal(
     let url = format!("{origin}{all}");
     // Java counts units of UTF-16.
     let place = url[..origin.len() + before.len() + at].encode_utf16().count();
-    let shown: String = url.chars().take(MOST_SHOWN).collect();
-    format!("{what} at index {place}: {shown}")
+    match url.len() {
+        // A part of a secret would not be known for one.
+        length if length > MOST_SHOWN => format!("{what} at index {place}"),
+        _ => format!("{what} at index {place}: {url}"),
+    }
 }
 
 #[cfg(test)]
@@ -157,7 +160,7 @@ mod tests {
     fn a_fragment_is_dropped_with_all_that_follows() {
         assert_eq!(of(&[text("/a#top")], &[text("?n="), expr("v")]), Ok(vec![text("/a")]));
         assert_eq!(of(&[text("/a?b#top")], &[]), Ok(vec![text("/a?b")]));
-        let whole = vec![expr("split(url_part(v, \" []#\"), \"#\")[0]")];
+        let whole = vec![expr("split(url_part(v, \" #\"), \"#\")[0]")];
         assert_eq!(of(&[expr("v")], &[]), Ok(whole));
     }
 

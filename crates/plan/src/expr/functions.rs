@@ -293,7 +293,7 @@ pub(super) fn call(function: &'static Function, pattern: Option<Pattern>, args: 
 
 /// A text, if all of it may stand in a URL, or is one of some other characters.
 fn of_url(text: &str, more: &str) -> Result<Value> {
-    const SHOWN: usize = 60;
+    const MOST_SHOWN: usize = 200;
     let (mut rest, mut part) = (text, uri::Part::Path);
     loop {
         let (at, next) = match uri::check(rest, part) {
@@ -309,8 +309,10 @@ fn of_url(text: &str, more: &str) -> Result<Value> {
             Some(c) if more.contains(c) => (rest, part) = (behind.as_str(), next),
             bad => {
                 let bad = bad.map(|c| c.escape_debug().to_string()).unwrap_or_default();
-                let shown: String = text.chars().take(SHOWN).collect();
-                return Err(EvalError::new(format!("`{bad}` in a part of a URL: `{shown}`")));
+                // A part of a secret would not be known for one.
+                let shown =
+                    if text.len() <= MOST_SHOWN { format!(": `{text}`") } else { String::new() };
+                return Err(EvalError::new(format!("`{bad}` in a part of a URL{shown}")));
             }
         }
     }

@@ -126,6 +126,30 @@ fn credentials_are_those_of_the_url_and_its_mechanism() {
 }
 
 #[test]
+fn whole_urls_are_looked_at_behind_their_hosts() {
+    let of = |path: &str| {
+        let set = string("HTTPSampler.path", path);
+        let extractor = r#"<RegexExtractor testname="x"><stringProp name="RegexExtractor.refname">h</stringProp>
+            <stringProp name="RegexExtractor.regex">h=(.)</stringProp><stringProp name="RegexExtractor.template">$1$</stringProp>
+            <stringProp name="RegexExtractor.match_number">1</stringProp></RegexExtractor><hashTree/>"#;
+        let first = request("first", TO_SHOP, extractor);
+        let (text, lacks) =
+            translated(&plan(&(first + &request("r", &(TO_SHOP.to_owned() + &set), ""))));
+        assert_eq!(lacks, [""; 0]);
+        text
+    };
+    for (path, expected) in [
+        ("http://${h}:80/a?b=${h}#c", r##": "http://${h}:80/a?b=${url_part(h, \" []\")}""##),
+        ("http://${h}", r##": "http://${split(url_part(h, \" #\"), \"#\")[0]}""##),
+        ("https://a.test", r##": "https://a.test""##),
+        ("https://a.test/b[c]", "Illegal character in path at index 16: https://a.test/b[c]"),
+        ("${h}", r##"${(string(h).startsWith(\"http://\")"##),
+    ] {
+        assert!(of(path).contains(expected), "{path}: {}", of(path));
+    }
+}
+
+#[test]
 fn headers_of_a_manager_do_not_contradict_the_body() {
     let headers: String =
         [("Content-Type", "application/json"), ("Content-Length", "99"), ("X-Own", "1")]
