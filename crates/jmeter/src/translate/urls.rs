@@ -56,7 +56,7 @@ pub(super) fn sent(
             own if client == Client::Java => sent.push(own.clone()),
             TextPiece::Expr(own) => {
                 let blank = if index < of_path { BLANK } else { "" };
-                let brackets = if part == Part::Query { BRACKETS } else { "" };
+                let brackets = if part == Part::Query && index > 0 { BRACKETS } else { "" };
                 let is_alone = pieces.len() == 1;
                 sent.push(TextPiece::Expr(checked(own, &format!("{blank}{brackets}"), is_alone)));
             }
@@ -160,7 +160,7 @@ mod tests {
     fn a_fragment_is_dropped_with_all_that_follows() {
         assert_eq!(of(&[text("/a#top")], &[text("?n="), expr("v")]), Ok(vec![text("/a")]));
         assert_eq!(of(&[text("/a?b#top")], &[]), Ok(vec![text("/a?b")]));
-        let whole = vec![expr("split(url_part(v, \" []#\"), \"#\")[0]")];
+        let whole = vec![expr("split(url_part(v, \" #\"), \"#\")[0]")];
         assert_eq!(of(&[expr("v")], &[]), Ok(whole));
     }
 
