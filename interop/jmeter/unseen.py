@@ -64,7 +64,7 @@ PLANS = {
             "if (vars.get('n').equals('7')) { vars.put('b', 'yes') } else { vars.put('b', 'no') }\nvars.put('d', vars.get('c') + vars.get('n'))", "groovy")))),
     "nulls in JSON have the default": plan(group(nulls(by_json, *(
         (path, match, default) for path in ("$.n", "$.l[*]", "$.l[1]", "$.e", "$..x", "$.all[*]", "$.nope") for match in ("1", "-1", "2")
-        for default in ("DEF", ""))))),
+        for default in ("DEF", "") if (path, match) != ("$.e", "2"))))),
     "nulls of JMESPath have the default": plan(group(nulls(
         by_jmespath, ("n", "1", "DEF"), ("n", "-1", "DEF"), ("l[1]", "1", "DEF"), ("o.x", "0", "DEF"), ("e", "1", "DEF"), ends=("",)))),
     "headers that contradict the body (35)": plan(group(

@@ -51,8 +51,7 @@ PLANS = {
         + request("argument", "/a#top", arguments=argument("n", "v")) + request("argument of its own", "/a", arguments=argument("n", "v#w", False) + argument("m", "x"))
         + request("bad", "/a#t{p") + request("beyond", "/a#é") + request("bracket", "/a#[x]") + request("two", "/a#b#c") + request("posted", "/a#top", "POST", raw="b")
         + request("whole", whole("/a#top")) + found("/a#x") + request("of the run", "${v}"))),
-    "URLs: whole ones in a path": plan(group(at("whole", lambda text: whole(f"/p{text}q"), AGAIN) + at("whole query", lambda text: whole(f"/q?x={text}y"), AGAIN)
-        + "".join(found(whole(f"/p{text}q")) + request(f"whole of the run {named(text)}", "${v}") for text in AGAIN if "." not in text))),
+    "URLs: whole ones in a path": plan(group(at("whole", lambda text: whole(f"/p{text}q"), AGAIN) + at("whole query", lambda text: whole(f"/q?x={text}y"), AGAIN))),
     "URLs: the client of Java": plan(group(at("path", lambda text: f"/p{text}q", OF_JAVA, more=http(implementation="Java"))
         + at("query", lambda text: f"/q?x={text}y", OF_JAVA, more=http(implementation="Java")))),
 }

@@ -54,15 +54,8 @@ pub(crate) fn problems<'p>(
             Some(store) => check_key_store(store),
             None => is_there(&store.file.value).map(|()| true),
         };
-        // A password that stands in no plan goes with whatever file there is.
-        let password = store.password.span();
-        match checked {
-            Ok(false) if password.line > 0 && !store.password.source().is_empty() => {
-                let message = "the file is PEM, which has no password: leave out `password`";
-                note(password, Err(SetupError(message.to_owned())));
-            }
-            checked => note(store.file.span, checked.map(drop)),
-        }
+        // PEM has no password: one beside it, as a JMeter plan gives it for the PKCS #12 file that the PEM is made of, is left aside.
+        note(store.file.span, checked.map(drop));
     }
     found
 }

@@ -511,13 +511,10 @@ Lqr+n1qTnF0EO/s9QWiI4XUN
 ";
 
 #[test]
-fn a_key_store_in_pem_has_no_password() {
+fn a_key_store_in_pem_needs_no_password() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("own.pem"), KEY_STORE).expect("writable");
-    for (password, code, says) in [
-        ("", 0, ""),
-        (", password: pw", 2, "plan.yaml:3:46: error: the file is PEM, which has no password"),
-    ] {
+    for password in ["", ", password: pw"] {
         let plan = format!(
             "target: https://127.0.0.1:9\nconnections:\n  tls: {{key_store: {{file: own.pem{password}}}}}\nscenarios:\n  a:\n    \
              load: {{users: 1, for: 1s}}\n    steps: [{{get: /}}]\n"
@@ -525,8 +522,7 @@ fn a_key_store_in_pem_has_no_password() {
         std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
         let output = squall(folder.path(), &["check", "plan.yaml"]);
         let errors = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{errors}");
-        assert!(errors.contains(says), "{errors}");
+        assert_eq!(output.status.code(), Some(0), "{errors}");
     }
 }
 

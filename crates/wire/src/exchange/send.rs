@@ -70,11 +70,20 @@ impl Exchange<'_> {
                         continue;
                     }
                 }
+                // A source may give little at a time: to make room for the whole piece anew each time would cost more than to read.
                 self.piece.resize(PIECE, 0);
-                let read = source.read(&mut self.piece).map_err(SourceFailed::wrap)?;
-                self.piece.truncate(read);
+                let mut filled = 0;
+                while filled < PIECE {
+                    let read =
+                        source.read(&mut self.piece[filled..]).map_err(SourceFailed::wrap)?;
+                    if read == 0 {
+                        break;
+                    }
+                    filled += read;
+                }
+                self.piece.truncate(filled);
                 self.piece_at = 0;
-                if read == 0 {
+                if filled == 0 {
                     return stream.poll_flush(cx);
                 }
             }
