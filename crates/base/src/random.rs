@@ -30,6 +30,13 @@ impl Random {
         mix(self.0)
     }
 
+    /// A number from 0 up to, not including, `end`, which is at least 1. The lower ones come more often, below 2^32 by less than one part
+    /// in 2^32.
+    #[inline]
+    pub fn below(&mut self, end: usize) -> usize {
+        (self.next_u64() % end as u64) as usize
+    }
+
     /// Evenly from [0, 1).
     pub fn uniform(&mut self) -> f64 {
         uniform(self.next_u64())

@@ -44,15 +44,17 @@ impl<'a> Prepared<'a> {
         // Everything is compiled before anything is sent.
         let programs = plans::compile_all(loaded, &compile)?;
         let shared = plans::network(plan, sources, &programs.all, options.io)?;
-        let mut warnings = programs.warnings.clone();
+        let load = programs.load().clone();
+        let hosts = plans::hosts(&programs.all);
+        let mut warnings = programs.warnings;
         warnings.extend(shared.io_warning().map(|why| format!("warning: {why}\n")));
         Ok(Prepared {
             loaded,
             options,
             compile,
-            load: programs.load().clone(),
+            load,
             shared,
-            hosts: plans::hosts(&programs.all),
+            hosts,
             warnings,
             _destination: destination,
         })

@@ -52,10 +52,10 @@ pub(crate) fn problems<'p>(
         let compiled = programs.into_iter().find_map(Program::key_store);
         let checked = match compiled {
             Some(store) => check_key_store(store),
-            None => is_there(&store.file.value).map(|()| true),
+            None => is_there(&store.file.value),
         };
         // PEM has no password: one beside it, as a JMeter plan gives it for the PKCS #12 file that the PEM is made of, is left aside.
-        note(store.file.span, checked.map(drop));
+        note(store.file.span, checked);
     }
     found
 }

@@ -217,16 +217,16 @@ pub fn check_identity(cert: &Path, key: &Path) -> Result<(), SetupError> {
     identity::of_files(cert, key).map(drop)
 }
 
-/// Whether a file of client certificates can be used, and whether its password is of any use: PEM has none.
+/// Whether a file of client certificates can be used.
 ///
 /// # Errors
 /// It cannot be read, its password is another, or it holds none.
-pub fn check_key_store(store: &KeyStore) -> Result<bool, SetupError> {
+pub fn check_key_store(store: &KeyStore) -> Result<(), SetupError> {
     for (name, identity) in key_store::identities(store)? {
         identity::certified(&identity)
             .map_err(|SetupError(why)| unreadable(&store.file, &format!("`{name}`: {why}")))?;
     }
-    Ok(!key_store::is_pem(&store.file)?)
+    Ok(())
 }
 
 /// What a file of keys or certificates holds, which is neither without end nor large.

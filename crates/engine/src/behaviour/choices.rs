@@ -129,7 +129,7 @@ fn shuffled(targets: &[Pc], order: u64, place: usize) -> Option<Pc> {
     let mut places: Vec<Pc> = targets.to_vec();
     for index in 0..=place {
         let left = places.len().checked_sub(index).filter(|left| *left > 0)?;
-        places.swap(index, index + (random.next_u64() % left as u64) as usize);
+        places.swap(index, index + random.below(left));
     }
     places.get(place).copied()
 }

@@ -4,12 +4,9 @@ use std::io::{self, IoSlice};
 use std::task::{Context, Poll, ready};
 
 use super::Exchange;
-use crate::body::SourceFailed;
+use crate::body::{SourceFailed, read_piece};
 use crate::link::Link;
 use crate::throttle::Throttle;
-
-/// Bytes of a streamed body that are read at a time.
-const PIECE: usize = 64 << 10;
 
 impl Exchange<'_> {
     /// Sends what is left to send.
@@ -70,20 +67,9 @@ impl Exchange<'_> {
                         continue;
                     }
                 }
-                // A source may give little at a time: to make room for the whole piece anew each time would cost more than to read.
-                self.piece.resize(PIECE, 0);
-                let mut filled = 0;
-                while filled < PIECE {
-                    let read =
-                        source.read(&mut self.piece[filled..]).map_err(SourceFailed::wrap)?;
-                    if read == 0 {
-                        break;
-                    }
-                    filled += read;
-                }
-                self.piece.truncate(filled);
+                read_piece(*source, &mut self.piece).map_err(SourceFailed::wrap)?;
                 self.piece_at = 0;
-                if filled == 0 {
+                if self.piece.is_empty() {
                     return stream.poll_flush(cx);
                 }
             }

@@ -12,7 +12,7 @@ use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, SET_COOKIE};
 use super::fields::{Fields, lines};
 use super::state::{ConnectionState, Marks};
 use super::{Inner, Stream};
-use crate::body::BodySource;
+use crate::body::{BodySource, read_piece};
 use crate::client::Client;
 use crate::decompress::Codings;
 use crate::error::{Delivery, Error};
@@ -20,9 +20,6 @@ use crate::intake::Intake;
 use crate::message::{Expect, RequestFields, Response, Times};
 use crate::progress::{Phase, Progress};
 use crate::throttle::Throttle;
-
-/// Bytes of a streamed body that are read at a time.
-const PIECE: usize = 64 << 10;
 
 impl Stream {
     /// Sends a request and reads its response, which `done` looks at. The stream carries no other.
@@ -303,9 +300,8 @@ impl Upload<'_> {
     /// Reads the next piece of a streamed body.
     fn fill(&mut self) -> Result<(), Error> {
         let Some(source) = &mut self.source else { return Ok(()) };
-        let mut piece = vec![0; PIECE];
-        let read = source.read(&mut piece).map_err(|error| Error::body_source(&error))?;
-        piece.truncate(read);
+        let mut piece = Vec::new();
+        read_piece(*source, &mut piece).map_err(|error| Error::body_source(&error))?;
         self.piece = piece.into();
         Ok(())
     }

@@ -13,7 +13,7 @@ use std::task::Waker;
 use io_uring::types::{Fd, RecvMsgOut};
 use io_uring::{cqueue, opcode, squeue};
 
-use super::buffers::GROUP;
+use super::buffers::{Buffers, GROUP};
 use super::slots::{BufferSpan, End, Slot};
 use super::{Kind, Ring, number};
 use crate::sys;
@@ -167,10 +167,8 @@ impl Ring {
             let Some(slot) = slots.get_mut(key as usize) else { continue };
             let mut buffers = self.buffers.borrow_mut();
             for piece in slot.arrived.drain(..) {
-                // SAFETY: the kernel has filled the buffer up to the piece's end, and it is given back below.
-                let bytes = unsafe { buffers.filled(piece.buffer, usize::from(piece.to)) };
                 let aside = slot.aside.get_or_insert_default();
-                aside.put(&bytes[usize::from(piece.from)..], piece.stamp_ns);
+                aside.put(unread(&buffers, &piece), piece.stamp_ns);
                 buffers.give(piece.buffer);
             }
             if slot.is_full() {
@@ -187,4 +185,12 @@ impl Ring {
         slot.arrived.drain(..).for_each(|piece| buffers.give(piece.buffer));
         held
     }
+}
+
+/// What a socket that holds a piece has not read of it.
+pub(super) fn unread<'b>(buffers: &'b Buffers, piece: &BufferSpan) -> &'b [u8] {
+    // SAFETY: the kernel has filled the buffer up to the piece's end, and who takes the piece from its socket gives the buffer back only
+    // then.
+    let bytes = unsafe { buffers.filled(piece.buffer, usize::from(piece.to)) };
+    &bytes[usize::from(piece.from)..]
 }

@@ -54,10 +54,6 @@ struct Pair {
     waker: Waker,
 }
 
-fn below(random: &mut Random, end: usize) -> usize {
-    (random.next_u64() % end as u64) as usize
-}
-
 fn byte(at: usize) -> u8 {
     (at % 251) as u8
 }
@@ -195,8 +191,8 @@ impl Story {
     }
 
     fn act(&mut self) {
-        let at = below(&mut self.random, self.pairs.len());
-        let (kind, size) = (below(&mut self.random, 100), below(&mut self.random, 3_000) + 1);
+        let at = self.random.below(self.pairs.len());
+        let (kind, size) = (self.random.below(100), self.random.below(3_000) + 1);
         let pair = &mut self.pairs[at];
         match kind {
             0..25 => pair.send(size),
@@ -278,7 +274,7 @@ fn tell(seed: u64) {
     let ring = Rc::new(ring);
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let mut random = Random::new(seed);
-    let pairs = (0..=below(&mut random, 24)).map(|_| Pair::new(&ring, &listener)).collect();
+    let pairs = (0..=random.below(24)).map(|_| Pair::new(&ring, &listener)).collect();
     let mut story = Story { ring, listener, pairs, random };
     for _ in 0..150 {
         story.act();

@@ -13,6 +13,7 @@ use io_uring::{opcode, squeue};
 use rustix::net::{SendFlags, Shutdown, send, shutdown};
 use tokio::net::TcpSocket;
 
+use super::arrivals::unread;
 use super::outbox::SMALL;
 use super::{Address, Kind, MAX_BATCH, Ring, Slot, number};
 use crate::link::{Idle, Read, Sent};
@@ -158,10 +159,7 @@ impl Socket {
         }
         let piece = slot.arrived.front_mut()?;
         let mut buffers = self.ring.buffers.borrow_mut();
-        // SAFETY: the kernel has filled the buffer up to the piece's end, and it is given back only
-        // below, when the piece is gone.
-        let bytes = unsafe { buffers.filled(piece.buffer, usize::from(piece.to)) };
-        let bytes = &bytes[usize::from(piece.from)..];
+        let bytes = unread(&buffers, piece);
         let length = bytes.len().min(buffer.len());
         buffer[..length].copy_from_slice(&bytes[..length]);
         let ago_ns = sys::ago(piece.stamp_ns);

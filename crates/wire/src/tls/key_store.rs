@@ -6,8 +6,6 @@ mod pkcs12;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
-
 use super::identity::Identity;
 use super::{read_pem, unreadable};
 use crate::settings::{KeyStore, SetupError};
@@ -43,11 +41,6 @@ pub(super) fn identities(store: &KeyStore) -> Result<Vec<(String, Identity)>, Se
     }
     found.sort_by(|(one, _), (other, _)| one.cmp(other));
     Ok(found)
-}
-
-/// Whether a file is PEM, which has no password.
-pub(super) fn is_pem(file: &Path) -> Result<bool, SetupError> {
-    read_pem(file).map(|bytes| bags::is_pem(&bytes))
 }
 
 #[cfg(feature = "pkcs12")]

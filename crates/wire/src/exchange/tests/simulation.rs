@@ -55,10 +55,6 @@ struct Pair {
     meanwhile: Meanwhile,
 }
 
-fn below(random: &mut Random, end: usize) -> usize {
-    (random.next_u64() % end as u64) as usize
-}
-
 /// A response with a body by which it is known, padded to a length.
 fn response(name: u64, length: usize) -> Vec<u8> {
     let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{name:08}", length + 8);
@@ -97,7 +93,7 @@ impl Pair {
         if self.meanwhile == Meanwhile::Ended {
             return;
         }
-        match below(random, 4) {
+        match random.below(4) {
             0 => self.meanwhile = self.end(),
             1 => {
                 let at_once = Some(Duration::ZERO);
@@ -109,7 +105,7 @@ impl Pair {
             }
             // A response that is as good as any, to no request.
             _ if self.meanwhile == Meanwhile::Nothing => {
-                let length = [0, 5_000][below(random, 2)];
+                let length = [0, 5_000][random.below(2)];
                 let sent = self.peer.write(&response(0, length)).expect("room for some");
                 assert!(sent > 0);
                 // On a busy machine it may be on its way for a while.
@@ -130,8 +126,8 @@ impl Pair {
 
 /// One exchange; whether the connection may be used again.
 async fn exchange(client: &Client, pair: &mut Pair, name: u64, random: &mut Random) -> bool {
-    let how = ANSWERS[below(random, ANSWERS.len())];
-    let length = [0, 100, 20_000][below(random, 3)];
+    let how = ANSWERS[random.below(ANSWERS.len())];
+    let length = [0, 100, 20_000][random.below(3)];
     let mut answer = response(name, length);
     let (mut asked, mut at) = (false, 0);
     let Pair { connection, peer, meanwhile } = pair;
@@ -214,14 +210,14 @@ async fn tell(client: &Client, seed: u64) {
     let mut random = Random::new(seed);
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let mut pairs = Vec::new();
-    for _ in 0..=below(&mut random, 6) {
+    for _ in 0..=random.below(6) {
         pairs.push(Pair::new(client, &listener).await);
     }
     for name in 1..=30 {
-        let at = below(&mut random, pairs.len());
-        match below(&mut random, 4) {
+        let at = random.below(pairs.len());
+        match random.below(4) {
             0 if pairs[at].connection.used() => pairs[at].disturb(&mut random),
-            1 => turns(below(&mut random, 6)).await,
+            1 => turns(random.below(6)).await,
             _ => {
                 if !exchange(client, &mut pairs[at], name, &mut random).await {
                     pairs[at] = Pair::new(client, &listener).await;
