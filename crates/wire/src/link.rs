@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::client::TlsStream;
@@ -15,8 +16,28 @@ use crate::transport::{TokioIo, Transport};
 pub(crate) struct Read {
     /// How many; 0: the other side has closed.
     pub bytes: usize,
-    /// How long before, in ns, the kernel had got the last of them, if it said so.
-    pub ago_ns: Option<u64>,
+    /// When the kernel had got the last of them, in ns since 1970; 0: it did not say.
+    pub stamp_ns: u64,
+}
+
+impl Read {
+    /// Bytes of which nobody says when they came.
+    pub(crate) fn unstamped(bytes: usize) -> Read {
+        Read { bytes, stamp_ns: 0 }
+    }
+
+    /// How many ns ago the kernel had got the last of them; `None`: it did not say, or that is in the future, which happens after a
+    /// change of the system clock.
+    pub(crate) fn ago_ns(&self) -> Option<u64> {
+        if self.stamp_ns == 0 { None } else { system_now_ns().checked_sub(self.stamp_ns) }
+    }
+}
+
+/// The system's clock, in ns since 1970; 0 before that.
+pub(crate) fn system_now_ns() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    // 584 years fit.
+    now.as_nanos() as u64
 }
 
 /// When the first byte of an exchange was sent, in ns on the client's clock.
@@ -74,9 +95,9 @@ impl Link {
         match self {
             Link::Plain(transport) => transport.poll_read(cx, buffer),
             Link::Tls(stream) => {
-                stream.get_mut().0.ago_ns = None;
+                stream.get_mut().0.stamp_ns = 0;
                 let bytes = ready!(read(Pin::new(&mut **stream), cx, buffer))?;
-                Poll::Ready(Ok(Read { bytes, ago_ns: stream.get_ref().0.ago_ns }))
+                Poll::Ready(Ok(Read { bytes, stamp_ns: stream.get_ref().0.stamp_ns }))
             }
         }
     }

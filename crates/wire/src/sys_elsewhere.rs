@@ -60,7 +60,7 @@ pub(crate) fn poll_read(
         ready!(stream.poll_read_ready(cx))?;
         match stream.try_read(buffer) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            result => return Poll::Ready(result.map(|bytes| Read { bytes, ago_ns: None })),
+            result => return Poll::Ready(result.map(Read::unstamped)),
         }
     }
 }

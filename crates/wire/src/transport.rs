@@ -59,7 +59,7 @@ impl Transport {
             Transport::Ring(socket) => socket.poll_read(cx, buffer),
             Transport::Unix(stream) => {
                 let bytes = ready!(read(Pin::new(stream), cx, buffer))?;
-                Poll::Ready(Ok(Read { bytes, ago_ns: None }))
+                Poll::Ready(Ok(Read::unstamped(bytes)))
             }
         }
     }
@@ -236,13 +236,13 @@ impl Transport {
 /// A transport with tokio's traits, as the TLS library wants it. They do not pass on how old bytes are.
 pub(crate) struct TokioIo {
     pub transport: Transport,
-    /// How long before it was read the kernel had got what was read last, in ns, if it said so.
-    pub ago_ns: Option<u64>,
+    /// When the kernel had got what was read last, in ns since 1970; 0: it did not say.
+    pub stamp_ns: u64,
 }
 
 impl From<Transport> for TokioIo {
     fn from(transport: Transport) -> Self {
-        TokioIo { transport, ago_ns: None }
+        TokioIo { transport, stamp_ns: 0 }
     }
 }
 
@@ -252,10 +252,10 @@ impl AsyncRead for TokioIo {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let TokioIo { transport, ago_ns } = self.get_mut();
+        let TokioIo { transport, stamp_ns } = self.get_mut();
         let read = ready!(transport.poll_read(cx, buffer.initialize_unfilled()))?;
         buffer.advance(read.bytes);
-        *ago_ns = read.ago_ns;
+        *stamp_ns = read.stamp_ns;
         Poll::Ready(Ok(()))
     }
 }

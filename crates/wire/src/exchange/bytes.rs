@@ -146,7 +146,7 @@ impl Exchange<'_> {
         match stream.try_read(&mut buffer[..room]) {
             None => Ok(()),
             Some(Ok(0)) => Err(Error::closed_idle()),
-            Some(Ok(bytes)) => self.take(Read { bytes, ago_ns: None }, &buffer[..bytes], stream),
+            Some(Ok(bytes)) => self.take(Read::unstamped(bytes), &buffer[..bytes], stream),
             Some(Err(error)) => Err(Error::io(&error)),
         }
     }
@@ -203,7 +203,7 @@ impl Exchange<'_> {
         let now = self.client.clock().now();
         let earliest = self.times.sent_ns.max(self.times.end_ns);
         let is_stamped = self.intake.expect.throttle.is_none();
-        let ago = read.ago_ns.filter(|_| is_stamped);
+        let ago = read.ago_ns().filter(|_| is_stamped);
         let arrived = ago.and_then(|ago| now.checked_sub(ago)).filter(|at| *at >= earliest);
         self.times.delay_ns = arrived.map(|at| now - at);
         self.times.end_ns = arrived.unwrap_or(now);
@@ -218,7 +218,7 @@ impl Exchange<'_> {
     /// All has been sent, and all has come. If there was nothing to come, it is over when it was sent.
     fn finish(&mut self, stream: &Link) {
         if self.reads == 0 {
-            self.stamp(Read { bytes: 0, ago_ns: None }, stream);
+            self.stamp(Read::unstamped(0), stream);
         }
     }
 }

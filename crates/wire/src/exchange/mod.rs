@@ -18,7 +18,7 @@ use crate::client::Client;
 use crate::error::{Delivery, Error};
 use crate::h1::ResponseParser;
 use crate::intake::Intake;
-use crate::link::{Idle, Link};
+use crate::link::{Idle, Link, Read, system_now_ns};
 use crate::message::{Expect, RequestBytes, Response, Times};
 use crate::progress::{Phase, Progress};
 
@@ -48,6 +48,8 @@ struct Exchange<'a> {
     /// How often bytes were read: one read has one time.
     reads: u32,
     times: Times,
+    /// When it began, by the system's clock, in ns since 1970.
+    began_system_ns: u64,
     /// Whether what came last was thrown away in the kernel.
     discards: bool,
     /// When the kernel last had nothing of a large body to throw away: what comes behind was not complete then.
@@ -63,6 +65,8 @@ impl<'a> Exchange<'a> {
         progress: &'a Progress,
     ) -> Self {
         progress.set(Phase::Send);
+        // Before the time of sending, so that less has never passed since then on the system's clock, unless that is set back.
+        let began_system_ns = system_now_ns();
         let sent_ns = if stream.tells_sent() { 0 } else { client.clock().now() };
         let times = Times { sent_ns, ..Times::default() };
         Exchange {
@@ -81,6 +85,7 @@ impl<'a> Exchange<'a> {
             bytes_out: 0,
             reads: 0,
             times,
+            began_system_ns,
             discards: false,
             emptied_ns: 0,
         }
@@ -136,16 +141,15 @@ impl<'a> Exchange<'a> {
             };
             self.reads += 1;
             self.discards = false;
-            let ago_ns = read.ago_ns;
-            self.times.delay_ns = ago_ns;
-            let read = read.bytes;
+            self.times.delay_ns = read.ago_ns();
+            let Read { bytes: read, stamp_ns } = read;
             self.on_received(read);
             if self.bytes_in == 0 && read > 0 {
                 let sent = stream.sent();
                 if let Some(sent) = sent {
                     self.times.sent_ns = sent.submitted_ns;
                 }
-                if self.came_before(ago_ns) {
+                if self.came_before(stamp_ns) {
                     return Poll::Ready(Err(Error::unsolicited()));
                 }
                 self.times.first_byte_ns = self.arrived();
@@ -209,13 +213,19 @@ impl Exchange<'_> {
         }
     }
 
-    /// Whether the first bytes, which the kernel had so long ago, were there before the request was sent: they are no response to it.
-    /// A system clock that was set forward while they waited to be read looks the same. Where they are more than a segment the
-    /// kernel puts those into one, with the stamp of the last: one that came behind the request hides the others.
-    fn came_before(&self, ago_ns: Option<u64>) -> bool {
+    /// Whether the first bytes, with their stamp, were in the kernel before the exchange began: they are no response to it. Not if the
+    /// system clock was set back meanwhile. Where they are more than a segment the kernel puts those into one, with the stamp of
+    /// the last: one that came behind the request hides the others.
+    fn came_before(&self, stamp_ns: u64) -> bool {
         let sent_ns = self.times.sent_ns;
-        let arrived = ago_ns.and_then(|ago| self.client.clock().now().checked_sub(ago));
-        self.bytes_out > 0 && (sent_ns == 0 || arrived.is_some_and(|arrived| arrived < sent_ns))
+        if self.bytes_out == 0 || sent_ns == 0 {
+            return self.bytes_out > 0;
+        }
+        if stamp_ns == 0 || stamp_ns >= self.began_system_ns {
+            return false;
+        }
+        let since = self.client.clock().now().saturating_sub(sent_ns);
+        system_now_ns() >= self.began_system_ns + since
     }
 
     /// When the bytes that were just read had arrived. A stamp from before the request was sent means

@@ -166,7 +166,7 @@ impl AsyncRead for Watched {
         let room = buffer.initialize_unfilled();
         match ready!(this.link.poll_read(cx, room)) {
             Ok(read) if read.bytes > 0 => {
-                this.read(&room[..read.bytes], read.ago_ns);
+                this.read(&room[..read.bytes], read.ago_ns());
                 if let Some(why) = this.state.too_much.get() {
                     return Poll::Ready(Err(io::Error::other(why)));
                 }

@@ -106,7 +106,7 @@ impl Socket {
                 return Poll::Ready(Ok(read));
             }
             if let Some(end) = slot.end() {
-                return Poll::Ready(end.map(|bytes| Read { bytes, ago_ns: None }));
+                return Poll::Ready(end.map(Read::unstamped));
             }
             slot.reader = Some(cx.waker().clone());
             let is_asked = slot.receiving || slot.starved;
@@ -134,7 +134,7 @@ impl Socket {
         }
         match sys::recv(&slot.fd, buffer) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
-            read => Some(read.map(|(bytes, _)| bytes)),
+            read => Some(read.map(|read| read.bytes)),
         }
     }
 
@@ -155,20 +155,20 @@ impl Socket {
             if aside.left() == 0 {
                 slot.aside = None;
             }
-            return Some(Read { bytes, ago_ns: sys::ago(stamp_ns) });
+            return Some(Read { bytes, stamp_ns });
         }
         let piece = slot.arrived.front_mut()?;
         let mut buffers = self.ring.buffers.borrow_mut();
         let bytes = unread(&buffers, piece);
         let length = bytes.len().min(buffer.len());
         buffer[..length].copy_from_slice(&bytes[..length]);
-        let ago_ns = sys::ago(piece.stamp_ns);
+        let stamp_ns = piece.stamp_ns;
         piece.from += length as u16;
         if piece.from == piece.to {
             buffers.give(piece.buffer);
             slot.arrived.pop_front();
         }
-        Some(Read { bytes: length, ago_ns })
+        Some(Read { bytes: length, stamp_ns })
     }
 
     /// Writes as much as it takes. What is small is copied, and sent with what others send; what comes
@@ -284,7 +284,7 @@ impl Socket {
         }
         match self.with(|slot| sys::recv(&slot.fd, buffer)) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.poll_in(cx),
-            result => Poll::Ready(result.map(|(bytes, ago_ns)| Read { bytes, ago_ns })),
+            result => Poll::Ready(result),
         }
     }
 

@@ -16,7 +16,7 @@ pub(crate) use discard::discard;
 pub(crate) use info::TcpInfo;
 #[cfg(test)]
 pub(crate) use stamp::tests::stamped;
-pub(crate) use stamp::{CONTROL, ago, in_control, recv};
+pub(crate) use stamp::{CONTROL, in_control, recv};
 pub(crate) use stream::{poll_discard, poll_read, poll_send_file, poll_write, send_file};
 
 /// Lets `bind` choose no port, so that `connect` can choose one that is free toward its destination

@@ -4,7 +4,8 @@
 
 use std::io;
 use std::os::fd::AsRawFd;
-use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::link::Read;
 
 /// Room for one control message with the three times of SCM_TIMESTAMPING: its header of 16 bytes and
 /// 48 more.
@@ -14,9 +15,8 @@ pub(crate) const CONTROL: usize = 64;
 #[repr(C, align(8))]
 struct Control([u8; CONTROL]);
 
-/// Reads what there is, without waiting, and says how many ns ago the kernel got the last of it; `None`:
-/// it did not say. 0 bytes: the other side has closed.
-pub(crate) fn recv(socket: &impl AsRawFd, buffer: &mut [u8]) -> io::Result<(usize, Option<u64>)> {
+/// Reads what there is, without waiting, with the kernel's stamp of the last of it. 0 bytes: the other side has closed.
+pub(crate) fn recv(socket: &impl AsRawFd, buffer: &mut [u8]) -> io::Result<Read> {
     let mut control = Control([0; CONTROL]);
     let mut piece = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
     // SAFETY: all fields of `msghdr` are integers and pointers, for which zero is a value.
@@ -32,10 +32,10 @@ pub(crate) fn recv(socket: &impl AsRawFd, buffer: &mut [u8]) -> io::Result<(usiz
     let read = unsafe {
         libc::syscall(libc::SYS_recvmsg, socket.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT)
     };
-    let read = usize::try_from(read).map_err(|_| io::Error::last_os_error())?;
+    let bytes = usize::try_from(read).map_err(|_| io::Error::last_os_error())?;
     let written: usize = message.msg_controllen as _;
     let stamp = control.0.get(..written.min(CONTROL)).and_then(in_control);
-    Ok((read, stamp.and_then(ago)))
+    Ok(Read { bytes, stamp_ns: stamp.unwrap_or(0) })
 }
 
 /// The first time of SCM_TIMESTAMPING in control messages, in ns since 1970; `None`: there is none.
@@ -49,16 +49,6 @@ pub(crate) fn in_control(control: &[u8]) -> Option<u64> {
     }
     let seconds = u64::try_from(long(header)?).ok().filter(|seconds| *seconds > 0)?;
     Some(seconds * 1_000_000_000 + u64::try_from(long(header + 8)?).ok()?)
-}
-
-/// How many ns ago a moment of the system's clock, in ns since 1970, was; `None`: never (0), or in the
-/// future, which happens after a change of the system clock.
-pub(crate) fn ago(stamp_ns: u64) -> Option<u64> {
-    if stamp_ns == 0 {
-        return None;
-    }
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
-    u64::try_from(now.as_nanos()).ok()?.checked_sub(stamp_ns)
 }
 
 #[cfg(test)]
@@ -80,7 +70,7 @@ pub(crate) mod tests {
         loop {
             writer.write_all(b"x").expect("open");
             reader.peek(&mut buffer).expect("open");
-            if recv(&reader, &mut buffer).expect("open").1.is_some() {
+            if recv(&reader, &mut buffer).expect("open").ago_ns().is_some() {
                 return (reader, writer);
             }
             sleep(Duration::from_millis(5));
@@ -95,14 +85,15 @@ pub(crate) mod tests {
         writer.write_all(b"hello").expect("open");
         reader.peek(&mut buffer).expect("open");
         sleep(Duration::from_millis(20));
-        let (read, ago) = recv(&reader, &mut buffer).expect("open");
-        assert_eq!(&buffer[..read], b"hello");
+        let read = recv(&reader, &mut buffer).expect("open");
+        let ago = read.ago_ns();
+        assert_eq!(&buffer[..read.bytes], b"hello");
         // The stamp is of the system's clock, which may be set a little meanwhile.
         let most = (sent.elapsed() + Duration::from_secs(1)).as_nanos() as u64;
         let ago = ago.expect("a stamp");
         assert!((20_000_000..most).contains(&ago), "{ago} ns");
         drop(writer);
         reader.peek(&mut buffer).expect("closed");
-        assert_eq!(recv(&reader, &mut buffer).expect("closed"), (0, None));
+        assert_eq!(recv(&reader, &mut buffer).expect("closed"), Read { bytes: 0, stamp_ns: 0 });
     }
 }

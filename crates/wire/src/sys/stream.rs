@@ -25,9 +25,8 @@ pub(crate) fn poll_read(
         ready!(stream.poll_read_ready(cx))?;
         let mut partial = None;
         let tried = stream.try_io(Interest::READABLE, || {
-            let (bytes, ago_ns) = stamp::recv(stream, buffer)?;
-            let read = Read { bytes, ago_ns };
-            if bytes == 0 || bytes == buffer.len() {
+            let read = stamp::recv(stream, buffer)?;
+            if read.bytes == 0 || read.bytes == buffer.len() {
                 return Ok(read);
             }
             // A read that does not fill the buffer has emptied the socket: as its events come at
