@@ -20,6 +20,7 @@
 mod clock;
 mod counters;
 mod http;
+mod http2;
 mod listener;
 mod random;
 mod routes;

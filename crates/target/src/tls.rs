@@ -16,6 +16,9 @@ use rustls::{RootCertStore, ServerConfig};
 
 use crate::{TlsCertificate, TlsOptions};
 
+/// HTTP/2 as ALPN names it (RFC 9113, 3.2).
+pub(crate) const HTTP2: &[u8] = b"h2";
+
 /// A certificate chain and its key, and the authority to trust if we made it.
 struct Identity {
     chain: Vec<CertificateDer<'static>>,
@@ -44,7 +47,7 @@ pub(crate) fn configure(
     let mut config = builder
         .with_single_cert(identity.chain, identity.key)
         .map_err(|e| format!("the certificate and the key do not match: {e}"))?;
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    config.alpn_protocols = vec![HTTP2.to_vec(), b"http/1.1".to_vec()];
     // Sessions resume by ticket, so that any number of clients cost no memory.
     config.ticketer = provider::Ticketer::new().map_err(|e| e.to_string())?;
     Ok((Arc::new(config), identity.authority_pem))

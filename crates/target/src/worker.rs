@@ -8,14 +8,17 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 
 use crate::clock::Timers;
 use crate::counters::Counters;
 use crate::http::conn::{self, Conn};
 use crate::http::response::{Persistence, Response};
+use crate::http2;
 use crate::listener::Accepted;
 use crate::routes::pages;
 use crate::site::Site;
+use crate::tls;
 use crate::transport::{Plain, Transport};
 
 /// Bytes of a date in a header, as in `Sun, 06 Nov 1994 08:49:37 GMT`.
@@ -93,7 +96,7 @@ impl Worker {
 /// Serves connections until it is told to stop.
 pub(crate) async fn run(
     worker: Rc<Worker>,
-    tls: Option<TlsAcceptor>,
+    acceptor: Option<TlsAcceptor>,
     mut orders: UnboundedReceiver<Order>,
 ) {
     let driver = worker.clone();
@@ -101,19 +104,25 @@ pub(crate) async fn run(
     while let Some(Order::Serve(accepted)) = orders.recv().await {
         worker.counters().accepted.add(1);
         // The count of open connections ends with this value, wherever it is dropped.
-        let open = Open(worker.clone());
+        let open = Rc::new(Open(worker.clone()));
         let id = accepted.id;
         // A socket that cannot be registered is closed; the client sees it.
         let Ok(plain) = accepted.into_plain() else { continue };
-        match tls.clone() {
+        match acceptor.clone() {
             None => {
                 let conn = Conn::new(Transport::Plain(plain), open, id);
                 tokio::task::spawn_local(conn::serve(conn));
             }
             Some(acceptor) => {
                 tokio::task::spawn_local(async move {
-                    if let Some(socket) = Box::pin(shake_hands(&open.0, acceptor, plain)).await {
-                        conn::serve(Conn::new(socket, open, id)).await;
+                    match Box::pin(shake_hands(&open.0, acceptor, plain)).await {
+                        None => {}
+                        Some(socket) if socket.get_ref().1.alpn_protocol() == Some(tls::HTTP2) => {
+                            Box::pin(http2::serve(socket, open, id)).await;
+                        }
+                        Some(socket) => {
+                            conn::serve(Conn::new(Transport::Tls(socket), open, id)).await
+                        }
                     }
                 });
             }
@@ -122,9 +131,13 @@ pub(crate) async fn run(
 }
 
 /// The server's side of the TLS handshake; `None` when it fails, which the client has been told.
-async fn shake_hands(worker: &Worker, acceptor: TlsAcceptor, plain: Plain) -> Option<Transport> {
+async fn shake_hands(
+    worker: &Worker,
+    acceptor: TlsAcceptor,
+    plain: Plain,
+) -> Option<Box<TlsStream<Plain>>> {
     let handshake = worker.timers.within(HANDSHAKE_LIMIT, acceptor.accept(plain)).await;
-    Some(Transport::Tls(Box::new(handshake?.ok()?)))
+    Some(Box::new(handshake?.ok()?))
 }
 
 /// A connection that is counted as open.

@@ -59,6 +59,14 @@ impl BodyDecoder {
         self.state == BodyState::Done
     }
 
+    /// Whether the chunks are over, and fields or the end of the body follow.
+    pub(crate) fn is_in_trailers(&self) -> bool {
+        matches!(
+            self.state,
+            BodyState::TrailerStart | BodyState::Trailer | BodyState::TrailerLf | BodyState::EndLf
+        )
+    }
+
     /// At least so many bytes of content are still to come.
     pub(crate) fn least_size(&self) -> u64 {
         match self.state {

@@ -30,7 +30,7 @@ const LINGER_BYTES: usize = 16 << 20;
 /// A client's connection.
 pub(crate) struct Conn {
     socket: Transport,
-    open: Open,
+    open: Rc<Open>,
     /// Counts the connections of the server, from 1.
     pub(crate) id: u64,
     /// Requests answered, or being answered, on this connection.
@@ -87,7 +87,7 @@ pub(crate) async fn serve(mut conn: Conn) {
 }
 
 impl Conn {
-    pub(crate) fn new(socket: Transport, open: Open, id: u64) -> Self {
+    pub(crate) fn new(socket: Transport, open: Rc<Open>, id: u64) -> Self {
         Conn {
             socket,
             open,

@@ -93,10 +93,10 @@ pub(super) async fn connection(_: &Call<'_>, exchange: &mut Exchange<'_>) -> Res
     let conn = &exchange.conn;
     let tls = conn.socket().tls().map(|tls| {
         json!({
-            "version": tls.protocol_version().map(|version| format!("{version:?}")),
-            "resumed": tls.handshake_kind() == Some(rustls::HandshakeKind::Resumed),
-            "server_name": tls.server_name(),
-            "client_certificates": tls.peer_certificates().map_or(0, <[_]>::len),
+            "version": tls.version,
+            "resumed": tls.resumed,
+            "server_name": tls.server_name,
+            "client_certificates": tls.client_certificates,
         })
     });
     let about = json!({

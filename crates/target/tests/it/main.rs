@@ -3,5 +3,6 @@
 mod common;
 mod hostile;
 mod http;
+mod http2;
 mod routes;
 mod server;

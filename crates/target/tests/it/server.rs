@@ -178,13 +178,13 @@ impl Drop for Files {
     }
 }
 
-fn tls_server(certificate: TlsCertificate, client_ca: Option<PathBuf>) -> Server {
+pub(crate) fn tls_server(certificate: TlsCertificate, client_ca: Option<PathBuf>) -> Server {
     let tls = Some(TlsOptions { certificate, client_ca });
     Server::start(Options { tls, threads: 1, ..Options::default() }).unwrap()
 }
 
 /// A client's configuration that trusts this authority, with this certificate if there is one.
-fn trusting(ca_pem: &str, identity: Option<(&str, &str)>) -> Arc<ClientConfig> {
+pub(crate) fn trusting(ca_pem: &str, identity: Option<(&str, &str)>) -> Arc<ClientConfig> {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_slice(ca_pem.as_bytes()).unwrap()).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
