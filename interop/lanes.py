@@ -149,6 +149,10 @@ def run(lanes):
     for name in lanes:
         if LANES[name].alone:
             good += side_by_side([name])
+    # A neighbour's noise fails no lane twice.
+    for name in [name for name in lanes if name not in good]:
+        print(f"{name}: once more, when nothing else runs", flush=True)
+        good += side_by_side([name])
     passed = json.loads(PASSED.read_text()) if PASSED.exists() else {}
     passed.update({name: lanes[name] for name in good if lanes[name]})
     PASSED.write_text(json.dumps(dict(sorted(passed.items())), indent=2) + "\n")
