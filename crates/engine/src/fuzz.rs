@@ -1,9 +1,12 @@
 //! What the fuzzer asks of parsers that are otherwise this crate's own: for any bytes they neither panic
 //! nor break what is asserted here. No part of the interface.
 
+use squall_plan::model::Csv;
+
 use crate::parts::auth::{Asking, Challenge};
+use crate::parts::cache::{Cache, Fields, Lookup, Moments};
 use crate::parts::cookies::{Jar, Site};
-use crate::parts::{proxy, url};
+use crate::parts::{data_file, proxy, url};
 
 /// Most of a jar in a request: 180 cookies of 4,096 bytes, and what stands between them.
 const JAR_BYTES: usize = 180 * 4_100;
@@ -93,4 +96,56 @@ pub fn urls(bytes: &[u8]) {
         encode(bytes, &mut out);
         assert!(out.iter().all(|byte| (0x21..0x7F).contains(byte)));
     }
+}
+
+/// Headers of two responses to one URL, a line each, the second behind an empty line: what may be asked of a server is a header,
+/// what is fresh is not asked for, and time makes nothing fresh again.
+pub fn cache(bytes: &[u8]) {
+    let bytes: Vec<u8> =
+        bytes.iter().copied().filter(|byte| !matches!(byte, b'\0' | b'\r')).collect();
+    let mut lines = bytes.split(|byte| *byte == b'\n');
+    let mut fields = || {
+        let lines = lines.by_ref().take_while(|line| !line.is_empty());
+        let pairs = lines.map(|line| match line.iter().position(|byte| *byte == b':') {
+            Some(at) => (&line[..at], line[at + 1..].trim_ascii()),
+            None => (line, &b""[..]),
+        });
+        Fields::of(pairs)
+    };
+    let (first, second) = (fields(), fields());
+    let mut cache = Cache::default();
+    let header = |name: &str| name.as_bytes().into();
+    let moments = Moments { requested: 1_700_000_000, received: 1_700_000_001 };
+    cache.store("/", header, 200, first, moments, ());
+    let is_fresh =
+        |cache: &mut Cache<()>, now| cache.look_up("/", header, now) == Lookup::Fresh(());
+    for now in [i64::MIN, 0, moments.received, moments.received + 60, i64::MAX - 1] {
+        if is_fresh(&mut cache, now) {
+            assert!(is_fresh(&mut cache, now.saturating_sub(1)));
+        }
+    }
+    if let Lookup::Stale(conditions) = cache.look_up_stale("/", header) {
+        assert!(
+            !conditions.is_empty()
+                && conditions.iter().all(|(_, value)| may_stand_in_a_header(value))
+        );
+    }
+    let known = cache.look_up_stale("/", header) != Lookup::Absent;
+    assert!(!known || cache.revalidate("/", header, second, moments).is_some());
+}
+
+/// A file of rows, behind a byte that says of which form: the rows that are read are those that are read again from any of
+/// their places.
+pub fn csv(bytes: &[u8]) {
+    let Some((form, file)) = bytes.split_first() else { return };
+    let has = |bit: u8| form & bit != 0;
+    let form = Csv {
+        delimiter: if has(1) { b';' } else { b',' },
+        columns: has(2).then(|| vec!["a".to_owned(), "b".to_owned()]),
+        skip_header: has(4),
+        quotes: !has(8),
+        ragged: has(16),
+        charset: None,
+    };
+    data_file::read_again_and_again(file, form);
 }

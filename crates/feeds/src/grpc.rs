@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use h2::client::SendRequest;
-use http::{HeaderMap, HeaderValue, Request, Uri};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Uri};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, RootCertStore};
 use squall_base::form::percent_decoded;
@@ -224,7 +224,9 @@ impl Response {
             });
         };
         let status = String::from_utf8_lossy(status);
-        let number: Option<usize> = status.parse().ok();
+        // Digits alone: Rust reads a sign too.
+        let digits = status.bytes().all(|byte| byte.is_ascii_digit());
+        let number: Option<usize> = status.parse().ok().filter(|_| digits);
         let name = number.and_then(|number| STATUSES.get(number)).copied().unwrap_or("unknown");
         if name == "OK" {
             return Ok(self.body.get(PREFIX..).unwrap_or_default().to_vec());
@@ -236,6 +238,27 @@ impl Response {
             false => Err(DeliveryError::Lost(trouble)),
         }
     }
+}
+
+/// Any bytes as a server's response: a line of trailers each, and the message behind an empty line. For the fuzzer.
+pub(crate) fn fuzz(bytes: &[u8]) {
+    let mut response = Response { http_status: 200, ..Response::default() };
+    let mut lines = bytes.split(|byte| *byte == b'\n');
+    for line in lines.by_ref().take_while(|line| !line.is_empty()) {
+        let Some(colon) = line.iter().position(|byte| *byte == b':') else { continue };
+        let name = HeaderName::from_bytes(&line[..colon]);
+        let value = HeaderValue::from_bytes(line[colon + 1..].trim_ascii());
+        if let (Ok(name), Ok(value)) = (name, value) {
+            response.trailers.append(name, value);
+        }
+    }
+    response.body = lines.flatten().copied().collect();
+    let status = response.trailers.get("grpc-status").cloned();
+    // No call is taken that the server does not say it took.
+    assert!(
+        response.result().is_err()
+            || status.is_some_and(|status| status.as_bytes().iter().all(|digit| *digit == b'0'))
+    );
 }
 
 #[cfg(test)]

@@ -35,6 +35,14 @@ mod series;
 mod text;
 mod totals_file;
 
+/// What the fuzzer asks of parsers that are otherwise this crate's own. No part of the interface.
+pub mod fuzz {
+    /// Any bytes as the totals of a run.
+    pub fn totals(bytes: &[u8]) {
+        crate::totals_file::fuzz(bytes);
+    }
+}
+
 /// What is said where Parquet is asked for, in a build that cannot write it ([`WRITES_PARQUET`]).
 pub const NO_PARQUET: &str =
     "this build of squall writes no Parquet: write CSV, or build squall with `--features parquet`";

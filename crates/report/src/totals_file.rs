@@ -77,6 +77,16 @@ fn summary(bytes: &mut &[u8], recorded: u64) -> Option<Summary> {
     Some(Summary { all, workers, resolution, slices, refused })
 }
 
+/// Any bytes, not compressed, as the totals of a run whose `slices.bin` has as many bytes as their first number says. For the fuzzer.
+pub(crate) fn fuzz(bytes: &[u8]) {
+    let recorded = bytes.first_chunk().map_or(0, |first| u64::from_le_bytes(*first));
+    if let Some(summary) = summary(&mut &*bytes, recorded) {
+        // What can be read can be added up and taken apart again.
+        let again = Totals::from(&summary).summary();
+        assert!(again.is_none_or(|again| again.refused == summary.refused));
+    }
+}
+
 /// Takes a number of eight bytes.
 fn take(bytes: &mut &[u8]) -> Option<u64> {
     let (number, rest) = bytes.split_first_chunk()?;

@@ -18,7 +18,7 @@ pub struct Case {
 }
 
 /// All cases.
-pub const CASES: [Case; 29] = [
+pub const CASES: [Case; 36] = [
     Case { name: "response", run: response::response },
     Case { name: "chunked", run: response::chunked },
     Case { name: "decompress", run: response::decompress },
@@ -48,6 +48,13 @@ pub const CASES: [Case; 29] = [
     Case { name: "request", run: serve::request },
     Case { name: "properties", run: properties },
     Case { name: "run_json", run: run_json },
+    Case { name: "cache", run: squall_engine::fuzz::cache },
+    Case { name: "csv", run: squall_engine::fuzz::csv },
+    Case { name: "connect", run: response::connect },
+    Case { name: "http2_fields", run: response::http2_fields },
+    Case { name: "grpc", run: squall_feeds::fuzz::grpc },
+    Case { name: "totals", run: squall_report::fuzz::totals },
+    Case { name: "includes", run: plan::includes },
 ];
 
 /// Runs the case of a name.

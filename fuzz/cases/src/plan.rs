@@ -24,6 +24,33 @@ pub(crate) fn plan(bytes: &[u8]) {
     }
 }
 
+/// Any text as a file of steps that a plan includes twice: both are read or refused, and a plan that is read prints and reads again as
+/// the same.
+pub(crate) fn includes(bytes: &[u8]) {
+    const PLAN: &str = "target: http://127.0.0.1\nscenarios:\n  a:\n    load: {users: 1, iterations: 1}\n    \
+                        steps:\n      - include: steps.yaml\n      - group: g\n        steps: [{include: steps.yaml}]\n";
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    // It may include itself, and nothing else of this machine.
+    if text.matches("include").count() != text.matches("include: steps.yaml").count() {
+        return;
+    }
+    let Ok(folder) = tempfile::tempdir() else { return };
+    if std::fs::write(folder.path().join("steps.yaml"), text).is_err() {
+        return;
+    }
+    let load = |text: &str| load_str("fuzz.yaml", text, folder.path(), &LoadOptions::default());
+    match load(PLAN) {
+        Ok(loaded) => {
+            let printed = print(&loaded.plan, false);
+            let again = load(&printed);
+            let again =
+                again.unwrap_or_else(|failure| panic!("{:?}\n{printed}", failure.diagnostics));
+            assert_eq!(again.plan, loaded.plan, "{printed}");
+        }
+        Err(failure) => assert!(!failure.diagnostics.is_empty()),
+    }
+}
+
 /// Any text as a template: read, bound and rendered.
 pub(crate) fn template(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };

@@ -1,7 +1,7 @@
 //! Responses of servers, in one piece and in others: the same meaning however they arrive.
 
 use squall_wire::{
-    Bounds, BytesEnd, Decompressor, Encoding, Framed, Framing, Parsed, ResponseParser,
+    Bounds, BytesEnd, Decompressor, Encoding, Fields, Framed, Framing, Parsed, ResponseParser,
 };
 
 /// Reads a response from pieces: whether it is whole, and its body; `None`: it is malformed.
@@ -131,4 +131,42 @@ pub(crate) fn framing(bytes: &[u8]) {
         BytesEnd::Length(length) => assert_eq!(has_ended, body.len() as u64 == length),
         BytesEnd::Prefixed(size) => assert!(!has_ended || at == usize::from(size) + body.len()),
     }
+}
+
+/// Any bytes as what a proxy says to CONNECT, whose response has a head alone; the first two say where it is cut.
+pub(crate) fn connect(bytes: &[u8]) {
+    let (cut, bytes) = cut(bytes);
+    let head = |pieces: &[&[u8]]| {
+        let (mut parser, mut held) = (ResponseParser::new(true), Vec::new());
+        for piece in pieces {
+            held.extend_from_slice(piece);
+            if let Parsed::Head { end, .. } = parser.feed(&held, &mut |_| ()).ok()? {
+                return Some(held[..end].to_vec());
+            }
+        }
+        None
+    };
+    let whole = head(&[bytes]);
+    if whole.is_some() {
+        let cut = cut.min(bytes.len());
+        assert_eq!(head(&[&bytes[..cut], &bytes[cut..]]), whole, "cut at {cut}");
+    }
+}
+
+/// Lines of method, authority, path, and headers of a request: HTTP/2 refuses them, or its text has a line for each and no more.
+pub(crate) fn http2_fields(bytes: &[u8]) {
+    let mut lines = bytes.split(|byte| *byte == b'\n');
+    let mut text = || String::from_utf8_lossy(lines.next().unwrap_or_default());
+    let (method, authority) = (text(), text());
+    let path = lines.next().unwrap_or_default();
+    let Ok(mut fields) = Fields::new(&method, true, &authority, path) else { return };
+    let mut taken = 0;
+    for line in lines {
+        let colon = line.iter().position(|byte| *byte == b':').unwrap_or(line.len());
+        let value = line.get(colon + 1..).unwrap_or_default();
+        taken += usize::from(fields.push(&line[..colon], value).is_ok());
+    }
+    let text = fields.text();
+    let ends = text.iter().filter(|byte| **byte == b'\n').count();
+    assert!(text.ends_with(b"\r\n\r\n") && ends <= taken + 3, "{}", String::from_utf8_lossy(&text));
 }

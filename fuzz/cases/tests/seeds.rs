@@ -93,6 +93,13 @@ cases! {
     request
     properties
     run_json
+    cache
+    csv
+    connect
+    http2_fields
+    grpc
+    totals
+    includes
 }
 
 /// A case holds over its seeds and their like.

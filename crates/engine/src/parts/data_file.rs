@@ -321,6 +321,29 @@ impl Lines {
     }
 }
 
+/// Reads a file to its end or its first fault, and each row once more from its place, which must give the same.
+pub(crate) fn read_again_and_again(file: &[u8], form: Csv) {
+    let format = DataFormat::Csv(form);
+    let bytes: Arc<[u8]> = file.into();
+    let open = || {
+        let mut rows = Rows::new(Input::memory(&bytes), &format);
+        rows.columns().map(|columns| (rows, columns))
+    };
+    let (Ok((mut rows, columns)), Ok((mut again, _))) = (open(), open()) else { return };
+    // The second reader has passed over the header, as a seek expects.
+    loop {
+        let place = rows.place();
+        let Ok(true) = rows.next() else { return };
+        let found = again.seek(place).and_then(|()| again.next());
+        assert_eq!(found, Ok(true), "at {place}");
+        let of = |rows: &Rows| {
+            let row = rows.row(&columns);
+            (0..columns.len()).map(|column| format!("{:?}", row.cell(column))).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&again), of(&rows), "at {place}");
+    }
+}
+
 /// The fields of a line without quotes; none of an empty one.
 fn split(line: &str, delimiter: u8) -> Vec<String> {
     if line.is_empty() {

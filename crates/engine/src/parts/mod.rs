@@ -7,7 +7,7 @@ pub(crate) mod confined_file;
 mod cookie_date;
 pub(crate) mod cookies;
 pub(crate) mod data;
-mod data_file;
+pub(crate) mod data_file;
 pub(crate) mod exec;
 pub(crate) mod hosts;
 pub(crate) mod links;
