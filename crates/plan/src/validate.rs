@@ -79,6 +79,10 @@ fn file_taken(before: &[PlanFeed], feed: &PlanFeed) -> Option<Diagnostic> {
 /// What is wrong with a feed.
 fn problems_of_feed(plan: &Plan, feed: &PlanFeed) -> Vec<Diagnostic> {
     let mut found = Vec::new();
+    // One that does not say where it goes has no place, and an error of its own.
+    if feed.target.span.line == 0 {
+        return found;
+    }
     if let Some(problem) = feed.target.value.problem() {
         found.push(Diagnostic::error(feed.target.span, problem));
     }

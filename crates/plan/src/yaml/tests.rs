@@ -438,6 +438,23 @@ fn no_text_panics() {
     proptest!(|(text in "[a-z:{}\\[\\], \n'\"$&*-]{0,80}")| { let _ = read(&text); });
 }
 
+/// A feed that does not say where it goes is one error, at its place.
+#[test]
+fn a_feed_without_a_receiver_is_one_error() {
+    for feed in ["{tags: {a: b}}", "{influx: x}", "{}"] {
+        let text = format!(
+            "feeds: [{feed}]\nscenarios: {{a: {{load: {{users: 1, for: 1s}}, steps: [{{get: /}}]}}}}\n"
+        );
+        let errors = read(&text).expect_err(feed);
+        assert!(errors.starts_with("plan.yaml:1:"), "{feed}\n{errors}");
+        let places = errors.lines().filter(|line| line.contains("error:"));
+        assert!(
+            places.into_iter().all(|line| line.starts_with("plan.yaml:1:")),
+            "{feed}\n{errors}"
+        );
+    }
+}
+
 /// Words that a plan no longer has, or that other tools have, are errors which name ours.
 #[test]
 fn foreign_keys_are_told_ours() {
