@@ -28,7 +28,7 @@ impl Default for Patience {
         Patience {
             usual: Duration::from_secs(10),
             with_folder: Duration::from_secs(60),
-            hurried: Duration::from_secs(3),
+            hurried: Duration::from_secs(1),
         }
     }
 }
