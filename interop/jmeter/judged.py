@@ -35,13 +35,6 @@ def asserts_xml(name="xml"):
     return element("XMLAssertion", name, attributes='guiclass="XMLAssertionGui"')
 
 
-def asserts_html(errors=0, warnings=0, errors_only=False, format=0):
-    limits = "".join(f'<longProp name="html_assertion_{name}_threshold">{most}</longProp>' for name, most in (("error", errors), ("warning", warnings)))
-    inner = limits + text("html_assertion_doctype", "omit") + flag("html_assertion_errorsonly", errors_only)
-    inner += f'<longProp name="html_assertion_format">{format}</longProp>' + text("html_assertion_filename", "")
-    return element("HTMLAssertion", "html", inner, attributes='guiclass="HTMLAssertionGui"')
-
-
 def asserts_md5(digest):
     return element("MD5HexAssertion", "md5", text("MD5HexAssertion.size", digest), attributes='guiclass="MD5HexAssertionGUI"')
 
@@ -69,12 +62,6 @@ def judged(*cases):
 XML = '<?xml version="1.0"?><r><a>1</a><a>2</a></r>'
 PART = "<r><a>1</a><B/>x</r>"
 DOCUMENT = '{"id":"q1","n":7,"none":null,"of":{"a":[1,2]},"list":[{"k":"x"},{"k":"y"}]}'
-
-RIGHT = "<!DOCTYPE html><html><head><title>t</title></head><body><p>x</p></body></html>"
-# Two errors as HTML, with a warning for each of the four tags that are thrown away; none as XML.
-MODERN = RIGHT.replace("<p>x</p>", "<nav><p>x</p></nav><svg><p>y</p></svg>")
-# Two warnings, and in XML an error.
-UNTIDY = RIGHT.replace("<p>x</p>", "<div><b data-x=1>x</b></em></div>")
 
 JUDGED = {
     "extractors of variables": plan(variables(page='<p id="a">one</p><p>two</p>', known="id=7;", document=DOCUMENT), group(
@@ -133,23 +120,6 @@ JUDGED = {
         ("prefix", "<p:a/>", asserts_xml()), ("blank before", " <a/>", asserts_xml()), ("blank before all", ' <?xml version="1.0"?><a/>', asserts_xml()),
         ("less", "<a b='<'/>", asserts_xml()), ("end of data", "<a>]]></a>", asserts_xml()), ("name", "<1a/>", asserts_xml()),
         ("control", "<a>&#1;</a>", asserts_xml()), ("behind", "<a/>x", asserts_xml()), ("instruction", "<?b c?><a/>", asserts_xml())))),
-    "HTML assertions by errors": plan(group(judged(
-        ("right", RIGHT, asserts_html(errors_only=True)), ("empty", "", asserts_html(errors_only=True)),
-        ("text", "text", asserts_html(errors_only=True)), ("JSON", DOCUMENT, asserts_html(errors_only=True)),
-        ("modern", MODERN, asserts_html(errors_only=True)), ("one allowed", MODERN, asserts_html(1, errors_only=True)),
-        ("two allowed", MODERN, asserts_html(2, errors_only=True)), ("modern XML", MODERN, asserts_html(errors_only=True, format=2)),
-        ("untidy", UNTIDY, asserts_html(errors_only=True)), ("untidy XHTML", UNTIDY, asserts_html(errors_only=True, format=1)),
-        ("untidy XML", UNTIDY, asserts_html(errors_only=True, format=2)), ("XML", XML, asserts_html(errors_only=True, format=2)),
-        ("crossed", "<a><b></a></b>", asserts_html(errors_only=True, format=2)),
-        ("script", RIGHT.replace("x", "<script type='a'>'</b>'</script>"), asserts_html(errors_only=True))))),
-    "HTML assertions by warnings": plan(group(judged(
-        ("right", RIGHT, asserts_html()), ("empty", "", asserts_html()), ("text", "text", asserts_html()),
-        ("three allowed of a text", "text", asserts_html(warnings=3)), ("untidy", UNTIDY, asserts_html()),
-        ("one allowed", UNTIDY, asserts_html(warnings=1)), ("enough allowed", UNTIDY, asserts_html(warnings=2)),
-        ("untidy XHTML", UNTIDY, asserts_html(warnings=2, format=1)), ("modern", MODERN, asserts_html(2, 3)),
-        ("all modern allowed", MODERN, asserts_html(2, 4)), ("errors not allowed", MODERN, asserts_html(1, 4)),
-        ("XML", XML, asserts_html(format=2)), ("no XML", "<a>a & b</a>", asserts_html(format=2)),
-        ("open", RIGHT.replace("</p>", "<div>"), asserts_html(warnings=1))))),
     "MD5 assertions": plan(variables(digest="5d41402abc4b2a76b9719d911017c592"), group(judged(
         ("is", "hello", asserts_md5("5d41402abc4b2a76b9719d911017c592")), ("in capitals", "hello", asserts_md5("5D41402ABC4B2A76B9719D911017C592")),
         ("is not", "hallo", asserts_md5("5d41402abc4b2a76b9719d911017c592")), ("of a variable", "hello", asserts_md5("${digest}")),

@@ -5,7 +5,7 @@ use std::cell::{OnceCell, Ref, RefCell};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use squall_base::random::Random;
-use squall_extract::{Documents, Faults, Found, MarkupFormat, MatchChoice};
+use squall_extract::{Documents, Found, MatchChoice};
 use squall_plan::expr::{EvalError, FunctionId, Scope, Slot};
 use squall_plan::value::{Value, ValueRef};
 use squall_wire::Response;
@@ -241,10 +241,6 @@ impl Scope for UserScope<'_, '_> {
                 let is_xml = reply.documents.is_well_formed();
                 Value::Bool(is_xml.map_err(|error| EvalError::new(error.to_string()))?)
             }
-            Function::HtmlErrors(format) => Value::Int(i64::from(faults(reply, *format)?.errors)),
-            Function::HtmlWarnings(format) => {
-                Value::Int(i64::from(faults(reply, *format)?.warnings))
-            }
             Function::JsonBody => {
                 let json =
                     reply.documents.json().map_err(|error| EvalError::new(error.to_string()))?;
@@ -260,11 +256,6 @@ impl Scope for UserScope<'_, '_> {
     fn now_unix_ms(&self) -> i64 {
         now_unix_ms()
     }
-}
-
-/// The faults of a response's body.
-fn faults(reply: &Reply<'_, '_>, format: MarkupFormat) -> Result<Faults, EvalError> {
-    reply.documents.faults(format).map_err(|error| EvalError::new(error.to_string()))
 }
 
 impl UserScope<'_, '_> {

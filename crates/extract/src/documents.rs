@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::fuel::Fuel;
 use crate::json::{self, Document};
 use crate::markup::{self, Dialect, Tree};
-use crate::{Body, ExtractError, Faults, Limits, MarkupFormat, faults, well_formed};
+use crate::{Body, ExtractError, Limits, well_formed};
 
 /// A response body, parsed at most once per kind however many extractors look at it.
 ///
@@ -24,12 +24,7 @@ pub struct Documents<'b> {
     repaired: OnceCell<Option<Box<str>>>,
     value: OnceCell<Result<Value, ExtractError>>,
     markup: OnceCell<Result<Tree, ExtractError>>,
-    /// By their formats, in the order of these; one word until they are asked for, which few responses are.
-    faults: OnceCell<Box<[OnceCell<Counted>; 3]>>,
 }
-
-/// What a count of faults came to.
-type Counted = Result<Faults, ExtractError>;
 
 /// Where the text comes from.
 #[derive(Debug, Clone, Copy)]
@@ -52,8 +47,8 @@ impl<'b> Documents<'b> {
 
     fn from_source(source: Source<'b>, limits: Limits) -> Self {
         let (json, value, markup) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        let (repaired, faults) = (OnceCell::new(), OnceCell::new());
-        Documents { source, limits, json, repaired, value, markup, faults }
+        let repaired = OnceCell::new();
+        Documents { source, limits, json, repaired, value, markup }
     }
 
     /// The body as text, see [`Body::text`].
@@ -84,15 +79,6 @@ impl<'b> Documents<'b> {
     /// It is too long to look at.
     pub fn is_well_formed(&self) -> Result<bool, ExtractError> {
         self.bounded_text().map(|text| well_formed::flaw(text).is_none())
-    }
-
-    /// How many faults the body has when it is read as HTML 4.01, as XHTML or as XML, whatever its media type says.
-    ///
-    /// # Errors
-    /// It is too long to look at, or nested too deeply.
-    pub fn faults(&self, format: MarkupFormat) -> Result<Faults, ExtractError> {
-        let count = || faults::count(self.bounded_text()?, format);
-        self.faults.get_or_init(Box::default)[format as usize].get_or_init(count).clone()
     }
 
     /// The bounds of what extractors look at and keep.

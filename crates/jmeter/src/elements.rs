@@ -285,7 +285,7 @@ pub const ELEMENTS: &[Known] = &[
     known("XPath2Assertion", "XPath2 Assertion", Assertion, Partly("paths that XPath 1.0 does not have, namespaces of its own, sub-samples as its scope")),
     known("XMLAssertion", "XML Assertion", Assertion, Full),
     known("XMLSchemaAssertion", "XML Schema Assertion", Assertion, Missing),
-    known("HTMLAssertion", "HTML Assertion", Assertion, Partly("the file of its report")),
+    known("HTMLAssertion", "HTML Assertion", Assertion, Missing),
     known("MD5HexAssertion", "MD5Hex Assertion", Assertion, Full),
     known("CompareAssertion", "Compare Assertion", Assertion, Missing),
     known("SMIMEAssertion", "SMIME Assertion", Assertion, Missing),

@@ -1,7 +1,7 @@
 //! Extractors over bodies: a pattern, a zero byte, a body. Both may be anything.
 
 use squall_extract::{
-    Body, Charset, Documents, Extractor, LINKS_LIMIT, Limits, Link, MarkupFormat, MatchChoice, Spec,
+    Body, Charset, Documents, Extractor, LINKS_LIMIT, Limits, Link, MatchChoice, Spec,
 };
 
 const ANY: [MatchChoice; 6] = [
@@ -56,19 +56,6 @@ pub(crate) fn xpath(input: &[u8]) {
     let _ = Documents::new(body, Limits::default()).is_well_formed();
     for content_type in ["text/html", "text/xml"] {
         find(&Spec::XPath(pattern), body, content_type);
-    }
-}
-
-/// The faults of a page: they are the same whenever they are counted, and of XML there is none that no `>`, `<`, `&` or
-/// quote is there for.
-pub(crate) fn faults(page: &[u8]) {
-    for format in [MarkupFormat::Html, MarkupFormat::Xhtml, MarkupFormat::Xml] {
-        let faults = Documents::new(page, Limits::default()).faults(format);
-        assert_eq!(faults, Documents::new(page, Limits::default()).faults(format));
-        let is_plain = !page.iter().any(|byte| b"<>&\"'".contains(byte));
-        if let (true, MarkupFormat::Xml, Ok(faults)) = (is_plain, format, faults) {
-            assert_eq!((faults.errors, faults.warnings), (0, 0));
-        }
     }
 }
 

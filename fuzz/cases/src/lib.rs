@@ -18,7 +18,7 @@ pub struct Case {
 }
 
 /// All cases.
-pub const CASES: [Case; 36] = [
+pub const CASES: [Case; 35] = [
     Case { name: "response", run: response::response },
     Case { name: "chunked", run: response::chunked },
     Case { name: "decompress", run: response::decompress },
@@ -41,7 +41,6 @@ pub const CASES: [Case; 36] = [
     Case { name: "extract_json", run: body::json },
     Case { name: "extract_css", run: body::css },
     Case { name: "extract_xpath", run: body::xpath },
-    Case { name: "faults", run: body::faults },
     Case { name: "links", run: body::links },
     Case { name: "resources", run: body::resources },
     Case { name: "charset", run: body::charset },

@@ -86,7 +86,6 @@ cases! {
     extract_json
     extract_css
     extract_xpath
-    faults
     links
     resources
     charset

@@ -4,7 +4,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use squall_extract::{Extractor, MarkupFormat, Spec};
+use squall_extract::{Extractor, Spec};
 use squall_metrics::{Place as RowPlace, PlaceId, RowKind};
 use squall_plan::diagnostic::Diagnostic;
 use squall_plan::expr::{BindError, Binder, Bound, Budget, FunctionId, Pattern, Slot};
@@ -173,9 +173,6 @@ pub(crate) enum Function {
     IsJson,
     /// `is_xml()`: whether the body is a well-formed XML document.
     IsXml,
-    /// `html_errors()`, `html_warnings()`: how many there are of these in the body.
-    HtmlErrors(MarkupFormat),
-    HtmlWarnings(MarkupFormat),
 }
 
 impl Binder for Compiler<'_> {
@@ -211,8 +208,6 @@ impl Binder for Compiler<'_> {
             ("json", []) => Function::JsonBody,
             ("is_json", []) => Function::IsJson,
             ("is_xml", []) => Function::IsXml,
-            ("html_errors", _) => Function::HtmlErrors(markup_format(name, args)?),
-            ("html_warnings", _) => Function::HtmlWarnings(markup_format(name, args)?),
             ("json", [Some(Value::Text(path))]) => Function::Found(self.found(&Spec::Json(path))?),
             ("json_all", [Some(Value::Text(path))]) => {
                 Function::AllFound(self.found(&Spec::Json(path))?)
@@ -256,17 +251,6 @@ impl Binder for Compiler<'_> {
     fn warn(&mut self, warning: Diagnostic) {
         self.warnings.push(warning);
     }
-}
-
-/// What the faults of a body are counted as.
-fn markup_format(name: &str, args: &[Option<Value>]) -> Result<MarkupFormat, BindError> {
-    let format = match args {
-        [] => Some(MarkupFormat::Html),
-        [Some(Value::Text(format))] => MarkupFormat::named(format),
-        _ => None,
-    };
-    let message = || format!("{name}() takes nothing, or one of \"html\", \"xhtml\" and \"xml\"");
-    format.ok_or_else(|| BindError::new(message()))
 }
 
 impl Compiler<'_> {

@@ -44,7 +44,6 @@ impl Translator<'_> {
                 "SizeAssertion" => self.size(*id, request, &mut looks),
                 "JMESPathAssertion" => self.jmes_path(*id),
                 "XMLAssertion" => self.xml(*id),
-                "HTMLAssertion" => self.html(*id),
                 "MD5HexAssertion" => self.md5_hex(*id),
                 "XPathAssertion" | "XPath2Assertion" => self.xpath(*id, request, &mut looks),
                 _ => Vec::new(),

@@ -110,17 +110,6 @@ pub(super) fn of_duration(limit: i64) -> Vec<TextPiece> {
     ]
 }
 
-/// Of a page with too many faults.
-pub(super) fn of_faults(format: &str, errors: i64, warnings: i64) -> Vec<TextPiece> {
-    vec![
-        TextPiece::Text("Tidy Parser errors: ".to_owned()),
-        TextPiece::Expr(format!("html_errors(\"{format}\")")),
-        TextPiece::Text(format!(" (allowed {}) Tidy Parser warnings: ", grouped(errors))),
-        TextPiece::Expr(format!("html_warnings(\"{format}\")")),
-        TextPiece::Text(format!(" (allowed {})", grouped(warnings))),
-    ]
-}
-
 /// Of a text that an expression gives and that should be another: both, with marks around what is not the same in them, as far
 /// as that other is known and short.
 pub(super) fn of_unequal(subject: &str, expected: &[TextPiece]) -> Vec<TextPiece> {

@@ -3,7 +3,7 @@
 use super::pattern::{self, Subject};
 use super::reader::Reader;
 use super::texts::{TextPiece, expression, literal, merged, quoted};
-use super::told::{self, Told, known};
+use super::told::{Told, known};
 use super::{Translator, jmespath};
 use crate::tree::ElementId;
 
@@ -23,30 +23,6 @@ impl Translator<'_> {
         let test = format!("body != \"\" && is_xml() && !body.matches({})", quoted(DOCTYPE));
         // What JMeter says is what its parser says.
         vec![(test, self.words_of("body", &known("The document is not well-formed XML")))]
-    }
-
-    /// That the response has no more faults than are allowed. JMeter asserts nothing of an empty one, which fails.
-    pub(super) fn html(&self, id: ElementId) -> Vec<Told> {
-        let reader = self.read(id);
-        let format = match reader.number_or_0("html_assertion_format", 0) {
-            Some(1) => "xhtml",
-            Some(2) => "xml",
-            // Whatever else it is.
-            _ => "html",
-        };
-        let errors = reader.number_or_0("html_assertion_error_threshold", 0);
-        let warnings = reader.number_or_0("html_assertion_warning_threshold", 0);
-        let counts_warnings = !reader.flag("html_assertion_errorsonly", false);
-        // The type that the tidied page would get changes no count, and the report goes into a file that only people read.
-        reader.pass(&["html_assertion_doctype", "html_assertion_filename"]);
-        reader.finish();
-        let (Some(errors), Some(warnings)) = (errors, warnings) else { return Vec::new() };
-        let mut test = format!("body != \"\" && html_errors(\"{format}\") <= {errors}");
-        if counts_warnings {
-            test.push_str(&format!(" && html_warnings(\"{format}\") <= {warnings}"));
-        }
-        let words = told::of_faults(format, errors, warnings);
-        vec![(test, self.words_of("body", &words))]
     }
 
     /// That the response has a digest.

@@ -126,15 +126,10 @@ impl BindError {
 
     /// There is no function of that name.
     pub fn unknown_function(name: &str) -> BindError {
-        let known = functions::FUNCTIONS.iter().map(|function| function.name).chain([
-            "header",
-            "cookie",
-            "json",
-            "json_all",
-            "xpath",
-            "html_errors",
-            "html_warnings",
-        ]);
+        let known = functions::FUNCTIONS
+            .iter()
+            .map(|function| function.name)
+            .chain(["header", "cookie", "json", "json_all", "xpath"]);
         let help = nearest(name, known).map(|near| format!("did you mean `{near}()`?"));
         BindError { message: format!("unknown function `{name}()`"), help }
     }

@@ -125,27 +125,6 @@ fn a_path_of_jmespath_is_compared() {
 }
 
 #[test]
-fn a_page_has_no_more_faults_than_are_allowed() {
-    let asserts = |own: &str| element("HTMLAssertion", "h", own);
-    let all = string("html_assertion_doctype", "omit")
-        + &string("html_assertion_filename", "report.txt")
-        + r#"<longProp name="html_assertion_error_threshold">3</longProp>"#
-        + r#"<longProp name="html_assertion_warning_threshold">4</longProp>"#;
-    let (text, none) = translated(&plan(&request("r", TO_SHOP, &asserts(&all))));
-    assert_eq!(none, [""; 0]);
-    let both = r#"body != \"\" && html_errors(\"html\") <= 3 && html_warnings(\"html\") <= 4""#;
-    assert!(text.contains(both), "{text}");
-    let errors = flag("html_assertion_errorsonly", true)
-        + r#"<longProp name="html_assertion_format">2</longProp>"#;
-    let (text, none) = translated(&plan(&request("r", TO_SHOP, &asserts(&errors))));
-    assert_eq!(none, [""; 0]);
-    assert!(text.contains(r#"body != \"\" && html_errors(\"xml\") <= 0""#), "{text}");
-    assert!(!text.contains("html_warnings(\\\"xml\\\") <="), "{text}");
-    let unknown = string("html_assertion_error_threshold", "${__UUID()}");
-    assert_eq!(obstacles("", &asserts(&unknown)).len(), 1);
-}
-
-#[test]
 fn a_session_goes_where_it_can() {
     let rewriting = |in_path: bool| {
         let own = string("argument_name", "sid") + &flag("path_extension", in_path);
