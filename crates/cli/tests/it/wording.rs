@@ -71,11 +71,12 @@ fn no_message_says_that_something_is_no_other_thing() {
 const MOST_WORDS: usize = 40;
 
 /// The pages that users read from their beginning, besides the how-tos.
-const PAGES: [&str; 13] = [
+const PAGES: [&str; 14] = [
     "README.md",
     "docs/README.md",
     "docs/containers.md",
     "docs/editor.md",
+    "docs/feeds.md",
     "docs/glossary.md",
     "docs/install.md",
     "docs/limit.md",
