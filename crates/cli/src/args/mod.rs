@@ -72,7 +72,7 @@ pub enum Command {
     Export(Export),
     /// List the runs of a folder.
     History(History),
-    /// Say what changed from one run to another, by more than chance.
+    /// Compare runs and report statistically significant changes.
     Compare(Compare),
     /// Show a measure over many runs, and where it changed.
     Trend(Trend),

@@ -146,6 +146,21 @@ fn how_to_come_from_other_tools() {
     follow("docs/howto/coming-from.md", 6);
 }
 
+#[test]
+fn the_recipes() {
+    follow("docs/recipes.md", 8);
+}
+
+#[test]
+fn troubleshooting() {
+    follow("docs/troubleshooting.md", 1);
+}
+
+#[test]
+fn how_to_set_up_an_editor() {
+    follow("docs/editor.md", 2);
+}
+
 /// Every Markdown file of the documentation.
 fn documents() -> Vec<PathBuf> {
     let mut found = vec![root().join("README.md"), root().join("CONTRIBUTING.md")];
@@ -154,7 +169,7 @@ fn documents() -> Vec<PathBuf> {
         let paths = entries.map(|entry| entry.expect("readable").path());
         found.extend(paths.filter(|path| path.extension().is_some_and(|end| end == "md")));
     }
-    assert!(found.len() >= 15, "{found:?}");
+    assert!(found.len() >= 30, "{found:?}");
     found
 }
 

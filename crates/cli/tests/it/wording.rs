@@ -1,4 +1,5 @@
-//! The words of messages, as a test: "is no X" is not English ("invalid X `...`: expected ...", "is not an X").
+//! The words of messages and pages, as tests: "is no X" is not English ("invalid X `...`: expected ...", "is not an X"), and
+//! what users read has short sentences.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -64,4 +65,127 @@ fn no_message_says_that_something_is_no_other_thing() {
         }
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// The most words of a sentence, and of a cell of a table, on the pages that users read. Code is one word.
+const MOST_WORDS: usize = 40;
+
+/// The pages that users read from their beginning, besides the how-tos.
+const PAGES: [&str; 14] = [
+    "README.md",
+    "docs/README.md",
+    "docs/containers.md",
+    "docs/editor.md",
+    "docs/feeds.md",
+    "docs/glossary.md",
+    "docs/install.md",
+    "docs/limit.md",
+    "docs/plan.md",
+    "docs/recipes.md",
+    "docs/report.md",
+    "docs/run.md",
+    "docs/troubleshooting.md",
+    "docs/tutorial.md",
+];
+
+/// A Markdown text with `code` in place of each piece of code, and without the addresses of links.
+fn plain(text: &str) -> String {
+    let parts = text.split('`').enumerate();
+    let without_code: String =
+        parts.map(|(index, part)| if index % 2 == 1 { "code" } else { part }).collect();
+    let mut parts = without_code.split("](");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        plain += part.split_once(')').map_or(part, |(_, behind)| behind);
+    }
+    plain
+}
+
+/// Where an item of a list begins, what stands behind its mark.
+fn item(line: &str) -> Option<&str> {
+    let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = (digits.len() < line.len()).then(|| digits.strip_prefix(". ")).flatten();
+    ["- ", "> "].iter().find_map(|mark| line.strip_prefix(mark)).or(numbered)
+}
+
+/// The sentences of a passage: each ends with a full stop, a question or an exclamation mark before a space.
+fn sentences(passage: &str) -> Vec<String> {
+    let mut found = vec![String::new()];
+    for word in passage.split_whitespace() {
+        let open = found.last_mut().expect("there is always one");
+        *open += word;
+        open.push(' ');
+        if word.trim_end_matches([')', '"', '*']).ends_with(['.', '?', '!']) {
+            found.push(String::new());
+        }
+    }
+    found
+}
+
+/// The sentences of a Markdown text (those of a paragraph or an item of a list) and the cells of its tables, without
+/// headings and blocks of code.
+fn sentences_and_cells(text: &str) -> Vec<String> {
+    let (mut found, mut open, mut is_code) = (Vec::new(), String::new(), false);
+    for line in text.lines().map(str::trim).chain([""]) {
+        let (is_fence, is_row, begins) =
+            (line.starts_with("```"), line.starts_with('|'), item(line));
+        let is_other =
+            is_code || is_fence || is_row || line.is_empty() || line.starts_with(['#', '<']);
+        if is_other || begins.is_some() {
+            found.extend(sentences(&plain(&std::mem::take(&mut open))));
+        }
+        if is_row && !is_code {
+            found.extend(plain(line).split('|').map(str::to_owned));
+        } else if !is_other {
+            open += begins.unwrap_or(line);
+            open.push(' ');
+        }
+        is_code ^= is_fence;
+    }
+    found
+}
+
+/// Those of them that have too many words.
+fn too_long(text: &str) -> Vec<String> {
+    let units = sentences_and_cells(text).into_iter();
+    units.filter(|unit| unit.split_whitespace().count() > MOST_WORDS).collect()
+}
+
+#[test]
+fn a_long_sentence_and_a_long_cell_are_found() {
+    let words = |count: usize| vec!["word"; count].join(" ");
+    let (short, long) = (words(MOST_WORDS), words(MOST_WORDS + 1));
+    for text in [
+        format!("{long}."),
+        format!("# Heading\n\nShort.\n- {long}"),
+        format!("1. {short}\n   word"),
+        format!("| a. {short} | b |"),
+        format!("{short} `code of\nsome words`"),
+    ] {
+        assert_eq!(too_long(&text).len(), 1, "{text}");
+    }
+    for text in [
+        format!("{short}. {short}! ({short}.) {short}"),
+        format!("- {short}\n- {short}\n\n{short}\n"),
+        format!("| {short} | {short} |\n{short}"),
+        format!("{short}\n```sh\n{long}\n```\n{short}"),
+        format!("# {long}"),
+        format!("[a](address of some words) `{long}`"),
+    ] {
+        assert_eq!(too_long(&text), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
+fn no_sentence_and_no_cell_of_a_users_page_is_long() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let guides = fs::read_dir(root.join("docs/howto")).expect("a folder");
+    let guides = guides.map(|entry| entry.expect("an entry").path());
+    let mut found = Vec::new();
+    for page in PAGES.iter().map(|page| root.join(page)).chain(guides) {
+        let name = page.display().to_string();
+        let text = fs::read_to_string(&page).unwrap_or_else(|error| panic!("{name}: {error}"));
+        found.extend(too_long(&text).iter().map(|unit| format!("{name}: {unit}")));
+    }
+    assert!(found.is_empty(), "over {MOST_WORDS} words:\n{}", found.join("\n"));
 }

@@ -22,8 +22,8 @@ record! {
         /// Steps of a scenario with the same clock keep one rate together.
         #[key([Maybe<Identifier>] default "one of its own")]
         pub clock: Option<String>,
-        /// Of users in line: in each such time exactly as many passes are due as the rate makes in it, rounded up, at
-        /// random moments. The time counts from the first pass, and what was missed is made up for.
+        /// For users waiting in line: exactly rate × time passes (rounded up) in each period of this length, at random
+        /// moments. Periods count from the first pass, and missed passes are made up for.
         #[key(default "the passes follow each other at even distances")]
         pub exact_over: Option<Duration>,
         /// How many passes are due at each of these moments.
