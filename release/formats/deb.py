@@ -1,0 +1,55 @@
+"""A package for Debian and Ubuntu."""
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+from . import about, contents as laid
+
+LICENCES = "usr/share/doc/squall"
+COPYRIGHT = """\
+Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: squall
+
+Files: *
+Copyright: The squall developers
+License: Expat or Apache-2.0
+ The texts are in LICENSE-MIT and LICENSE-APACHE beside this file. Those of the
+ crates that the program contains are in THIRD-PARTY.txt.
+"""
+
+
+def control(contents, root):
+    size = sum(file.stat().st_size for file in root.rglob("*") if file.is_file())
+    fields = {
+        "Package": about.NAME,
+        "Version": contents.version,
+        "Architecture": contents.binary.processor.debian,
+        "Maintainer": about.MAINTAINER,
+        "Installed-Size": str(-(-size // 1024)),
+        "Section": "net",
+        "Priority": "optional",
+    }
+    if contents.binary.glibc:
+        major, minor = contents.binary.glibc
+        fields["Depends"] = f"libc6 (>= {major}.{minor}), libgcc-s1"
+    fields["Description"] = "\n ".join([about.SUMMARY, *about.DESCRIPTION.splitlines()])
+    return "".join(f"{name}: {value}\n" for name, value in fields.items())
+
+
+def build(contents, out):
+    file = out / f"{about.NAME}_{contents.version}_{contents.binary.processor.debian}.deb"
+    with tempfile.TemporaryDirectory() as temporary:
+        root = Path(temporary, "root")
+        contents.installed(root, LICENCES, "usr/share/zsh/vendor-completions")
+        (root / LICENCES / "copyright").write_text(COPYRIGHT)
+        (root / LICENCES / "CHANGELOG.md").rename(root / LICENCES / "changelog")
+        subprocess.run(["gzip", "-9n", root / LICENCES / "changelog"], check=True)
+        (root / "DEBIAN").mkdir()
+        (root / "DEBIAN/control").write_text(control(contents, root))
+        subprocess.run(["chmod", "-R", "u+w,go-w", root], check=True)
+        laid.date(root, contents.epoch)
+        subprocess.run(["dpkg-deb", "--root-owner-group", "-Zxz", "-z2", "--build", root, file],
+                       check=True, stdout=subprocess.DEVNULL, env=os.environ | {"SOURCE_DATE_EPOCH": str(contents.epoch)})
+    return [file]
