@@ -41,7 +41,7 @@ class Contents:
         put(self.binary.path, root / "usr/bin/squall", 0o755)
         for page in self.pages():
             put(page, share / "man/man1" / page.name)
-        compress(share / "man/man1")
+        compress(*(share / "man/man1").iterdir())
         put(self.completions("bash"), share / "bash-completion/completions/squall")
         put(self.completions("zsh"), root / zsh / "_squall")
         put(self.completions("fish"), share / "fish/vendor_completions.d/squall.fish")
@@ -59,9 +59,9 @@ def put(source, target, mode=0o644):
     target.chmod(mode)
 
 
-def compress(folder):
-    """Packs the files of a folder, as distributions do with man pages."""
-    subprocess.run(["gzip", "-9n", *folder.iterdir()], check=True)
+def compress(*files):
+    """Packs files in place, as distributions do with man pages."""
+    subprocess.run(["gzip", "-9n", *files], check=True)
 
 
 def date(folder, epoch):
