@@ -209,6 +209,7 @@ class Image(Packages):
         work.mkdir()
         work.chmod(0o1777)
         (work / "plan.yaml").write_text(PLAN)
+        (work / "plan.yaml").chmod(0o644)
         # By itself podman asks for more than this machine may allow.
         limits = ["--ulimit=nofile=1024:1024", "--ulimit=nproc=1024:1024"]
         run = ["run", "--rm", "--network", "none", *limits, "--volume", f"{work}:/work", f"localhost/squall:{VERSION}"]

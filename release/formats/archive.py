@@ -22,8 +22,8 @@ def build(contents, out):
 
 def pack(folder, file, epoch):
     """Packs a folder so that the same files make the same archive."""
-    laid.date(folder, epoch)
-    command = ["tar", "-C", folder.parent, "--owner=0", "--group=0", "--numeric-owner", "--sort=name", "--mode=u+w,go-w", "-cf", "-", folder.name]
+    laid.settle(folder, epoch)
+    command = ["tar", "-C", folder.parent, "--owner=0", "--group=0", "--numeric-owner", "--sort=name", "-cf", "-", folder.name]
     tar = subprocess.run(command, check=True, capture_output=True).stdout
     file.write_bytes(subprocess.run(["gzip", "-9n"], input=tar, check=True, capture_output=True).stdout)
     return file

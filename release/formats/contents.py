@@ -64,8 +64,9 @@ def compress(*files):
     subprocess.run(["gzip", "-9n", *files], check=True)
 
 
-def date(folder, epoch):
-    """Gives everything in a folder one time."""
+def settle(folder, epoch):
+    """Everyone may read what is in a folder, whoever laid it out, and all of it has one time."""
+    subprocess.run(["chmod", "-R", "u=rwX,go=rX", folder], check=True)
     for path in (folder, *folder.rglob("*")):
         os.utime(path, (epoch, epoch), follow_symlinks=False)
 

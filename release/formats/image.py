@@ -27,11 +27,12 @@ def lay(contents, root):
     laid.put(ROOTS, root / "etc/ssl/certs/ca-certificates.crt")
     for library in libraries(contents.binary.path) if contents.binary.glibc else []:
         laid.put(library, root / library.relative_to("/"), 0o755)
-    # Whoever it runs as may write to these.
     for folder in ("tmp", "work"):
         (root / folder).mkdir()
+    laid.settle(root, contents.epoch)
+    # Whoever it runs as may write to these.
+    for folder in ("tmp", "work"):
         (root / folder).chmod(0o1777)
-    laid.date(root, contents.epoch)
 
 
 def podman(storage, *arguments, **options):

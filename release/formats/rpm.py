@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from . import about
+from . import about, contents as laid
 
 LICENCES = "usr/share/licenses/squall"
 # Nothing is compiled, stripped or searched for debug information here: what is laid out is what is packed.
@@ -47,6 +47,7 @@ def build(contents, out):
     with tempfile.TemporaryDirectory() as temporary:
         root, spec, top = (Path(temporary, part) for part in ("root", "squall.spec", "top"))
         contents.installed(root, LICENCES, "usr/share/zsh/site-functions")
+        laid.settle(root, contents.epoch)
         spec.write_text(SPEC.format(name=about.NAME, version=contents.version, summary=about.SUMMARY, licence=about.LICENCE,
                                     maintainer=about.MAINTAINER, description=about.DESCRIPTION, root=root))
         subprocess.run(["rpmbuild", "-bb", "--quiet", "--target", f"{processor}-linux", "--define", f"_topdir {top}", "--define", f"_rpmdir {top}/made",
