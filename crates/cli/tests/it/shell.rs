@@ -38,6 +38,13 @@ fn offered(words: &str) -> Vec<String> {
 }
 
 #[test]
+fn the_version_is_that_of_the_build_with_its_commit() {
+    let version = env!("SQUALL_VERSION");
+    assert!(version.starts_with(env!("CARGO_PKG_VERSION")), "{version}");
+    assert_eq!(printed(&["--version"]), format!("squall {version}\n"));
+}
+
+#[test]
 fn bash_completes_commands_and_flags() {
     assert_eq!(offered("squall doc"), ["doctor"]);
     assert_eq!(offered("squall run --stri"), ["--strict"]);
