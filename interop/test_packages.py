@@ -267,6 +267,14 @@ class AnotherProcessor(Packages):
             self.assertEqual(ran.returncode, 1)
             self.assertIn(reason, ran.stderr)
 
+    def test_what_does_not_run_here_needs_another_for_its_pages(self):
+        binary = self.folder / "squall"
+        binary.write_bytes(FOREIGN)
+        binary.chmod(0o755)
+        ran = subprocess.run([sys.executable, ROOT / "release/package.py", binary, "--out", self.folder / "out"], capture_output=True, text=True, check=False)
+        self.assertEqual(ran.returncode, 1)
+        self.assertIn("does not run here (Exec format error): --pages-from", ran.stderr)
+
 
 class Crates(unittest.TestCase):
     """The list of crates."""

@@ -22,7 +22,8 @@ fn of_git() -> Option<String> {
     git(&["ls-files", "--error-unmatch", "build.rs"])?;
     // A line is added to this log when another commit is checked out or made. A repository may have none.
     let log = git(&["rev-parse", "--git-path", "logs/HEAD"])?;
-    let moved = if Path::new(&log).exists() { log } else { git(&["rev-parse", "--git-path", "HEAD"])? };
+    let moved =
+        if Path::new(&log).exists() { log } else { git(&["rev-parse", "--git-path", "HEAD"])? };
     println!("cargo::rerun-if-changed={moved}");
     git(&["log", "-1", "--abbrev=8", "--format=%h %cs"])
 }

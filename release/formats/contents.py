@@ -82,7 +82,14 @@ def epoch():
 
 def gather(binary, speaker, features, folder):
     """Gathers them in a folder. `speaker` is a binary of the same version that runs here, whatever `binary` was built for."""
-    said = lambda *arguments: subprocess.run([speaker, *arguments], check=True, capture_output=True, text=True).stdout
+    binary = elf.read(binary)
+
+    def said(*arguments):
+        try:
+            return subprocess.run([speaker, *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout
+        except OSError as reason:
+            raise SystemExit(f"{speaker} does not run here ({reason.strerror}): --pages-from names a binary of the same version that does") from reason
+
     for part in ("man", "completions", "texts"):
         (folder / part).mkdir(parents=True)
 
@@ -98,7 +105,6 @@ def gather(binary, speaker, features, folder):
         (folder / "completions" / f"squall.{shell}").write_text(said("completions", shell))
     for text in TEXTS:
         shutil.copyfile(ROOT / text, folder / "texts" / text)
-    binary = elf.read(binary)
     listed, depends = crates.graph(binary.target, features)
     (folder / "texts/THIRD-PARTY.txt").write_text(notices.written(listed))
     version = said("--version").split()[1]

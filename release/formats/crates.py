@@ -29,7 +29,7 @@ class Crate:
 
 
 def cargo(*arguments):
-    return subprocess.run(["cargo", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    return subprocess.run(["cargo", "--quiet", *arguments], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def graph(target, features):

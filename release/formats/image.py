@@ -24,6 +24,8 @@ def lay(contents, root):
     for text in contents.texts():
         if text.name.startswith(("LICENSE", "THIRD-PARTY")):
             laid.put(text, root / "usr/share/licenses/squall" / text.name)
+    if not ROOTS.exists():
+        raise SystemExit(f"image: needs {ROOTS} (Debian: ca-certificates)")
     laid.put(ROOTS, root / "etc/ssl/certs/ca-certificates.crt")
     for library in libraries(contents.binary.path) if contents.binary.glibc else []:
         laid.put(library, root / library.relative_to("/"), 0o755)
@@ -35,10 +37,10 @@ def lay(contents, root):
         (root / folder).chmod(0o1777)
 
 
-def podman(storage, *arguments, **options):
+def podman(storage, *arguments):
     """Runs podman with a storage of its own, which needs nothing of the kernel."""
     where = ["--root", f"{storage}/root", "--runroot", f"{storage}/run", "--storage-driver", "vfs"]
-    return subprocess.run(["podman", *where, *arguments], check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+    subprocess.run(["podman", *where, *arguments], check=True, stdout=subprocess.DEVNULL)
 
 
 def build(contents, out):
@@ -47,7 +49,7 @@ def build(contents, out):
     name = f"localhost/{about.NAME}:{contents.version}"
     with tempfile.TemporaryDirectory() as temporary:
         lay(contents, Path(temporary, "context/root"))
-        podman(temporary, "build", "--isolation", "chroot", "--platform", f"linux/{contents.binary.processor.debian}", "--build-arg", f"VERSION={contents.version}",
+        podman(temporary, "build", "--quiet", "--isolation", "chroot", "--platform", f"linux/{contents.binary.processor.debian}", "--build-arg", f"VERSION={contents.version}",
                "--timestamp", str(contents.epoch), "--tag", name, "--file", CONTAINERFILE, f"{temporary}/context")
         podman(temporary, "save", "--quiet", "--format", "oci-archive", "--output", file, name)
     return [file]
