@@ -109,7 +109,7 @@ class Program:
     """A C program of this folder, from when it says that it is ready until it is told to end. `is_prompt`: nothing on
     the machine makes it late, as its times are judged; otherwise it gives way to others as any program does."""
 
-    def __init__(self, is_prompt, prefix, name, *words):
+    def __init__(self, prefix, name, *words, is_prompt=True):
         prompt = PROMPT if is_prompt and is_allowed() else []
         command = [*prefix, *prompt, *pinned(SERVER_CPU, [compiled(name), *map(str, words)])]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -162,7 +162,7 @@ def measure(case, io, is_prompt, wire=None):
     with tempfile.TemporaryDirectory(prefix="squall-truth-") as name:
         folder, port = Path(name), free_port()
         (folder / "plan.yaml").write_text(case.plan(f"{host}:{port}"))
-        ground = Program(is_prompt, server, "server", port, folder / "server.csv", SEED, compressed())
+        ground = Program(server, "server", port, folder / "server.csv", SEED, compressed(), is_prompt=is_prompt)
         try:
             words = ["run", str(folder / "plan.yaml"), "--out", str(folder), "-w", "1", "--io", io, "--quiet",
                      "--log-requests", str(folder / "log.jsonl"), "--json", str(folder / "run.json")]

@@ -1,7 +1,7 @@
 /* A ground-truth HTTP/1.1 server: it does what the query of each request says, and logs the kernel's stamps of
  * it. It shares no code with squall, and nothing with its built-in target. Linux only; one thread, epoll.
  *
- * Usage: server PORT LOG SEED GZIP      (GZIP is a compressed file; prints "ready", and on SIGTERM "accepted N")
+ * Usage: server PORT LOG SEED [GZIP]      (GZIP is a compressed file; prints "ready", and on SIGTERM "accepted N")
  *
  * Keys of the query:
  *   id=TEXT                      name of the request in the log, up to 31 bytes
@@ -452,8 +452,8 @@ static void read_packed(const char *path) {
 }
 
 int main(int count, char **words) {
-    if (count != 5 || !(out = fopen(words[2], "w"))) die("usage: server PORT LOG SEED GZIP");
-    read_packed(words[4]);
+    if (count < 4 || count > 5 || !(out = fopen(words[2], "w"))) die("usage: server PORT LOG SEED [GZIP]");
+    if (count == 5) read_packed(words[4]);
     setvbuf(out, 0, _IOFBF, 1 << 20);
     fputs("conn,port,number,id,outcome,accept,rtt_us,rx,read,delay_us,due,sent,tx0,tx,bytes_in,bytes_out,gone\n", out);
     random_state = strtoull(words[3], 0, 10) * 2 + 1;

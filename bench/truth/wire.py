@@ -23,8 +23,8 @@ class Wire:
                 self.holders.append(subprocess.Popen(["unshare", "-n", "sleep", "600"], stderr=subprocess.DEVNULL))
             self.wait()
             pids = [holder.pid for holder in self.holders]
-            self.program = Program(is_prompt, [], "wire", *pids, round(delay_ms * 1000), loss_to_server / 100,
-                                   loss_to_client / 100, SEED, self.log)
+            self.program = Program([], "wire", *pids, round(delay_ms * 1000), loss_to_server / 100,
+                                   loss_to_client / 100, SEED, self.log, is_prompt=is_prompt)
             for holder, address in zip(self.holders, (CLIENT, SERVER)):
                 for command in (f"address add {address}/24 dev wire", "link set lo up", "link set wire up"):
                     run([*self.into(holder), "ip", *command.split()])
