@@ -30,7 +30,7 @@ def in_few_ports(ports, target):
 @contextlib.contextmanager
 def wire(delay_ms, loss_percent):
     """Two networks with a wire between them, which delays and loses packets."""
-    own = Wire(delay_ms, loss_percent)
+    own = Wire(delay_ms, loss_percent, loss_percent)
     try:
         yield own
     finally:

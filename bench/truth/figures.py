@@ -56,7 +56,7 @@ def time(name, truth, squall):
 
 def figures(run):
     """All that can be compared of a run."""
-    return [*counts(run), *latencies(run), *timeouts(run), *arrivals(run), recomputed(run)]
+    return [*counts(run), *latencies(run), *timeouts(run), *thresholds(run), *arrivals(run), recomputed(run)]
 
 
 # ---- counts: exact to the last request ----
@@ -69,6 +69,7 @@ def counts(run):
     yield Figure("requests", ids, totals["count"])
     # Others are repeated without ever having come to the server.
     yield Figure("requests that came twice, told as repeated", twice, min(twice, counters["stale_retries"]))
+    yield Figure("requests repeated though their connection was not idle", 0, repeated_at_once(run))
     yield Figure("requests that one side alone knows", 0,
                  len(run.strangers) + sum(not own for _, own in run.joined))
     yield Figure("errors by kind", dict(kinds), totals["error_kinds"])
@@ -77,6 +78,14 @@ def counts(run):
     yield Figure("connections", run.accepted, counters["connections_opened"])
     yield Figure("bytes out", sum(row["bytes_in"] for row in run.rows), totals["bytes_out"])
     yield Figure("bytes in", sum(row["bytes_out"] for row in run.rows), totals["bytes_in"])
+
+
+def repeated_at_once(run):
+    """Requests that were sent again, after the server had ended a connection on which it had answered less than a second
+    before: these it has failed."""
+    last = {(row["conn"], row["number"]): row["sent"] for row in run.rows}
+    before = [(row, last.get((row["conn"], row["number"] - 1))) for _, own in run.joined for row in own[:-1]]
+    return sum(bool(sent) and row["rx"] - sent < 0.9e9 for row, sent in before)
 
 
 # ---- latencies of complete responses ----
@@ -130,6 +139,15 @@ def latencies(run):
         yield time(f"latency, p{p}", percentile(true, p), said[f"p{p}"])
     yield time("latency, max", max(true), said["max"])
     yield from phases(pairs)
+    yield from held_up(run)
+
+
+def held_up(run):
+    """How long the server took from when a compressed response was due until it had left: a client that decompresses
+    while more is to come shuts its window."""
+    if run.case.check and "gzip" in run.case.steps[0]:
+        own = [(row["tx"] - row["due"]) / 1e3 for row in run.rows if row["tx"]]
+        yield Figure("server held up while it sends, mean", 0, sum(own) / len(own), 1000, "µs", is_timed=True)
 
 
 def phases(pairs):
@@ -149,7 +167,7 @@ def waits(run):
 
 
 def timeouts(run):
-    """Percentiles and thresholds in which what never came counts with the time that it was waited for."""
+    """Percentiles in which what never came counts with the time that it was waited for."""
     own = waits(run)
     if not own:
         return
@@ -159,6 +177,14 @@ def timeouts(run):
     totals = run.json["totals"]
     said = totals["latency_with_timeouts_us"] or totals["latency_us"]
     yield time("latency with timeouts, p99", percentile(values, 99), said["p99"])
+
+
+def thresholds(run):
+    """Verdicts, in which what failed counts with the time until it did."""
+    failed = [(rows[-1]["sent"] - rows[0]["rx"]) / 1e3 for _, rows in run.joined
+              if rows and rows[-1]["outcome"] in ("reset", "closed", "cut")]
+    values = [known.latency(line["reused"]) for line, known in complete(run)] + failed
+    values += [waited for _, waited in waits(run)]
     for found in run.json["thresholds"]:
         p, limit = re.fullmatch(r"p(\d+) < (\d+)ms", found["text"]).groups()
         holds = percentile(values, float(p)) < 1e3 * float(limit)

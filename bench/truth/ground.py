@@ -3,7 +3,9 @@ by request. Nothing here knows what the figures should be."""
 
 import csv
 import functools
+import gzip
 import json
+import random
 import signal
 import subprocess
 import sys
@@ -23,14 +25,14 @@ PLAN = """
 target: http://{address}
 seed: {seed}
 connections: {{reuse: {reuse}}}
-defaults: {{retry_stale: {repeat}, timeout: {{connect: 10s, total: {timeout}}}}}
+defaults: {{retry_stale: {repeat}, compression: {compression}, timeout: {{connect: 10s, total: {timeout}}}}}
 thresholds: [{thresholds}]
 scenarios:
   user:
     load: {{{load}}}
     steps: {steps}
 """
-STEP = '{{name: "{name}", get: "/?id=${{user}}-${{iteration}}-{name}&{query}"}}'
+STEP = '{{name: "{name}", get: "/?id=${{user}}-${{iteration}}-{name}&{query}"{check}}}'
 # A command, stopped for half a second after one.
 STOP = '"$@" & sleep 1; kill -STOP $!; sleep 0.5; kill -CONT $!; wait $!'
 
@@ -48,7 +50,9 @@ class Case:
     # Whether requests may be sent again (`retry_stale`).
     repeat: bool = True
     thresholds: tuple = ()
-    # Only over a wire, of so many ms and per cent of loss in each direction.
+    # What is checked of each response, decompressed.
+    check: str = ""
+    # Only over a wire, of so many ms, and of so many per cent of loss to the server and to the client.
     wire: tuple | None = None
     # Arrivals a second of an open workload, evenly spaced; and how many users may answer to them.
     rate: float | None = None
@@ -57,9 +61,11 @@ class Case:
     fast: bool = True
 
     def plan(self, address):
-        steps = [f"{{think: {step}ms}}" if isinstance(step, int) else STEP.format(name=f"r{n}", query=step)
+        check = f", check: '{self.check}'" if self.check else ""
+        steps = [f"{{think: {step}ms}}" if isinstance(step, int) else STEP.format(name=f"r{n}", query=step, check=check)
                  for n, step in enumerate(self.steps)]
         return PLAN.format(address=address, seed=SEED, reuse=self.reuse, repeat=str(self.repeat).lower(),
+                           compression=str(bool(self.check)).lower(),
                            timeout=self.timeout, thresholds=", ".join(self.thresholds), load=self.load,
                            steps=f"[{', '.join(steps)}]")
 
@@ -70,10 +76,22 @@ PROGRAMS = tempfile.TemporaryDirectory(prefix="squall-truth-")
 @functools.cache
 def compiled(name):
     """Path of a C program of this folder, compiled for this run of the script."""
-    need("cc", "chrt")
+    need("cc")
     program = Path(PROGRAMS.name) / name
     subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-o", program, HERE / f"{name}.c", "-lm"], check=True)
     return str(program)
+
+
+@functools.cache
+def compressed():
+    """Path of a text of some 5 MB, compressed with gzip to some 700 KB: what `gzip` asks the server for. Its last word
+    is `THE-END`."""
+    chance, words = random.Random(SEED), [f"item-{n:x}" for n in range(20_000)]
+    lines = (json.dumps({"name": chance.choice(words), "price": chance.randrange(1000), "tags": ["a", "b", "c"],
+                         "description": "a line of text as services send it"}) for _ in range(44_000))
+    path = Path(PROGRAMS.name) / "body.gz"
+    path.write_bytes(gzip.compress(("\n".join(lines) + "\nTHE-END").encode(), mtime=0))
+    return str(path)
 
 
 # Real-time priority, so that no other program makes it late.
@@ -83,14 +101,16 @@ PROMPT = ["chrt", "--fifo", "10"]
 @functools.cache
 def is_allowed():
     """Whether real-time priority is."""
+    need("chrt")
     return subprocess.run([*PROMPT, "true"], capture_output=True).returncode == 0
 
 
 class Program:
-    """A C program of this folder, from when it says that it is ready until it is told to end."""
+    """A C program of this folder, from when it says that it is ready until it is told to end. `is_prompt`: nothing on
+    the machine makes it late, as its times are judged; otherwise it gives way to others as any program does."""
 
-    def __init__(self, prefix, name, *words):
-        prompt = PROMPT if is_allowed() else []
+    def __init__(self, prefix, name, *words, is_prompt=True):
+        prompt = PROMPT if is_prompt and is_allowed() else []
         command = [*prefix, *prompt, *pinned(SERVER_CPU, [compiled(name), *map(str, words)])]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         if self.process.stdout.readline() != "ready\n":
@@ -136,13 +156,13 @@ def join(lines, rows):
     return joined, [row for own in by_id.values() for row in own]
 
 
-def measure(case, io, wire=None):
-    """One run of a case with one I/O backend, over loopback or a wire."""
+def measure(case, io, is_prompt, wire=None):
+    """One run of a case with one I/O backend, over loopback or a wire. `is_prompt`: see `Program`."""
     client, server, host = wire.ends() if wire else ([], [], "127.0.0.1")
     with tempfile.TemporaryDirectory(prefix="squall-truth-") as name:
         folder, port = Path(name), free_port()
         (folder / "plan.yaml").write_text(case.plan(f"{host}:{port}"))
-        ground = Program(server, "server", port, folder / "server.csv", SEED)
+        ground = Program(server, "server", port, folder / "server.csv", SEED, compressed(), is_prompt=is_prompt)
         try:
             words = ["run", str(folder / "plan.yaml"), "--out", str(folder), "-w", "1", "--io", io, "--quiet",
                      "--log-requests", str(folder / "log.jsonl"), "--json", str(folder / "run.json")]

@@ -6,7 +6,7 @@ more than is allowed: counts must be equal, and times within 50 µs or 5 %.
 
 Usage: requests.py [--counts] [--fast] [--figures] [--only TEXT] [--io epoll|io_uring]
   --counts   judges counts and kinds alone, which no other program on the machine can change: times are printed, and
-             not judged
+             not judged, and the server and the wire have no real-time priority, which would hold others up
   --fast     --counts, and only the cases that take some two minutes together
   --figures  prints every figure, not only a line for each case and those that miss
   --only     cases whose name holds this"""
@@ -43,13 +43,13 @@ def options():
     return given
 
 
-def measured(case, io):
+def measured(case, io, is_prompt):
     """One run of a case, over a wire of its own if it needs one."""
     if not case.wire:
-        return measure(case, io)
-    wire = Wire(*case.wire)
+        return measure(case, io, is_prompt)
+    wire = Wire(*case.wire, is_prompt)
     try:
-        return measure(case, io, wire)
+        return measure(case, io, is_prompt, wire)
     finally:
         wire.end()
 
@@ -82,7 +82,7 @@ for case in CASES:
     if words.only not in case.name or (words.fast and not case.fast) or (case.wire and no_wire):
         continue
     for io in [words.io] if words.io else BACKENDS:
-        own = list(figures(measured(case, io)))
+        own = list(figures(measured(case, io, is_prompt=not words.counts)))
         judged = [figure for figure in own if not (words.counts and figure.is_timed)]
         missed += [(case.name, io, figure) for figure in judged if not figure.is_met]
         if words.figures:

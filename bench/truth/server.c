@@ -1,7 +1,7 @@
 /* A ground-truth HTTP/1.1 server: it does what the query of each request says, and logs the kernel's stamps of
  * it. It shares no code with squall, and nothing with its built-in target. Linux only; one thread, epoll.
  *
- * Usage: server PORT LOG SEED      (prints "ready", and on SIGTERM "accepted N")
+ * Usage: server PORT LOG SEED [GZIP]      (GZIP is a compressed file; prints "ready", and on SIGTERM "accepted N")
  *
  * Keys of the query:
  *   id=TEXT                      name of the request in the log, up to 31 bytes
@@ -10,8 +10,10 @@
  *   pause=EVERY_MS,LENGTH_MS     nothing leaves for LENGTH of each EVERY ms (counted from the first request)
  *   fail=never|reset|close|cut|hangup
  *                                no response; RST or FIN in its place; half of it, then FIN; all of it, then FIN
+ *   slow=US                      a request that fails is left waiting for so much longer
  *   share=P, every=N             only this share of the requests fails, or each N-th of a connection
  *   body=BYTES pieces=N,GAP_US   length of the body, and that it leaves in N pieces
+ *   gzip=1                       the body is the file GZIP, with a Content-Encoding
  *
  * The log is CSV, a line a request; times are ns of CLOCK_REALTIME, 0 where there is none:
  *   rx      the kernel's stamp of the packet with the request's first byte (SO_TIMESTAMPING)
@@ -72,6 +74,7 @@ struct conn {
     uint64_t skip; /* bytes of the request's body that have yet to come */
     char head[128];
     size_t head_length, head_sent;
+    const char *body;                   /* what is left of the body, if it is not any bytes */
     uint64_t body_left, piece, allowed; /* `allowed`: bytes of the body that may leave by now */
     uint64_t written;                   /* bytes on this connection so far */
     struct request r;
@@ -90,7 +93,8 @@ static int poller, clock_fd;
 static struct conn *unused, **all;
 static size_t conns;
 static FILE *out;
-static char block[BLOCK];
+static char block[BLOCK], *packed;
+static size_t packed_length;
 
 static double normal(void) {
     return sqrt(-2 * log(1 - uniform())) * cos(2 * M_PI * uniform());
@@ -234,7 +238,7 @@ static void send_on(struct conn *c) {
         /* A large response begins with a packet of its own, whose stamp is that of the first byte. */
         if (!c->head_sent && c->body_left > BLOCK && body > 1024) body = 1024;
         if (c->head_sent == c->head_length && !body) return; /* the next piece has its time */
-        struct iovec parts[] = {{c->head + c->head_sent, c->head_length - c->head_sent}, {block, body}};
+        struct iovec parts[] = {{c->head + c->head_sent, c->head_length - c->head_sent}, {c->body ? (char *)c->body : block, body}};
         struct msghdr m = {.msg_iov = parts, .msg_iovlen = 2};
         c->r.sent = now_ns();
         ssize_t sent = sendmsg(c->fd, &m, MSG_NOSIGNAL);
@@ -250,6 +254,7 @@ static void send_on(struct conn *c) {
         take_stamps(c);
         size_t of_head = (size_t)sent < parts[0].iov_len ? (size_t)sent : parts[0].iov_len;
         c->head_sent += of_head;
+        if (c->body) c->body += sent - of_head;
         c->body_left -= sent - of_head;
         c->allowed -= sent - of_head;
     }
@@ -274,8 +279,9 @@ static void due(struct conn *c, uint64_t at) {
 /* ---- requests ---- */
 
 static void read_program(struct conn *c, char *query, uint64_t *body, uint64_t pause[2]) {
+    c->body = 0;
     struct request *r = &c->r;
-    double share = 1, every = 0, delay_us = 0;
+    double share = 1, every = 0, delay_us = 0, slow_us = 0;
     enum fail fail = ANSWER;
     for (char *next, *key = strtok_r(query, "&", &next); key; key = strtok_r(0, "&", &next)) {
         char *value = strchr(key, '=');
@@ -289,16 +295,18 @@ static void read_program(struct conn *c, char *query, uint64_t *body, uint64_t p
         else if (!strcmp(key, "lognormal")) delay_us += a * exp(b * normal());
         else if (!strcmp(key, "bimodal")) delay_us += uniform() < p ? b : a;
         else if (!strcmp(key, "pause")) pause[0] = a * 1e6, pause[1] = b * 1e6;
+        else if (!strcmp(key, "slow")) slow_us = a;
         else if (!strcmp(key, "share")) share = a;
         else if (!strcmp(key, "every")) every = a;
         else if (!strcmp(key, "body")) *body = a;
+        else if (!strcmp(key, "gzip")) c->body = packed, *body = packed_length;
         else if (!strcmp(key, "pieces")) r->pieces = a, r->gap_ns = b * 1000;
         else if (!strcmp(key, "fail"))
             for (fail = NEVER; fail < HANGUP && strncmp(value, OUTCOMES[fail], strlen(value)); fail++) {}
     }
-    r->delay_ns = delay_us * 1000;
     int hit = every ? c->requests % (uint64_t)every == 0 : share >= 1 || uniform() < share;
     r->fail = fail && hit ? fail : ANSWER;
+    r->delay_ns = (delay_us + (r->fail ? slow_us : 0)) * 1000;
 }
 
 /* A request's head has come: works out what becomes of it. */
@@ -312,7 +320,8 @@ static void begin(struct conn *c, char *query) {
         uint64_t since = r->due - first_rx, into = since % pause[0];
         if (since >= pause[0] && into < pause[1]) r->due += pause[1] - into;
     }
-    c->head_length = snprintf(c->head, sizeof c->head, "HTTP/1.1 200 OK\r\nContent-Length: %lu\r\n\r\n", body);
+    c->head_length = snprintf(c->head, sizeof c->head, "HTTP/1.1 200 OK\r\nContent-Length: %lu\r\n%s\r\n", body,
+                              c->body ? "Content-Encoding: gzip\r\n" : "");
     c->head_sent = 0;
     c->body_left = r->fail == CUT ? body / 2 : body;
     c->piece = r->pieces > 1 ? (c->body_left + r->pieces - 1) / r->pieces : c->body_left;
@@ -432,8 +441,19 @@ static int run_timers(void) {
     return -1;
 }
 
+/* Reads the compressed body. */
+static void read_packed(const char *path) {
+    FILE *file = fopen(path, "r");
+    if (!file || fseek(file, 0, SEEK_END)) die(path);
+    packed_length = ftell(file);
+    rewind(file);
+    if (!(packed = malloc(packed_length)) || fread(packed, 1, packed_length, file) != packed_length) die(path);
+    fclose(file);
+}
+
 int main(int count, char **words) {
-    if (count != 4 || !(out = fopen(words[2], "w"))) die("usage: server PORT LOG SEED");
+    if (count < 4 || count > 5 || !(out = fopen(words[2], "w"))) die("usage: server PORT LOG SEED [GZIP]");
+    if (count == 5) read_packed(words[4]);
     setvbuf(out, 0, _IOFBF, 1 << 20);
     fputs("conn,port,number,id,outcome,accept,rtt_us,rx,read,delay_us,due,sent,tx0,tx,bytes_in,bytes_out,gone\n", out);
     random_state = strtoull(words[3], 0, 10) * 2 + 1;

@@ -2,8 +2,8 @@
  * after a fixed time, or is lost. It logs the TCP packets as they pass the client's end: what a client must have
  * seen, by an instrument that shares no code with it. Linux only, with the right to make TUN devices.
  *
- * Usage: wire CLIENT_PID SERVER_PID DELAY_US LOSS SEED LOG
- *        (processes in the two namespaces; LOSS is a share of the packets in each direction; prints "ready" once the
+ * Usage: wire CLIENT_PID SERVER_PID DELAY_US LOSS_TO_SERVER LOSS_TO_CLIENT SEED LOG
+ *        (processes in the two namespaces; LOSS is a share of the packets in a direction; prints "ready" once the
  *        devices are there, which are called "wire", and on SIGTERM "lost N")
  *
  * The log is CSV, a line a packet: at (ns of CLOCK_REALTIME: when it came from the client, or left for it), toward
@@ -107,13 +107,14 @@ static uint64_t give(int fd, int to) {
 }
 
 int main(int count, char **words) {
-    if (count != 7 || !(out = fopen(words[6], "w"))) die("usage: wire CLIENT SERVER DELAY_US LOSS SEED LOG");
+    if (count != 8 || !(out = fopen(words[7], "w")))
+        die("usage: wire CLIENT SERVER DELAY_US LOSS_TO_SERVER LOSS_TO_CLIENT SEED LOG");
     setvbuf(out, 0, _IOFBF, 1 << 20);
     fputs("at,toward,port,seq,ack,flags,bytes,lost\n", out);
     int server = end_at(words[2]), client = end_at(words[1]);
     uint64_t delay_ns = strtoull(words[3], 0, 10) * 1000;
-    double loss = atof(words[4]);
-    random_state = strtoull(words[5], 0, 10) * 2 + 1;
+    double loss[] = {[TO_SERVER] = atof(words[4]), [TO_CLIENT] = atof(words[5])};
+    random_state = strtoull(words[6], 0, 10) * 2 + 1;
     for (int to = 0; to < 2; to++)
         if (!(way[to] = malloc(ROOM * sizeof(struct packet)))) die("malloc");
     prctl(PR_SET_TIMERSLACK, 1);
@@ -130,7 +131,8 @@ int main(int count, char **words) {
         uint64_t wait = next == ~0ull ? 1000000000 : next > now ? next - now : 0;
         struct timespec limit = {wait / 1000000000, wait % 1000000000};
         if (ppoll(all, 3, &limit, 0) < 0) die("ppoll");
-        lost += take(client, TO_SERVER, delay_ns, loss) + take(server, TO_CLIENT, delay_ns, loss);
+        lost += take(client, TO_SERVER, delay_ns, loss[TO_SERVER]);
+        lost += take(server, TO_CLIENT, delay_ns, loss[TO_CLIENT]);
         if (all[2].revents) break;
     }
     fclose(out);

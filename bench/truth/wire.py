@@ -14,7 +14,8 @@ NET, CLIENT, SERVER = "10.77.0", "10.77.0.1", "10.77.0.2"
 class Wire:
     """Two namespaces, each held by a process that sleeps, and the wire between them."""
 
-    def __init__(self, delay_ms, loss_percent):
+    def __init__(self, delay_ms, loss_to_server, loss_to_client, is_prompt=True):
+        """Losses are in per cent; `is_prompt`: see `Program`."""
         self.holders, self.program = [], None
         self.log = Path(tempfile.mkdtemp(prefix="squall-truth-")) / "wire.csv"
         try:
@@ -22,7 +23,8 @@ class Wire:
                 self.holders.append(subprocess.Popen(["unshare", "-n", "sleep", "600"], stderr=subprocess.DEVNULL))
             self.wait()
             pids = [holder.pid for holder in self.holders]
-            self.program = Program([], "wire", *pids, round(delay_ms * 1000), loss_percent / 100, SEED, self.log)
+            self.program = Program([], "wire", *pids, round(delay_ms * 1000), loss_to_server / 100,
+                                   loss_to_client / 100, SEED, self.log, is_prompt=is_prompt)
             for holder, address in zip(self.holders, (CLIENT, SERVER)):
                 for command in (f"address add {address}/24 dev wire", "link set lo up", "link set wire up"):
                     run([*self.into(holder), "ip", *command.split()])
@@ -74,7 +76,7 @@ def missing():
         if not shutil.which(name):
             return f"no {name} on the PATH"
     try:
-        Wire(1, 0).end()
+        Wire(1, 0, 0, is_prompt=False).end()
     except OSError as error:
         return str(error)
     return ""

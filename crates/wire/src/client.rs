@@ -2,16 +2,21 @@
 //! were used.
 
 use std::cell::{Cell, RefCell, RefMut};
+use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::Poll;
 
+use crate::error::Error;
 use crate::h1::KnownHeads;
+use crate::intake::Intake;
 use crate::names::Names;
 use crate::progress::Clock;
 use crate::ring::{LoopWaker, Ring};
 use crate::settings::{Io, Shared};
+use tokio::sync::Mutex;
 
 /// Bytes read at a time. Larger bodies cost fewer calls, smaller buffers stay in the cache.
 const BUFFER: usize = 64 << 10;
@@ -27,6 +32,8 @@ pub struct Client {
     connections_begun: Cell<usize>,
     /// Addresses of names that were used.
     pub(crate) names: Names,
+    /// Who has it decompresses a large body.
+    decompressing: Mutex<()>,
     ring: Option<Rc<Ring>>,
     /// How much waits for tokio's event loop.
     in_tokio: Cell<u32>,
@@ -73,6 +80,7 @@ impl Client {
             heads: RefCell::default(),
             connections_begun: Cell::new(worker),
             names: Names::new(ttl_ns),
+            decompressing: Mutex::default(),
             in_tokio: Cell::new(0),
         }))
     }
@@ -114,6 +122,38 @@ impl Client {
     /// The read buffer. It is held within one poll only, so that no two connections meet in it.
     pub(crate) fn buffer(&self) -> RefMut<'_, Box<[u8]>> {
         self.buffer.borrow_mut()
+    }
+
+    /// Decompresses a body that has come whole, if it is compressed. Of large ones a worker decompresses one at a time, and its event
+    /// loop looks at the others' sockets between the parts: who is not read from for long has a full window, and its server
+    /// has to wait.
+    pub(crate) async fn decompress(&self, intake: &mut Intake<'_>) -> Result<(), Error> {
+        if !intake.decompress()? {
+            return Ok(());
+        }
+        // Boxed, so that tasks stay small.
+        Box::pin(async {
+            let _turn = self.decompressing.lock().await;
+            while intake.decompress()? {
+                self.next_turn().await;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Waits until the event loop has looked at its sockets.
+    pub(crate) async fn next_turn(&self) {
+        let Some(ring) = &self.ring else { return tokio::task::yield_now().await };
+        let mut asked = false;
+        poll_fn(|cx| {
+            if std::mem::replace(&mut asked, true) {
+                return Poll::Ready(());
+            }
+            ring.wake_next_turn(cx.waker());
+            Poll::Pending
+        })
+        .await;
     }
 
     pub(crate) fn next_connection_number(&self) -> usize {

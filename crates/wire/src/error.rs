@@ -63,8 +63,8 @@ pub struct Error {
     delivery: Delivery,
     /// Of the response whose head had come; 0: none had.
     status: u16,
-    /// Whether the connection had carried a request before.
-    used: bool,
+    /// How long the connection had rested since it carried a request before, in ns; `None`: it had carried none.
+    rested: Option<u64>,
     unsolicited: bool,
     /// Whether the other side has said that it did not take the request.
     refused: bool,
@@ -91,7 +91,7 @@ impl Error {
             detail,
             delivery: Delivery::NotSent,
             status: 0,
-            used: false,
+            rested: None,
             unsolicited: false,
             refused: false,
         }
@@ -219,9 +219,9 @@ impl Error {
         Error { detail: Detail::Text(format!("{self}, behind {said}").into()), ..self }
     }
 
-    /// Tells how far the request had got, and whether the connection had carried another before.
-    pub(crate) fn after(self, delivery: Delivery, used: bool) -> Self {
-        Error { delivery, used, ..self }
+    /// Tells how far the request had got, and how long the connection had rested since it carried another.
+    pub(crate) fn after(self, delivery: Delivery, rested: Option<u64>) -> Self {
+        Error { delivery, rested, ..self }
     }
 
     /// Tells the status of the response whose head had come.
@@ -249,9 +249,15 @@ impl Error {
     /// acknowledged. Or the other side has said that it did not take the request. The request was not
     /// carried out, and another try may do better.
     pub fn is_stale(&self) -> bool {
-        (self.used || self.refused)
+        (self.rested.is_some() || self.refused)
             && self.delivery != Delivery::Acknowledged
             && matches!(self.kind, ErrorKind::ClosedEarly | ErrorKind::Reset)
+    }
+
+    /// How long the connection had rested since the response before, in ns, when the request began; 0: there was
+    /// none before.
+    pub fn rested_ns(&self) -> u64 {
+        self.rested.unwrap_or(0)
     }
 
     /// Whether the other side has said that it did not take the request.

@@ -1,14 +1,23 @@
-//! What becomes of a response's body as it comes, whatever the protocol: it is counted, bounded,
-//! decompressed, given to the sink, and its beginning kept. No I/O.
+//! What becomes of a response's body as it comes, whatever the protocol: it is counted, bounded, given to the sink, and its
+//! beginning kept. One that is to be decompressed is held until all of it has come: whoever decompresses does not read
+//! meanwhile, and its server has to wait. A very large one is decompressed as it comes, in constant memory. No I/O.
 
 use crate::decompress::{Bounds, Codings, Undo};
 use crate::error::Error;
 use crate::message::Expect;
 
+/// Bytes of a compressed body that are decompressed before others have their turn: some 0.2 ms of text.
+const TURN: usize = 8 << 10;
+/// Most bytes of a compressed body that are held.
+const MOST_HELD: usize = 16 << 20;
+
 /// Takes the body of one response.
 pub(crate) struct Intake<'a> {
     pub expect: Expect<'a>,
     undo: Option<Undo>,
+    /// What has come of a compressed body, and how much of that was decompressed.
+    compressed: Vec<u8>,
+    decompressed: usize,
     /// Kept body, of responses that come in more than one piece.
     kept: Vec<u8>,
     /// Bytes of the body as sent.
@@ -19,7 +28,15 @@ pub(crate) struct Intake<'a> {
 
 impl<'a> Intake<'a> {
     pub(crate) fn new(expect: Expect<'a>) -> Self {
-        Intake { expect, undo: None, kept: Vec::new(), bytes: 0, length: 0 }
+        Intake {
+            expect,
+            undo: None,
+            compressed: Vec::new(),
+            decompressed: 0,
+            kept: Vec::new(),
+            bytes: 0,
+            length: 0,
+        }
     }
 
     /// A body of so many bytes is announced.
@@ -45,21 +62,50 @@ impl<'a> Intake<'a> {
 
     /// Takes the next piece.
     pub(crate) fn take(&mut self, piece: &[u8]) -> Result<(), Error> {
-        let Intake { expect, undo, kept, bytes, length } = self;
-        *bytes += piece.len() as u64;
-        if *bytes > expect.max_body {
-            return Err(Error::body_too_large(expect.max_body));
+        self.bytes += piece.len() as u64;
+        if self.bytes > self.expect.max_body {
+            return Err(Error::body_too_large(self.expect.max_body));
         }
-        match undo {
-            Some(undo) => undo.push(piece, &mut |piece| {
-                *length += piece.len() as u64;
-                take_plain(expect, kept, piece)
-            }),
-            None => {
-                *length += piece.len() as u64;
-                take_plain(expect, kept, piece)
-            }
+        if self.undo.is_none() {
+            self.length += piece.len() as u64;
+            return take_plain(&mut self.expect, &mut self.kept, piece);
         }
+        self.compressed.extend_from_slice(piece);
+        if self.compressed.len() >= MOST_HELD {
+            while self.decompress_part()? {}
+            self.compressed.clear();
+            self.decompressed = 0;
+        }
+        Ok(())
+    }
+
+    /// Whether the body has to be decompressed when all of it has come.
+    pub(crate) fn is_compressed(&self) -> bool {
+        self.undo.is_some()
+    }
+
+    /// Decompresses the next part of a body that has come whole; `false`: that was the last one.
+    pub(crate) fn decompress(&mut self) -> Result<bool, Error> {
+        if self.decompress_part()? {
+            return Ok(true);
+        }
+        self.compressed = Vec::new();
+        self.undo.as_ref().map_or(Ok(false), |undo| undo.finish().map(|()| false))
+    }
+
+    /// Decompresses the next part of what is held; `false`: that was the last one.
+    fn decompress_part(&mut self) -> Result<bool, Error> {
+        let Intake { expect, undo: Some(undo), compressed, decompressed, kept, length, .. } = self
+        else {
+            return Ok(false);
+        };
+        let to = compressed.len().min(*decompressed + TURN);
+        undo.push(&compressed[*decompressed..to], &mut |piece| {
+            *length += piece.len() as u64;
+            take_plain(expect, kept, piece)
+        })?;
+        *decompressed = to;
+        Ok(to < compressed.len())
     }
 
     /// Takes a whole body that is not compressed; returns what of it is kept, where it lies.
@@ -82,11 +128,6 @@ impl<'a> Intake<'a> {
     pub(crate) fn skip(&mut self, bytes: u64) {
         self.bytes += bytes;
         self.length += bytes;
-    }
-
-    /// The body is complete.
-    pub(crate) fn finish(&self) -> Result<(), Error> {
-        self.undo.as_ref().map_or(Ok(()), Undo::finish)
     }
 
     /// Bytes of the body as sent.
@@ -157,8 +198,54 @@ mod tests {
         let mut undone = Intake::new(expect());
         undone.undo(&codings, "gzip").expect("a known coding");
         packed.chunks(7).for_each(|piece| undone.take(piece).expect("a piece"));
-        undone.finish().expect("all of it");
+        assert_eq!(undone.length(), 0, "nobody has to wait for it while more is to come");
+        assert_eq!(undone.decompress().map_err(|error| error.to_string()), Ok(false));
         assert_eq!(undone.kept(), b"aaa");
         assert_eq!((undone.bytes(), undone.length()), (packed.len() as u64, 1_000));
+    }
+
+    #[test]
+    fn a_body_of_any_size_is_held_in_constant_memory() {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::none());
+        encoder.write_all(&vec![b'a'; MOST_HELD + 1]).expect("memory");
+        let packed = encoder.finish().expect("memory");
+        let mut codings = Codings::default();
+        codings.add(b"gzip");
+        let mut intake = Intake::new(Expect { max_body: u64::MAX, ..expect() });
+        intake.undo(&codings, "gzip").expect("a known coding");
+        for piece in packed.chunks(1 << 20) {
+            intake.take(piece).expect("it is not too large");
+            assert!(intake.compressed.len() < MOST_HELD);
+        }
+        while intake.decompress().expect("it is valid") {}
+        assert_eq!((intake.kept(), intake.length()), (&b"aaa"[..], MOST_HELD as u64 + 1));
+    }
+
+    #[test]
+    fn a_large_body_is_decompressed_in_parts() {
+        let mut random = squall_base::random::Random::new(1);
+        let text: Vec<u8> = (0..5 * TURN).map(|_| random.below(256) as u8).collect();
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(&text).expect("memory");
+        let packed = encoder.finish().expect("memory");
+        let mut codings = Codings::default();
+        codings.add(b"gzip");
+        let whole = |packed: &[u8]| {
+            let mut intake = Intake::new(expect());
+            intake.undo(&codings, "gzip").expect("a known coding");
+            intake.take(packed).expect("it is not too large");
+            intake
+        };
+        let mut intake = whole(&packed);
+        let mut lengths = Vec::new();
+        while intake.decompress().expect("it is valid") {
+            lengths.push(intake.length());
+        }
+        assert_eq!(lengths.len(), 5, "{lengths:?}");
+        assert!(lengths.is_sorted() && lengths[0] < intake.length());
+        assert_eq!(intake.length(), text.len() as u64);
+        let mut cut = whole(&packed[..packed.len() - 9]);
+        let ended = (0..9).find_map(|_| cut.decompress().err()).expect("it ends too early");
+        assert!(ended.to_string().contains("too early"), "{ended}");
     }
 }

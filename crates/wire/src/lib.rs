@@ -6,6 +6,7 @@
 //! its response. Limits of time are the caller's: it drops the future, and
 //! asks its [`Progress`] what it was waiting for.
 
+mod arrivals;
 mod body;
 mod client;
 mod connect;
@@ -43,6 +44,7 @@ pub use event_loop::{LoopOwner, run_loop};
 pub use exchange::{BytesEnd, BytesOut, Connection, Framed, Framing};
 pub use h1::{Malformed, Parsed, ResponseParser};
 pub use http2::{Fields, Session, Stream};
+pub use link::MAY_BE_RETRANSMITTED_NS;
 pub use message::{Expect, RequestBytes, RequestFields, Response, Times};
 pub use origin::{Origin, Scheme};
 pub use progress::{Clock, Phase, Progress};

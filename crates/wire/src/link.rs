@@ -11,6 +11,10 @@ use tokio_rustls::client::TlsStream;
 
 use crate::transport::{TokioIo, Transport};
 
+/// How long a response takes at least for which a segment was sent again, in ns: Linux probes after twice the round trip, at
+/// least some 10 ms, and repeats after 200 ms (RFC 8985; TCP_RTO_MIN). To ask costs a system call.
+pub const MAY_BE_RETRANSMITTED_NS: u64 = 20_000_000;
+
 /// Bytes that were read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Read {
@@ -24,12 +28,6 @@ impl Read {
     /// Bytes of which nobody says when they came.
     pub(crate) fn unstamped(bytes: usize) -> Read {
         Read { bytes, stamp_ns: 0 }
-    }
-
-    /// How many ns ago the kernel had got the last of them; `None`: it did not say, or that is in the future, which happens after a
-    /// change of the system clock.
-    pub(crate) fn ago_ns(&self) -> Option<u64> {
-        if self.stamp_ns == 0 { None } else { system_now_ns().checked_sub(self.stamp_ns) }
     }
 }
 
@@ -95,10 +93,18 @@ impl Link {
         match self {
             Link::Plain(transport) => transport.poll_read(cx, buffer),
             Link::Tls(stream) => {
-                stream.get_mut().0.stamp_ns = 0;
+                // What TLS has read before, and gives only now, was there when that was.
                 let bytes = ready!(read(Pin::new(&mut **stream), cx, buffer))?;
                 Poll::Ready(Ok(Read { bytes, stamp_ns: stream.get_ref().0.stamp_ns }))
             }
+        }
+    }
+
+    /// How many ns ago what was just read could have been read first; see [`crate::arrivals`].
+    pub(crate) fn ago_ns(&mut self, read: Read) -> Option<u64> {
+        match self {
+            Link::Plain(transport) => transport.ago_ns(read),
+            Link::Tls(stream) => stream.get_mut().0.transport.ago_ns(read),
         }
     }
 
@@ -262,9 +268,14 @@ impl Link {
         self.transport().tcp_info().map(|info| info.acknowledged() > bytes)
     }
 
-    /// Segments that this side had to send again; 0 where the kernel does not tell.
-    pub(crate) fn retransmitted(&self) -> u32 {
-        self.transport().tcp_info().map_or(0, |info| info.retransmitted())
+    /// Segments that were lost and that this side had to send again, beyond the most that there had been before, which are
+    /// `before` and are set anew: one that turns out to have been sent again for nothing is counted once at most. 0 where the kernel
+    /// does not tell.
+    pub(crate) fn newly_retransmitted(&self, before: &mut u32) -> u32 {
+        let all = self.transport().tcp_info().map_or(0, |info| info.retransmitted());
+        let new = all.saturating_sub(*before);
+        *before += new;
+        new
     }
 }
 

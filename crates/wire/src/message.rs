@@ -54,6 +54,8 @@ pub struct Times {
     /// From the arrival of the last byte in the kernel until it was read here; `None`: the kernel did
     /// not say.
     pub delay_ns: Option<u64>,
+    /// From when the last byte was read until the body was decompressed; 0: it was not. This program's own time.
+    pub decompress_ns: u64,
 }
 
 /// A response, borrowed from the worker's buffer.

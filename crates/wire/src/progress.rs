@@ -21,6 +21,8 @@ pub enum Phase {
     FirstByte,
     /// Reading the rest of the response.
     Body,
+    /// Decompressing the response, which has arrived.
+    Decompress,
 }
 
 /// Kept by a connection or exchange, and read by the caller that gives up waiting for it.

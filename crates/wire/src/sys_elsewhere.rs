@@ -6,6 +6,7 @@ use std::task::{Context, Poll, ready};
 
 use tokio::net::{TcpSocket, TcpStream};
 
+use crate::arrivals::Inflow;
 use crate::link::Read;
 
 /// Leaves it to `bind` to choose a port.
@@ -42,6 +43,10 @@ impl TcpInfo {
     }
 
     pub(crate) fn retransmitted(&self) -> u32 {
+        match *self {}
+    }
+
+    pub(crate) fn inflow(&self) -> Inflow {
         match *self {}
     }
 

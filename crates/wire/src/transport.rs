@@ -10,7 +10,8 @@ use std::net::SocketAddr;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 
-use crate::link::{Idle, Read, Sent, read};
+use crate::arrivals::Arrivals;
+use crate::link::{Idle, Read, Sent, read, system_now_ns};
 use crate::ring::Socket;
 use crate::sys::{self, TcpInfo};
 
@@ -19,11 +20,12 @@ pub(crate) struct Tcp {
     stream: TcpStream,
     /// Bytes that the kernel has taken to send.
     written: u64,
+    arrivals: Arrivals,
 }
 
 impl Tcp {
     pub(crate) fn new(stream: TcpStream) -> Self {
-        Tcp { stream, written: 0 }
+        Tcp { stream, written: 0, arrivals: Arrivals::default() }
     }
 
     #[cfg(test)]
@@ -61,6 +63,18 @@ impl Transport {
                 let bytes = ready!(read(Pin::new(stream), cx, buffer))?;
                 Poll::Ready(Ok(Read::unstamped(bytes)))
             }
+        }
+    }
+
+    /// How many ns ago what was just read could have been read first; `None`: the kernel did not say when it came.
+    pub(crate) fn ago_ns(&mut self, read: Read) -> Option<u64> {
+        match self {
+            Transport::Tcp(tcp) => {
+                let inflow = || TcpInfo::of(&tcp.stream).map(|info| info.inflow());
+                tcp.arrivals.ago_ns(read.stamp_ns, system_now_ns(), inflow)
+            }
+            Transport::Ring(socket) => socket.ago_ns(read),
+            Transport::Unix(_) => None,
         }
     }
 

@@ -262,12 +262,12 @@ impl Borrowed {
         }
     }
 
-    /// Segments that had to be sent again since this was last asked; of HTTP/2 it is not known for which
-    /// request.
+    /// Segments that were lost and had to be sent again since this was last asked; of HTTP/2 it is not known for
+    /// which request.
     pub(super) fn newly_retransmitted(&mut self) -> u32 {
         match &mut self.carrier {
             Carrier::Connection(connection) => connection.newly_retransmitted(),
-            Carrier::Stream(_) => 0,
+            Carrier::Stream(stream) => stream.newly_retransmitted(),
         }
     }
 

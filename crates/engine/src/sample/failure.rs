@@ -75,7 +75,7 @@ impl SampleFailure {
             Phase::Tls => ErrorKind::TlsTimeout,
             Phase::Send => ErrorKind::TimeoutSend,
             Phase::Idle | Phase::FirstByte => ErrorKind::TimeoutFirstByte,
-            Phase::Body => ErrorKind::TimeoutBody,
+            Phase::Body | Phase::Decompress => ErrorKind::TimeoutBody,
         };
         SampleFailure::new(kind, "")
     }

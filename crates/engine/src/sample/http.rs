@@ -6,7 +6,7 @@ use std::rc::Rc;
 use squall_metrics::{ErrorKind, PlaceId};
 use squall_plan::model::CacheUse;
 use squall_wire::{
-    BodySink, BodySource, Delivery, Error, Expect, RequestBytes, RequestFields, Response, Times,
+    BodySink, BodySource, Delivery, Expect, RequestBytes, RequestFields, Response, Times,
 };
 
 use super::capture::Capture;
@@ -247,7 +247,9 @@ async fn attempt(
             if error.is_unsolicited() {
                 worker.recorder.count(|counters| counters.unsolicited_responses += 1);
             }
-            if !fresh && op.retry_stale && may_repeat(&error, route.method) {
+            let may_repeat =
+                error.is_stale() && may_repeat(error.delivery(), error.rested_ns(), route.method);
+            if !fresh && op.retry_stale && may_repeat {
                 return Err(Attempt::Stale { sent: error.delivery() != Delivery::NotSent });
             }
             Err(SampleFailure::of_exchange(error, op.status_errors).into())
@@ -320,17 +322,44 @@ pub(super) async fn connect(
     }
 }
 
+/// A connection that has rested for less than this, in ns, was not idle: no server closes it for that. One that closes or resets
+/// it with a request in flight fails that request, though its kernel, which may put an acknowledgement off for 40 ms, has
+/// acknowledged nothing yet.
+const IDLE_NS: u64 = 1_000_000_000;
+
 /// Whether a request that failed may be repeated on a new connection: the target had closed the old one
-/// before the request was sent, or has acknowledged nothing of it. What it has acknowledged it may have
-/// carried out, and its failure is the target's. Where that is not certain only methods are repeated
-/// that may be carried out twice (RFC 9110, section 9.2.2).
-fn may_repeat(error: &Error, method: &str) -> bool {
-    match error.delivery() {
-        _ if !error.is_stale() => false,
+/// before the request was sent, or has acknowledged nothing of it, and the connection had rested for long enough. What it has
+/// acknowledged it may have carried out, and its failure is the target's. Where that is not certain only methods are
+/// repeated that may be carried out twice (RFC 9110, section 9.2.2).
+fn may_repeat(delivery: Delivery, rested_ns: u64, method: &str) -> bool {
+    match delivery {
         Delivery::NotSent => true,
         Delivery::Unacknowledged => {
-            matches!(method, "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE" | "TRACE")
+            rested_ns >= IDLE_NS
+                && matches!(method, "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE" | "TRACE")
         }
         Delivery::Acknowledged => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_an_idle_connection_did_not_deliver_is_repeated() {
+        for (delivery, rested_ms, method, repeated) in [
+            (Delivery::NotSent, 0, "GET", true),
+            (Delivery::NotSent, 0, "POST", true),
+            // A target that crashes within the 40 ms of a delayed acknowledgement.
+            (Delivery::Unacknowledged, 0, "GET", false),
+            (Delivery::Unacknowledged, 999, "GET", false),
+            (Delivery::Unacknowledged, 1_000, "GET", true),
+            (Delivery::Unacknowledged, 60_000, "POST", false),
+            (Delivery::Acknowledged, 60_000, "GET", false),
+        ] {
+            let found = may_repeat(delivery, rested_ms * 1_000_000, method);
+            assert_eq!(found, repeated, "{delivery:?} after {rested_ms} ms, {method}");
+        }
     }
 }

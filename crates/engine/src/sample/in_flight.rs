@@ -115,12 +115,14 @@ impl InFlight {
         }
     }
 
-    /// The deadline that bounds it now. The first byte's is met once the body has begun.
+    /// The deadline that bounds it now. The first byte's is met once the body has begun, and all are met or missed once the
+    /// response has arrived.
     fn deadline(&self) -> u64 {
-        if self.progress.phase() == Phase::Body {
-            return self.total_deadline.get();
+        match self.progress.phase() {
+            Phase::Decompress => NEVER,
+            Phase::Body => self.total_deadline.get(),
+            _ => self.phase_deadline.get().min(self.total_deadline.get()),
         }
-        self.phase_deadline.get().min(self.total_deadline.get())
     }
 
     /// Whether the deadlines were met by a response whose first byte arrived at one time, and whose
@@ -183,6 +185,9 @@ impl InFlight {
         poll_fn(|cx| {
             if let Poll::Ready(output) = future.as_mut().poll(cx) {
                 return Poll::Ready(Ok(output));
+            }
+            if self.progress.phase() == Phase::Decompress {
+                self.forget_timeout();
             }
             if let Some(why) = self.cancelled.take() {
                 return Poll::Ready(Err(why));
@@ -342,6 +347,22 @@ mod tests {
         assert_eq!(entry.missed(900, 1_001), Some(Phase::Body));
         entry.expire(5_000);
         assert_eq!(entry.run(pin!(std::future::pending::<()>())).await, Err(Cancel::Timeout));
+    }
+
+    #[tokio::test]
+    async fn a_response_that_has_arrived_is_decompressed_for_as_long_as_it_takes() {
+        let entry = InFlight::new(0);
+        entry.set_deadlines(NEVER, 1_000);
+        entry.expire(5_000);
+        let decompressed = async {
+            entry.progress.set(Phase::Decompress);
+            tokio::task::yield_now().await;
+            assert_eq!(entry.expire(6_000), None);
+            tokio::task::yield_now().await;
+            "decompressed"
+        };
+        assert_eq!(entry.run(pin!(decompressed)).await, Ok("decompressed"));
+        assert_eq!(entry.missed(900, 1_001), Some(Phase::Body), "it was late all the same");
     }
 
     #[test]

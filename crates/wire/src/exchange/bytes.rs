@@ -11,7 +11,7 @@ use super::send::send_budget;
 use crate::client::Client;
 use crate::error::{Delivery, Error};
 use crate::intake::Intake;
-use crate::link::{Link, Read};
+use crate::link::Link;
 use crate::message::{Expect, Response, Times};
 use crate::progress::{Phase, Progress};
 
@@ -60,11 +60,12 @@ impl Connection {
         progress: &'x Progress,
         done: impl FnOnce(&Response<'_>, Times) -> R,
     ) -> Result<R, Error> {
-        let used = self.begin();
+        let begin_ns = client.clock().now();
+        let rested = self.begin(begin_ns);
         let _in_tokio = self.stream.needs_tokio().then(|| client.in_tokio());
         self.stream.begin();
         progress.set(Phase::Send);
-        let times = Times { sent_ns: client.clock().now(), ..Times::default() };
+        let times = Times { sent_ns: begin_ns, ..Times::default() };
         let mut exchange = Exchange {
             client,
             out,
@@ -73,7 +74,7 @@ impl Connection {
             written: 0,
             received: 0,
             framing: Framing::new(out.end),
-            looks_back: used,
+            looks_back: rested.is_some(),
             reads: 0,
             times,
         };
@@ -84,9 +85,9 @@ impl Connection {
                 0 if exchange.received == 0 => Delivery::NotSent,
                 _ => Delivery::Acknowledged,
             };
-            return Err(error.after(delivery, used));
+            return Err(error.after(delivery, rested));
         }
-        self.end(!exchange.framing.is_closed());
+        self.end(exchange.times.end_ns, !exchange.framing.is_closed());
         progress.set(Phase::Idle);
         let response = Response {
             status: 200,
@@ -131,7 +132,11 @@ impl Exchange<'_> {
             let room = self.framing.room().min(most).min(buffer.len());
             let read = ready!(stream.poll_read(cx, &mut buffer[..room]));
             let read = read.map_err(|error| Error::io(&error))?;
-            self.take(read, &buffer[..read.bytes], stream)?;
+            let ago = match self.intake.expect.throttle {
+                None => stream.ago_ns(read),
+                Some(_) => None,
+            };
+            self.take(ago, &buffer[..read.bytes], stream)?;
         }
     }
 
@@ -146,7 +151,7 @@ impl Exchange<'_> {
         match stream.try_read(&mut buffer[..room]) {
             None => Ok(()),
             Some(Ok(0)) => Err(Error::closed_idle()),
-            Some(Ok(bytes)) => self.take(Read::unstamped(bytes), &buffer[..bytes], stream),
+            Some(Ok(bytes)) => self.take(None, &buffer[..bytes], stream),
             Some(Err(error)) => Err(Error::io(&error)),
         }
     }
@@ -168,9 +173,9 @@ impl Exchange<'_> {
         Poll::Ready(Ok(()))
     }
 
-    /// Takes what was read, not beyond the end; nothing, if the other side has closed.
-    fn take(&mut self, read: Read, bytes: &[u8], stream: &Link) -> Result<(), Error> {
-        self.stamp(read, stream);
+    /// Takes what was read, `ago` ns after it had arrived, not beyond the end; nothing, if the other side has closed.
+    fn take(&mut self, ago: Option<u64>, bytes: &[u8], stream: &Link) -> Result<(), Error> {
+        self.stamp(ago, stream);
         if bytes.is_empty() {
             if self.out.end != BytesEnd::Close && !self.out.ends_with_close {
                 return Err(Error::closed(self.received, true));
@@ -193,7 +198,7 @@ impl Exchange<'_> {
 
     /// Notes when what was read had arrived: by the kernel's stamp, unless that says that it was before what was sent or
     /// before what had come already.
-    fn stamp(&mut self, read: Read, stream: &Link) {
+    fn stamp(&mut self, ago: Option<u64>, stream: &Link) {
         self.reads += 1;
         if self.reads == 1
             && let Some(sent) = stream.sent()
@@ -202,8 +207,6 @@ impl Exchange<'_> {
         }
         let now = self.client.clock().now();
         let earliest = self.times.sent_ns.max(self.times.end_ns);
-        let is_stamped = self.intake.expect.throttle.is_none();
-        let ago = read.ago_ns().filter(|_| is_stamped);
         let arrived = ago.and_then(|ago| now.checked_sub(ago)).filter(|at| *at >= earliest);
         self.times.delay_ns = arrived.map(|at| now - at);
         self.times.end_ns = arrived.unwrap_or(now);
@@ -218,7 +221,7 @@ impl Exchange<'_> {
     /// All has been sent, and all has come. If there was nothing to come, it is over when it was sent.
     fn finish(&mut self, stream: &Link) {
         if self.reads == 0 {
-            self.stamp(Read::unstamped(0), stream);
+            self.stamp(None, stream);
         }
     }
 }

@@ -13,7 +13,9 @@ use crate::progress::Progress;
 pub struct Connection {
     pub(crate) stream: Link,
     exchanges: u64,
-    /// Segments that were sent again, when it was last looked at.
+    /// When its last exchange ended, in ns on the client's clock.
+    ended_ns: u64,
+    /// Most segments that had been lost and sent again when that was asked.
     retransmitted: u32,
     reusable: bool,
 }
@@ -26,7 +28,7 @@ impl std::fmt::Debug for Connection {
 
 impl Connection {
     pub(crate) fn new(stream: Link) -> Self {
-        Connection { stream, exchanges: 0, retransmitted: 0, reusable: true }
+        Connection { stream, exchanges: 0, ended_ns: 0, retransmitted: 0, reusable: true }
     }
 
     /// Whether it may carry another request.
@@ -39,11 +41,10 @@ impl Connection {
         self.exchanges > 0
     }
 
-    /// Segments that had to be sent again since this was last asked, those of connecting too; 0 where the
+    /// Segments that were lost and had to be sent again since this was last asked, those of connecting too; 0 where the
     /// system does not tell. A system call.
     pub fn newly_retransmitted(&mut self) -> u32 {
-        let all = self.stream.retransmitted();
-        all.saturating_sub(std::mem::replace(&mut self.retransmitted, all))
+        self.stream.newly_retransmitted(&mut self.retransmitted)
     }
 
     /// Makes its close a reset, whenever that is.
@@ -51,16 +52,17 @@ impl Connection {
         self.stream.reset_on_close();
     }
 
-    /// An exchange begins: until it has ended nothing else goes. Returns whether there was one before.
-    pub(super) fn begin(&mut self) -> bool {
+    /// An exchange begins, at `now`: until it has ended nothing else goes. Returns how long the connection has rested since
+    /// the last one, in ns; `None`: there was none.
+    pub(super) fn begin(&mut self, now: u64) -> Option<u64> {
         self.reusable = false;
         self.exchanges += 1;
-        self.exchanges > 1
+        (self.exchanges > 1).then(|| now.saturating_sub(self.ended_ns))
     }
 
-    /// An exchange has ended, and the connection can carry another one or not.
-    pub(super) fn end(&mut self, reusable: bool) {
-        self.reusable = reusable;
+    /// An exchange has ended, at `now`, and the connection can carry another one or not.
+    pub(super) fn end(&mut self, now: u64, reusable: bool) {
+        (self.ended_ns, self.reusable) = (now, reusable);
     }
 
     /// Sends a request and reads its response, which `done` reads in place.
@@ -78,23 +80,27 @@ impl Connection {
         progress: &'x Progress,
         done: impl FnOnce(&Response<'_>, Times) -> R,
     ) -> Result<R, Error> {
-        let used = self.begin();
+        let rested = self.begin(client.clock().now());
         let _in_tokio = self.stream.needs_tokio().then(|| client.in_tokio());
         self.stream.begin();
         let before = self.stream.written();
         let mut exchange = Exchange::new(client, &self.stream, request, expect, progress);
         let mut done = Some(done);
-        let result = poll_fn(|cx| exchange.poll(cx, &mut self.stream, &mut done)).await;
+        let result = match poll_fn(|cx| exchange.poll(cx, &mut self.stream, &mut done)).await {
+            Ok(Some(result)) => Ok(result),
+            Ok(None) => exchange.decompress(&mut done).await,
+            Err(error) => Err(error),
+        };
         match result {
             Ok((value, reusable)) => {
-                self.end(reusable);
+                self.end(exchange.times.end_ns, reusable);
                 if reusable {
                     self.stream.rest();
                 }
                 Ok(value)
             }
             Err(error) => Err(error
-                .after(exchange.delivery(&self.stream, before), used)
+                .after(exchange.delivery(&self.stream, before), rested)
                 .with_status(exchange.status())),
         }
     }

@@ -50,10 +50,10 @@ struct Exchange<'a> {
     times: Times,
     /// When it began, by the system's clock, in ns since 1970.
     began_system_ns: u64,
+    /// The response is complete and its body has to be decompressed: so many unsolicited bytes came after it.
+    complete: Option<usize>,
     /// Whether what came last was thrown away in the kernel.
     discards: bool,
-    /// When the kernel last had nothing of a large body to throw away: what comes behind was not complete then.
-    emptied_ns: u64,
 }
 
 impl<'a> Exchange<'a> {
@@ -86,17 +86,19 @@ impl<'a> Exchange<'a> {
             reads: 0,
             times,
             began_system_ns,
+            complete: None,
             discards: false,
-            emptied_ns: 0,
         }
     }
 
+    /// What `done` made of the response, and whether the connection can be used again; `None`: the response is complete,
+    /// and its body has to be decompressed.
     fn poll<R>(
         &mut self,
         cx: &mut Context<'_>,
         stream: &mut Link,
         done: &mut Option<impl FnOnce(&Response<'_>, Times) -> R>,
-    ) -> Poll<Result<(R, bool), Error>> {
+    ) -> Poll<Result<Option<(R, bool)>, Error>> {
         if std::mem::take(&mut self.idle) {
             match stream.idle(cx, &mut self.client.buffer()) {
                 Ok(Idle::Quiet) => {}
@@ -141,7 +143,11 @@ impl<'a> Exchange<'a> {
             };
             self.reads += 1;
             self.discards = false;
-            self.times.delay_ns = read.ago_ns();
+            self.times.delay_ns = match self.intake.expect.throttle {
+                None => stream.ago_ns(read),
+                // They had to wait until they were let in: it does not matter how long they sat there.
+                Some(_) => None,
+            };
             let Read { bytes: read, stamp_ns } = read;
             self.on_received(read);
             if self.bytes_in == 0 && read > 0 {
@@ -171,7 +177,8 @@ impl<'a> Exchange<'a> {
                     self.parser.head().is_some(),
                 )));
             }
-            if let Some(result) = self.take(&buffer[..read], done)? {
+            let result = self.take(&buffer[..read], done)?;
+            if result.is_some() || self.complete.is_some() {
                 return Poll::Ready(Ok(result));
             }
         }
@@ -199,8 +206,6 @@ impl Exchange<'_> {
         self.progress.on_received(bytes);
         if let Some(throttle) = self.intake.expect.throttle {
             throttle.on_received(bytes);
-            // They had to wait until they were let in: it does not matter how long they sat there.
-            self.times.delay_ns = None;
         }
     }
 
@@ -229,14 +234,12 @@ impl Exchange<'_> {
     }
 
     /// When the bytes that were just read had arrived. A stamp from before the request was sent means
-    /// that the system clock was set back, and is ignored; so is one from before there was a gap in front of
-    /// the bytes, which then waited for a packet that was sent again. Two reads of one packet have one stamp, which
+    /// that the system clock was set back, and is ignored. Two reads of one packet have one stamp, which
     /// comes out some ns apart each time that it is set against the clock.
     fn arrived(&mut self) -> u64 {
         let now = self.client.clock().now();
         let arrived = self.times.delay_ns.and_then(|delay| now.checked_sub(delay));
-        let earliest = self.times.sent_ns.max(self.emptied_ns);
-        match arrived.filter(|arrived| *arrived >= earliest) {
+        match arrived.filter(|arrived| *arrived >= self.times.sent_ns) {
             Some(arrived) => arrived.max(self.times.first_byte_ns),
             None => {
                 self.times.delay_ns = None;

@@ -23,7 +23,7 @@ impl Exchange<'_> {
         if self.parser.head().is_some() {
             let used = self.take_body(bytes)?;
             if self.parser.is_done() {
-                return self.finish(None, bytes.len() - used, done).map(Some);
+                return self.finish(None, bytes.len() - used, done);
             }
             return Ok(None);
         }
@@ -90,7 +90,7 @@ impl Exchange<'_> {
         if !undoes && plain <= rest.len() as u64 && self.parser.skip_whole() {
             let (body, behind) = rest.split_at(plain as usize);
             let kept = self.intake.take_whole(body)?;
-            return self.finish(Some((head, kept)), behind.len(), done).map(Some);
+            return self.finish(Some((head, kept)), behind.len(), done);
         }
         if undoes {
             let named = |name: &[u8]| name.eq_ignore_ascii_case(b"content-encoding");
@@ -99,12 +99,15 @@ impl Exchange<'_> {
             self.intake.undo(&facts.codings, &String::from_utf8_lossy(&lines))?;
         }
         let used = self.take_body(rest)?;
-        if self.parser.is_done() {
+        if self.parser.is_done() && !self.intake.is_compressed() {
             let body = self.intake.take_kept();
-            return self.finish(Some((head, &body)), rest.len() - used, done).map(Some);
+            return self.finish(Some((head, &body)), rest.len() - used, done);
         }
         self.head = head.to_vec();
-        Ok(None)
+        match self.parser.is_done() {
+            true => self.finish(None, rest.len() - used, done),
+            false => Ok(None),
+        }
     }
 
     /// Reads from the body; returns how many bytes were used.
@@ -124,23 +127,48 @@ impl Exchange<'_> {
         }
     }
 
-    /// The response is complete: shows it to `done`. `parts`: head and body, where they lie in the
-    /// read buffer; `unread`: unsolicited bytes after the response.
+    /// The response is complete: shows it to `done`, unless its body has yet to be decompressed. `parts`: head and body, where they
+    /// lie in the read buffer; `unread`: unsolicited bytes after the response.
     pub(super) fn finish<R>(
         &mut self,
         parts: Option<(&[u8], &[u8])>,
         unread: usize,
         done: &mut Option<impl FnOnce(&Response<'_>, Times) -> R>,
-    ) -> Result<(R, bool), Error> {
+    ) -> Result<Option<(R, bool)>, Error> {
         self.times.end_ns = match self.reads {
             1 => self.times.first_byte_ns,
             _ => self.arrived(),
         };
+        if self.intake.is_compressed() {
+            self.complete = Some(unread);
+            return Ok(None);
+        }
+        self.show(parts, unread, done).map(Some)
+    }
+
+    /// Decompresses the body of a response that is complete, and shows it to `done`.
+    pub(super) async fn decompress<R>(
+        &mut self,
+        done: &mut Option<impl FnOnce(&Response<'_>, Times) -> R>,
+    ) -> Result<(R, bool), Error> {
+        let begin = self.client.clock().now();
+        self.progress.set(Phase::Decompress);
+        self.client.decompress(&mut self.intake).await?;
+        self.times.decompress_ns = self.client.clock().now() - begin;
+        self.show(None, self.complete.unwrap_or(0), done)
+    }
+
+    /// Shows the response to `done`.
+    fn show<R>(
+        &mut self,
+        parts: Option<(&[u8], &[u8])>,
+        unread: usize,
+        done: &mut Option<impl FnOnce(&Response<'_>, Times) -> R>,
+    ) -> Result<(R, bool), Error> {
         let (head, body) = parts.unwrap_or((&self.head, self.intake.kept()));
         let Some(facts) = self.parser.head() else {
             return Err(Error::closed(self.bytes_in, false));
         };
-        self.intake.finish()?;
         let response = Response {
             status: facts.status,
             head,
@@ -178,11 +206,7 @@ impl Exchange<'_> {
         if self.intake.looks() || rest < least || rest == u64::MAX {
             return Poll::Ready(None);
         }
-        let now = self.client.clock().now();
         let discarded = stream.poll_discard(cx, (rest - 1).min(most as u64));
-        if self.discards && discarded.is_pending() {
-            self.emptied_ns = now;
-        }
         let discarded = match ready!(discarded) {
             None => return Poll::Ready(None),
             Some(Err(error)) => return Poll::Ready(Some(Err(Error::io(&error)))),

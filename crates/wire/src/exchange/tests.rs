@@ -244,3 +244,49 @@ fn responses_of_any_size_end_with_a_stamp() {
         });
     }
 }
+
+/// Whoever shares a worker is not held up by a large body: between its parts the event loop turns round.
+#[test]
+fn others_have_their_turn_while_a_body_is_decompressed() {
+    const PARTS: usize = 200;
+    let mut random = squall_base::random::Random::new(1);
+    let body: Vec<u8> = (0..PARTS * (8 << 10)).map(|_| random.below(256) as u8).collect();
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
+    encoder.write_all(&body).expect("memory");
+    let packed = encoder.finish().expect("memory");
+    let lines = "Content-Encoding: gzip\r\nContent-Length";
+    let head = format!("HTTP/1.1 200 OK\r\n{lines}: {}\r\n\r\n", packed.len());
+    let response: &'static [u8] = [head.into_bytes(), packed].concat().leak();
+    with_each_backend(|client| async move {
+        let (origin, _go, _) = server(vec![Act::Read, Act::Write(response)]);
+        let mut connection = open(&client, &origin).await;
+        let progress = Rc::new(Progress::default());
+        let (of_it, own) = (progress.clone(), client.clone());
+        let getting = async move {
+            let slices = [b"GET / HTTP/1.1\r\nHost: x\r\n\r\n".as_slice(), b"", b""];
+            let request = RequestBytes { is_head: false, slices, stream: None };
+            let expect = Expect {
+                keep: 1,
+                sink: None,
+                max_body: u64::MAX,
+                max_decompression_ratio: 10,
+                decompress: true,
+                throttle: None,
+            };
+            let length = |got: &Response<'_>, _| got.body_length;
+            connection.exchange(&own, request, expect, &of_it, length).await
+        };
+        let others = async {
+            let getting = tokio::task::spawn_local(getting);
+            let mut turns = 0;
+            while !getting.is_finished() {
+                client.next_turn().await;
+                turns += usize::from(progress.phase() == Phase::Decompress);
+            }
+            let length = getting.await.expect("no panic").expect("a response");
+            assert_eq!(length, (PARTS * (8 << 10)) as u64);
+            assert!(turns >= PARTS / 2, "{turns} turns");
+        };
+        tokio::task::LocalSet::new().run_until(others).await;
+    });
+}

@@ -40,25 +40,32 @@ impl Stream {
         let inner = &*self.0.0;
         let _in_tokio = inner.needs_tokio.then(|| client.in_tokio());
         progress.set(Phase::Send);
-        let used = self.used();
+        let rested = self.rested_ns(client.clock().now());
         inner.state.begun.set(inner.state.begun.get() + 1);
         let mut exchange = match Exchange::begin(inner, request, expect, progress) {
             Ok(exchange) => exchange,
             Err(why) => {
                 let error = error(&inner.state, why, &Marks::default(), None);
-                return Err(error.after(Delivery::NotSent, used));
+                return Err(error.after(Delivery::NotSent, rested));
             }
         };
         let result = poll_fn(|cx| exchange.poll(cx)).await;
         let marks = inner.state.marks(exchange.id);
-        let result = result.and_then(|()| exchange.intake.finish());
+        let read_ns = client.clock().now();
+        let result = match result {
+            Ok(()) => {
+                progress.set(Phase::Decompress);
+                client.decompress(&mut exchange.intake).await
+            }
+            Err(error) => Err(error),
+        };
         if let Err(error) = result {
             let refused = error.is_refused() || inner.state.refuses(exchange.id);
             let delivery = if refused { Delivery::NotSent } else { marks.delivery() };
-            return Err(error.after(delivery, used).with_status(exchange.status));
+            return Err(error.after(delivery, rested).with_status(exchange.status));
         }
         progress.set(Phase::Idle);
-        Ok(exchange.show(&marks, client.clock().now(), done))
+        Ok(exchange.show(&marks, [read_ns, client.clock().now()], done))
     }
 }
 
@@ -206,10 +213,16 @@ impl<'a> Exchange<'a> {
         error(self.state, why, &self.state.marks(self.id), Some(self.id))
     }
 
-    /// The response is complete: shows it to `done`.
-    fn show<R>(&self, marks: &Marks, now: u64, done: impl FnOnce(&Response<'_>, Times) -> R) -> R {
+    /// The response is complete: shows it to `done`. It had been read at one time, and was decompressed at the other, which is
+    /// now.
+    fn show<R>(
+        &self,
+        marks: &Marks,
+        [read_ns, now]: [u64; 2],
+        done: impl FnOnce(&Response<'_>, Times) -> R,
+    ) -> R {
         // The frames that it was made of have passed: the other cases do not come.
-        let end_ns = if marks.end_ns == 0 { now } else { marks.end_ns };
+        let end_ns = if marks.end_ns == 0 { read_ns } else { marks.end_ns };
         let response = Response {
             status: self.status,
             head: &self.head,
@@ -226,8 +239,12 @@ impl<'a> Exchange<'a> {
         let times = Times {
             sent_ns: marks.sent_ns,
             first_byte_ns: marks.first_byte_ns,
-            end_ns: if slow { now } else { end_ns },
+            end_ns: if slow { read_ns } else { end_ns },
             delay_ns: marks.delay_ns.filter(|_| !slow),
+            decompress_ns: match self.intake.is_compressed() {
+                true => now - read_ns,
+                false => 0,
+            },
         };
         done(&response, times)
     }

@@ -29,7 +29,7 @@ use state::{ConnectionState, Marks};
 use watched::Watched;
 
 /// Bytes of a response that the other side may send before they are read; see docs/plan.md.
-const STREAM_WINDOW: u32 = 1 << 20;
+const STREAM_WINDOW: u32 = 4 << 20;
 /// The same, over all streams of a connection.
 const CONNECTION_WINDOW: u32 = 16 << 20;
 /// The least window of a connection (RFC 9113, section 6.9.2).
@@ -139,6 +139,21 @@ impl Stream {
     /// Whether its connection has carried a request before.
     pub fn used(&self) -> bool {
         self.0.0.state.begun.get() > 0
+    }
+
+    /// How long its connection has rested since a response came, at `now`, in ns; `None`: it has carried no request.
+    fn rested_ns(&self, now: u64) -> Option<u64> {
+        self.used().then(|| match self.0.0.state.answered_ns.get() {
+            0 => 0,
+            answered => now.saturating_sub(answered),
+        })
+    }
+
+    /// Segments of its connection that were lost and had to be sent again, and were not told of before; it is not known for
+    /// which request. They are looked for whenever a response was slow ([`crate::MAY_BE_RETRANSMITTED_NS`]), and when the connection
+    /// broke.
+    pub fn newly_retransmitted(&self) -> u32 {
+        self.0.0.state.retransmitted.take()
     }
 }
 

@@ -96,6 +96,10 @@ pub(super) struct ConnectionState {
     pub driver: Cell<Option<Waker>>,
     /// Streams begun so far.
     pub begun: Cell<u64>,
+    /// When the last response had arrived, in ns on the client's clock; 0: there was none.
+    pub answered_ns: Cell<u64>,
+    /// Segments that were lost and sent again, and of which nobody was told yet.
+    pub retransmitted: Cell<u32>,
     /// Most streams that the other side takes at a time.
     pub capacity: Cell<usize>,
     /// Told when there may be room for another stream, or the connection takes no more.

@@ -1,6 +1,7 @@
 //! The link below an HTTP/2 connection, as the `h2` crate wants it, with a look at the frames that
 //! pass: when each stream's were sent, and when they had arrived in the kernel.
 
+use std::cell::Cell;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -11,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::frames::{Frame, PREFACE, Passed, Scanner, kind};
 use super::state::ConnectionState;
-use crate::link::Link;
+use crate::link::{Link, MAY_BE_RETRANSMITTED_NS};
 use crate::progress::Clock;
 
 /// A link whose frames are looked at.
@@ -23,6 +24,8 @@ pub(super) struct Watched {
     went: Scanner,
     /// Whether nothing has come yet.
     first: bool,
+    /// Most segments that had been lost and sent again when that was asked.
+    retransmitted: u32,
     /// Streams whose HEADERS were in the last write, while the ring has not yet said when that went.
     going: Vec<u32>,
 }
@@ -30,7 +33,7 @@ pub(super) struct Watched {
 impl Watched {
     pub(super) fn new(link: Link, clock: Clock, state: Rc<ConnectionState>) -> Self {
         let (came, went) = (Scanner::default(), Scanner::after(PREFACE));
-        Watched { link, clock, state, came, went, first: true, going: Vec::new() }
+        Watched { link, clock, state, came, went, first: true, retransmitted: 0, going: Vec::new() }
     }
 
     /// Notes when the last write really went, once the ring knows.
@@ -78,7 +81,7 @@ impl Watched {
         let now = self.clock.now();
         let Watched { came, state, .. } = self;
         let mut streams = state.streams.borrow_mut();
-        let mut is_goaway = false;
+        let (mut is_goaway, is_slow) = (false, Cell::new(false));
         let mut of = |frame: &Frame, note: &dyn Fn(&mut super::state::Marks)| {
             if let Some(marks) = streams.get_mut(&frame.stream) {
                 note(marks);
@@ -97,7 +100,12 @@ impl Watched {
                 }
             }),
             Passed::End(frame) if frame.ends_stream() => {
-                of(&frame, &|marks| marks.end_ns = marks.arrived(now, delay));
+                of(&frame, &|marks| {
+                    marks.end_ns = marks.arrived(now, delay);
+                    state.answered_ns.set(marks.end_ns);
+                    let took = marks.end_ns.saturating_sub(marks.sent_ns);
+                    is_slow.set(is_slow.get() || took >= MAY_BE_RETRANSMITTED_NS);
+                });
             }
             Passed::End(frame) if frame.kind == kind::SETTINGS && !frame.is_ack() => {
                 state.news.set(true);
@@ -111,10 +119,22 @@ impl Watched {
         if let Some((code, words)) = came.farewell().filter(|_| is_goaway) {
             state.farewell.replace(Some(farewell(code, words)));
         }
+        drop(streams);
+        if is_slow.get() {
+            self.note_retransmitted();
+        }
+    }
+
+    /// Asks the kernel for segments that were lost and sent again.
+    fn note_retransmitted(&mut self) {
+        let new = self.link.newly_retransmitted(&mut self.retransmitted);
+        let known = &self.state.retransmitted;
+        known.set(known.get() + new);
     }
 
     /// The connection broke: what had been acknowledged of each request is known now, and not later.
     fn broke(&mut self) {
+        self.note_retransmitted();
         for marks in self.state.streams.borrow_mut().values_mut() {
             let sent = marks.before.filter(|_| marks.sent_ns > 0);
             marks.acknowledged = sent.and_then(|before| self.link.acknowledged_beyond(before));
@@ -166,7 +186,8 @@ impl AsyncRead for Watched {
         let room = buffer.initialize_unfilled();
         match ready!(this.link.poll_read(cx, room)) {
             Ok(read) if read.bytes > 0 => {
-                this.read(&room[..read.bytes], read.ago_ns());
+                let ago = this.link.ago_ns(read);
+                this.read(&room[..read.bytes], ago);
                 if let Some(why) = this.state.too_much.get() {
                     return Poll::Ready(Err(io::Error::other(why)));
                 }

@@ -69,6 +69,8 @@ pub(crate) struct Ring {
     attention: RefCell<Vec<u32>>,
     /// Completions on their way from the ring to the sockets; kept for its memory.
     done: RefCell<Vec<cqueue::Entry>>,
+    /// Tasks that go on once the event loop has turned round.
+    yielded: RefCell<Vec<Waker>>,
     /// Wakes the worker from other threads; `None`: none does.
     waker: Option<Arc<LoopWaker>>,
     /// Where the kernel puts the number of wakes that it has read.
@@ -156,6 +158,7 @@ impl Ring {
             unread: RefCell::default(),
             attention: RefCell::default(),
             done: RefCell::default(),
+            yielded: RefCell::default(),
             timer: Timer::new(),
             waker,
             wakes: Rc::default(),
@@ -310,8 +313,15 @@ impl Ring {
         pushed
     }
 
+    /// Wakes a task when the event loop looks at its sockets next, and does not sleep before. One that wakes itself would be polled
+    /// again at once, some dozens of times before anybody else.
+    pub(crate) fn wake_next_turn(&self, waker: &Waker) {
+        self.yielded.borrow_mut().push(waker.clone());
+    }
+
     /// Takes all completions to their sockets, and wakes those who wait; `false`: there was none.
     pub(crate) fn dispatch(&self) -> bool {
+        self.yielded.take().into_iter().for_each(Waker::wake);
         let mut done = self.done.take();
         done.extend(self.ring.borrow_mut().completion());
         let any = !done.is_empty();

@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::task::Waker;
 
 use super::outbox::Address;
+use crate::arrivals::Arrivals;
 
 /// With more unread bytes than this a socket is not received from: TCP then slows the other side down.
 const MOST_ASIDE: usize = 16 << 10;
@@ -23,6 +24,8 @@ pub(super) struct Slot {
     pub aside: Option<Box<Aside>>,
     /// What has arrived and was not read yet.
     pub arrived: VecDeque<BufferSpan>,
+    /// When what was read had arrived.
+    pub arrivals: Arrivals,
     /// The end of what arrives: closed by the other side, or broken.
     pub end: Option<End>,
     /// How connecting ended, until it is read.
@@ -123,6 +126,7 @@ impl Slot {
             writer: None,
             aside: None,
             arrived: VecDeque::new(),
+            arrivals: Arrivals::default(),
             end: None,
             connected: None,
             address: None,

@@ -16,7 +16,7 @@ use tokio::net::TcpSocket;
 use super::arrivals::unread;
 use super::outbox::SMALL;
 use super::{Address, Kind, MAX_BATCH, Ring, Slot, number};
-use crate::link::{Idle, Read, Sent};
+use crate::link::{Idle, Read, Sent, system_now_ns};
 use crate::sys::{self, TcpInfo};
 
 /// An open socket, or one that is being connected.
@@ -118,6 +118,15 @@ impl Socket {
         }
         self.with(|slot| (slot.receiving, slot.pending) = (false, slot.pending - 1));
         Poll::Ready(Err(full()))
+    }
+
+    /// How many ns ago what was just read could have been read first; `None`: the kernel did not say when it came.
+    pub(crate) fn ago_ns(&self, read: Read) -> Option<u64> {
+        self.with(|slot| {
+            let Slot { arrivals, fd, .. } = slot;
+            let inflow = || TcpInfo::of(fd).map(|info| info.inflow());
+            arrivals.ago_ns(read.stamp_ns, system_now_ns(), inflow)
+        })
     }
 
     /// Reads what is known to have arrived; `None`: nothing.

@@ -2,18 +2,28 @@
 
 use std::os::fd::AsRawFd;
 
+use crate::arrivals::Inflow;
+
 /// What the kernel knows of a TCP connection (tcp(7), TCP_INFO).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TcpInfo {
     /// Smoothed round trip time in µs; right after `connect`, that of SYN and SYN-ACK. 0: none was
     /// measured.
     rtt_us: u32,
+    /// How long ago, in ms, the last data came that continued the stream: what came behind a gap does not
+    /// count before the gap is closed.
+    last_data_ms: u32,
     /// How long ago, in ms, the last ACK came.
     last_ack_ms: u32,
     /// Segments that were sent again, SYNs too.
     total_retrans: u32,
     /// Bytes that the other side has acknowledged, the SYN left out.
     bytes_acked: u64,
+    /// Segments that had arrived already when they arrived once more, as the other side says (RFC 2883); 0
+    /// before Linux 4.19.
+    dsack_dups: u32,
+    /// Segments that arrived behind a gap; 0 before Linux 5.4.
+    out_of_order: u32,
 }
 
 impl TcpInfo {
@@ -21,11 +31,16 @@ impl TcpInfo {
     pub(crate) fn of(socket: &impl AsRawFd) -> Option<TcpInfo> {
         // The fields' places in linux/tcp.h's `struct tcp_info`, which only grows at its end; the libc
         // crate's does not have all of them.
+        const LAST_DATA_RECV: usize = 52;
         const LAST_ACK_RECV: usize = 56;
         const RTT: usize = 68;
         const TOTAL_RETRANS: usize = 100;
         const BYTES_ACKED: usize = 120;
-        const LENGTH: usize = 128;
+        const DSACK_DUPS: usize = 216;
+        const RCV_OOOPACK: usize = 224;
+        const LENGTH: usize = 228;
+        // What an older kernel does not write stays 0.
+        const LEAST: usize = 128;
         let mut info = [0u8; LENGTH];
         let mut length = LENGTH as libc::socklen_t;
         // SAFETY: the descriptor is open as long as `socket` is borrowed; the kernel writes at most
@@ -39,17 +54,20 @@ impl TcpInfo {
                 &raw mut length,
             )
         };
-        if result != 0 || (length as usize) < LENGTH {
+        if result != 0 || (length as usize) < LEAST {
             return None;
         }
         let word = |at: usize| Some(u32::from_ne_bytes(info.get(at..at + 4)?.try_into().ok()?));
-        let acked = u64::from_ne_bytes(info.get(BYTES_ACKED..LENGTH)?.try_into().ok()?);
+        let acked = u64::from_ne_bytes(info.get(BYTES_ACKED..BYTES_ACKED + 8)?.try_into().ok()?);
         Some(TcpInfo {
             rtt_us: word(RTT)?,
+            last_data_ms: word(LAST_DATA_RECV)?,
             last_ack_ms: word(LAST_ACK_RECV)?,
             total_retrans: word(TOTAL_RETRANS)?,
             // The SYN takes a place in the sequence, and is counted as a byte.
             bytes_acked: acked.saturating_sub(1),
+            dsack_dups: word(DSACK_DUPS)?,
+            out_of_order: word(RCV_OOOPACK)?,
         })
     }
 
@@ -63,9 +81,19 @@ impl TcpInfo {
         u64::from(self.rtt_us) * 1_000
     }
 
-    /// Segments that were sent again since the connection was begun.
+    /// Segments that were sent again since the connection was begun because they were lost. One that was sent again
+    /// for nothing, as its acknowledgement was late (a probe for a lost tail, RFC 8985), delayed nothing.
     pub(crate) fn retransmitted(&self) -> u32 {
-        self.total_retrans
+        self.total_retrans.saturating_sub(self.dsack_dups)
+    }
+
+    /// What arrived, in which order, and when.
+    pub(crate) fn inflow(&self) -> Inflow {
+        Inflow {
+            out_of_order: self.out_of_order,
+            last_ns: u64::from(self.last_data_ms) * 1_000_000,
+            tick_ns: tick_ns(),
+        }
     }
 
     /// Bytes that the other side's kernel has acknowledged.
@@ -74,22 +102,48 @@ impl TcpInfo {
     }
 }
 
+/// How far apart the moments are that TCP knows: a tick of the kernel's clock, in ns.
+fn tick_ns() -> u64 {
+    /// Of a kernel with the slowest clock that is usual.
+    const LONGEST: u64 = 10_000_000;
+    let mut tick = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the kernel writes to `tick`, which is borrowed for that and lives over the call.
+    let result = unsafe { libc::clock_getres(libc::CLOCK_MONOTONIC_COARSE, &raw mut tick) };
+    if result == 0 { u64::try_from(tick.tv_nsec).unwrap_or(LONGEST) } else { LONGEST }
+}
+
 #[cfg(test)]
 mod tests {
     use std::net::TcpListener;
 
     use super::*;
 
+    const INFO: TcpInfo = TcpInfo {
+        rtt_us: 3_000,
+        last_data_ms: 0,
+        last_ack_ms: 0,
+        total_retrans: 0,
+        bytes_acked: 0,
+        dsack_dups: 0,
+        out_of_order: 0,
+    };
+
+    #[test]
+    fn what_was_sent_again_for_nothing_was_not_lost() {
+        let info = TcpInfo { total_retrans: 3, dsack_dups: 2, ..INFO };
+        assert_eq!(info.retransmitted(), 1);
+        assert_eq!(TcpInfo { dsack_dups: 4, ..info }.retransmitted(), 0);
+    }
+
     /// A SYN that was lost costs its time too: 1,003 ms until the second one was answered, which took 3 ms.
     #[test]
     fn a_handshake_with_a_lost_syn_lasts_until_its_last_answer() {
-        let info = TcpInfo { rtt_us: 3_000, last_ack_ms: 0, total_retrans: 0, bytes_acked: 0 };
-        assert_eq!(info.handshake_ns(1_003_000_000), 3_000_000);
-        let again = TcpInfo { total_retrans: 1, ..info };
+        assert_eq!(INFO.handshake_ns(1_003_000_000), 3_000_000);
+        let again = TcpInfo { total_retrans: 1, ..INFO };
         assert_eq!(again.handshake_ns(1_003_000_000), 1_003_000_000);
         let seen_late = TcpInfo { last_ack_ms: 40, ..again };
         assert_eq!(seen_late.handshake_ns(1_043_000_000), 1_003_000_000);
-        assert_eq!(TcpInfo { rtt_us: 0, ..info }.handshake_ns(5_000_000), 5_000_000);
+        assert_eq!(TcpInfo { rtt_us: 0, ..INFO }.handshake_ns(5_000_000), 5_000_000);
     }
 
     #[test]

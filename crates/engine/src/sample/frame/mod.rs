@@ -10,7 +10,7 @@ use squall_extract::{Body, Documents, Limits};
 use squall_metrics::{CheckResult, PHASES, Phases};
 use squall_plan::expr::Slot;
 use squall_plan::value::Value;
-use squall_wire::{ConnectTimes, Phase, Response, Times};
+use squall_wire::{ConnectTimes, MAY_BE_RETRANSMITTED_NS, Phase, Response, Times};
 
 use crate::long_body::FoundAhead;
 use crate::parts::exec::Output;
@@ -27,11 +27,6 @@ use crate::sample::{Moment, SampleFailure};
 use crate::scope::{Reply, Said, UserScope};
 use crate::user::{Core, Strand};
 use crate::worker::{KnownOrigin, Worker};
-
-/// How long a response takes at least for which a segment was sent again: Linux probes after twice the
-/// round trip, at least some 10 ms, and repeats after 200 ms (RFC 8985; TCP_RTO_MIN). To ask costs a system
-/// call.
-const MAY_BE_REPEATED_NS: u64 = 20_000_000;
 
 /// Places in [`PHASES`].
 const POOL: usize = phase("pool");
@@ -320,7 +315,7 @@ impl<'w> Frame<'w> {
         self.phases.add(BODY, times.end_ns.saturating_sub(times.first_byte_ns));
         self.end = times.end_ns;
         self.receive_delay = times.delay_ns;
-        self.exchange_from = times.end_ns + times.delay_ns.unwrap_or(0);
+        self.exchange_from = times.end_ns + times.delay_ns.unwrap_or(0) + times.decompress_ns;
         if response.unsolicited_bytes > 0 {
             self.worker.recorder.count(|counters| counters.unsolicited_responses += 1);
         }
@@ -337,7 +332,7 @@ impl<'w> Frame<'w> {
 
     /// Whether it took so long that a segment may have been sent again.
     pub(in crate::sample) fn was_slow(&self) -> bool {
-        self.end.saturating_sub(self.start) >= MAY_BE_REPEATED_NS
+        self.end.saturating_sub(self.start) >= MAY_BE_RETRANSMITTED_NS
     }
 
     /// An HTTP response is the reply of the sample. Of its body `kept` bytes are the plan's to see.

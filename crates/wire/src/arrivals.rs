@@ -1,0 +1,80 @@
+//! When bytes that were read could first have been read. Pure.
+//!
+//! The kernel's stamp of a read is that of the last segment in it. What arrived behind a gap has a stamp from before the gap
+//! was closed by a segment that was sent again, and could not be read until then, which may be 200 ms and more later. The
+//! stamp would make the response too early, and the difference this program's delay. So a stamp that is not recent is
+//! held against what TCP knows of the connection: whether anything came out of order, and when the stream was last
+//! continued. Where nothing did, a stamp is right however late the program looks.
+
+#[cfg(test)]
+mod tests;
+
+/// A stamp is taken as it is up to this age, as asking TCP costs a system call. A response that was waited for is read
+/// sooner, unless this program is behind.
+const RECENT_NS: u64 = 500_000;
+
+/// What TCP knows of what arrived on a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Inflow {
+    /// Segments that arrived behind a gap, since the connection was begun.
+    pub out_of_order: u32,
+    /// How long ago the stream was last continued, in ns, to within a tick.
+    pub last_ns: u64,
+    /// A tick of the kernel's clock, in ns.
+    pub tick_ns: u64,
+}
+
+/// What was read from a connection, as far as it says when what is read next can have been there.
+#[derive(Debug, Default)]
+pub(crate) struct Arrivals {
+    /// When what was read last had arrived, in ns since 1970. What is behind it in the stream cannot have been read before.
+    latest_ns: u64,
+    /// Segments that had arrived behind a gap when TCP was last asked.
+    out_of_order: u32,
+    /// When there were more of them than before, in ns since 1970.
+    noticed_ns: u64,
+}
+
+impl Arrivals {
+    /// How many ns ago the bytes could first have been read that were read just now, at `now_ns` (since 1970), with the
+    /// kernel's stamp; 0: it gave none. `None`: it is not known, or in the future, which happens after a change of the system
+    /// clock.
+    pub(crate) fn ago_ns(
+        &mut self,
+        stamp_ns: u64,
+        now_ns: u64,
+        inflow: impl FnOnce() -> Option<Inflow>,
+    ) -> Option<u64> {
+        if stamp_ns == 0 {
+            return None;
+        }
+        let age = now_ns.checked_sub(stamp_ns)?;
+        let mut ago = age;
+        // It is in the future after a change of the system clock.
+        if let Some(latest) = now_ns.checked_sub(self.latest_ns) {
+            ago = ago.min(latest);
+        }
+        if ago >= RECENT_NS
+            && let Some(inflow) = inflow()
+        {
+            ago = ago.min(self.behind_gaps(age, now_ns, &inflow));
+        }
+        self.latest_ns = now_ns - ago;
+        Some(ago)
+    }
+
+    /// How long ago the bytes can have been read first, at most, if their stamp is of that age.
+    fn behind_gaps(&mut self, age: u64, now_ns: u64, inflow: &Inflow) -> u64 {
+        let Inflow { out_of_order, last_ns, tick_ns } = *inflow;
+        if out_of_order != self.out_of_order {
+            (self.out_of_order, self.noticed_ns) = (out_of_order, now_ns);
+        }
+        // Of a gap from before then, a stamp that is too old is older than TCP's time by more than a tick.
+        let is_new = now_ns.saturating_sub(self.noticed_ns) < 2 * tick_ns;
+        match out_of_order > 0 && (is_new || age >= last_ns + tick_ns) {
+            // It was so long ago at least: an event loop that waited has read them at once.
+            true => last_ns.saturating_sub(tick_ns),
+            false => age,
+        }
+    }
+}
