@@ -102,6 +102,7 @@ fn words() -> Value {
         "phases": PHASES,
         "percentiles": distribution::PERCENTILES,
         "bins_per_decade": distribution::BINS_PER_DECADE,
+        "apdex_us": details::APDEX_US,
     })
 }
 

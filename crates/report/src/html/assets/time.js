@@ -25,7 +25,7 @@ function whole() {
   if (curves) {
     const all = curves.all;
     return {
-      count: { name: 'actual', values: all.count, seconds: curves.seconds, color: 'c1', per: true },
+      count: { name: 'requests', values: all.count, seconds: curves.seconds, color: 'c1', per: true },
       errors: { name: 'errors', values: pad(all.errors, all.count.length), seconds: curves.seconds, color: 'c2', per: true, fill: true },
       latency: percentileLines(all, curves.seconds),
       bytes: [
@@ -37,7 +37,7 @@ function whole() {
   const of = (name, field, color, more) => ofSeries(name, field, color, more);
   const positive = (line) => line && { ...line, values: line.values.map((value) => value || null) };
   return {
-    count: of('actual', 'requests', 'c1', { per: true }),
+    count: of('requests', 'requests', 'c1', { per: true }),
     errors: of('errors', 'errors', 'c2', { per: true, fill: true }),
     latency: [of('p50', 'p50_us', 'c3'), of('p90', 'p90_us', 'c5', { dash: '8 3' }), of('p99', 'p99_us', 'c6', { dash: '5 2' }), of('max', 'max_us', 'c7', { dash: '1 4' })].map(positive).filter(Boolean),
     bytes: [of('received', 'bytes_in', 'c1', { per: true }), of('sent', 'bytes_out', 'c4', { dash: '5 3', per: true })].filter(Boolean),
@@ -47,31 +47,83 @@ function whole() {
 /** A list that is as long as the others: what is missing at its end is 0. */
 const pad = (values, length) => [...values, ...Array(Math.max(0, length - values.length)).fill(0)];
 
+/** Thresholds that a chart can show. */
+const limitsOf = (unit, isMeant) => run.thresholds.filter((own) => own.unit === unit && isMeant(own));
+const ofPhase = (own) => /\bphase *:/.test(own.subject);
+
 function timeSection() {
   const all = whole();
   if (!all.count || elapsed < 1) return null;
-  const own = [];
   const plans = (run.meta.scenarios || []).map((scenario) => `${scenario.name}: ${scenario.load}`).join('; ');
-  own.push(chart({
-    title: 'Requests a second', unit: 'rate', named: true, about: plans ? `Planned: ${plans}.` : null,
-    series: [all.count, dropped()].filter(Boolean),
-  }));
-  own.push(...arrivalsChart(), ...usersChart());
-  const errors = [...(all.errors.values.some((value) => value > 0) ? [all.errors] : [])];
-  if (errors.length > 0) own.push(chart({ title: 'Errors a second', unit: 'rate', series: errors, height: 110 }));
-  own.push(chart({ title: 'Latency', unit: 'time', series: all.latency, log: spread(all.latency), height: 220, about: 'Percentiles of the complete responses of each interval, merged from histograms and never averaged.' }));
-  const map = curves && heat();
-  if (map) {
-    own.push(chart({
-      title: 'Latency, all responses', unit: 'time', series: [], paint: map, height: 200,
-      about: `How many responses took how long: the stronger the colour, the more (at most ${count(map.most)} in a cell). Two bands are two kinds of responses; a column that rises and fades is a stall.`,
-      rows: heatRows,
-    }));
-  }
-  own.push(chart({ title: 'Bytes a second', unit: 'bytes', series: all.bytes, height: 110 }));
-  own.push(...hostCharts());
+  const isAll = (own) => own.subject === '';
+  const own = [
+    chart({ title: 'Latency', unit: 'time', series: all.latency, log: spread(all.latency), height: 230, named: true, limits: limitsOf('us', isAll), about: 'Percentiles of the complete responses of each interval, merged from histograms and never averaged.' }),
+    chart({ title: 'Requests/s', unit: 'rate', limits: limitsOf('per_second', isAll), about: plans ? `Planned: ${plans}.` : null, series: [all.count, dropped()].filter(Boolean) }),
+    ...arrivalsChart(), ...usersChart(), ...errorChart(all),
+    chart({ title: 'Bytes a second', unit: 'bytes', series: all.bytes, height: 120 }),
+  ];
   const late = curves && curves.late > 0 ? el('p.note', null, `${plural(curves.late, 'slice')} of a worker and second came too late to be drawn in the curves of rows.`) : null;
   return section('time', 'Over time', 'Over time', zoomBar(), legendOfMarks(), late, ...own.map((one) => one.figure));
+}
+
+/** Errors as a share of requests, with thresholds on it. */
+function errorChart({ count: done, errors }) {
+  const limits = limitsOf('share', (own) => own.metric === 'error_rate');
+  if (limits.length === 0 && !errors.values.some((value) => value > 0)) return [];
+  const values = done.values.map((number, at) => (number > 0 ? (errors.values[at] || 0) / number : null));
+  return [chart({ title: 'Error rate', unit: 'share', height: 130, limits, series: [{ name: 'errors', values, seconds: done.seconds, starts: done.starts, color: 'c2', fill: true }] })];
+}
+
+/** Lines that differ, with a form for each; what is beyond them is together in the last one, if it can be added up. */
+const FORMS = [['c1'], ['c3', '8 3'], ['c4', '5 3'], ['c6', '5 2'], ['c5', '10 3 2 3'], ['c2', '2 2'], ['c7', '1 4'],
+  ['c3'], ['c4', '2 2'], ['c1', '10 3 2 3'], ['c6'], ['c2', '8 3'], ['c5', '5 2'], ['c7', '5 3']];
+
+/** Every request in one chart: the 95th percentile of each. */
+function requestsOverTime() {
+  if (!curves || elapsed < 1) return null;
+  const drawn = allRows.filter(({ row, more }) => row.kind !== 'group' && row.kind !== 'iteration' && more.line && more.line.p95.some((value) => value > 0))
+    .sort((a, b) => b.row.count - a.row.count);
+  if (drawn.length < 2) return null;
+  const series = drawn.slice(0, FORMS.length).map(({ row, more }, at) => ({ name: row.name || '(no name)', values: more.line.p95.map((value) => value || null), seconds: curves.row_seconds, color: FORMS[at][0], dash: FORMS[at][1] }));
+  const rest = drawn.length - series.length;
+  return section('each', 'All requests', 'All requests over time', chart({
+    title: 'p95 of each request', unit: 'time', series, log: spread(series), height: 260, limits: limitsOf('us', (own) => own.subject !== '' && !ofPhase(own)),
+    about: rest > 0 ? `The ${series.length} with the most requests; ${plural(rest, 'more')} in their rows.`.replace('mores', 'more') : null,
+  }).figure);
+}
+
+/** What the codes of responses mean. */
+const CODES = { 200: 'OK', 201: 'Created', 202: 'Accepted', 204: 'No Content', 206: 'Partial Content', 301: 'Moved Permanently', 302: 'Found', 303: 'See Other', 304: 'Not Modified', 307: 'Temporary Redirect', 308: 'Permanent Redirect',
+  400: 'Bad Request', 401: 'Unauthorized', 403: 'Forbidden', 404: 'Not Found', 405: 'Method Not Allowed', 408: 'Request Timeout', 409: 'Conflict', 413: 'Content Too Large', 415: 'Unsupported Media Type', 422: 'Unprocessable Content', 429: 'Too Many Requests',
+  500: 'Internal Server Error', 502: 'Bad Gateway', 503: 'Service Unavailable', 504: 'Gateway Timeout' };
+
+function codesSection() {
+  const codes = Object.entries(run.totals.status).sort((a, b) => a[0] - b[0]);
+  if (codes.length === 0) return null;
+  const parts = [];
+  if (curves && elapsed >= 1) {
+    const known = Object.keys(curves.all.status).sort((a, b) => a - b);
+    const lists = known.map((code) => [code, pad(curves.all.status[code], curves.all.count.length)]);
+    const without = curves.all.count.map((number, at) => Math.max(0, number - lists.reduce((sum, [, values]) => sum + values[at], 0)));
+    if (without.some((value) => value > 0)) lists.push(['no response', without]);
+    const forms = FORMS.slice(0, 7);
+    const others = lists.slice(forms.length - 1);
+    const shown = lists.length > forms.length ? [...lists.slice(0, forms.length - 1), [plural(others.length, 'other code'), others[0][1].map((_, at) => others.reduce((sum, [, values]) => sum + values[at], 0))]] : lists;
+    parts.push(chart({ title: 'Responses/s by code', unit: 'rate', series: shown.map(([name, values], at) => ({ name, values, seconds: curves.seconds, per: true, color: forms[at][0], dash: forms[at][1] })) }).figure);
+  }
+  const rows = codes.map(([code, number]) => {
+    const own = run.requests.filter((row) => row.status[code]).sort((a, b) => b.status[code] - a.status[code]);
+    return [code, CODES[code] || '', links(own, (row) => row.status[code]), count(number), percent(number / run.totals.count)];
+  });
+  const without = run.totals.count - codes.reduce((sum, [, number]) => sum + number, 0);
+  if (without > 0) rows.push(['none', 'no response', el('a', { href: '#errors' }, 'see errors'), count(without), percent(without / run.totals.count)]);
+  parts.push(table('Response codes', ['code', 'meaning', 'requests', 'responses', 'share'], rows, 3, 'table.prose'));
+  return section('codes', 'Codes', 'Response codes', ...parts);
+}
+
+function loadSection() {
+  const figure = run.series.second.length > 0 && againstLoad();
+  return figure ? section('load', 'Load', 'Latency against load', el('p.about', null, 'Each mark is an interval of the run. Latency that rises with the load says that the target becomes slower; where it rises steeply, the target is near its limit.'), figure) : null;
 }
 
 /** Whether latencies are so far apart that a logarithmic axis shows more. */
@@ -111,16 +163,15 @@ function arrivalsChart() {
   const planned = ofScenarios('planned', 'arrivals', 'planned_arrivals', 'c7', { dash: '6 4', per: true });
   if (!planned) return [];
   const started = ofScenarios('started', 'arrivals', 'iterations_started', 'c1', { per: true });
-  return [chart({ title: 'Arrivals a second, planned and actual', unit: 'rate', series: [planned, started, dropped()].filter(Boolean), height: 130, about: `Where fewer start than were planned, the load was not the plan’s: see validity. ${planNote('arrivals', 'planned_arrivals')}`.trim() })];
+  return [chart({ title: 'Arrivals/s, planned and actual', unit: 'rate', series: [planned, started, dropped()].filter(Boolean), height: 140, about: `Where fewer start than were planned, the load was not the plan’s: see validity. ${planNote('arrivals', 'planned_arrivals')}`.trim() })];
 }
 
 function usersChart() {
   const planned = ofScenarios('planned users', 'users', 'planned_users', 'c7', { dash: '6 4' });
-  const series = [planned, ofSeries('active users', 'users', 'c1'), ofSeries('most requests in flight', 'in_flight', 'c4', { dash: '5 3' })].filter(Boolean);
-  const title = series.length > 1 ? 'Virtual users and requests in flight' : 'Virtual users';
-  const inFlight = series.length > 1 ? 'In flight: the most at once within each interval, so that a moment of many shows.' : '';
-  const about = [inFlight, planNote('users', 'planned_users')].filter(Boolean).join(' ');
-  return series.length > 0 ? [chart({ title, unit: 'count', series, height: 130, about })] : [];
+  const series = [planned, ofSeries('active users', 'users', 'c1'), ofSeries('peak concurrent requests', 'in_flight', 'c4', { dash: '5 3' })].filter(Boolean);
+  const title = series.length > 1 ? 'Virtual users and concurrent requests' : 'Virtual users';
+  const about = planNote('users', 'planned_users');
+  return series.length > 0 ? [chart({ title, unit: 'count', series, height: 140, about })] : [];
 }
 
 /** The machine that squall ran on: each metric is drawn where the system has told it. */
@@ -133,11 +184,21 @@ function hostCharts() {
   const gauge = (name, key, color, more) => known(values[key] || []) && line(name, values[key], color, more);
   const share = (name, key, color, more) => known(values[key] || []) && line(name, values[key].map((ticks, at) => (values.cpu_ticks[at] > 0 ? ticks / values.cpu_ticks[at] : null)), color, more);
   const charts = [
-    { title: 'The machine: CPU', unit: 'share', about: 'Of all its processors, squall and all other programs together. At 100% nothing on it is on time.', series: [share('busy', 'cpu_busy_ticks', 'c1'), share('taken by other guests', 'steal_ticks', 'c2', { dash: '2 2' })] },
+    { title: 'The machine: CPU', unit: 'share', about: 'Of all its processors, squall and all other programs together. At 100% everything on this machine is delayed.', series: [share('busy', 'cpu_busy_ticks', 'c1'), share('taken by other guests', 'steal_ticks', 'c2', { dash: '2 2' })] },
     { title: 'The machine: memory', unit: 'size', series: [gauge('squall', 'rss_bytes', 'c1'), gauge('TCP sockets of all programs', 'tcp_memory_bytes', 'c4', { dash: '5 3' })] },
     { title: 'The machine: network', unit: 'bytes', about: 'Bytes a second of all interfaces but loopback, both ways.', series: [gauge('network', 'network_bytes', 'c1', { per: true })] },
   ];
-  return charts.map((own) => ({ ...own, height: 110, series: own.series.filter(Boolean) })).filter((own) => own.series.length > 0).map(chart);
+  return charts.map((own) => ({ ...own, height: 120, series: own.series.filter(Boolean) })).filter((own) => own.series.length > 0).map(chart);
+}
+
+/** The heat map as a chart. */
+function heatChart() {
+  const map = curves && elapsed >= 1 && heat();
+  return map ? chart({
+    title: 'Latency heatmap', unit: 'time', series: [], paint: map, height: 220,
+    about: `Darker = more responses (max ${count(map.most)} per cell). Two bands are two kinds of responses; a column that rises and fades is a stall.`,
+    rows: heatRows,
+  }).figure : null;
 }
 
 /** What most responses took in each interval. */
@@ -164,7 +225,7 @@ function zoomBar() {
   return el('div.zoom', { role: 'group', 'aria-label': 'Part of the run that is shown' },
     el('span', null, 'Show seconds '), from, el('span', null, ' to '), to,
     el('button.small', { type: 'button', onclick: () => zoom(0, elapsed) }, 'whole run'), steady,
-    el('p.hint', null, 'Drag in a chart to zoom, double-click for all. With the keyboard: arrows move the moment, + and − zoom, 0 shows all.'));
+    el('p.hint', null, `Times of day are ${ZONE}. `, 'Drag in a chart to zoom, double-click for all. With the keyboard: arrows move the moment, + and − zoom, 0 shows all.'));
 }
 
 function legendOfMarks() {
