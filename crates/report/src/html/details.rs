@@ -113,8 +113,7 @@ impl Details {
 fn apdex(stats: &RequestStats) -> Option<f64> {
     let responses = stats.latency.count();
     let slow = stats.latency.count_above(APDEX_US);
-    let (satisfied, tolerated) =
-        (responses - slow, slow - stats.latency.count_above(4 * APDEX_US));
+    let (satisfied, tolerated) = (responses - slow, slow - stats.latency.count_above(4 * APDEX_US));
     let wrong = responses.saturating_sub(stats.count.saturating_sub(stats.errors));
     let tolerated = tolerated.saturating_sub(wrong.saturating_sub(satisfied));
     let good = satisfied.saturating_sub(wrong) as f64 + tolerated as f64 / 2.0;
