@@ -178,7 +178,7 @@ async function print(browser, file, pdf, drawn) {
       light: all('.line, text.tick, p, td, th, h2, h3').filter((own) => bright(getComputedStyle(own)[own.matches('.line') ? 'stroke' : own.matches('text') ? 'fill' : 'color']) > 140).map(name),
       // What says what follows it.
       leads: all('h2, h3, h2 + p, .zoom + .note, .about').map((own) => own.textContent.trim()),
-      precise: !!document.querySelector('details.prints'),
+      precise: [...document.querySelectorAll('details.prints > summary')].some((own) => own.textContent.startsWith('How precisely')),
     };
   });
   await page.emulateMedia({ media: null });

@@ -185,7 +185,7 @@ fn footer(paint: &mut Paint<'_>, area: Rect, state: &LiveState, browse: &Browse)
     let go_on = if state.is_paused() { "go on" } else { "pause" };
     let mut keys = format!(" ?:help  q:stop  p:{go_on}  +/-:{load}  n:number");
     if state.loads.len() > 1 {
-        keys.push_str("  l:other load");
+        keys.push_str("  l:load");
     }
     keys.push_str(match browse.tab {
         Tab::Overview => "  w:window  Tab:next",

@@ -88,7 +88,8 @@ function rowsSection() {
   if (all.length === 0) return null;
   const searched = ({ row }) => Object.keys(row.error_kinds).join(' ');
   // Errors first; where there are none, what there is most of.
-  const usual = (a, b) => b.row.errors - a.row.errors || b.row.count - a.row.count;
+  const wrong = ({ row }) => row.errors + (row.not_sent || 0);
+  const usual = (a, b) => wrong(b) - wrong(a) || b.row.count - a.row.count;
   return section('rows', 'Requests', 'Requests',
     ...opening({ title: 'Requests', all, columns: COLUMNS, hint: 'name, group, scenario or kind of error', searched, details: rowDetails, usual, most: REQUESTS_AT_FIRST, total: run.totals }, copyButton('copy as CSV', rowsCsv), unsentNote(), atLeastNote(allRows)));
 }
@@ -161,6 +162,8 @@ function opening({ title, all, columns, hint, searched, details, usual, most, to
     line.open();
   }));
   phone.addEventListener('change', arrange);
+  // Paper has no button for the others.
+  window.addEventListener('beforeprint', () => show({ most: Infinity }));
   arrange();
   const made = el('table.rows', null, el('caption.unseen', null, `${title}; a row opens its own curves`), el('thead', null, head), body, total ? el('tfoot', null, foot) : null);
   return [el('div.wide', { tabindex: 0, role: 'group', 'aria-label': title }, made),
@@ -169,13 +172,13 @@ function opening({ title, all, columns, hint, searched, details, usual, most, to
 
 function atLeastNote(rows) {
   return rows.some(({ row }) => row.latency_with_timeouts_us)
-    ? el('details', null, el('summary', null, 'What ≥ means'), el('p.note', null, `${words.definitions.latency_with_timeouts}.`)) : null;
+    ? el('details.prints', null, el('summary', null, 'What ≥ means'), el('p.note', null, `${words.definitions.latency_with_timeouts}.`)) : null;
 }
 
 /** Requests that were never sent are none of the target's. */
 function unsentNote() {
   const unsent = run.totals.not_sent || 0;
-  return unsent > 0 ? el('p.note.unsent', null, `${plural(unsent, 'request')} ${unsent === 1 ? 'was' : 'were'} never sent, and count${unsent === 1 ? 's' : ''} nowhere as ${unsent === 1 ? 'a request' : 'requests'}.`) : null;
+  return unsent > 0 ? el('p.note.unsent', null, `${plural(unsent, 'request')} could not be made and ${unsent === 1 ? 'was' : 'were'} never sent: not counted as requests.`) : null;
 }
 
 /** A row of a table, and the one under it that it opens; they are made when they are shown, with their cells in some order. */
@@ -208,7 +211,8 @@ function rowElements(own, columns, details) {
   };
   const button = el('button.name', { type: 'button', 'aria-expanded': 'false' }, row.name || '(no name)');
   const kind = row.kind && row.kind !== 'request' ? el('span.tag', null, row.kind) : null;
-  const name = el('th', { scope: 'row' }, button, kind, place(row) ? el('span.place', null, ` ${place(row)}`) : null);
+  const unsent = row.not_sent > 0 ? el('span.tag', null, `${count(row.not_sent)} not sent`) : null;
+  const name = el('th', { scope: 'row' }, button, kind, unsent, place(row) ? el('span.place', null, ` ${place(row)}`) : null);
   const cells = columns.map((column, at) => (at === 0 ? name : el(`${column.form || 'td.number'}${column.bad && column.bad(own) ? '.bad' : ''}`, null, column.show(own))));
   const tr = el('tr.opens');
   tr.addEventListener('click', (event) => {
@@ -257,6 +261,7 @@ function outcomeTable(row, more) {
   const each = (number) => `${bytes(number / Math.max(row.count, 1))} a request`;
   const rows = [...errors, ...statuses, ['received', bytes(row.bytes_in), each(row.bytes_in)], ['sent', bytes(row.bytes_out), each(row.bytes_out)]];
   if (typeof more.apdex === 'number') rows.push([`Apdex (T = ${time(words.apdex_us)})`, apdexText(row, more.apdex), '']);
+  if (row.not_sent > 0) rows.push(['not sent, as squall could not make it', count(row.not_sent), '']);
   if (row.cut_off > 0) rows.push(['cut off by the end of the load', count(row.cut_off), '']);
   return [table(`Outcomes of ${row.name}`, ['outcome', 'number', 'share'], rows)];
 }

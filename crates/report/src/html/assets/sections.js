@@ -26,7 +26,8 @@ function validityLine() {
   const [sign, meaning] = VALIDITY[run.validity] || [null, ''];
   if (!sign) return null;
   const first = run.validity_reasons.find((own) => own.validity === run.validity && own.validity !== 'valid');
-  return el(`p.validity.${{ valid: 'good', invalid: 'bad' }[run.validity] || 'doubt'}`, null, el(`span.word.${run.validity}`, null, `${sign} ${run.validity}`), ': ', first ? `${first.observed}. ` : `${meaning} `,
+  const color = { valid: 'good', invalid: 'bad' }[run.validity] || 'doubt';
+  return el(`p.validity.${color}`, null, el(`span.word.${run.validity}`, null, `${sign} ${run.validity}`), ': ', first ? `${first.observed}. ` : `${meaning} `,
     el('a', { href: '#validity' }, first ? 'Why, and what helps' : 'How this is known'));
 }
 
