@@ -78,7 +78,7 @@ function runsPart() {
     plan.hidden = plans.length < 2;
     const drawn = some.filter((own) => own.plan === plan.value);
     picture.hidden = drawn.length < 2;
-    picture.replaceChildren(...(drawn.length < 2 ? [] : [el('h3', null, 'Trend'), el('div.bar', null, measure, plan, el('p.hint', null, '● passed, ✕ failed; hollow: the numbers are not valid')), el('figure.plot-figure', null, trend(drawn, measure.value))]));
+    picture.replaceChildren(...(drawn.length < 2 ? [] : [el('figure.plot-figure', null, el('figcaption.bar', null, el('strong', null, 'Trend of'), measure, plan, el('span.hint', null, '● passed, ✕ failed; hollow: the numbers are not valid')), trend(drawn, measure.value))]));
   };
   const change = () => show();
   const filter = el('input', { type: 'search', 'aria-label': 'Filter', placeholder: 'Filter by name, plan, label, outcome', oninput: change });

@@ -261,8 +261,8 @@ function outcomeTable(row, more) {
   const each = (number) => `${bytes(number / Math.max(row.count, 1))} a request`;
   const rows = [...errors, ...statuses, ['received', bytes(row.bytes_in), each(row.bytes_in)], ['sent', bytes(row.bytes_out), each(row.bytes_out)]];
   if (typeof more.apdex === 'number') rows.push([`Apdex (T = ${time(words.apdex_us)})`, apdexText(row, more.apdex), '']);
-  if (row.not_sent > 0) rows.push(['not sent, as squall could not make it', count(row.not_sent), '']);
   if (row.cut_off > 0) rows.push(['cut off by the end of the load', count(row.cut_off), '']);
+  if (row.not_sent > 0) rows.push(['not sent, as squall could not make it', count(row.not_sent), '']);
   return [table(`Outcomes of ${row.name}`, ['outcome', 'number', 'share'], rows)];
 }
 

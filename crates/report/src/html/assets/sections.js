@@ -8,12 +8,13 @@ const VALIDITY = {
 
 /** What is to be known first: whether the run passed, by which thresholds, and in a line how far its numbers can be trusted. */
 function outcomeSection() {
-  const { passed, reasons } = run.outcome;
+  const { passed, reasons, caveats = [] } = run.outcome;
   // What failed by a threshold stands beside it.
   const others = reasons.filter((own) => own.kind !== 'threshold').map((own) => own.text);
   const failed = run.thresholds.filter((own) => !own.passed).length;
   const ofThresholds = run.thresholds.length === 0 ? [] : failed === 0 ? ['All thresholds passed.'] : [`${failed} of ${plural(run.thresholds.length, 'threshold')} failed.`];
   const why = passed && run.thresholds.length === 0 ? ['No check failed and no request was an error.'] : [...ofThresholds, ...others];
+  why.push(...caveats.map((text) => `${passed ? 'But ' : ''}${text}.`));
   const verdict = el(`div.verdict.${passed ? 'good' : 'bad'}`, null, el('p.word', null, passed ? '✔ passed' : '✘ failed'), why.map((line) => el('p', null, line)));
   const interrupted = run.interrupted ? ['The run was interrupted: these are the results up to then.'] : [];
   const warnings = [...interrupted, ...run.warnings].map((text) => el('p.warning', null, `▲ ${text}`));
@@ -55,7 +56,7 @@ function beyond({ value, limit, op, passed }) {
   const ratio = value / limit;
   const rounded = (share) => `${count(Math.max(1, Math.round(share * 100)))}%`;
   if (ratio >= 3) return `${exact(Number(ratio.toPrecision(2)))} times the limit`;
-  if (passed) return `${rounded(ratio)} of the limit`;
+  if (passed) return `${percent(Math.round(ratio * 100) / 100)} of the limit`;
   return ratio === 1 ? 'at the limit' : isUpper ? `${rounded(ratio - 1)} over` : `${rounded(1 - ratio)} under`;
 }
 
