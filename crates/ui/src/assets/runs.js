@@ -17,7 +17,8 @@ const away = { target: '_blank', rel: 'noopener' };
 /** A measure of the runs of a plan, the oldest first: a dot for each run, a cross for one that failed, hollow if its numbers are not valid. */
 function trend(runs, name) {
   const { of, unit } = MEASURES[name];
-  const [width, height] = [1120, 200];
+  // Letters of a phone's picture can be read.
+  const [width, height] = [window.innerWidth < 640 ? 480 : 1120, 200];
   const drawn = [...runs].sort((a, b) => a.started_unix - b.started_unix);
   const x = (at) => MARGIN.left + ((at + 0.5) / drawn.length) * (width - MARGIN.left - MARGIN.right);
   const axis = scale([{ shown: drawn.map((own) => [0, of(own)]) }], false, unit, height);
@@ -57,7 +58,7 @@ function runsPart() {
   const word = (text, of) => el(`span.word.${of}`, null, text);
   const cells = (own) => [
     el('span', null, tick(own), ' ', own.report ? el('a', { href: reportOf(own), ...away }, own.name) : own.name),
-    startedAt(own), labelsOf(own), word(own.outcome, own.outcome), word(own.validity, WORDS[own.validity] || ''),
+    word(own.outcome, own.outcome), word(own.validity, WORDS[own.validity] || ''), startedAt(own), labelsOf(own),
     time(own.elapsed_s * 1e6), count(own.requests), rate(own.rate), percent(own.error_rate), time(own.p50_us), time(own.p95_us), time(own.p99_us),
   ];
   const show = () => {
@@ -65,7 +66,7 @@ function runsPart() {
     const shownRuns = known.runs.filter((own) => `${own.name} ${own.plan} ${labelsOf(own)} ${own.outcome} ${own.validity}`.toLowerCase().includes(wanted));
     const unread = known.unread > 0 ? el('p.note', null, `${plural(known.unread, 'folder')} could not be read.`) : null;
     const rows = shownRuns.length > 0
-      ? table('Runs', ['run', 'started (UTC)', 'labels', 'outcome', 'validity', 'length', 'requests', 'rate', 'errors', 'p50', 'p95', 'p99'], shownRuns.map(cells), 5)
+      ? table('Runs', ['run', 'outcome', 'validity', 'started (UTC)', 'labels', 'length', 'requests', 'rate', 'errors', 'p50', 'p95', 'p99'], shownRuns.map(cells), 5)
       : el('p.note', null, known.runs.length > 0 ? 'None has that.' : `There are none in ${known.folder} yet.`);
     list.replaceChildren(rows, ...[unread].filter(Boolean));
     draw(shownRuns);

@@ -95,7 +95,7 @@ const UNITS = {
 };
 
 /** A number beside an axis. */
-const tickText = (value, unit) => (value === 0 && unit !== 'time' ? '0' : UNITS[unit].tick(value));
+const tickText = (value, unit) => (value === 0 ? '0' : UNITS[unit].tick(value));
 
 /** Tells a screen reader. */
 function announce(text) {

@@ -142,8 +142,9 @@ function againstLoad() {
   const [least, most] = [Math.min(...all.map((own) => own.x)), Math.max(...all.map((own) => own.x))];
   if (all.length < 3) return null;
   if (most - least < 1) return el('p', null, `The load was the same all the time (${exact(Math.round(most * 10) / 10)} ${name}): it shows no effect of load on latency.`);
-  const [width, height] = [1120, 300];
-  const across = ticks(most, 8, name === 'users' ? 'count' : undefined);
+  // Letters of a phone's picture can be read.
+  const [width, height] = [phone.matches ? 480 : 1120, 300];
+  const across = ticks(most, phone.matches ? 4 : 8, name === 'users' ? 'count' : undefined);
   const x = (value) => MARGIN.left + (value / across[across.length - 1]) * (width - MARGIN.left - MARGIN.right);
   const inner = height - MARGIN.top - BOTTOM;
   const values = all.flatMap((own) => [own.low, own.high]);
