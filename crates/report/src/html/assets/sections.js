@@ -80,9 +80,9 @@ function errorsSection() {
   if (kinds.length === 0) return run.totals.count > 0 ? section('errors', 'Errors', 'Errors', el('p', null, 'No errors.')) : null;
   const rows = kinds.map(([kind, number]) => {
     const requests = run.requests.filter((row) => row.error_kinds[kind]).sort((a, b) => b.error_kinds[kind] - a.error_kinds[kind]);
-    const sample = details.examples.find((own) => own.error === kind);
+    const text = (details.examples.find((own) => own.error === kind) || {}).text || run.log.find((line) => line.includes(`: ${kind}: `));
     return [el('span', { title: words.errors[kind] }, spoken(kind)), count(number), percent(number / Math.max(run.totals.count, 1)), el('span', null, links(requests, (row) => row.error_kinds[kind])),
-      sample ? el('code', { title: sample.text }, begin(sample.text, 200)) : words.errors[kind] || ''];
+      text ? el('code', { title: text }, begin(text, 200)) : words.errors[kind] || ''];
   });
   const made = (some) => table('Errors by kind', ['kind', 'number', 'of requests', 'where', 'example'], some, 9, 'table.prose.compact.errors');
   const first = rows.slice(0, KINDS_AT_FIRST);
@@ -93,6 +93,8 @@ function errorsSection() {
 const begin = (text, most) => (text.length > most ? `${text.slice(0, most)}…` : text);
 
 function validitySection() {
+  // Where no load ran there are no numbers.
+  if (!VALIDITY[run.validity]) return null;
   const all = run.validity_reasons;
   const sentence = {
     valid: 'The numbers describe the target.',

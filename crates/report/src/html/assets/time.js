@@ -60,7 +60,7 @@ function timeSection() {
     chart({ title: 'Latency', unit: 'time', series: all.latency, log: spread(all.latency), height: 230, named: true, limits: limitsOf('us', isAll), about: 'Percentiles of the complete responses of each interval, merged from histograms and never averaged.' }),
     chart({ title: 'Requests/s', unit: 'rate', limits: limitsOf('per_second', isAll), about: plans ? `Planned: ${plans}.` : null, series: [all.count, dropped()].filter(Boolean) }),
     ...arrivalsChart(), ...usersChart(), ...errorChart(all),
-    chart({ title: 'Bytes a second', unit: 'bytes', series: all.bytes, height: 120 }),
+    chart({ title: 'Bytes/s', unit: 'bytes', series: all.bytes, height: 120 }),
   ];
   const late = curves && curves.late > 0 ? el('p.note', null, `${plural(curves.late, 'slice')} of a worker and second came too late to be drawn in the curves of rows.`) : null;
   return section('time', 'Over time', 'Over time', zoomBar(), legendOfMarks(), late, ...own.map((one) => one.figure));
