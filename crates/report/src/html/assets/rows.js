@@ -153,7 +153,7 @@ function opening({ title, all, columns, hint, searched, details, usual, most, to
     shown.textContent = some.length === lines.length ? plural(lines.length, 'row') : `${some.length} of ${plural(lines.length, 'row')}`;
   };
   const sort = (at) => show({ by: at, down: at === state.by ? !state.down : at > 0 });
-  const filter = el('input', { type: 'search', placeholder: hint, 'aria-label': `Filter: ${title}`, oninput: () => show({ text: filter.value.toLowerCase() }) });
+  const filter = el('input', { type: 'search', placeholder: `Filter by ${hint}`, 'aria-label': `Filter: ${title}`, oninput: () => show({ text: filter.value.toLowerCase() }) });
   const kinds = [...new Set(all.map(({ row }) => row.kind))];
   const kind = el('select', { 'aria-label': 'Kind of rows', onchange: () => show({ kind: kind.value }) }, el('option', { value: '' }, 'all kinds'), kinds.map((own) => el('option', { value: own }, `${own}s`)));
   lines.forEach((line) => openers.set(line.own.row, () => {
