@@ -3,7 +3,7 @@
 /** The rows of the result with what belongs to them, and its checks. */
 const allRows = [...run.requests, ...run.groups, ...run.iterations].map((row, at) => ({ row, more: details.rows[at] || {} }));
 const allChecks = run.checks.map((row, at) => ({ row, more: { line: details.checks[at] } }));
-const many = { scenarios: new Set(allRows.map(({ row }) => row.scenario)).size > 1, kinds: new Set(allRows.map(({ row }) => row.kind)).size > 1 };
+const many = { scenarios: new Set(allRows.map(({ row }) => row.scenario)).size > 1 };
 
 const tags = (row) => Object.entries(row.tags || {}).map(([name, text]) => `${name}: ${text}`);
 const place = (row) => [many.scenarios ? row.scenario : null, ...row.group, ...tags(row)].filter(Boolean).join(' › ');
