@@ -32,7 +32,7 @@ async function look(browser, file, form, shots, drawn) {
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   // What opens is looked at too.
   await page.evaluate(() => document.querySelectorAll('details').forEach((own) => (own.open = true)));
-  for (const id of ['#rows', '#checks']) {
+  for (const id of ['#rows', '#groups', '#checks']) {
     const name = page.locator(`${id} button.name`).first();
     if (await name.count()) await name.click();
   }
@@ -46,13 +46,47 @@ async function look(browser, file, form, shots, drawn) {
   return { ...seen, violations: violations.map((own) => `${own.id}: ${own.help}: ${own.nodes[0].html.slice(0, 200)}`) };
 }
 
+/** What the first screen of 1280 by 800 shows of a report, and where a click on an error leads. */
+async function first(page) {
+  const seen = {};
+  seen.first = await page.evaluate(() => {
+    const texts = (selector) => [...document.querySelectorAll(selector)].map((own) => own.textContent.trim());
+    const cells = (selector) => [...document.querySelectorAll(selector)].map((row) => [...row.children].map((own) => own.textContent.trim()));
+    const wanted = ['.verdict .word', '.validity', '#outcome tbody tr', '#rows tbody tr.opens', '#rows tfoot tr', '#errors tbody tr:nth-child(-n+2)'];
+    const below = (own) => own.getBoundingClientRect().bottom > window.innerHeight;
+    return {
+      beyond: wanted.filter((selector) => [...document.querySelectorAll(selector)].some(below)),
+      thresholds: cells('#outcome tbody tr'), columns: texts('#rows thead th'), requests: texts('#rows button.name'),
+      total: (cells('#rows tfoot tr')[0] || []), more: texts('#rows .bar button')[0], errors: cells('#errors tbody tr'),
+    };
+  });
+  // The texts of each axis of values, and of thresholds; a clock below an axis.
+  seen.axes = await page.evaluate(() => [...document.querySelectorAll('figure.chart svg, figure.plot-figure svg')].map((own) =>
+    [...own.querySelectorAll('text.tick[text-anchor=end]')].filter((tick) => tick.getAttribute('x') === '64').map((tick) => tick.textContent)).filter((all) => all.length > 1));
+  seen.limits = await page.locator('text.limit').allTextContents();
+  seen.clock = await page.locator('#time text.tick', { hasText: /:\d\d:/ }).first().textContent();
+  const link = page.locator('#errors button.link').first();
+  if (await link.count()) {
+    const asked = await link.textContent();
+    await link.click();
+    const open = page.locator('#rows tr.opens:has(+ tr.under:not([hidden]))');
+    seen.led = { asked, open: await open.locator('button.name').allTextContents(), figures: await page.locator('#rows tr.under:not([hidden]) figure').count() };
+    await open.locator('button.name').click();
+  }
+  await page.setViewportSize({ width: 390, height: 844 });
+  seen.phone = await page.locator('#rows thead th').allTextContents();
+  return seen;
+}
+
 /** What a person does with keys and pointer, and what the page makes of it. */
 async function use(browser, file) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
   page.setDefaultTimeout(PATIENT.timeout);
   await page.goto(`file://${file}`);
   await page.waitForSelector('html[data-ready]', PATIENT);
-  const seen = {};
+  await page.setViewportSize({ width: 1280, height: 800 });
+  const seen = await first(page);
+  await page.setViewportSize({ width: 1280, height: 900 });
   const plot = page.locator('#time .plot').first();
   await plot.focus();
   await page.keyboard.press('ArrowRight');
@@ -73,15 +107,22 @@ async function use(browser, file) {
   seen.dragged = await length() < whole;
   await plot.dblclick();
   seen.rows = await browse(page, '#rows');
-  if (await page.locator('#checks').count()) seen.checks = await browse(page, '#checks');
-  const latency = page.locator('#time figure', { has: page.getByRole('heading', { name: 'Latency', exact: true }) });
-  await latency.locator('summary').click();
-  await latency.locator('tbody tr').first().waitFor(PATIENT);
-  seen.latency = await latency.locator('tr').evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
+  for (const id of ['groups', 'checks']) if (await page.locator(`#${id}`).count()) seen[id] = await browse(page, `#${id}`);
+  seen.latency = await values(page, /^Latency$/);
+  seen.users = await values(page, /^Virtual users/);
   seen.names = await page.evaluate(() => JSON.parse(document.getElementById('run').textContent).requests.map((row) => row.name));
   seen.shown = await page.evaluate(() => document.body.innerText);
   await page.close();
   return seen;
+}
+
+/** The table behind a chart over time. */
+async function values(page, title) {
+  const chart = page.locator('#time figure', { has: page.getByRole('heading', { name: title }) });
+  if (!await chart.count()) return [];
+  await chart.locator('summary').click();
+  await chart.locator('tbody tr').first().waitFor(PATIENT);
+  return chart.locator('tr').evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
 }
 
 /** What keys and pointer make of a table whose rows open. */
@@ -129,7 +170,7 @@ async function print(browser, file, pdf, drawn) {
     };
     return {
       wide: document.documentElement.scrollWidth > window.innerWidth + 1,
-      controls: all('input, select, textarea, nav, button').filter((own) => !own.closest('.legend, thead') && !own.matches('.name')).map(name),
+      controls: all('input, select, textarea, nav, button').filter((own) => !own.closest('.legend, thead') && !own.matches('.name, .link')).map(name),
       cut: all('pre, .wide, td, th, p, dd, .piece span').filter((own) => own.scrollWidth > own.clientWidth + 1 && getComputedStyle(own).overflow !== 'visible').map(name),
       beyond: all('svg text').filter(beyond).map(name),
       scheme: getComputedStyle(document.documentElement).colorScheme,
@@ -137,7 +178,7 @@ async function print(browser, file, pdf, drawn) {
       light: all('.line, text.tick, p, td, th, h2, h3').filter((own) => bright(getComputedStyle(own)[own.matches('.line') ? 'stroke' : own.matches('text') ? 'fill' : 'color']) > 140).map(name),
       // What says what follows it.
       leads: all('h2, h3, h2 + p, .zoom + .note, .about').map((own) => own.textContent.trim()),
-      precise: !!document.querySelector('details.prints'),
+      precise: [...document.querySelectorAll('details.prints > summary')].some((own) => own.textContent.startsWith('How precisely')),
     };
   });
   await page.emulateMedia({ media: null });

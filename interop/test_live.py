@@ -82,7 +82,7 @@ class Live(unittest.TestCase):
         screen.wait_for("As planned?")
         shown = screen.wait_for("x status in broken")
         screen.wait_for("broken: status: ")
-        for word in ("running", "buyer", "guest", "Arrivals", "p99", "20 users", "Squall fine?"):
+        for word in ("running", "buyer", "guest", "Arrivals", "p99", "20 users", "Generator OK?"):
             self.assertIn(word, shown)
         for key, word in [("2", "search"), ("3", "x status in broken"), ("4", "status == 200"), ("4", "p99(home)"),
                           ("5", "busiest worker"), ("6", "load begins"), ("?", "stop in order")]:

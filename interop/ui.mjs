@@ -158,7 +158,16 @@ async function runs(browser, { url, shot }, seen) {
     await page.waitForSelector('html[data-ready]', SOON);
     seen.forms.push(await judge(page, form, shot));
     if (form !== 'light') continue;
-    seen.text = await page.locator('#main').innerText();
+    seen.rows = await page.locator('#runs tbody tr').evaluateAll((all) => all.map((row) => [...row.children].map((own) => own.textContent.trim())));
+    seen.trend = await page.locator('#runs .mark-of-run').count();
+    const ticks = page.locator('#runs tbody tr', { hasText: '-shop' }).locator('input');
+    seen.before = await page.locator('#runs .bar').first().innerText();
+    for (const at of [0, 1]) await ticks.nth(at).check();
+    seen.ticked = await page.locator('#runs .bar').first().innerText();
+    const [compared] = await Promise.all([page.context().waitForEvent('page', SOON), page.getByRole('link', { name: 'Compare' }).click()]);
+    await compared.waitForSelector('h1', SOON);
+    seen.compared = await compared.locator('h1').innerText();
+    await compared.close();
     await page.locator('input[type=search]').fill('no such run');
     seen.none = await page.locator('#main').innerText();
     await page.locator('input[type=search]').fill('');

@@ -30,7 +30,7 @@ impl Tab {
             Tab::Requests => "Requests",
             Tab::Errors => "Errors",
             Tab::Checks => "Checks",
-            Tab::Generator => "Squall",
+            Tab::Generator => "Generator",
             Tab::Log => "Log",
         }
     }

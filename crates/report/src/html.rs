@@ -38,6 +38,7 @@ const SCRIPT: &str = concat!(
     include_str!("html/assets/plots.js"),
     include_str!("html/assets/time.js"),
     include_str!("html/assets/rows.js"),
+    include_str!("html/assets/responses.js"),
     include_str!("html/assets/sections.js"),
     include_str!("html/assets/page.js"),
     "})();\n"
@@ -102,6 +103,7 @@ fn words() -> Value {
         "phases": PHASES,
         "percentiles": distribution::PERCENTILES,
         "bins_per_decade": distribution::BINS_PER_DECADE,
+        "apdex_us": details::APDEX_US,
     })
 }
 

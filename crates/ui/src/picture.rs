@@ -125,7 +125,7 @@ fn parts(state: &LiveState) -> Vec<(&'static str, Value)> {
 fn about(state: &LiveState) -> Value {
     json!({
         "plan": state.plan,
-        "target": state.target,
+        "target": state.target_beside_plan(),
         "doing": state.doing(),
         "phase": state.phase.label(),
         "paused": state.is_paused(),
@@ -221,12 +221,14 @@ fn problem(own: &Problem) -> Value {
     })
 }
 
-/// Thresholds, checks and all latencies, as they were evaluated last.
+/// Thresholds, checks and all latencies, as they were evaluated last; of thresholds, where one fails, also the last second.
 fn judged(state: &LiveState) -> Value {
     let at = |p| state.all.latency.percentile(p);
+    let lately =
+        state.last_second.iter().map(|own| own.shown.as_str()).chain(std::iter::repeat(""));
     json!({
-        "thresholds": state.thresholds.iter().map(|own| json!({
-            "text": own.text, "passed": own.passed, "shown": own.shown,
+        "thresholds": state.thresholds.iter().zip(lately).map(|(own, lately)| json!({
+            "text": own.text, "passed": own.passed, "shown": own.shown, "last_second": lately,
         })).collect::<Vec<Value>>(),
         "checks": state.checks.iter().map(|(scenario, name, counts)| json!({
             "scenario": scenario, "name": name,

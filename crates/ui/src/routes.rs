@@ -35,9 +35,10 @@ pub fn answer(content: &Content, ending: &Ending, path: &str, request: &Request)
         ("POST", "control", Some((shared, handle))) => control(shared, handle, request),
         ("GET", "runs.json", _) => list(content),
         ("GET", REPORT, _) => ending.held().map_or_else(|| Response::status(404), a_report),
-        ("GET", path, _) => match path.strip_prefix("runs/") {
-            Some(path) => report(content, path),
-            None => Response::status(404),
+        ("GET", path, _) => match path.split_once('/') {
+            Some(("runs", path)) => report(content, path),
+            Some(("compare", path)) => comparison(content, path),
+            _ => Response::status(404),
         },
         (_, "" | "events" | "control" | "runs.json", _) => Response::status(405),
         _ => Response::status(404),
@@ -67,6 +68,14 @@ fn report(content: &Content, path: &str) -> Response {
     match found.map(read) {
         Some(Ok(body)) => a_report(body),
         _ => Response::status(404),
+    }
+}
+
+fn comparison(content: &Content, path: &str) -> Response {
+    let Some(runs) = &content.runs else { return Response::status(404) };
+    match runs.compare(path) {
+        Ok(page) => a_report(page.into_bytes()),
+        Err(why) => Response::text(404, &why),
     }
 }
 

@@ -11,12 +11,14 @@ use std::time::{Duration, SystemTime};
 use percent_encoding::percent_decode_str;
 use rustix::fs::{Mode, OFlags, open, openat};
 use serde_json::{Value, json};
-use squall_report::{Extent, HistoryRun, history_run};
+use squall_report::{Extent, HistoryRun, Side, compare_html, compare_runs, history_run};
 
 /// The page of a run, in its folder.
 pub const REPORT: &str = "report.html";
 /// Its result.
 const RESULT: &str = "run.json";
+/// Most runs that are compared on one page.
+const MAX_COMPARED: usize = 10;
 /// A file that was changed so shortly ago may change again without a sign of it, since times on disk are coarse.
 const SETTLED: Duration = Duration::from_secs(1);
 
@@ -101,6 +103,34 @@ impl Runs {
     pub fn report(&self, path: &str) -> io::Result<File> {
         report(&self.folder, path)
     }
+
+    /// The page that compares runs with the first of them: their names are the parts of a path, as it stands in a request.
+    ///
+    /// # Errors
+    /// There are too few or too many, or one cannot be read, in a sentence.
+    pub fn compare(&self, path: &str) -> Result<String, String> {
+        let names = path.split('/').map(|name| percent_decode_str(name).decode_utf8());
+        let names: Result<Vec<_>, _> = names.collect();
+        let names = names.map_err(|_| "no run has such a name".to_owned())?;
+        if !(2..=MAX_COMPARED).contains(&names.len()) {
+            return Err(format!("2 to {MAX_COMPARED} runs can be compared"));
+        }
+        let sides: Result<Vec<Side>, String> = names.iter().map(|name| self.side(name)).collect();
+        Ok(compare_html(&compare_runs(&sides?, &[])))
+    }
+
+    /// A run to be compared.
+    fn side(&self, name: &str) -> Result<Side, String> {
+        find(&self.folder, name, RESULT).map_err(|error| format!("{name}: {error}"))?;
+        let folder = self.folder.join(name);
+        let wrong = |error: io::Error| format!("{name}: {error}");
+        for entry in fs::read_dir(&folder).map_err(wrong)? {
+            if entry.and_then(|own| own.file_type()).map_err(wrong)?.is_symlink() {
+                return Err(format!("{name}: a run with links in its folder is not read"));
+            }
+        }
+        Side::load(&folder).map_err(|error| error.to_string())
+    }
 }
 
 /// A run in the list.
@@ -118,6 +148,7 @@ fn listed(name: &str, run: &HistoryRun) -> Value {
         "rate": totals.rate,
         "error_rate": totals.error_rate,
         "p50_us": totals.latency_us.p50,
+        "p95_us": totals.latency_us.p95,
         "p99_us": totals.latency_us.p99,
         "labels": run.meta.labels,
     })
@@ -223,6 +254,27 @@ mod tests {
         fs::write(&path, text).expect("written");
         let file = File::options().write(true).open(&path).expect("there");
         file.set_modified(modified).expect("set");
+    }
+
+    #[test]
+    fn only_runs_of_the_folder_are_compared() {
+        let outside = tempfile::tempdir().expect("a folder");
+        let base = outside.path().join("runs");
+        let ended = SystemTime::now();
+        ["one", "two"].iter().for_each(|name| write(&base, name, &result("a", 1), ended));
+        write(outside.path(), "elsewhere", &result("a", 1), ended);
+        write(&base, "linked", &result("a", 1), ended);
+        symlink("../../elsewhere/run.json", base.join("linked").join("slices.bin"))
+            .expect("a link");
+        let runs = Runs::of(&base);
+        let wrong = |path: &str| runs.compare(path).expect_err("not compared");
+        assert!(wrong("one").contains("2 to 10 runs"), "{}", wrong("one"));
+        let many = vec!["one"; MAX_COMPARED + 1].join("/");
+        assert!(wrong(&many).contains("2 to 10 runs"));
+        for path in ["../one", "%2e%2e%2felsewhere/one", "none/one", "/one", "%ff/one"] {
+            assert!(!wrong(path).contains("slices.bin"), "{path}: {}", wrong(path));
+        }
+        assert!(wrong("linked/one").contains("links"), "{}", wrong("linked/one"));
     }
 
     fn result(plan: &str, started_unix: u32) -> String {

@@ -453,6 +453,11 @@ fn the_runs_of_a_folder_and_their_reports() {
     assert!(status == 200 && report.contains("<!doctype html>"));
     assert_eq!(served.get("runs/linked/report.html").0, 404);
     assert_eq!(served.get(&format!("runs/{name}/run.json")).0, 404);
+    let (status, compared) = served.get(&format!("compare/{name}/{name}"));
+    assert!(status == 200 && compared.contains(&format!("{name} against {name}")), "{compared}");
+    for wrong in ["compare/linked", &format!("compare/{name}/linked"), "compare/"] {
+        assert_eq!(served.get(wrong).0, 404, "{wrong}");
+    }
     let id = served.child.id().to_string();
     assert!(Command::new("kill").arg(id).status().expect("kill runs").success());
     assert_eq!(served.end(), 0);

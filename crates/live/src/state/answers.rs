@@ -2,7 +2,7 @@
 //! squall? Pure.
 
 use squall_analysis::{Validity, worst};
-use squall_base::units::{count, percent, rate, time};
+use squall_base::units::{count, counted, percent, rate, time};
 use squall_runner::Phase;
 
 use super::{LiveState, Point, Stopping};
@@ -43,18 +43,18 @@ pub struct HealthAnswer {
 pub struct Conclusion {
     /// How good it is.
     pub mood: Mood,
-    /// Who limits the run, in a few words.
-    pub word: &'static str,
+    /// Who limits the run, or which threshold fails, in a few words.
+    pub word: String,
     /// What that means, in a sentence.
     pub text: String,
 }
 
 impl LiveState {
-    /// Who is the limit: the target, squall, or nobody. Of a generator that is in trouble nothing is said of the target,
+    /// Who is the limit (the target, squall, or nobody), or which threshold fails. Of a generator that is in trouble nothing is said of the target,
     /// since its numbers are squall's own.
     pub fn conclusion(&self) -> Conclusion {
         let [planned, target, _] = self.answers();
-        let of = |mood, word, text: String| Conclusion { mood, word, text };
+        let of = |mood, word: &str, text: String| Conclusion { mood, word: word.to_owned(), text };
         let own = self
             .reasons
             .iter()
@@ -80,9 +80,18 @@ impl LiveState {
                 of(Mood::Bad, "The target is the limit", format!("{text}: {}.", planned.detail))
             }
             (_, Mood::Bad) => {
-                let text =
-                    format!("squall keeps up, and the load is as planned: {}.", target.detail);
-                of(Mood::Bad, "The target is in trouble", text)
+                let failing = self.failing_thresholds();
+                let word = match failing.as_slice() {
+                    [] => format!("Requests fail: {}", self.errors_now()),
+                    [one] => format!("1 threshold failing: {one}"),
+                    [first, others @ ..] => {
+                        let number = failing.len();
+                        let more = others.join("; ");
+                        format!("{number} thresholds failing: {first}; {more}")
+                    }
+                };
+                let text = "The load is as planned, and squall keeps up.".to_owned();
+                Conclusion { mood: Mood::Bad, word, text }
             }
             (_, Mood::Doubtful) => of(
                 Mood::Doubtful,
@@ -109,8 +118,8 @@ impl LiveState {
         };
         [
             answer("As planned?", self.as_planned()),
-            answer("Target fine?", self.target_fine()),
-            answer("Squall fine?", self.squall_fine()),
+            answer("Target OK?", self.target_ok()),
+            answer("Generator OK?", self.generator_ok()),
         ]
     }
 
@@ -189,32 +198,38 @@ impl LiveState {
         words.join(", ")
     }
 
-    fn target_fine(&self) -> (Mood, &'static str, String) {
+    fn target_ok(&self) -> (Mood, &'static str, String) {
         let lately = self.history.lately();
         let requests: u64 = lately.iter().map(|point| point.requests).sum();
         let Some(last) = self.history.last().filter(|_| requests > 0) else {
             return (Mood::Unknown, "not yet", String::new());
         };
-        let now = self.now();
-        let errors: u64 = now.iter().map(|point| point.errors).sum();
-        let of: u64 = now.iter().map(|point| point.requests).sum();
-        let failing = self.thresholds.iter().filter(|threshold| !threshold.passed).count();
-        let mut words =
-            vec![format!("p50 {}, p99 {}", time(last.p50_us as f64), time(last.p99_us as f64))];
-        if !self.thresholds.is_empty() {
-            let of = self.thresholds.len();
-            match failing {
-                0 => words.push(format!("{of} thresholds pass so far")),
-                _ => words.insert(0, format!("{failing} of {of} thresholds fail so far")),
-            }
+        let errors: u64 = self.now().iter().map(|point| point.errors).sum();
+        let failing = self.failing_thresholds();
+        // What is wrong first: a narrow screen shows no more.
+        let mut words = Vec::new();
+        if let [first, others @ ..] = failing.as_slice() {
+            words.push(first.clone());
+            words.extend((!others.is_empty()).then(|| format!("{} more fail", others.len())));
         }
         if errors > 0 {
-            words.insert(0, format!("{} errors now", percent(errors as f64 / of.max(1) as f64)));
+            words.push(self.errors_now());
         } else if self.problems.total() > 0 {
-            words.insert(0, format!("{} errors before", count(self.problems.total())));
+            words.push(format!("{} errors before", count(self.problems.total())));
+        }
+        // In a second without any response there is none.
+        if last.p99_us > 0 {
+            let [p50, p99] = [last.p50_us, last.p99_us].map(|us| time(us as f64));
+            words.push(format!("p50 {p50}, p99 {p99}"));
+        }
+        if failing.is_empty() && !self.thresholds.is_empty() {
+            words.push(format!(
+                "{} pass so far",
+                counted(self.thresholds.len() as u64, "threshold")
+            ));
         }
         let detail = words.join(", ");
-        match (failing, errors, self.problems.total()) {
+        match (failing.len(), errors, self.problems.total()) {
             (1.., ..) => (Mood::Bad, "no", detail),
             (0, 1.., _) => (Mood::Bad, "errors", detail),
             (0, 0, 1..) => (Mood::Doubtful, "again", detail),
@@ -222,7 +237,14 @@ impl LiveState {
         }
     }
 
-    fn squall_fine(&self) -> (Mood, &'static str, String) {
+    /// How many of the requests of the last seconds were errors.
+    fn errors_now(&self) -> String {
+        let sum = |of: fn(&Point) -> u64| self.now().iter().map(of).sum::<u64>() as f64;
+        let (errors, requests) = (sum(|point| point.errors), sum(|point| point.requests));
+        format!("{} errors now", percent(errors / requests.max(1.0)))
+    }
+
+    fn generator_ok(&self) -> (Mood, &'static str, String) {
         let Some(last) = self.history.last() else {
             return (Mood::Unknown, "not yet", String::new());
         };
@@ -236,7 +258,7 @@ impl LiveState {
             percent(last.busiest_ns as f64 / 1e9),
             time(last.send_delay_p99_us as f64)
         );
-        (Mood::Good, "valid", detail)
+        (Mood::Good, "yes", detail)
     }
 
     /// What the run does now, in a word.

@@ -7,6 +7,7 @@ mod problems;
 mod rows;
 #[cfg(test)]
 pub(crate) mod tests;
+mod thresholds;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -76,6 +77,8 @@ pub struct LiveState {
     pub checks: Vec<(String, String, CheckCounts)>,
     /// Its thresholds as they stand.
     pub thresholds: Vec<ThresholdResult>,
+    /// What they come to in the last second alone; empty: none of them fails.
+    pub last_second: Vec<ThresholdResult>,
     /// What its numbers may suffer from so far, the most severe first.
     pub reasons: Vec<Reason>,
     /// Requests, resources and programs that have ended.
@@ -131,6 +134,7 @@ impl LiveState {
             problems: Problems::default(),
             checks: Vec::new(),
             thresholds: Vec::new(),
+            last_second: Vec::new(),
             reasons: Vec::new(),
             requests: 0,
             all: RequestStats::default(),
@@ -188,6 +192,26 @@ impl LiveState {
         if second.second.is_multiple_of(EVALUATE_EVERY) {
             self.evaluate(f64::from(second.second + 1));
         }
+        self.last_second = match self.thresholds.iter().all(|own| own.passed) {
+            true => Vec::new(),
+            false => {
+                let totals = thresholds::of_second(second);
+                self.limits.iter().map(|limit| limit.evaluate(&totals, 1.0)).collect()
+            }
+        };
+    }
+
+    /// The thresholds that fail so far, a line each, with what the last second alone came to.
+    pub fn failing_thresholds(&self) -> Vec<String> {
+        let lately = self.last_second.iter().map(Some).chain(std::iter::repeat(None));
+        let all = self.thresholds.iter().zip(lately).filter(|(own, _)| !own.passed);
+        all.map(|(own, lately)| thresholds::failing(own, lately)).collect()
+    }
+
+    /// Where requests go, if the name of the plan does not say so: a single URL is both.
+    pub fn target_beside_plan(&self) -> Option<&str> {
+        let is_said = self.target.is_empty() || self.plan.contains(self.target.as_str());
+        (!is_said).then_some(self.target.as_str())
     }
 
     /// Notes a second for the charts.

@@ -118,7 +118,7 @@ pub fn checks(paint: &mut Paint<'_>, area: Rect, state: &LiveState, browse: &Bro
     let mut lines = Vec::new();
     for own in state.thresholds.iter().filter(|own| browse.passes(&own.text)) {
         let (word, mood) = if own.passed { ("passes", Mood::Good) } else { ("FAILS", Mood::Bad) };
-        let text = format!("{word}  {}  now {}", escape_control(&own.text), own.shown);
+        let text = format!("{word}  {}  so far {}", escape_control(&own.text), own.shown);
         lines.push(Line::of(text, theme.mood(mood)));
     }
     if !lines.is_empty() {
@@ -171,17 +171,17 @@ const HELP: [(&str, &str); 16] = [
     ("q, s", "stop in order (asks first); again: end at once"),
     ("Ctrl-C", "the same without being asked"),
     ("p, space", "pause, and go on"),
-    ("+  -", "a tenth more or less users or rate of the chosen load"),
+    ("+  -", "10% more or fewer users, or arrivals, of the chosen load"),
     ("n", "a number of users, or a rate, for the chosen load"),
     ("l", "choose the next load"),
     ("w", "charts: the last minute, or the whole load"),
-    ("o  r", "requests: another order; turn it around"),
+    ("o  r", "requests: another order; reverse it"),
     ("/  Esc", "show only names with what is typed; all again"),
-    ("Ctrl-L", "draw everything anew"),
+    ("Ctrl-L", "redraw"),
     ("?, h", "this help"),
     ("", ""),
     ("", "Requests whose curve has another colour, or ×, had errors then."),
-    ("", "In flight: the most requests at once within the last second."),
+    ("", "In flight: the peak of concurrent requests in the last second."),
 ];
 
 /// The help.

@@ -83,8 +83,7 @@ fn title(paint: &mut Paint<'_>, area: Rect, state: &LiveState) {
     paint.text(area, 0, 0, &blank, bar);
     let doing = format!("{} ", state.doing());
     let room = area.width.saturating_sub(width(&doing) + 1);
-    let target =
-        if state.target.is_empty() { String::new() } else { format!("  at {}", state.target) };
+    let target = state.target_beside_plan().map_or(String::new(), |own| format!("  at {own}"));
     paint.text(area, 0, 0, &fit(&format!(" squall  {}{target}", state.plan), room), bar);
     paint.right(area, area.width, 0, &doing, bar);
 }
@@ -118,7 +117,7 @@ fn progress(paint: &mut Paint<'_>, area: Rect, state: &LiveState) {
 
 fn answers(paint: &mut Paint<'_>, area: Rect, state: &LiveState) {
     for (row, answer) in (0..).zip(state.answers()) {
-        let x = paint.text(area, 1, row, &format!("{:<12} ", answer.question), paint.theme.dim());
+        let x = paint.text(area, 1, row, &format!("{:<13} ", answer.question), paint.theme.dim());
         let word = format!(" {} ", answer.word);
         let x = paint.text(area, x, row, &word, paint.theme.mood(answer.mood));
         let x = x.max(24) + 1;
@@ -186,11 +185,11 @@ fn footer(paint: &mut Paint<'_>, area: Rect, state: &LiveState, browse: &Browse)
     let go_on = if state.is_paused() { "go on" } else { "pause" };
     let mut keys = format!(" ?:help  q:stop  p:{go_on}  +/-:{load}  n:number");
     if state.loads.len() > 1 {
-        keys.push_str("  l:other load");
+        keys.push_str("  l:load");
     }
     keys.push_str(match browse.tab {
         Tab::Overview => "  w:window  Tab:next",
-        Tab::Requests => "  o:sort  r:turn  /:filter",
+        Tab::Requests => "  o:sort  r:reverse  /:filter",
         Tab::Errors | Tab::Checks | Tab::Log => "  /:filter  ↑↓:scroll",
         Tab::Generator => "  ↑↓:scroll",
     });

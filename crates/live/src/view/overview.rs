@@ -43,7 +43,8 @@ fn scenarios(paint: &mut Paint<'_>, area: Rect, state: &LiveState, browse: &Brow
     // The chosen one can always be seen.
     let from = (browse.load + 1).saturating_sub(shown.max(1));
     for (row, (number, load)) in (0..).zip(state.loads.iter().enumerate().skip(from).take(shown)) {
-        scenario(paint, area, row, load, at_s, all > 1 && number == browse.load);
+        let is_chosen = all > 1 && number == browse.load;
+        scenario(paint, area, row, load, at_s, is_chosen, state.history.last().is_some());
     }
     if all > shown {
         let more = format!("   and {} more (l)", all - shown);
@@ -59,6 +60,7 @@ fn scenario(
     load: &LoadState,
     at_s: f64,
     is_chosen: bool,
+    has_begun: bool,
 ) {
     let plain = Style::new();
     let columns = (area.width / 6).clamp(8, 30);
@@ -86,6 +88,11 @@ fn scenario(
     let (users, in_flight) = (count(load.now.users), count(load.now.in_flight.most));
     let level = match load.is_users() {
         _ if load.from_s().is_none() => "  not known yet".to_owned(),
+        // Until the first second is over it is not known how many there are.
+        true if !has_begun => {
+            format!("  {} users planned", count(planned.round() as u64))
+        }
+        false if !has_begun => format!("  {} arrivals planned", rate(planned)),
         true => format!("  {users} of {} users", count(planned.round() as u64)),
         false => {
             let started = rate(load.now.iterations_started as f64);
@@ -237,8 +244,12 @@ fn latency(paint: &mut Paint<'_>, area: Rect, state: &LiveState, window: Window)
         },
     ];
     let last = state.history.last().copied().unwrap_or_default();
-    let [p50, p90, p99] = [("p50", last.p50_us), ("p90", last.p90_us), ("p99", last.p99_us)]
-        .map(|(name, us)| format!(" {name} {}", time(us as f64)));
+    let [p50, p90, p99] = [("p50", last.p50_us), ("p90", last.p90_us), ("p99", last.p99_us)].map(
+        |(name, us)| match us {
+            0 => format!(" {name} –"),
+            us => format!(" {name} {}", time(us as f64)),
+        },
+    );
     let heading = if area.width < 46 { "" } else { "Latency " };
     let title = [
         (heading, theme.heading()),

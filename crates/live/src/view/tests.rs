@@ -104,7 +104,7 @@ fn what_is_asked_stands_in_the_last_row() {
     let help = text(&screen(&state, &browse, 80, 24, true));
     assert!(help.contains("stop in order") && help.contains("any key: back"), "{help}");
     assert!(
-        help.contains("In flight: the most requests"),
+        help.contains("In flight: the peak of concurrent requests"),
         "there is room to its last line: {help}"
     );
 }

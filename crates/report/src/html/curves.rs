@@ -51,6 +51,8 @@ pub struct Whole {
     pub heat: Vec<Vec<u64>>,
     /// Errors by kind.
     pub error_kinds: BTreeMap<&'static str, Vec<u64>>,
+    /// Responses by status code.
+    pub status: BTreeMap<u16, Vec<u64>>,
     /// Time of a phase, as a mean over all requests that ended.
     pub phases: BTreeMap<&'static str, Vec<u64>>,
 }
@@ -109,6 +111,9 @@ impl Whole {
         }
         for (kind, count) in &stats.error_kinds {
             put(self.error_kinds.entry(kind.label()).or_default(), at, *count);
+        }
+        for (status, count) in &stats.status {
+            put(self.status.entry(*status).or_default(), at, *count);
         }
         let requests = stats.count.max(1) as f64;
         for (name, times) in PHASES.iter().zip(&stats.phases).filter(|(_, own)| !own.is_empty()) {

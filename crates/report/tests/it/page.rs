@@ -95,6 +95,9 @@ fn a_page_holds_the_run_and_its_curves() {
     assert_eq!(all["count"], serde_json::json!([40, 40, 40, 40]));
     assert_eq!(all["errors"], serde_json::json!([20, 20, 20, 20]));
     assert_eq!(all["error_kinds"]["status"], serde_json::json!([20, 20, 20, 20]));
+    assert_eq!(all["status"], serde_json::json!({"200": [40, 40, 40, 40]}));
+    // Half of the requests are errors, and all others were quick.
+    assert_eq!((&details["apdex"], &details["rows"][1]["apdex"]), (&0.5.into(), &1.0.into()));
     // The rows in the order of the result: two requests, a group, an iteration.
     let rows = details["rows"].as_array().expect("rows");
     let counts: Vec<u64> = rows

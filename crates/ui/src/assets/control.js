@@ -43,10 +43,10 @@ function runControls() {
 
 /** More or less of a load, or another number. */
 function changeControls(load) {
-  const unit = load.users ? 'users' : 'arrivals a second';
+  const unit = load.users ? 'users' : 'arrivals/s';
   const step = (what, sign, name) => el('button.small', { type: 'button', 'aria-label': `${name} ${unit} of ${load.label}`, onclick: () => ask({ do: what, load: load.scenario }) }, sign);
   const wanted = el('input', { type: 'text', inputmode: 'numeric', size: 6, 'aria-label': `${unit} of ${load.label}`, placeholder: load.users ? 'users' : '50/s' });
-  const parts = [step('less', '−', 'A tenth fewer'), step('more', '+', 'A tenth more'), wanted, el('button.small', { type: 'submit' }, 'Set')];
+  const parts = [step('less', '−', '10% fewer'), step('more', '+', '10% more'), wanted, el('button.small', { type: 'submit' }, 'Set')];
   const form = el('form.change', { onsubmit: (event) => {
     event.preventDefault();
     if (wanted.value.trim() !== '') ask({ do: 'set', load: load.scenario, to: wanted.value });

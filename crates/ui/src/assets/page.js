@@ -9,7 +9,7 @@ function head(title) {
     const { dataset } = document.documentElement;
     const dark = dataset.theme ? dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
     dataset.theme = dark ? 'light' : 'dark';
-  } }, 'light or dark');
+  } }, 'Theme');
   document.getElementById('head').append(name, about, ...(served.run ? [doing] : []), theme);
   if (!served.run) return;
   shows.push(() => {

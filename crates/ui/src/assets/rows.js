@@ -1,4 +1,4 @@
-// Requests by name, each with its last seconds as a small curve; and the runs of a folder.
+// Requests by name, each with its last seconds as a small curve.
 
 const CURVE = 120;
 /** Seconds over which a row's rate is taken. */
@@ -45,7 +45,7 @@ const secondsOf = (row) => ({
 function rowCharts(row) {
   const over = secondsOf(row);
   const own = [
-    chart({ title: `${row.label}: ${row.kind === 'request' ? 'requests' : 'done'} and errors a second`, unit: 'rate', height: 130, over, lines: [
+    chart({ title: `${row.label}: ${row.kind === 'request' ? 'requests' : 'done'} and errors/s`, unit: 'rate', height: 130, over, lines: [
       { name: row.kind === 'request' ? 'requests' : 'done', color: 'c1', of: perSecond('done') },
       { name: 'errors', color: 'c2', dash: '2 2', fill: true, of: perSecond('errors') }] }),
     chart({ title: `${row.label}: latency`, unit: 'time', height: 170, hasLog: true, over, lines: [
@@ -94,7 +94,7 @@ function rowsPart() {
   const order = { by: null, turned: false };
   const body = el('tbody');
   const known = [];
-  const filter = el('input', { type: 'search', 'aria-label': 'Show only names with', placeholder: 'show only names with …', oninput: () => show() });
+  const filter = el('input', { type: 'search', 'aria-label': 'Filter by name', placeholder: 'Filter by name', oninput: () => show() });
   const rest = el('p.note');
   const heads = COLUMNS.map((column, at) => {
     const button = el('button', { type: 'button', onclick: () => {
@@ -129,43 +129,4 @@ function rowsPart() {
   const whole = el('table.rows', null, el('caption.unseen', null, 'Requests by name; a row opens its own curves'),
     el('thead', null, el('tr', null, heads, el('th', { scope: 'col' }, 'p95, the last two minutes'))), body);
   return shown(el('div', null, el('div.bar', null, filter), el('div.wide', { tabindex: 0, role: 'group', 'aria-label': 'Requests by name' }, whole), rest), show);
-}
-
-/** A run's outcome in a word; one that passed may still have no numbers to rely on. */
-function outcomeWord({ outcome, validity }) {
-  const word = outcome === 'passed' && validity === 'invalid' ? 'invalid' : outcome;
-  return el(`span.word.${word}`, null, word);
-}
-
-/** The runs of the folder, the latest first, with links to their reports. */
-function runsPart() {
-  const node = el('div');
-  const filter = el('input', { type: 'search', 'aria-label': 'Show only runs with', placeholder: 'show only runs with …', oninput: () => show() });
-  let known = null;
-  const show = () => {
-    const wanted = filter.value.toLowerCase();
-    const labels = (own) => Object.entries(own.labels).map(([name, value]) => `${name}=${value}`).join(' ');
-    const rows = known.runs.filter((own) => `${own.name} ${own.plan} ${labels(own)}`.toLowerCase().includes(wanted)).map((own) => [
-      own.report ? el('a', { href: `runs/${encodeURIComponent(own.name)}/report.html`, target: '_blank', rel: 'noopener' }, own.name) : own.name,
-      new Date(own.started_unix * 1000).toISOString().replace('T', ' ').slice(0, 16), labels(own), outcomeWord(own),
-      time(own.elapsed_s * 1e6), count(own.requests), rate(own.rate), percent(own.error_rate), time(own.p50_us), time(own.p99_us),
-    ]);
-    const unread = known.unread > 0 ? el('p.note', null, `${plural(known.unread, 'folder')} could not be read.`) : null;
-    const list = rows.length > 0
-      ? table('Runs', ['run', 'started (UTC)', 'labels', 'outcome', 'length', 'requests', 'rate', 'errors', 'p50', 'p99'], rows, 4)
-      : el('p.note', null, known.runs.length > 0 ? 'None has that.' : `There are none in ${known.folder} yet.`);
-    node.replaceChildren(list, ...[unread].filter(Boolean));
-  };
-  const load = async () => {
-    try {
-      const response = await fetch('runs.json');
-      if (!response.ok) throw new Error(await response.text());
-      known = await response.json();
-      show();
-    } catch (error) {
-      node.replaceChildren(el('p.warning', null, `The list could not be had: ${error.message}`));
-    }
-  };
-  const again = el('button.small', { type: 'button', onclick: load }, 'look again');
-  return { node: el('div', null, el('div.bar', null, filter, again), node), load };
 }

@@ -70,12 +70,12 @@ function progressPart() {
 
 /** The loads: how far each is, what is planned, what is there, and how it is changed. */
 function loadsPart() {
-  const head = ['scenario', 'progress', 'planned', 'actual', 'users', 'most in flight', 'iterations', 'dropped', 'change'];
+  const head = ['scenario', 'progress', 'planned', 'actual', 'users', 'concurrent requests', 'iterations', 'dropped', 'change'];
   const body = el('tbody');
   const rows = [];
   const make = (load) => {
     const [bar, left] = [el('progress', { max: 1, 'aria-label': `Progress of ${load.label}` }), el('span')];
-    const cells = ['planned', 'actual', 'users', 'most in flight', 'iterations', 'dropped'].map((title) => el('td.number', { 'data-title': title }));
+    const cells = ['planned', 'actual', 'users', 'concurrent requests', 'iterations', 'dropped'].map((title) => el('td.number', { 'data-title': title }));
     const change = changeControls(load);
     body.append(el('tr', null, el('th', { scope: 'row' }, load.label), el('td', { 'data-title': 'progress' }, bar, left), cells, el('td', { 'data-title': 'change' }, change)));
     rows.push({ bar, left, cells });
@@ -107,7 +107,7 @@ function loadsPart() {
 
 /** The numbers of the whole load. */
 function tilesPart() {
-  const names = ['requests', 'a second', 'errors', 'error rate', 'p50', 'p95', 'p99', 'users', 'most in flight'];
+  const names = ['requests', 'requests/s', 'errors', 'error rate', 'latency p50', 'latency p95', 'latency p99', 'users', 'peak concurrent requests'];
   const values = names.map(() => el('dd'));
   return shown(el('dl.tiles', null, names.map((name, at) => el('div.tile', null, el('dt', null, name), values[at]))), () => {
     const last = pointAt(null);
@@ -115,7 +115,7 @@ function tilesPart() {
     const [requests, errors] = result ? [result.requests, result.errors] : [run.now.requests, run.now.errors];
     const [p50, , p95, p99] = run.judged.latency_us;
     const of = (value) => (run.judged.count > 0 ? time(value) : '–');
-    const texts = [count(requests), result ? rate(result.requests / Math.max(result.elapsed_s, 1e-3)) : last ? rate(last.requests / last.seconds) : '–', count(errors), percent(errors / Math.max(1, requests)),
+    const texts = [count(requests), result ? rate(result.requests / Math.max(result.elapsed_s, 1e-3)).replace('/s', '') : last ? rate(last.requests / last.seconds).replace('/s', '') : '–', count(errors), percent(errors / Math.max(1, requests)),
       of(p50), of(p95), of(p99), last ? count(last.users) : '–', last ? count(last.in_flight) : '–'];
     texts.forEach((text, at) => set(values[at], text));
     values.slice(2, 4).forEach((value) => value.classList.toggle('bad', errors > 0));
@@ -136,9 +136,9 @@ function chartsPart() {
     view.minute = !view.minute;
     minute.setAttribute('aria-pressed', String(view.minute));
     charts.forEach((own) => own.draw());
-  } }, 'the last minute');
+  } }, 'last minute');
   const make = () => [
-    some(false) && chart({ title: 'Arrivals a second', unit: 'rate', note: () => toCome(false), lines: [
+    some(false) && chart({ title: 'Arrivals/s', unit: 'rate', note: () => toCome(false), lines: [
       { name: 'planned', color: 'c7', dash: '6 4', of: perSecond('planned_arrivals'), ahead: 1 },
       { name: 'actual', color: 'c1', of: perSecond('arrivals') },
       { name: 'dropped', color: 'c2', dash: '2 2', of: perSecond('arrivals_dropped') }] }),
@@ -146,12 +146,12 @@ function chartsPart() {
       { name: 'p50', color: 'c3', of: latency('p50_us') },
       { name: 'p90', color: 'c5', dash: '8 3', of: latency('p90_us') },
       { name: 'p99', color: 'c6', dash: '5 2', of: latency('p99_us') }] }),
-    chart({ title: 'Virtual users and requests in flight (the most at once within each second)', unit: 'count', note: () => toCome(true), lines: [
+    chart({ title: 'Virtual users and peak concurrent requests', unit: 'count', note: () => toCome(true), lines: [
       some(true) && { name: 'planned users', color: 'c7', dash: '6 4', of: (point) => point.planned_users, ahead: 2 },
       some(true) && { name: some(false) ? 'actual' : 'users', color: 'c1', of: (point) => point.closed_users },
       some(false) && { name: some(true) ? 'with those of arrivals' : 'users', color: 'c3', dash: '8 3', of: (point) => point.users },
-      { name: 'most in flight', color: 'c4', dash: '5 3', of: (point) => point.in_flight }].filter(Boolean) }),
-    chart({ title: 'Requests and errors a second', unit: 'rate', lines: [
+      { name: 'peak concurrent requests', color: 'c4', dash: '5 3', of: (point) => point.in_flight }].filter(Boolean) }),
+    chart({ title: 'Requests/s and errors/s', unit: 'rate', lines: [
       { name: 'requests', color: 'c1', of: perSecond('requests') },
       { name: 'errors', color: 'c2', dash: '2 2', fill: true, of: perSecond('errors') }] }),
     chart({ title: 'Generator: busiest worker, of a CPU', unit: 'share', height: 130, lines: [
@@ -194,11 +194,11 @@ function judgedPart() {
     if (run.judged === last) return;
     last = run.judged;
     const { thresholds, checks } = run.judged;
-    const limits = thresholds.map((own) => [own.text, own.passed ? el('span.word.passed', null, 'passes') : el('span.word.failed', null, 'fails'), own.shown]);
+    const limits = thresholds.map((own) => [own.text, own.passed ? el('span.word.passed', null, 'passes') : el('span.word.failed', null, 'fails'), own.shown, own.last_second || '–']);
     const own = checks.map(({ scenario, name, passed, failed, warned }) => [name, scenario,
       failed > 0 ? el('span.word.failed', null, 'fails') : el('span.word.passed', null, 'passes'), count(passed), count(failed), count(warned)]);
     const parts = [
-      limits.length > 0 && table('Thresholds', ['threshold', 'so far', 'measured'], limits, 2),
+      limits.length > 0 && table('Thresholds', ['threshold', 'so far', 'measured', 'last second'], limits, 2),
       own.length > 0 && table('Checks', ['check', 'scenario', 'so far', 'passed', 'failed', 'warned'], own, 3),
     ].filter(Boolean);
     node.replaceChildren(...(parts.length > 0 ? parts : [el('p.note', null, 'The plan has no thresholds, and no check was made yet.')]));

@@ -2,21 +2,25 @@
 
 const MARGIN = { left: 70, right: 12, top: 10, bottom: 22 };
 
-/** Ticks of a linear axis from 0 on: about `wanted` round numbers. */
+/** Ticks of a linear axis from 0 on, up to the first that is not below the highest value: about `wanted` round numbers. */
 function ticks(highest, wanted = 4, unit) {
+  if (unit === 'share') return wanted < 4 ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1];
   const base = unit === 'bytes' || unit === 'size' ? 1024 ** Math.floor(Math.log(Math.max(highest, 1)) / Math.log(1024)) : 1;
   const rough = Math.max(highest, 1e-9) / wanted / base;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const least = unit === 'count' ? 1 : 0;
-  const step = Math.max([1, 2, 2.5, 5, 10].map((n) => n * power).find((n) => n >= rough * 0.999) * base, least);
-  const all = [];
-  for (let n = 0; n <= highest * 1.001 + step * 0.999; n += step) all.push(n);
+  // There is no half of a user, and no part of a microsecond.
+  const isWhole = unit === 'count' || unit === 'time';
+  const step = [1, 2, 2.5, 5, 10].map((n) => n * power).filter((n) => !isWhole || Number.isInteger(n)).find((n) => n >= rough * 0.999) * base;
+  const all = [0];
+  while (all[all.length - 1] < highest * 0.9999) all.push(all.length * step);
   return all;
 }
 
 /** Ticks of the axis of time, at round seconds and minutes. */
 function timeTicks(from, to, wanted) {
-  const steps = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400];
+  // Minutes are written with whole seconds.
+  const parts = to < 600 ? [0.1, 0.2, 0.5] : [];
+  const steps = [...parts, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400];
   const step = steps.find((n) => (to - from) / n <= wanted) || 86400;
   const all = [];
   for (let n = Math.ceil(from / step - 1e-9) * step; n <= to + 1e-9; n += step) all.push(n);
@@ -38,9 +42,10 @@ function scale(lines, logarithmic, unit, height = 200) {
     for (let n = Math.floor(low); few && n < high; n += 1) if (n + Math.log10(3) > low && n + Math.log10(3) < high) all.push(3 * 10 ** n);
     return { at: (value) => (Math.log10(Math.max(value, 10 ** low)) - low) / (high - low), ticks: all };
   }
-  const all = ticks(highest > 0 ? highest : unit === 'share' ? 0.01 : 1, height < 130 ? 2 : 4, unit);
+  const all = ticks(highest > 0 ? highest : 1, height < 130 ? 2 : 4, unit);
   const top = all[all.length - 1];
-  return { at: (value) => value / top, ticks: all };
+  // A worker's CPU time may be measured as a little more than there is.
+  return { at: (value) => (unit === 'share' ? Math.min(value / top, 1) : value / top), ticks: all };
 }
 
 /** What is drawn of a line: moves where values are missing. */

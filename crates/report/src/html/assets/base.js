@@ -70,17 +70,32 @@ function clock(seconds, elapsed) {
 
 const plural = (number, word) => `${count(number)} ${word}${number === 1 ? '' : 's'}`;
 const spoken = (name) => name.replaceAll('_', ' ');
+/** A number as it is, with as many digits as it needs: what stands beside an axis is never rounded to another one. */
+function exact(number) {
+  const [whole, part] = String(Number(number.toPrecision(6))).split('.');
+  return part ? `${count(Number(whole))}.${part}` : count(Number(whole));
+}
+
+/** A number in the largest of some units in which it is at least 1; `by` is how many of one make the next. */
+function inUnits(number, by, units) {
+  let [value, unit] = [number, 0];
+  while (value >= by && unit + 1 < units.length) [value, unit] = [value / by, unit + 1];
+  return `${exact(value)} ${units[unit]}`;
+}
+
+const BYTES = (value) => inUnits(value, 1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB']);
+/** How a number is written beside others, and beside an axis. */
 const UNITS = {
-  time: { show: time },
-  rate: { show: rate },
-  count: { show: count },
-  bytes: { show: (value) => `${bytes(value)}/s`, tick: bytes },
-  size: { show: bytes },
-  share: { show: percent },
+  time: { show: time, tick: (us) => inUnits(us, 1000, us < 1e6 ? ['µs', 'ms'] : ['µs', 'ms', 's']) },
+  rate: { show: rate, tick: (value) => `${exact(value)}/s` },
+  count: { show: count, tick: exact },
+  bytes: { show: (value) => `${bytes(value)}/s`, tick: BYTES },
+  size: { show: bytes, tick: BYTES },
+  share: { show: percent, tick: (value) => `${exact(value * 100)}%` },
 };
 
 /** A number beside an axis. */
-const tickText = (value, unit) => (value === 0 && unit !== 'time' ? '0' : (UNITS[unit].tick || UNITS[unit].show)(value));
+const tickText = (value, unit) => (value === 0 ? '0' : UNITS[unit].tick(value));
 
 /** Tells a screen reader. */
 function announce(text) {

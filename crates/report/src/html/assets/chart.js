@@ -1,10 +1,12 @@
-// Charts over time. All share one axis: what is zoomed or pointed at in one is in all. A chart is drawn again
+// Charts over time: seconds of the run, and the time of day below them. All share one axis: what is zoomed or pointed at in one is in all. A chart is drawn again
 // when its width, the zoom or what it shows changes; a legend names each line and its value at the cursor, and a
 // table behind each chart has the numbers.
 
 const view = { from: 0, to: elapsed, cursor: null };
 const charts = new Set();
 const listeners = new Set();
+/** Room below a chart for both. */
+const BOTTOM = 36;
 
 /** Points of a series within the view: the middle of each interval, and its value. */
 function points(series) {
@@ -14,8 +16,8 @@ function points(series) {
     const start = series.starts ? series.starts[at] : at * seconds;
     const length = Math.min(seconds, elapsed - start);
     if (length <= 0 || start + length < view.from || start > view.to) return;
-    // A last interval that is a fraction of a whole one says little of a rate.
-    if (per && length < seconds / 2 && elapsed > seconds) return;
+    // A last interval that is not whole would look like a fall.
+    if (length < seconds * 0.95 && elapsed >= 2 * seconds) return;
     all.push([start + length / 2, value === null ? null : per ? value / length : value, start]);
   });
   return all;
@@ -55,11 +57,23 @@ function drawMarks(root, x, height, named) {
   }
 }
 
+/** Thresholds within a chart: a line each, at its edge if it is far above. */
+function drawLimits(root, limits, axis, width, y) {
+  limits.forEach(({ limit, text, passed }, at) => {
+    const beyond = axis.at(limit) > 1;
+    const height = y(beyond ? axis.ticks[axis.ticks.length - 1] : limit);
+    const label = `${beyond ? '↑ ' : ''}${text}`;
+    const below = height < MARGIN.top + 14;
+    root.append(svg(`line.limit${passed ? '' : '.failed'}`, { x1: MARGIN.left, x2: width - MARGIN.right, y1: height, y2: height }),
+      svg(`text.limit${passed ? '' : '.failed'}`, { x: at % 2 ? width - MARGIN.right - 4 : MARGIN.left + 4, y: below ? height + 12 : height - 4, 'text-anchor': at % 2 ? 'end' : 'start' }, label));
+  });
+}
+
 /**
  * A chart. `series` are {name, values, seconds, color, dash, per, starts, fill}; `unit` is one of UNITS; `stack`
- * puts one upon the other; `paint(canvas, x, height)` draws behind the lines.
+ * puts one upon the other; `paint(canvas, x, height)` draws behind the lines; `limits` are thresholds.
  */
-function chart({ title, about, unit, series, log, stack, height = 150, paint, named, rows }) {
+function chart({ title, about, unit, series, log, stack, height = 160, paint, named, rows, limits = [] }) {
   const own = { series, hidden: new Set(), log: !!log, width: 0 };
   const plot = el('div.plot', {
     tabindex: 0, role: 'slider', 'aria-label': `${title}: moment`, 'aria-valuemin': 0,
@@ -98,7 +112,7 @@ function chart({ title, about, unit, series, log, stack, height = 150, paint, na
     });
     const told = own.visible.map((line) => `${line.name} ${text(valueAt(line, view.cursor ?? -1))}`);
     plot.setAttribute('aria-valuenow', Math.round(view.cursor ?? 0));
-    plot.setAttribute('aria-valuetext', view.cursor === null ? 'no moment chosen' : `${moment(view.cursor)}: ${told.join(', ')}`);
+    plot.setAttribute('aria-valuetext', view.cursor === null ? 'no moment chosen' : `${[moment(view.cursor), timeOfDay(view.cursor)].filter(Boolean).join(', ')}: ${told.join(', ')}`);
     if (!own.cursor) return;
     const seen = view.cursor !== null && view.cursor >= view.from && view.cursor <= view.to;
     own.cursor.setAttribute('visibility', seen ? 'visible' : 'hidden');
@@ -112,11 +126,14 @@ function chart({ title, about, unit, series, log, stack, height = 150, paint, na
   own.draw = () => {
     own.width = plot.clientWidth || own.width;
     if (!own.width) return;
-    const [width, inner] = [own.width, height - MARGIN.top - MARGIN.bottom];
+    const [width, inner] = [own.width, height - MARGIN.top - BOTTOM];
     own.x = (at) => MARGIN.left + ((at - view.from) / (view.to - view.from)) * (width - MARGIN.left - MARGIN.right);
     own.visible = series.map((line, index) => ({ ...line, index, shown: points(line) })).filter((line) => !own.hidden.has(line.index));
     const tops = stack ? stacked(own.visible) : own.visible;
-    const axis = paint ? paint.axis : scale(tops, own.log, unit, height);
+    // A threshold that is not far above is in the chart.
+    const highest = Math.max(0, ...tops.flatMap((line) => line.shown.map(([, value]) => value || 0)));
+    const near = limits.filter(({ limit }) => limit <= 3 * highest).map(({ limit }) => ({ shown: [[0, limit]] }));
+    const axis = paint ? paint.axis : scale([...tops, ...near], own.log, unit, height);
     const y = (value) => MARGIN.top + inner * (1 - axis.at(value));
     const root = svg('svg', { width, height, viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true' });
     drawMarks(root, own.x, inner, named);
@@ -129,12 +146,14 @@ function chart({ title, about, unit, series, log, stack, height = 150, paint, na
     for (const tick of timeTicks(view.from, view.to, Math.max(2, width / 110))) {
       // One at the end would reach beyond the picture.
       const isLast = own.x(tick) > width - 28;
-      root.append(svg('text.tick', { x: isLast ? width - 1 : own.x(tick), y: height - 6, 'text-anchor': isLast ? 'end' : 'middle' }, moment(tick)));
+      const place = { x: isLast ? width - 1 : own.x(tick), 'text-anchor': isLast ? 'end' : 'middle' };
+      root.append(svg('text.tick', { ...place, y: height - 21 }, moment(tick)), svg('text.tick', { ...place, y: height - 7 }, timeOfDay(tick)));
     }
     for (const line of tops) {
       if (stack || line.fill) root.append(svg(`path.area.${line.color}`, { d: area(line.shown, own.x, y, line.lower) }));
       root.append(svg(`path.line.${line.color}`, { d: path(line.shown, own.x, y), 'stroke-dasharray': line.dash }));
     }
+    drawLimits(root, limits, axis, width, y);
     own.cursor = svg('line.cursor', { y1: MARGIN.top, y2: MARGIN.top + inner, visibility: 'hidden' });
     own.selection = svg('rect.selection', { y: MARGIN.top, height: inner, width: 0 });
     root.append(own.selection, own.cursor);
@@ -166,11 +185,11 @@ function tableOf(title, series, unit, rows) {
   const all = series.map((line) => ({ ...line, shown: points(line) }));
   const starts = [...new Set(all.flatMap((line) => line.shown.map(([, , start]) => start)))].sort((a, b) => a - b);
   const by = all.map((line) => new Map(line.shown.map(([, value, start]) => [start, value])));
-  const cells = starts.map((start) => [moment(start), ...by.map((values) => {
+  const cells = starts.map((start) => [moment(start), timeOfDay(start), ...by.map((values) => {
     const value = values.get(start);
     return value === undefined || value === null ? '–' : UNITS[unit].show(value);
   })]);
-  return table(title, ['from', ...series.map((line) => line.name)], cells);
+  return table(title, ['from', 'time of day', ...series.map((line) => line.name)], cells);
 }
 
 /** Zooms to a part of the run. */

@@ -1,53 +1,100 @@
-// The other parts of the page: outcome, distribution, phases, errors, time accounting, generator, plan, raw figures.
+// The other parts of the page: outcome, errors, distribution, phases, and of squall itself validity, time accounting, generator, plan, raw figures.
 
 const VALIDITY = {
   valid: ['✔', 'squall found no reason to doubt these numbers.'],
-  questionable: ['▲', 'Read these numbers with the reasons under Validity in mind.'],
-  invalid: ['✘', 'Do not judge the target by these numbers: see Validity.'],
+  questionable: ['▲', 'Read these numbers with the reasons in mind.'],
+  invalid: ['✘', 'Do not judge the target by these numbers.'],
 };
 
+/** What is to be known first: whether the run passed, by which thresholds, and in a line how far its numbers can be trusted. */
 function outcomeSection() {
-  const { passed, reasons } = run.outcome;
-  const [mark, meaning] = VALIDITY[run.validity] || ['▲', ''];
-  const why = passed ? [run.thresholds.length > 0 ? 'All thresholds passed.' : 'No check failed and no request was an error.'] : reasons.map((own) => own.text);
-  const verdict = (word, sign, color, lines) => el(`div.verdict.${color}`, null, el('p.word', null, `${sign} ${word}`), lines.map((line) => el('p', null, line)));
-  const own = [el('div.verdicts', null,
-    verdict(passed ? 'passed' : 'failed', passed ? '✔' : '✘', passed ? 'good' : 'bad', why),
-    verdict(run.validity, mark, { valid: 'good', invalid: 'bad' }[run.validity] || 'doubt', [meaning]))];
-  own.push(tiles());
+  const { passed, reasons, caveats = [] } = run.outcome;
+  // What failed by a threshold stands beside it.
+  const others = reasons.filter((own) => own.kind !== 'threshold').map((own) => own.text);
+  const failed = run.thresholds.filter((own) => !own.passed).length;
+  const ofThresholds = run.thresholds.length === 0 ? [] : failed === 0 ? ['All thresholds passed.'] : [`${failed} of ${plural(run.thresholds.length, 'threshold')} failed.`];
+  const why = passed && run.thresholds.length === 0 ? ['No check failed and no request was an error.'] : [...ofThresholds, ...others];
+  why.push(...caveats.map((text) => `${passed ? 'But ' : ''}${text}.`));
+  const verdict = el(`div.verdict.${passed ? 'good' : 'bad'}`, null, el('p.word', null, passed ? '✔ passed' : '✘ failed'), why.map((line) => el('p', null, line)));
   const interrupted = run.interrupted ? ['The run was interrupted: these are the results up to then.'] : [];
-  own.push(...[...interrupted, ...run.warnings].map((text) => el('p.warning', null, `▲ ${text}`)));
-  if (run.thresholds.length > 0) own.push(el('h3', null, 'Thresholds'), thresholdTable());
-  return section('outcome', 'Outcome', 'Outcome', ...own);
+  const warnings = [...interrupted, ...run.warnings].map((text) => el('p.warning', null, `▲ ${text}`));
+  return section('outcome', 'Outcome', 'Outcome',
+    el('div.first', null, el('div', null, verdict, validityLine(), ...warnings), run.thresholds.length > 0 ? thresholdTable() : null), tiles());
+}
+
+/** How far the numbers can be trusted, in a line that leads to the reasons. */
+function validityLine() {
+  const [sign, meaning] = VALIDITY[run.validity] || [null, ''];
+  if (!sign) return null;
+  const first = run.validity_reasons.find((own) => own.validity === run.validity && own.validity !== 'valid');
+  const color = { valid: 'good', invalid: 'bad' }[run.validity] || 'doubt';
+  return el(`p.validity.${color}`, null, el(`span.word.${run.validity}`, null, `${sign} ${run.validity}`), ': ', first ? `${first.observed}. ` : `${meaning} `,
+    el('a', { href: '#validity' }, first ? 'Why, and what helps' : 'How this is known'));
 }
 
 function tiles() {
   const all = run.totals;
   const tile = (name, value, more) => el('div.tile', null, el('dt', null, name), el('dd', null, value, more ? el('small', null, more) : null));
   const own = [
-    tile('requests', count(all.count), rate(all.rate)),
-    tile('errors', count(all.errors), percent(all.error_rate)),
-    ...['p50', 'p95', 'p99', 'max'].map((name) => tile(name, boundedText(all, name))),
+    tile('requests', count(all.count)), tile('requests/s', rate(all.rate).replace('/s', '')), tile('errors', count(all.errors), percent(all.error_rate)),
+    ...['p50', 'p95', 'p99'].map((name) => tile(`latency ${name}`, boundedText(all, name))),
   ];
   const corrected = all.corrected_latency_us;
-  if (corrected) own.push(tile('corrected p99', time(corrected.p99), 'from when it was due'));
-  own.push(tile('users', count(run.counters.users_active || 0), 'at most'));
+  if (corrected) own.push(tile('corrected p99', time(corrected.p99)));
+  own.push(tile('peak users', count(run.counters.users_active || 0)));
+  const inFlight = Math.max(0, ...run.series.in_flight);
+  if (inFlight > 0) own.push(tile('peak concurrent requests', count(inFlight)));
   const dropped = run.counters.arrivals_dropped || 0;
   if (dropped > 0) own.push(tile('arrivals dropped', count(dropped), percent(dropped / run.counters.arrivals_due)));
   return el('dl.tiles', null, own);
 }
 
-const inUnit = (value, unit) => ({ us: time, per_second: rate, share: percent }[unit] || String)(value);
-
-function thresholdTable() {
-  const rows = run.thresholds.map((own) => [
-    el('code', null, own.text), el(`span.word.${own.passed ? 'passed' : 'failed'}`, null, own.passed ? '✔ passed' : '✘ failed'), own.shown,
-    own.value === null || own.unit === 'number' || own.limit === 0 ? '' : `${percent(own.value / own.limit)} of ${inUnit(own.limit, own.unit)}`,
-  ]);
-  return table('Thresholds', ['threshold', 'result', 'measured', 'of its limit'], rows, 2, 'table.prose');
+/** By how much a value is beyond its limit, or how much of it it is. */
+function beyond({ value, limit, op, passed }) {
+  const [isUpper, isLower] = [op[0] === '<', op[0] === '>'];
+  if (value === null || limit === 0 || !(isUpper || isLower)) return '';
+  const ratio = value / limit;
+  const rounded = (share) => `${count(Math.max(1, Math.round(share * 100)))}%`;
+  if (ratio >= 3) return `${exact(Number(ratio.toPrecision(2)))} times the limit`;
+  if (passed) return `${percent(Math.round(ratio * 100) / 100)} of the limit`;
+  return ratio === 1 ? 'at the limit' : isUpper ? `${rounded(ratio - 1)} over` : `${rounded(1 - ratio)} under`;
 }
 
+/** The thresholds, those that failed first. */
+function thresholdTable() {
+  const rows = [...run.thresholds].sort((a, b) => a.passed - b.passed).map((own) => [
+    el('code', null, own.text), el(`span.word.${own.passed ? 'passed' : 'failed'}`, null, own.passed ? '✔ passed' : '✘ failed'), own.shown, beyond(own),
+  ]);
+  const made = (some) => table('Thresholds', ['threshold', 'result', 'measured', 'of the limit'], some, 2, 'table.prose.compact');
+  const first = rows.slice(0, THRESHOLDS_AT_FIRST);
+  return el('div', null, made(first), rows.length > first.length ? lazy(plural(rows.length - first.length, 'more threshold'), () => made(rows.slice(first.length))) : null);
+}
+
+/** So many thresholds and kinds of errors that the first screen has what follows. */
+const THRESHOLDS_AT_FIRST = 6;
+const KINDS_AT_FIRST = 4;
+
+/** The errors by kind, with the requests and an example of each. */
+function errorsSection() {
+  const kinds = Object.entries(run.totals.error_kinds).sort((a, b) => b[1] - a[1]);
+  if (kinds.length === 0) return run.totals.count > 0 ? section('errors', 'Errors', 'Errors', el('p', null, 'No errors.')) : null;
+  const rows = kinds.map(([kind, number]) => {
+    const requests = run.requests.filter((row) => row.error_kinds[kind]).sort((a, b) => b.error_kinds[kind] - a.error_kinds[kind]);
+    const text = (details.examples.find((own) => own.error === kind) || {}).text || run.log.find((line) => line.includes(`: ${kind}: `));
+    return [el('span', { title: words.errors[kind] }, spoken(kind)), count(number), percent(number / Math.max(run.totals.count, 1)), el('span', null, links(requests, (row) => row.error_kinds[kind])),
+      text ? el('code', { title: text }, begin(text, 200)) : words.errors[kind] || ''];
+  });
+  const made = (some) => table('Errors by kind', ['kind', 'number', 'of requests', 'where', 'example'], some, 9, 'table.prose.compact.errors');
+  const first = rows.slice(0, KINDS_AT_FIRST);
+  return section('errors', 'Errors', 'Errors', made(first), rows.length > first.length ? lazy(plural(rows.length - first.length, 'more kind'), () => made(rows.slice(first.length))) : null);
+}
+
+/** The beginning of a text. */
+const begin = (text, most) => (text.length > most ? `${text.slice(0, most)}…` : text);
+
 function validitySection() {
+  // Where no load ran there are no numbers.
+  if (!VALIDITY[run.validity]) return null;
   const all = run.validity_reasons;
   const sentence = {
     valid: 'The numbers describe the target.',
@@ -57,7 +104,7 @@ function validitySection() {
   const rows = all.map((own) => [spoken(own.rule), el(`span.word.${own.validity}`, null, own.validity === 'valid' ? '• note' : `${VALIDITY[own.validity] ? VALIDITY[own.validity][0] : ''} ${own.validity}`), own.observed, own.effect_text, own.advice]);
   const reasons = rows.length > 0 ? table('Why', ['rule', 'weight', 'observed', 'effect on the numbers', 'what helps'], rows, 9, 'table.prose') : el('p', null, 'No rule found anything to note.');
   const steady = run.steady && run.steady.latency_us.count > 0 ? steadyTable() : null;
-  return section('validity', 'Validity', 'Validity: target or generator?', el('p', null, sentence), reasons, steady);
+  return section('validity', 'Validity', 'Validity: can the numbers be trusted?', el('p', null, sentence), reasons, steady, el('p.note', null, 'measurement.md, in squall’s documentation, explains each rule.'));
 }
 
 function steadyTable() {
@@ -76,7 +123,7 @@ function distributionSection() {
   const { latency, corrected } = details;
   if (!latency) return null;
   const about = corrected ? `Corrected latency is ${words.definitions.corrected_latency}.` : `Latency is ${words.definitions.latency}.`;
-  return section('distribution', 'Distribution', 'Distribution', el('p.about', null, about), el('div.side', null, histogram(latency, corrected), percentileCurve(latency, corrected, run.totals.latency_us.count)));
+  return section('distribution', 'Distribution', 'Distribution', el('p.about', null, about), el('div.side', null, histogram(latency, corrected), percentileCurve(latency, corrected, run.totals.latency_us.count)), heatChart());
 }
 
 const PHASE_COLORS = { pool: 'c7', dns: 'c5', connect: 'c4', tls: 'c6', first_byte: 'c1', body: 'c3' };
@@ -98,33 +145,27 @@ function phasesSection() {
   own.unshift(shares(parts.map((part) => ({ ...part, share: part.share / sum })).filter((part) => part.share > 0), 'Time of requests by phase'));
   if (curves) {
     const series = words.phases.filter((name) => curves.all.phases[name]).map((name) => ({ name: spoken(name), values: pad(curves.all.phases[name], curves.all.count.length), seconds: curves.seconds, color: PHASE_COLORS[name] }));
-    if (series.length > 0 && elapsed >= 1) own.push(chart({ title: 'Phases over time', about: 'The mean time of a request in each phase; of a phase that only some requests have, the mean over all.', unit: 'time', series, stack: true, height: 170 }).figure);
+    if (series.length > 0 && elapsed >= 1) own.push(chart({ title: 'Phases over time', about: 'The mean time of a request in each phase; of a phase that only some requests have, the mean over all.', unit: 'time', series, stack: true, height: 180, limits: limitsOf('us', ofPhase) }).figure);
   }
   own.push(el('dl.meanings', null, words.phases.filter((name) => all.phases[name]).flatMap((name) => [el('dt', null, spoken(name)), el('dd', null, words.definitions[name] || '')])));
   return section('phases', 'Phases', 'Phases', ...own);
 }
 
-function errorsSection() {
+/** Errors over time, what their kinds mean, and examples of them with what the plan logs. */
+function examplesSection() {
   const kinds = Object.entries(run.totals.error_kinds).sort((a, b) => b[1] - a[1]);
   const logged = details.examples.length > 0 ? details.examples : run.log.map((text) => ({ text, error: '', name: '' }));
   if (kinds.length === 0 && logged.length === 0) return null;
   const own = [];
-  if (kinds.length > 0) {
-    const rows = kinds.map(([kind, number]) => {
-      const rows = run.requests.filter((row) => row.error_kinds[kind]).sort((a, b) => b.error_kinds[kind] - a.error_kinds[kind]);
-      const names = rows.slice(0, 3).map((row) => `${row.name} (${count(row.error_kinds[kind])})`);
-      return [spoken(kind), words.errors[kind] || '', names.join(', ') + (rows.length > 3 ? ` and ${rows.length - 3} more` : ''), count(number), percent(number / run.totals.count)];
-    });
-    own.push(table('Errors by kind', ['kind', 'what it means', 'where', 'number', 'of all requests'], rows, 3, 'table.prose'));
-    const series = curves ? errorLines(kinds.map(([kind]) => kind)) : [];
-    if (series.length > 0 && elapsed >= 1) own.push(chart({ title: 'Errors a second, by kind', unit: 'rate', series, height: 150 }).figure);
-  }
+  const series = curves && kinds.length > 0 ? errorLines(kinds.map(([kind]) => kind)) : [];
+  if (series.length > 0 && elapsed >= 1) own.push(chart({ title: 'Errors/s by kind', unit: 'rate', series }).figure);
+  if (kinds.length > 0) own.push(el('dl.meanings', null, kinds.flatMap(([kind]) => [el('dt', null, spoken(kind)), el('dd', null, words.errors[kind] || '')])));
   if (logged.length > 0) {
     const all = together(logged);
     own.push(el('h3', null, 'Examples and log'), el('p.about', null, 'The first of each kind, with secrets masked; what was the same is one line.'), el('ul.examples', null, all.slice(0, 20).map(example)));
     if (all.length > 20) own.push(lazy(plural(all.length - 20, 'more line'), () => el('ul.examples', null, all.slice(20).map(example))));
   }
-  return section('errors', 'Errors', 'Errors', ...own);
+  return section('examples', 'Examples', 'Errors over time and examples', ...own);
 }
 
 /** Errors of each kind over time; where there are more kinds than colours, the rarest together. */
@@ -167,7 +208,7 @@ function accountingSection() {
     ['waiting for users', account.waiting ?? 0, 'c6', 'for a critical section or at a rendezvous, as the plan says'],
     ['not started', account.not_started, 'c7', 'before they had started: the ramp'],
     ['generator', account.generator, 'c2', 'waiting for squall itself'],
-    ['finished', account.finished, 'c4', 'after their last iteration'],
+    ['idle', account.finished, 'c4', 'idle after the last iteration'],
   ];
   const parts = states.map(([name, seconds, color, text]) => ({ name, color, text, seconds, share: seconds / account.users_s }));
   const rows = parts.filter((part) => part.share > 0).map((part) => [part.name, part.text, `${count(part.seconds)} s`, percent(part.share)]);
@@ -180,9 +221,9 @@ function generatorSection() {
   const series = [ofSeries('busiest worker', 'busiest_worker', 'c1')].filter(Boolean);
   const parts = [];
   if (series.length > 0 && elapsed >= 1) {
-    parts.push(chart({ title: 'CPU of the busiest worker', about: 'Of one core. A worker at 100% is the limit: what is slow then may be squall.', unit: 'share', series, height: 120 }).figure);
+    parts.push(chart({ title: 'CPU of the busiest worker', about: 'Of one core. A worker at 100% is the limit: slow responses may then be squall’s fault.', unit: 'share', series, height: 120 }).figure);
     const delays = [ofSeries('receive delay p99', 'receive_delay_p99_us', 'c1'), ofSeries('send delay p99', 'send_delay_p99_us', 'c4', { dash: '5 3' }), ofSeries('longest loop iteration', 'loop_iteration_max_us', 'c7', { dash: '1 4' })].filter(Boolean);
-    parts.push(chart({ title: 'Delays of the generator', unit: 'time', series: delays, log: true, height: 150, about: 'What squall itself was late; latencies of the target do not include it.' }).figure);
+    parts.push(chart({ title: 'Delays of the generator', unit: 'time', series: delays, log: true, height: 160, about: 'How late squall itself was; latencies of the target do not include it.' }).figure);
   }
   const delays = [['receive delay', 'receive_delay'], ['send delay', 'send_delay'], ['loop iteration', 'loop_iteration'], ['timer delay', 'timer_delay'], ['connect delay', 'connect_delay']]
     .map(([name, key]) => [name, key, own[`${key}_us`]]).filter(([, , times]) => times && times.count > 0)
@@ -191,11 +232,11 @@ function generatorSection() {
   const facts = [
     ['CPU time', `${time((own.cpu_user_s + own.cpu_sys_s) * 1e6)} (${time(own.cpu_user_s * 1e6)} user, ${time(own.cpu_sys_s * 1e6)} kernel)`],
     ['CPU time of a request', run.totals.count ? time(((own.cpu_user_s + own.cpu_sys_s) * 1e6) / run.totals.count) : '–'],
-    ['memory at most', bytes(own.peak_rss_bytes)],
+    ['peak memory', bytes(own.peak_rss_bytes)],
     ['ready to run, but no CPU', time(own.starved_s * 1e6)],
     ['lost its CPU', plural(own.preempted, 'time')],
   ];
-  parts.push(table('Resources of the generator', ['what', 'value'], facts));
+  parts.push(table('Resources of the generator', ['what', 'value'], facts), ...hostCharts().map((one) => one.figure));
   const host = Object.entries(run.host_metrics).filter(([, value]) => value > 0).map(([name, value]) => [spoken(name), name.endsWith('bytes') ? bytes(value) : count(value)]);
   if (host.length > 0) parts.push(lazy('The machine: gauges at their highest, and what was counted during the run', () => table('The machine', ['what', 'value'], host)));
   return section('generator', 'Generator', 'The generator’s health', ...parts);
@@ -238,7 +279,7 @@ function rawSection() {
   text.remove();
   const plain = text.querySelector('pre');
   const missing = details.missing.map((line) => el('p.note', null, `Not read: ${line}.`));
-  return section('raw', 'Raw figures', 'Raw figures',
+  return section('raw', 'Raw', 'Raw figures',
     el('div.bar', null, copyButton('copy the figures as JSON', json), el('button.small', { type: 'button', onclick: save }, 'save the figures as JSON'), copyButton('copy the text', () => plain.textContent), copyButton('copy rows as CSV', rowsCsv)),
     ...missing, el('details', null, el('summary', null, 'The result as text'), el('pre', { tabindex: 0, 'aria-label': 'The result as text' }, plain.textContent)));
 }

@@ -25,7 +25,7 @@ function whole() {
   if (curves) {
     const all = curves.all;
     return {
-      count: { name: 'actual', values: all.count, seconds: curves.seconds, color: 'c1', per: true },
+      count: { name: 'requests', values: all.count, seconds: curves.seconds, color: 'c1', per: true },
       errors: { name: 'errors', values: pad(all.errors, all.count.length), seconds: curves.seconds, color: 'c2', per: true, fill: true },
       latency: percentileLines(all, curves.seconds),
       bytes: [
@@ -37,7 +37,7 @@ function whole() {
   const of = (name, field, color, more) => ofSeries(name, field, color, more);
   const positive = (line) => line && { ...line, values: line.values.map((value) => value || null) };
   return {
-    count: of('actual', 'requests', 'c1', { per: true }),
+    count: of('requests', 'requests', 'c1', { per: true }),
     errors: of('errors', 'errors', 'c2', { per: true, fill: true }),
     latency: [of('p50', 'p50_us', 'c3'), of('p90', 'p90_us', 'c5', { dash: '8 3' }), of('p99', 'p99_us', 'c6', { dash: '5 2' }), of('max', 'max_us', 'c7', { dash: '1 4' })].map(positive).filter(Boolean),
     bytes: [of('received', 'bytes_in', 'c1', { per: true }), of('sent', 'bytes_out', 'c4', { dash: '5 3', per: true })].filter(Boolean),
@@ -47,31 +47,31 @@ function whole() {
 /** A list that is as long as the others: what is missing at its end is 0. */
 const pad = (values, length) => [...values, ...Array(Math.max(0, length - values.length)).fill(0)];
 
+/** Thresholds that a chart can show. */
+const limitsOf = (unit, isMeant) => run.thresholds.filter((own) => own.unit === unit && isMeant(own));
+const ofPhase = (own) => /\bphase *:/.test(own.subject);
+
 function timeSection() {
   const all = whole();
   if (!all.count || elapsed < 1) return null;
-  const own = [];
   const plans = (run.meta.scenarios || []).map((scenario) => `${scenario.name}: ${scenario.load}`).join('; ');
-  own.push(chart({
-    title: 'Requests a second', unit: 'rate', named: true, about: plans ? `Planned: ${plans}.` : null,
-    series: [all.count, dropped()].filter(Boolean),
-  }));
-  own.push(...arrivalsChart(), ...usersChart());
-  const errors = [...(all.errors.values.some((value) => value > 0) ? [all.errors] : [])];
-  if (errors.length > 0) own.push(chart({ title: 'Errors a second', unit: 'rate', series: errors, height: 110 }));
-  own.push(chart({ title: 'Latency', unit: 'time', series: all.latency, log: spread(all.latency), height: 220, about: 'Percentiles of the complete responses of each interval, merged from histograms and never averaged.' }));
-  const map = curves && heat();
-  if (map) {
-    own.push(chart({
-      title: 'Latency, all responses', unit: 'time', series: [], paint: map, height: 200,
-      about: `How many responses took how long: the stronger the colour, the more (at most ${count(map.most)} in a cell). Two bands are two kinds of responses; a column that rises and fades is a stall.`,
-      rows: heatRows,
-    }));
-  }
-  own.push(chart({ title: 'Bytes a second', unit: 'bytes', series: all.bytes, height: 110 }));
-  own.push(...hostCharts());
+  const isAll = (own) => own.subject === '';
+  const own = [
+    chart({ title: 'Latency', unit: 'time', series: all.latency, log: spread(all.latency), height: 230, named: true, limits: limitsOf('us', isAll), about: 'Percentiles of the complete responses of each interval, merged from histograms and never averaged.' }),
+    chart({ title: 'Requests/s', unit: 'rate', limits: limitsOf('per_second', isAll), about: plans ? `Planned: ${plans}.` : null, series: [all.count, dropped()].filter(Boolean) }),
+    ...arrivalsChart(), ...usersChart(), ...errorChart(all),
+    chart({ title: 'Bytes/s', unit: 'bytes', series: all.bytes, height: 120 }),
+  ];
   const late = curves && curves.late > 0 ? el('p.note', null, `${plural(curves.late, 'slice')} of a worker and second came too late to be drawn in the curves of rows.`) : null;
   return section('time', 'Over time', 'Over time', zoomBar(), legendOfMarks(), late, ...own.map((one) => one.figure));
+}
+
+/** Errors as a share of requests, with thresholds on it. */
+function errorChart({ count: done, errors }) {
+  const limits = limitsOf('share', (own) => own.metric === 'error_rate');
+  if (limits.length === 0 && !errors.values.some((value) => value > 0)) return [];
+  const values = done.values.map((number, at) => (number > 0 ? (errors.values[at] || 0) / number : null));
+  return [chart({ title: 'Error rate', unit: 'share', height: 130, limits, series: [{ name: 'errors', values, seconds: done.seconds, starts: done.starts, color: 'c2', fill: true }] })];
 }
 
 /** Whether latencies are so far apart that a logarithmic axis shows more. */
@@ -111,16 +111,15 @@ function arrivalsChart() {
   const planned = ofScenarios('planned', 'arrivals', 'planned_arrivals', 'c7', { dash: '6 4', per: true });
   if (!planned) return [];
   const started = ofScenarios('started', 'arrivals', 'iterations_started', 'c1', { per: true });
-  return [chart({ title: 'Arrivals a second, planned and actual', unit: 'rate', series: [planned, started, dropped()].filter(Boolean), height: 130, about: `Where fewer start than were planned, the load was not the plan’s: see validity. ${planNote('arrivals', 'planned_arrivals')}`.trim() })];
+  return [chart({ title: 'Arrivals/s, planned and actual', unit: 'rate', series: [planned, started, dropped()].filter(Boolean), height: 140, about: `Where fewer start than were planned, the load was not the plan’s: see validity. ${planNote('arrivals', 'planned_arrivals')}`.trim() })];
 }
 
 function usersChart() {
   const planned = ofScenarios('planned users', 'users', 'planned_users', 'c7', { dash: '6 4' });
-  const series = [planned, ofSeries('active users', 'users', 'c1'), ofSeries('most requests in flight', 'in_flight', 'c4', { dash: '5 3' })].filter(Boolean);
-  const title = series.length > 1 ? 'Virtual users and requests in flight' : 'Virtual users';
-  const inFlight = series.length > 1 ? 'In flight: the most at once within each interval, so that a moment of many shows.' : '';
-  const about = [inFlight, planNote('users', 'planned_users')].filter(Boolean).join(' ');
-  return series.length > 0 ? [chart({ title, unit: 'count', series, height: 130, about })] : [];
+  const series = [planned, ofSeries('active users', 'users', 'c1'), ofSeries('peak concurrent requests', 'in_flight', 'c4', { dash: '5 3' })].filter(Boolean);
+  const title = series.length > 1 ? 'Virtual users and concurrent requests' : 'Virtual users';
+  const about = planNote('users', 'planned_users');
+  return series.length > 0 ? [chart({ title, unit: 'count', series, height: 140, about })] : [];
 }
 
 /** The machine that squall ran on: each metric is drawn where the system has told it. */
@@ -133,11 +132,21 @@ function hostCharts() {
   const gauge = (name, key, color, more) => known(values[key] || []) && line(name, values[key], color, more);
   const share = (name, key, color, more) => known(values[key] || []) && line(name, values[key].map((ticks, at) => (values.cpu_ticks[at] > 0 ? ticks / values.cpu_ticks[at] : null)), color, more);
   const charts = [
-    { title: 'The machine: CPU', unit: 'share', about: 'Of all its processors, squall and all other programs together. At 100% nothing on it is on time.', series: [share('busy', 'cpu_busy_ticks', 'c1'), share('taken by other guests', 'steal_ticks', 'c2', { dash: '2 2' })] },
+    { title: 'The machine: CPU', unit: 'share', about: 'Of all its processors, squall and all other programs together. At 100% everything on this machine is delayed.', series: [share('busy', 'cpu_busy_ticks', 'c1'), share('taken by other guests', 'steal_ticks', 'c2', { dash: '2 2' })] },
     { title: 'The machine: memory', unit: 'size', series: [gauge('squall', 'rss_bytes', 'c1'), gauge('TCP sockets of all programs', 'tcp_memory_bytes', 'c4', { dash: '5 3' })] },
     { title: 'The machine: network', unit: 'bytes', about: 'Bytes a second of all interfaces but loopback, both ways.', series: [gauge('network', 'network_bytes', 'c1', { per: true })] },
   ];
-  return charts.map((own) => ({ ...own, height: 110, series: own.series.filter(Boolean) })).filter((own) => own.series.length > 0).map(chart);
+  return charts.map((own) => ({ ...own, height: 120, series: own.series.filter(Boolean) })).filter((own) => own.series.length > 0).map(chart);
+}
+
+/** The heat map as a chart. */
+function heatChart() {
+  const map = curves && elapsed >= 1 && heat();
+  return map ? chart({
+    title: 'Latency heatmap', unit: 'time', series: [], paint: map, height: 220,
+    about: `Darker = more responses (max ${count(map.most)} per cell). Two bands are two kinds of responses; a column that rises and fades is a stall.`,
+    rows: heatRows,
+  }).figure : null;
 }
 
 /** What most responses took in each interval. */
@@ -168,7 +177,7 @@ function zoomBar() {
 }
 
 function legendOfMarks() {
-  const parts = [];
+  const parts = run.meta.started_unix ? [`Times of day are ${ZONE}.`] : [];
   if (run.steady && run.steady.found) parts.push(`The shaded part is steady: ${moment(run.steady.from_s)} to ${moment(run.steady.to_s)}, ${rate(run.steady.rate)}.`);
   const all = marks();
   if (all.length > 0) parts.push(`Marks: ${all.slice(0, 20).map((mark) => `${mark.text} at ${moment(mark.at)}`).join(', ')}${all.length > 20 ? ` and ${all.length - 20} more` : ''}.`);
