@@ -2,7 +2,7 @@
 //! built-in target within its own process for one second and measures itself. Nothing leaves the machine,
 //! and nothing is changed.
 
-use squall_base::units::{bytes, count, time};
+use squall_base::units::{bytes, count, percent, time};
 use squall_metrics::Histogram;
 use squall_runner::{Available, Calibration, available, calibrate};
 
@@ -40,16 +40,29 @@ fn describe(has: &Available, calibration: &Calibration) -> String {
     };
     let (low, high) = has.ports;
     format!(
-        "this machine\n  CPUs       {}\n  files      {} may be open (hard limit {})\n  ports      {low} to {high}, {} connections in TIME_WAIT\n  memory     {} available\n\
-         one second of load on the built-in target, one worker, {}\n  CPU time       {:.1} µs per request\n  send delay     {}\n  receive delay  {}\n",
+        "this machine\n  CPUs       {}\n  files      {} may be open (hard limit {})\n  ports      {low} to {high}, {} connections in TIME_WAIT\n  memory     {} available\n  busy       {} of the CPUs now, with other programs (load average {:.1})\n\
+         one second of load on the built-in target, one worker, {}\n  CPU time       {:.1} µs per request\n  send delay     {}\n  receive delay  {}\n{}\n",
         has.cpus,
         count(has.files),
         count(has.files_hard),
         count(has.time_wait),
         bytes(has.memory),
+        percent(calibration.cpu.others),
+        calibration.load_average,
         calibration.load,
         calibration.us_per_request,
         delay(&metrics.send_delay),
         delay(&metrics.receive_delay),
+        verdict(calibration),
     )
+}
+
+/// Whether the machine can generate load as it is now.
+fn verdict(calibration: &Calibration) -> String {
+    match calibration.unfit() {
+        None => "This machine is fit to generate load now.".to_owned(),
+        Some(why) => format!(
+            "This machine is not fit to generate load now: {why}. Stop other programs, or use another machine."
+        ),
+    }
 }

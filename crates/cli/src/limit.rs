@@ -164,6 +164,7 @@ mod tests {
             keeps_up: true,
             arrivals: Arrivals::default(),
             generator: Vec::new(),
+            machine_full: None,
         }
     }
 

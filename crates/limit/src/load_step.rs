@@ -123,6 +123,8 @@ pub struct LoadStep {
     pub arrivals: Arrivals,
     /// Why the generator, and not the target, may have been the bottleneck.
     pub generator: Vec<String>,
+    /// That the target's machine was full, in a sentence.
+    pub machine_full: Option<String>,
 }
 
 impl LoadStep {
@@ -219,6 +221,7 @@ pub(crate) mod tests {
             keeps_up: true,
             arrivals: Arrivals::default(),
             generator: Vec::new(),
+            machine_full: None,
         }
     }
 

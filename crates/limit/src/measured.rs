@@ -103,6 +103,7 @@ impl Records {
             keeps_up: arrivals.keep_up(throughput, seconds),
             arrivals,
             generator: Vec::new(),
+            machine_full: None,
         }
     }
 

@@ -82,6 +82,11 @@ host_sample! {
     link_used_permille,
     /// By how much the system's clock has jumped against the steady one since the previous sample, in µs.
     clock_step_us,
+    /// 1 if the plan's connections go to this machine itself.
+    target_is_local,
+    /// Processes that listen where the plan's connections go, as far as they are on this machine and squall may see them;
+    /// squall's own is one of them if it has the built-in target.
+    target_processes,
     }
     counters {
     /// CPU time of the whole host, idle time included, in clock ticks.
@@ -91,10 +96,22 @@ host_sample! {
     cpu_busy_ticks,
     /// CPU time that other guests on the same hypervisor took, in clock ticks.
     steal_ticks,
+    /// CPU time in which the host served interrupts, network traffic among them, in clock ticks.
+    interrupt_ticks,
+    /// CPU time of squall's process, in clock ticks; a built-in target is part of it.
+    own_cpu_ticks,
+    /// CPU time of the other processes that listen where the plan's connections go, in clock ticks.
+    target_cpu_ticks,
+    /// Time for which threads of all of `target_processes` were ready to run and had no CPU, in µs, added up.
+    target_waited_us,
+    /// Time for which any thread of the host was ready to run and had no CPU, in µs (`/proc/pressure/cpu`).
+    cpu_pressure_us,
     /// TCP segments that the host has sent.
     segments_sent,
     /// TCP segments that it has retransmitted.
     retransmits,
+    /// TCP segments that the host received before one that they follow: it was lost, or overtaken on the way.
+    out_of_order,
     /// Connections that the peer has reset.
     resets_received,
     /// Resets that the host has sent.
@@ -109,6 +126,34 @@ host_sample! {
     minor_faults,
     /// Bytes that the host's network interfaces, loopback excluded, have received and sent.
     network_bytes,
+    }
+}
+
+/// Who had the CPUs of a machine, as shares of all their time.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct CpuShares {
+    /// Everybody, without what other guests of the hypervisor took.
+    pub busy: f64,
+    /// squall's process.
+    pub own: f64,
+    /// The processes that are the target, as far as squall may see them.
+    pub target: f64,
+    /// All other processes.
+    pub others: f64,
+}
+
+impl HostSample {
+    /// Who had the CPUs, of what the counters counted in some time; `None`: no CPU time was counted.
+    pub fn cpu_shares(&self) -> Option<CpuShares> {
+        let share = |ticks: u64| ticks as f64 / self.cpu_ticks as f64;
+        let busy = self.cpu_busy_ticks.saturating_sub(self.steal_ticks);
+        let known = self.own_cpu_ticks + self.target_cpu_ticks + self.interrupt_ticks;
+        (self.cpu_ticks > 0).then(|| CpuShares {
+            busy: share(busy),
+            own: share(self.own_cpu_ticks),
+            target: share(self.target_cpu_ticks),
+            others: share(busy.saturating_sub(known)),
+        })
     }
 }
 
@@ -186,10 +231,20 @@ impl HostMetrics {
         &self.series.rows
     }
 
+    /// How many seconds each row of [`HostMetrics::series`] covers.
+    pub fn seconds_per_row(&self) -> u32 {
+        self.series.resolution
+    }
+
+    /// The time from the first sample to the last, in s.
+    pub fn sampled_s(&self) -> f64 {
+        self.first.map_or(0.0, |(began, _)| self.last.0 - began)
+    }
+
     /// How fast a gauge has grown over the run, per second.
     pub fn growth(&self, gauge: impl Fn(&HostSample) -> u64) -> f64 {
-        let Some((began, first)) = &self.first else { return 0.0 };
-        let time = self.last.0 - began;
+        let Some((_, first)) = &self.first else { return 0.0 };
+        let time = self.sampled_s();
         if time <= 0.0 { 0.0 } else { (gauge(&self.last.1) as f64 - gauge(first) as f64) / time }
     }
 
@@ -219,6 +274,25 @@ mod tests {
         let series =
             host.series().iter().map(|(at, own)| (*at, own.open_files, own.resets_received));
         assert_eq!(series.collect::<Vec<_>>(), [(0, 10, 0), (1, 50, 30), (2, 30, 40)]);
+    }
+
+    #[test]
+    fn what_nobody_known_took_others_did() {
+        let sample = HostSample {
+            cpu_ticks: 1_000,
+            cpu_busy_ticks: 900,
+            steal_ticks: 100,
+            interrupt_ticks: 50,
+            own_cpu_ticks: 150,
+            target_cpu_ticks: 300,
+            ..HostSample::default()
+        };
+        let shares = CpuShares { busy: 0.8, own: 0.15, target: 0.3, others: 0.3 };
+        assert_eq!(sample.cpu_shares(), Some(shares));
+        // Ticks of a process are not counted at the same moment as those of the host.
+        let early = HostSample { own_cpu_ticks: 10, cpu_ticks: 100, ..HostSample::default() };
+        assert_eq!(early.cpu_shares().map(|shares| shares.others), Some(0.0));
+        assert_eq!(HostSample::default().cpu_shares(), None);
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub use checks::{CheckCounts, CheckResult};
 pub use codec::DecodeError;
 pub use error_kind::ErrorKind;
 pub use histogram::{COARSE, FINE, HIGHEST, Histogram, rank};
-pub use host_metrics::{HostMetrics, HostSample};
+pub use host_metrics::{CpuShares, HostMetrics, HostSample};
 pub use load::{Level, Load, ScenarioLoad};
 pub use metrics::{
     Gauge, MAX_METRICS, MetricId, MetricKey, MetricKind, MetricStats, Metrics, THOUSANDTHS,

@@ -37,6 +37,7 @@ pub fn limit_json(limit: &Limit, meta: &Meta, around: Around<'_>) -> Value {
             "error_rate": step.error_rate, "keeps_up": step.keeps_up,
             "arrivals_due": step.arrivals.due, "arrivals_dropped": step.arrivals.dropped,
             "requirements": requirements.collect::<Vec<_>>(), "generator": step.generator,
+            "machine_full": step.machine_full,
         })
     });
     let recoveries = limit.recoveries.iter().map(|one| {
@@ -106,6 +107,12 @@ pub fn limit_text(limit: &Limit, meta: &Meta, around: Around<'_>) -> String {
     for step in limit.steps.iter().filter(|step| step.outcome() == StepOutcome::Generator) {
         let why = format!("at {}: {}", level_text(limit.by, step.level), step.generator.join("; "));
         paragraph(&mut out, " squall         ", &why, 99);
+    }
+    let full = |step: &&LoadStep| step.machine_full.is_some();
+    if let Some(step) = limit.steps.iter().filter(full).min_by(|a, b| a.level.total_cmp(&b.level)) {
+        let words = step.machine_full.as_deref().unwrap_or_default();
+        let words = format!("from {} on, {words}", level_text(limit.by, step.level));
+        paragraph(&mut out, " machine        ", &words, 99);
     }
     recovery(&mut out, limit);
     out

@@ -1,6 +1,9 @@
 //! Samples the metrics of the host that squall runs on (proc(5)). Missing values are 0: without `/proc`
 //! there are no host metrics, and everything else works.
 
+mod aside;
+mod listeners;
+
 use std::collections::HashMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -13,23 +16,20 @@ use squall_metrics::HostSample;
 
 use crate::capacity::Available;
 use crate::network_interfaces::NetworkInterfaces;
+use aside::Aside;
 
-/// Ports are counted only when at least this share of them may be in use, ...
+/// Ports are counted only when at least this share of them may be in use: the kernel writes a line for each socket of the
+/// host.
 const MIN_PORT_USE: f64 = 0.25;
-/// ... and, as the kernel writes a line for each socket of the host, with a pause of this many times the
-/// time that counting took: it may cost 1% of a CPU.
-const PORT_COUNT_PAUSE: u32 = 100;
 
-/// Takes samples of the host.
+/// Takes samples of the host. None takes long: what does is read on a thread of its own.
 #[derive(Debug)]
 pub struct HostSampler {
-    /// The plan's source addresses; none: the system chooses.
-    sources: Vec<String>,
-    /// Where the plan's connections go.
-    destinations: Vec<String>,
-    ports: u64,
-    /// When ports may be counted again.
-    count_at: Instant,
+    /// Ports available toward one destination.
+    ports_limit: u64,
+    /// Whether the plan's connections go to this machine.
+    target_is_local: bool,
+    aside: Aside,
     interfaces: NetworkInterfaces,
     clock: SystemClock,
 }
@@ -37,11 +37,12 @@ pub struct HostSampler {
 impl HostSampler {
     /// A sampler for a plan with these source addresses, whose connections go to these destinations.
     pub fn new(sources: &[IpAddr], destinations: &[SocketAddr]) -> HostSampler {
+        let (ports, local) = (Ports::new(sources, destinations), listeners::local(destinations));
+        let (low, high) = ports.range;
         HostSampler {
-            sources: sources.iter().map(|own| proc_address(*own)).collect(),
-            destinations: destinations.iter().map(|to| proc_socket(*to)).collect(),
-            ports: 0,
-            count_at: Instant::now(),
+            ports_limit: (high + 1).saturating_sub(low) * sources.len().max(1) as u64,
+            target_is_local: !local.is_empty(),
+            aside: Aside::new(local, ports),
             interfaces: NetworkInterfaces::default(),
             clock: SystemClock::default(),
         }
@@ -52,53 +53,62 @@ impl HostSampler {
         let mut sample = HostSample {
             open_files: open_files(),
             open_files_limit: getrlimit(Resource::Nofile).current.unwrap_or(0),
-            ..HostSample::default()
+            ports_limit: self.ports_limit,
+            target_is_local: u64::from(self.target_is_local),
+            clock_step_us: self.clock.step_us(Instant::now(), SystemTime::now()),
+            ..cpu_sample()
         };
         sockets(&mut sample);
         segments(&mut sample);
         process(&mut sample);
-        cpus(&mut sample);
         let network = self.interfaces.sample();
         (sample.network_bytes, sample.link_used_permille) = (network.bytes, network.used_permille);
-        let (low, high) = port_range();
-        sample.clock_step_us = self.clock.step_us(Instant::now(), SystemTime::now());
-        sample.ports_limit = (high + 1).saturating_sub(low) * self.sources.len().max(1) as u64;
         let possible = sample.time_wait + sample.tcp_in_use;
-        if possible as f64 >= sample.ports_limit as f64 * MIN_PORT_USE {
-            let begin = Instant::now();
-            if begin >= self.count_at {
-                self.ports = self.ports_used(low, high);
-                self.count_at = begin + begin.elapsed() * PORT_COUNT_PAUSE;
-            }
-        } else {
-            self.ports = 0;
-        }
-        sample.ports_used = self.ports;
+        let may_be_many = possible as f64 >= sample.ports_limit as f64 * MIN_PORT_USE;
+        sample.ports_used = self.aside.ports(may_be_many);
+        (sample.target_processes, sample.target_cpu_ticks, sample.target_waited_us) =
+            self.aside.target();
         sample
+    }
+}
+
+/// Local ports that may be used toward the plan's destinations.
+#[derive(Debug)]
+struct Ports {
+    /// The plan's source addresses; none: the system chooses.
+    sources: Vec<String>,
+    /// Where the plan's connections go.
+    destinations: Vec<String>,
+    /// The first and the last one.
+    range: (u64, u64),
+}
+
+impl Ports {
+    fn new(sources: &[IpAddr], destinations: &[SocketAddr]) -> Ports {
+        Ports {
+            sources: sources.iter().map(|own| proc_address(*own)).collect(),
+            destinations: destinations.iter().map(|to| proc_socket(*to)).collect(),
+            range: port_range(),
+        }
     }
 
     /// Local ports of the range in use, in any state, toward that destination of the plan that uses the most,
     /// from its own source addresses; if it has none, from that address which uses the most, as requests may have some.
     /// What others have open toward other destinations takes none of them.
-    fn ports_used(&self, low: u64, high: u64) -> u64 {
+    fn used(&self) -> u64 {
         let tables = ["/proc/net/tcp", "/proc/net/tcp6"];
         let files = tables.iter().filter_map(|path| fs::File::open(path).ok());
-        self.ports_used_in(files.map(|file| BufReader::with_capacity(1 << 16, file)), low, high)
+        self.used_in(files.map(|file| BufReader::with_capacity(1 << 16, file)))
     }
 
     /// The same, according to these tables of sockets.
-    fn ports_used_in(
-        &self,
-        tables: impl Iterator<Item = impl BufRead>,
-        low: u64,
-        high: u64,
-    ) -> u64 {
+    fn used_in(&self, tables: impl Iterator<Item = impl BufRead>) -> u64 {
         let mut toward: HashMap<(usize, u128), u64> = HashMap::new();
         for mut table in tables {
             // A line at a time: the whole table can have tens of megabytes.
             let mut line = String::new();
             while table.read_line(&mut line).is_ok_and(|bytes| bytes > 0) {
-                if let Some(user) = self.port_user(&line, low, high) {
+                if let Some(user) = self.user(&line) {
                     *toward.entry(user).or_default() += 1;
                 }
                 line.clear();
@@ -109,7 +119,7 @@ impl HostSampler {
 
     /// What a socket of the system's table takes a local port for, if it takes one of the range toward a destination of
     /// the plan, from an address that counts: which destination it is, and the address, if the plan has none of its own.
-    fn port_user(&self, line: &str, low: u64, high: u64) -> Option<(usize, u128)> {
+    fn user(&self, line: &str) -> Option<(usize, u128)> {
         let mut words = line.split_whitespace().skip(1);
         let (local, remote) = (words.next()?, words.next()?);
         let to = self.destinations.iter().position(|own| own == remote)?;
@@ -119,6 +129,7 @@ impl HostSampler {
             true => (true, u128::from_str_radix(from, 16).unwrap_or(0)),
             false => (self.sources.iter().any(|own| own == from), 0),
         };
+        let (low, high) = self.range;
         (is_own && (low..=high).contains(&port)).then_some((to, address))
     }
 }
@@ -165,10 +176,15 @@ pub fn cores() -> u64 {
     std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64)
 }
 
-/// A field of `/proc/self/stat`, by its number in proc(5) minus 3: fields are counted after the name,
-/// which may contain anything.
+/// A field of `/proc/self/stat`, see [`stat_fields`].
 pub fn process_stat() -> impl Fn(usize) -> u64 {
-    let stat = read("/proc/self/stat");
+    stat_fields("/proc/self/stat")
+}
+
+/// A field of the `/proc/PID/stat` at this path, by its number in proc(5) minus 3: fields are counted after the name,
+/// which may contain anything.
+fn stat_fields(path: &str) -> impl Fn(usize) -> u64 + use<> {
+    let stat = read(path);
     let behind = stat.rsplit(')').next().unwrap_or_default();
     let fields: Vec<u64> = behind.split_whitespace().map(|text| number(Some(text))).collect();
     move |at| fields.get(at).copied().unwrap_or(0)
@@ -234,6 +250,7 @@ fn segments(sample: &mut HostSample) {
     sample.resets_received = tcp.get("EstabResets").copied().unwrap_or(0);
     sample.resets_sent = tcp.get("OutRsts").copied().unwrap_or(0);
     let more = table(&read("/proc/net/netstat"), "TcpExt:");
+    sample.out_of_order = more.get("TCPOFOQueue").copied().unwrap_or(0);
     sample.listen_overflows = more.get("ListenOverflows").copied().unwrap_or(0);
     sample.listen_drops = more.get("ListenDrops").copied().unwrap_or(0);
 }
@@ -254,15 +271,32 @@ fn process(sample: &mut HostSample) {
     sample.rss_bytes = pages * rustix::param::page_size() as u64;
 }
 
-fn cpus(sample: &mut HostSample) {
+/// What of a sample says who has the CPUs, without the target.
+pub fn cpu_sample() -> HostSample {
     let text = read("/proc/stat");
     let all = text.lines().find_map(|line| line.strip_prefix("cpu ")).unwrap_or_default();
     // user, nice, system, idle, iowait, irq, softirq, steal; guests are a part of user.
     let ticks: Vec<u64> = all.split_whitespace().take(8).map(|text| number(Some(text))).collect();
-    sample.cpu_ticks = ticks.iter().sum();
-    let idle: u64 = ticks.iter().skip(3).take(2).sum();
-    sample.cpu_busy_ticks = sample.cpu_ticks - idle;
-    sample.steal_ticks = ticks.get(7).copied().unwrap_or(0);
+    let of = |at: usize| ticks.get(at).copied().unwrap_or(0);
+    let (stat, cpu_ticks) = (process_stat(), ticks.iter().sum::<u64>());
+    let pressure = read("/proc/pressure/cpu");
+    let some = pressure.lines().find_map(|line| line.strip_prefix("some "));
+    let total = some.and_then(|line| line.rsplit_once("total=")).map(|(_, total)| total);
+    HostSample {
+        cpu_ticks,
+        cpu_busy_ticks: cpu_ticks - of(3) - of(4),
+        interrupt_ticks: of(5) + of(6),
+        steal_ticks: of(7),
+        own_cpu_ticks: stat(11) + stat(12),
+        cpu_pressure_us: number(total),
+        ..HostSample::default()
+    }
+}
+
+/// How many threads of the machine ran or were ready to run, on average over the last minute (getloadavg(3)).
+pub fn load_average() -> f64 {
+    let text = read("/proc/loadavg");
+    text.split_whitespace().next().and_then(|text| text.parse().ok()).unwrap_or(0.0)
 }
 
 /// First and last ephemeral local port, if the system reports them.
@@ -294,7 +328,8 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn the_host_has_values() {
-        let sample = HostSampler::new(&[LOCALHOST, IpAddr::from([127, 0, 0, 2])], &[]).sample();
+        let mut sampler = HostSampler::new(&[LOCALHOST, IpAddr::from([127, 0, 0, 2])], &[]);
+        let sample = sampler.sample();
         assert!(sample.open_files > 2 && sample.open_files_limit > sample.open_files);
         assert!(
             sample.cpu_ticks > sample.cpu_busy_ticks
@@ -302,6 +337,9 @@ mod tests {
                 && sample.rss_bytes > 1 << 20
         );
         assert!(sample.ports_limit > 1_000 && sample.ports_limit.is_multiple_of(2));
+        assert_eq!((sample.target_is_local, sample.target_processes), (0, 0));
+        let here = HostSampler::new(&[], &[SocketAddr::new(LOCALHOST, 80)]).sample();
+        assert_eq!(here.target_is_local, 1);
     }
 
     /// Sockets that others have toward other destinations, or from other addresses, take none of the ports.
@@ -318,11 +356,8 @@ mod tests {
         (2_000..2_050).for_each(|port| table.push_str(&line(port, other)));
         table.push_str(&line(999, own)); // not of the range
         let used = |sources: &[IpAddr]| {
-            HostSampler::new(sources, &[own]).ports_used_in(
-                [table.as_bytes()].into_iter(),
-                1_000,
-                9_999,
-            )
+            let ports = Ports { range: (1_000, 9_999), ..Ports::new(sources, &[own]) };
+            ports.used_in([table.as_bytes()].into_iter())
         };
         assert_eq!((used(&[]), used(&[LOCALHOST])), (30, 30));
         assert_eq!(used(&[IpAddr::from([127, 0, 0, 2])]), 0);
@@ -340,8 +375,7 @@ mod tests {
         };
         let held = [connect(&own, 30), connect(&other, 50)];
         let to = [own.local_addr().expect("an address")];
-        let (low, high) = port_range();
-        let used = HostSampler::new(&[], &to).ports_used(low, high);
+        let used = Ports::new(&[], &to).used();
         assert!((20..=40).contains(&used), "{used}: {held:?}");
     }
 

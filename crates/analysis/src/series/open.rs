@@ -107,7 +107,9 @@ impl OpenRow {
     /// Its numbers.
     pub fn row(&self, second: u32, seconds: u32) -> SeriesRow {
         let (all, own, counters) = (&self.all, &self.self_metrics, &self.counters);
-        let delays = [&own.receive_delay, &own.send_delay, &own.loop_iteration, &own.timer_delay];
+        // A lost packet holds back what came after it, and its response looks as if it was read late.
+        let arrivals = (counters.segments_retransmitted == 0).then_some(&own.receive_delay);
+        let stalls = [Some(&own.loop_iteration), Some(&own.timer_delay), arrivals];
         let mut in_flight = Level::default();
         self.seconds.iter().for_each(|second| in_flight.add_later(second.in_flight));
         let phases = PHASES.iter().zip(&all.phases);
@@ -141,7 +143,7 @@ impl OpenRow {
             timer_delay_p99_us: own.timer_delay.percentile(99.0),
             connect_delay_p99_us: own.connect_delay.percentile(99.0),
             loop_iteration_max_us: own.loop_iteration.max(),
-            longest_delay_us: delays.into_iter().map(Histogram::max).max().unwrap_or(0),
+            longest_stall_us: stalls.into_iter().flatten().map(Histogram::max).max().unwrap_or(0),
             starved_ns: own.starved_ns,
             cpu_ns: own.cpu_ns,
             busiest_ns: self.busiest_ns,

@@ -62,8 +62,9 @@ pub struct SeriesRow {
     pub connect_delay_p99_us: u64,
     /// The longest iteration of an event loop.
     pub loop_iteration_max_us: u64,
-    /// The longest of all delays of the workers.
-    pub longest_delay_us: u64,
+    /// The longest time for which an event loop may have stood still: one of its iterations, a timer that was late or,
+    /// where no packet was lost, a response that was read late.
+    pub longest_stall_us: u64,
     /// Time in which workers were ready to run but had no CPU, in ns.
     pub starved_ns: u64,
     /// CPU time of all workers, in ns.

@@ -137,7 +137,7 @@ impl Metric {
 
 impl Statistic {
     /// `None`: there is no value.
-    pub(super) fn of<const BITS: u32>(self, histogram: &Histogram<BITS>) -> Option<f64> {
+    pub(crate) fn of<const BITS: u32>(self, histogram: &Histogram<BITS>) -> Option<f64> {
         (!histogram.is_empty()).then(|| match self {
             Statistic::Mean => histogram.mean(),
             Statistic::Min => histogram.min() as f64,

@@ -1,7 +1,9 @@
 //! What squall's workers lacked, and what came of it.
 
-use super::{Effect, Facts, Reason, seconds, when};
+use super::weight::{Moved, Shift};
+use super::{Facts, Reason, neighbours, when};
 use crate::series::SeriesRow;
+use crate::threshold::Statistic;
 use squall_base::units::{count, percent, time};
 use squall_metrics::UserState;
 use squall_metrics::{COARSE, Histogram};
@@ -27,25 +29,36 @@ fn own_share(facts: &Facts<'_>) -> f64 {
     if total <= 0.0 { 0.0 } else { (waited / total).max(0.0) }
 }
 
-/// The effect of sending late: on latencies from the schedule.
-fn lateness(facts: &Facts<'_>) -> Effect {
+/// The effect of sending late. Latencies from the schedule hold the delay itself. Other latencies only hold what
+/// requests wait for each other in the target, because those that are due during a delay arrive together.
+fn lateness<'a>(facts: &'a Facts<'_>) -> Shift<'a> {
+    if late_share(facts) <= MAX_LATE_REQUESTS {
+        return Shift::default();
+    }
     let delays = &facts.totals.self_metrics().send_delay;
-    let corrected = &facts.all.corrected_latency;
-    if corrected.is_empty() || late_share(facts) <= MAX_LATE_REQUESTS {
-        return Effect::NONE;
-    }
-    let share = |of: f64, all: f64| (of / all.max(1.0)).clamp(0.0, 1.0);
-    Effect {
-        rate: 0.0,
-        mean: share(delays.sum(), corrected.sum()),
-        p99: share(delays.percentile(99.0) as f64, corrected.percentile(99.0) as f64),
-    }
+    let late = move |statistic, requests: u64| match statistic {
+        Statistic::Mean => delays.sum() / requests.max(1) as f64,
+        _ => statistic.of(delays).unwrap_or(0.0),
+    };
+    let scheduled = facts.all.corrected_latency.count();
+    let corrected: Moved<'a> = Box::new(move |_, statistic| late(statistic, scheduled));
+    // Each arrival is late by no more than the delay, so no response of a queue comes earlier or later than that. At so
+    // low a rate that the target mostly has nothing to do, hardly any arrival meets another one: of the requests that
+    // become due within the delay there are rate × delay, and each takes a latency, which together is the delay times
+    // the requests in flight (Little's law). Arrivals in bunches wait longer than spread ones, never less (Rolski,
+    // "Queues with non-stationary input stream: Ross's conjecture", 1981): what is above the shortest latency bounds it.
+    let in_flight = facts.all.latency.sum() / 1e6 / facts.elapsed_s.max(0.001);
+    let bunched: Moved<'a> = Box::new(move |durations, statistic| {
+        let waited = statistic.of(durations).unwrap_or(0.0) - durations.min() as f64;
+        (late(statistic, facts.all.count) * in_flight.min(1.0)).min(waited)
+    });
+    Shift { latency: Some(bunched), corrected: Some(corrected), ..Shift::default() }
 }
 
 /// The effect of a worker that was held up: users of closed loads would have made more requests, and those with a
 /// schedule were late.
-pub(super) fn lost_time(facts: &Facts<'_>) -> Effect {
-    Effect::on_rate(own_share(facts)).or(lateness(facts))
+pub(super) fn lost_time<'a>(facts: &'a Facts<'_>) -> Shift<'a> {
+    lateness(facts).and_rate(own_share(facts))
 }
 
 /// By how much a request may be late, in µs.
@@ -58,21 +71,37 @@ fn late_share(facts: &Facts<'_>) -> f64 {
     delays.count_above(late_limit(facts) as u64) as f64 / facts.all.count.max(1) as f64
 }
 
+/// What would help squall to be in time here: it had no CPU because others had it, because it used all of it, or because
+/// it waited for one; otherwise much was due at once, or took long.
+fn what_helps(facts: &Facts<'_>) -> String {
+    if let Some(busy) = neighbours::busy(facts) {
+        return format!("{busy}: stop them, or run squall on another machine");
+    }
+    if is_busy(facts) {
+        return "squall used all of its CPU: use more workers (-w), another machine or less load"
+            .to_owned();
+    }
+    if starved_share(facts) >= MAX_STARVED {
+        return "squall waited for a CPU: give it CPUs of its own (taskset, the container's CPU limits), or use fewer workers".to_owned();
+    }
+    "squall had CPU to spare, so it was stopped or delayed for moments, or much was due at the same moment (a ramp spreads it), or the plan's extracts and checks take long".to_owned()
+}
+
 /// The share of the users' time that may be the generator's before it is a reason of its own.
 const MAX_OWN_SHARE: f64 = 0.01;
 
 pub(super) fn generator_time(facts: &Facts<'_>) -> Option<Reason> {
     let share = own_share(facts);
-    (share > MAX_OWN_SHARE).then(|| Reason {
-        rule: "generator_time",
-        effect: Some(Effect::on_rate(share)),
-        observed: format!(
-            "users of closed workloads spent {} of their time waiting for squall, beyond 50 µs a request (limit {})",
-            percent(share),
-            percent(MAX_OWN_SHARE)
-        ),
-        advice: "squall was stopped, had too little CPU, or the plan's extracts and checks take long: use more workers (-w) or a machine that does nothing else".to_owned(),
-    })
+    if share <= MAX_OWN_SHARE {
+        return None;
+    }
+    let observed = format!(
+        "users of closed workloads spent {} of their time waiting for squall, beyond 50 µs a request (limit {})",
+        percent(share),
+        percent(MAX_OWN_SHARE)
+    );
+    let shift = Shift::of_rate(share);
+    Some(Reason::weighed(facts, "generator_time", &shift, observed, what_helps(facts)))
 }
 
 /// A worker that used this share of a second's CPU time had none left for more load.
@@ -80,54 +109,69 @@ const BUSY_SHARE: f64 = 0.95;
 /// A worker that was busy in this share of the seconds was busy as a rule.
 const MIN_BUSY_SECONDS: f64 = 0.1;
 
+fn uses_its_cpu(row: &SeriesRow) -> bool {
+    row.busiest_ns as f64 / 1e9 >= BUSY_SHARE
+}
+
+/// Whether a worker was busy as a rule.
+fn is_busy(facts: &Facts<'_>) -> bool {
+    let rows = facts.series.rows();
+    let busy = rows.iter().filter(|row| uses_its_cpu(row)).count();
+    busy > 0 && busy as f64 >= MIN_BUSY_SECONDS * rows.len() as f64
+}
+
 pub(super) fn cpu_bound(facts: &Facts<'_>) -> Option<Reason> {
-    let busy = |row: &SeriesRow| row.busiest_ns as f64 / 1e9 >= BUSY_SHARE;
-    let (seconds, all) = (seconds(facts, busy), facts.series.rows().len());
-    if seconds.is_empty() || (seconds.len() as f64) < MIN_BUSY_SECONDS * all as f64 {
+    if !is_busy(facts) {
         return None;
     }
-    Some(Reason {
-        rule: "cpu_bound",
-        // Users that wait for squall would have made more requests with more CPU.
-        effect: Some(lost_time(facts)),
-        observed: format!(
-            "squall was the bottleneck: a worker used {} or more of its CPU {}",
-            percent(BUSY_SHARE),
-            when(facts, &seconds)
-        ),
-        advice: "use more workers (-w), another machine or less load; the target may be capable of more than this rate".to_owned(),
-    })
+    let observed = format!(
+        "squall was the bottleneck: a worker used {} or more of its CPU {}",
+        percent(BUSY_SHARE),
+        when(facts, uses_its_cpu)
+    );
+    let advice = "use more workers (-w), another machine or less load; the target may be capable of more than this rate";
+    // Users that wait for squall would have made more requests with more CPU.
+    Some(Reason::weighed(facts, "cpu_bound", &lost_time(facts), observed, advice.to_owned()))
 }
 
 /// The share of the run that a worker may spend waiting for a CPU. A few µs at each wake-up are normal,
-/// and far less than this.
+/// and far less than this, ...
 const MAX_STARVED: f64 = 0.05;
+/// ... but of a run that takes no longer than its start they may be much: so much it must be, in ns.
+const MIN_STARVED_NS: f64 = 50e6;
+
+/// The share of their time for which the workers were ready to run and had no CPU; 0: it is too little to tell.
+pub(super) fn starved_share(facts: &Facts<'_>) -> f64 {
+    let waited = facts.totals.self_metrics().starved_ns as f64;
+    let seconds: f64 = facts.series.rows().iter().map(|row| f64::from(row.seconds)).sum();
+    let all = (seconds * facts.totals.workers() as f64 * 1e9).max(1.0);
+    if waited < MIN_STARVED_NS { 0.0 } else { waited / all }
+}
 
 pub(super) fn starved(facts: &Facts<'_>) -> Option<Reason> {
-    let waited = facts.totals.self_metrics().starved_ns as f64;
-    let seconds_all: f64 = facts.series.rows().iter().map(|row| f64::from(row.seconds)).sum();
-    let share = waited / (seconds_all * facts.totals.workers() as f64 * 1e9).max(1.0);
+    let share = starved_share(facts);
     if share < MAX_STARVED {
         return None;
     }
     let worst =
         |row: &SeriesRow| row.starved_ns as f64 > MAX_STARVED * 1e9 * f64::from(row.seconds.max(1));
-    let seconds = seconds(facts, worst);
-    let at = match seconds.is_empty() {
-        true => String::new(),
-        false => format!(", worst {}", when(facts, &seconds)),
+    let at = match when(facts, worst) {
+        at if at.is_empty() => at,
+        at => format!(", worst {at}"),
     };
-    Some(Reason {
-        rule: "starved",
-        effect: Some(lost_time(facts)),
-        observed: format!(
-            "workers were ready to run but had no CPU for {}, {} of their time (limit {}){at}",
-            time(waited / 1e3),
-            percent(share),
-            percent(MAX_STARVED)
-        ),
-        advice: "something else uses the CPUs: give squall CPUs of its own (taskset, the container's CPU limits) or use fewer workers".to_owned(),
-    })
+    let observed = format!(
+        "workers were ready to run but had no CPU for {}, {} of their time (limit {}){at}",
+        time(facts.totals.self_metrics().starved_ns as f64 / 1e3),
+        percent(share),
+        percent(MAX_STARVED)
+    );
+    let advice = "something else uses the CPUs: give squall CPUs of its own (taskset, the container's CPU limits) or use fewer workers";
+    if neighbours::shares_cpus_unseen(facts) {
+        // What squall waited is known, and in no latency. What the target waited is in all of them.
+        let observed = format!("{observed}; the target runs on this machine and waited as well");
+        return Some(Reason::of_unknown_effect("starved", observed, advice.to_owned()));
+    }
+    Some(Reason::weighed(facts, "starved", &lost_time(facts), observed, advice.to_owned()))
 }
 
 /// A generator that stands still for this long, in µs, has changed the load and missed what the target
@@ -135,24 +179,21 @@ pub(super) fn starved(facts: &Facts<'_>) -> Option<Reason> {
 const MAX_STALL_US: u64 = 100_000;
 
 pub(super) fn stalled(facts: &Facts<'_>) -> Option<Reason> {
-    let rows = facts.series.rows();
-    let stalls = rows.iter().map(|row| row.longest_delay_us).filter(|stall| *stall >= MAX_STALL_US);
+    let stalls = facts.series.rows().iter().map(|row| row.longest_stall_us);
+    let stalls = stalls.filter(|stall| *stall >= MAX_STALL_US);
     let worst = stalls.clone().max()?;
-    let seconds = seconds(facts, |row| row.longest_delay_us >= MAX_STALL_US);
     // A stall is seen in the second in which it ends, and no second has more than one of this length that
     // would not overlap with it.
     let lost = stalls.map(|stall| stall as f64 / 1e6).sum::<f64>() / facts.elapsed_s.max(0.001);
-    Some(Reason {
-        rule: "stalled",
-        effect: Some(Effect::on_rate(lost).or(lateness(facts))),
-        observed: format!(
-            "squall stalled for up to {} (limit {}) {}",
-            time(worst as f64),
-            time(MAX_STALL_US as f64),
-            when(facts, &seconds)
-        ),
-        advice: "squall was stopped, had no CPU, or the machine was suspended: run it on a machine that does nothing else".to_owned(),
-    })
+    let observed = format!(
+        "squall stalled for up to {} (limit {}) {}",
+        time(worst as f64),
+        time(MAX_STALL_US as f64),
+        when(facts, |row| row.longest_stall_us >= MAX_STALL_US)
+    );
+    let advice = "squall was stopped, had no CPU, or the machine was suspended: run it on a machine that does nothing else";
+    let shift = lateness(facts).and_rate(lost);
+    Some(Reason::weighed(facts, "stalled", &shift, observed, advice.to_owned()))
 }
 
 pub(super) fn send_delay(facts: &Facts<'_>) -> Option<Reason> {
@@ -162,20 +203,15 @@ pub(super) fn send_delay(facts: &Facts<'_>) -> Option<Reason> {
         return None;
     }
     let delays = &facts.totals.self_metrics().send_delay;
-    let seconds = seconds(facts, |row| row.send_delay_p99_us as f64 > limit);
-    Some(Reason {
-        rule: "send_delay",
-        effect: Some(lateness(facts)),
-        observed: format!(
-            "{} of the requests were sent more than {} behind schedule (limit {}), {} at p99, {}",
-            percent(late),
-            time(limit),
-            percent(MAX_LATE_REQUESTS),
-            time(delays.percentile(99.0) as f64),
-            when(facts, &seconds)
-        ),
-        advice: "this was not the load that the plan asks for: use more workers or machines, a lower rate, or a longer ramp".to_owned(),
-    })
+    let observed = format!(
+        "{} of the requests were sent more than {} behind schedule (limit {}), {} at p99, {}",
+        percent(late),
+        time(limit),
+        percent(MAX_LATE_REQUESTS),
+        time(delays.percentile(99.0) as f64),
+        when(facts, |row| row.send_delay_p99_us as f64 > limit)
+    );
+    Some(Reason::weighed(facts, "send_delay", &lateness(facts), observed, what_helps(facts)))
 }
 
 pub(super) fn receive_delay(facts: &Facts<'_>) -> Option<Reason> {
@@ -185,12 +221,12 @@ pub(super) fn receive_delay(facts: &Facts<'_>) -> Option<Reason> {
             "half of the responses waited in the kernel for more than {delay} before squall read them"
         )
     })?;
-    Some(Reason {
-        rule: "receive_delay",
-        effect: Some(Effect::on_rate(own_share(facts))),
-        observed,
-        advice: "use more workers or machines, or fewer users; latencies end at the arrival that the kernel timestamped, but virtual users continued late".to_owned(),
-    })
+    let advice = format!(
+        "latencies end at the arrival that the kernel timestamped, but virtual users continued late; {}",
+        what_helps(facts)
+    );
+    let shift = Shift::of_rate(own_share(facts));
+    Some(Reason::weighed(facts, "receive_delay", &shift, observed, advice))
 }
 
 pub(super) fn connect_delay(facts: &Facts<'_>) -> Option<Reason> {
@@ -200,12 +236,9 @@ pub(super) fn connect_delay(facts: &Facts<'_>) -> Option<Reason> {
             "half of the new connections had been open for more than {delay} before squall noticed"
         )
     })?;
-    Some(Reason {
-        rule: "connect_delay",
-        effect: Some(Effect::on_rate(own_share(facts))),
-        observed,
-        advice: "many connections are opened at the same moment: use a ramp, more workers, or reuse connections; this time is not included in latencies, but virtual users continued late".to_owned(),
-    })
+    let advice = "many connections are opened at the same moment: use a ramp, more workers, or reuse connections; this time is not included in latencies, but virtual users continued late";
+    let shift = Shift::of_rate(own_share(facts));
+    Some(Reason::weighed(facts, "connect_delay", &shift, observed, advice.to_owned()))
 }
 
 /// What was observed if half of some delays were too long, against the target's median latency.
@@ -237,18 +270,15 @@ pub(super) fn arrivals_dropped(facts: &Facts<'_>) -> Option<Reason> {
     if share <= MAX_DROPPED {
         return None;
     }
-    let seconds = seconds(facts, |row| row.arrivals_dropped > 0);
-    Some(Reason {
-        rule: "arrivals_dropped",
-        effect: Some(Effect::on_rate(share)),
-        observed: format!(
-            "{} of {} arrivals ({}, limit {}) were dropped because no virtual user was free, {}",
-            count(counters.arrivals_dropped),
-            count(counters.arrivals_due),
-            percent(share),
-            percent(MAX_DROPPED),
-            when(facts, &seconds)
-        ),
-        advice: "this was not the load that the plan asks for: raise `max_users`, unless the target is too slow for this rate".to_owned(),
-    })
+    let observed = format!(
+        "{} of {} arrivals ({}, limit {}) were dropped because no virtual user was free, {}",
+        count(counters.arrivals_dropped),
+        count(counters.arrivals_due),
+        percent(share),
+        percent(MAX_DROPPED),
+        when(facts, |row| row.arrivals_dropped > 0)
+    );
+    let advice = "this was not the load that the plan asks for: raise `max_users`, unless the target is too slow for this rate";
+    let shift = Shift::of_rate(share);
+    Some(Reason::weighed(facts, "arrivals_dropped", &shift, observed, advice.to_owned()))
 }

@@ -1,7 +1,8 @@
 //! What the host that squall runs on lacked, and what else happened on it.
 
 use super::generator::lost_time;
-use super::{Effect, Facts, Reason};
+use super::weight::Shift;
+use super::{Facts, Reason};
 use squall_base::units::{count, percent, time};
 use squall_metrics::ErrorKind;
 
@@ -65,15 +66,13 @@ impl Resource<'_> {
         words: impl Fn(&str) -> String,
     ) -> Option<Reason> {
         let failed = facts.all.error_kinds.iter().find(|(own, _)| *own == kind);
-        let (effect, observed) = match failed {
-            Some((_, failed)) => {
-                let share = *failed as f64 / facts.all.count.max(1) as f64;
-                (Effect::on_rate(share), words(&count(*failed)))
-            }
-            None => (Effect::NONE, self.running_out()?),
-        };
         let (rule, advice) = (self.rule, self.advice.to_owned());
-        Some(Reason { rule, effect: Some(effect), observed, advice })
+        let Some((_, failed)) = failed else {
+            return Some(Reason::note(rule, self.running_out()?, advice));
+        };
+        let share = *failed as f64 / facts.all.count.max(1) as f64;
+        let shift = Shift { errors: share, ..Shift::of_rate(share) };
+        Some(Reason::weighed(facts, rule, &shift, words(&count(*failed)), advice))
     }
 
     fn running_out(&self) -> Option<String> {
@@ -108,17 +107,14 @@ pub(super) fn steal(facts: &Facts<'_>) -> Option<Reason> {
     if share <= MAX_STEAL || run.steal_ticks < 10 {
         return None;
     }
-    Some(Reason {
-        rule: "steal",
-        // For so much of the time a processor that squall, or a target on this machine, used was not there.
-        effect: Some(Effect::on_rate(share)),
-        observed: format!(
-            "other guests on the same hypervisor took {} of this machine's CPU time (limit {})",
-            percent(share),
-            percent(MAX_STEAL)
-        ),
-        advice: "use a machine or an instance type with dedicated CPUs".to_owned(),
-    })
+    let observed = format!(
+        "other guests on the same hypervisor took {} of this machine's CPU time (limit {})",
+        percent(share),
+        percent(MAX_STEAL)
+    );
+    let advice = "use a machine or an instance type with dedicated CPUs".to_owned();
+    // For so much of the time a processor that squall, or a target on this machine, used was not there.
+    Some(Reason::weighed(facts, "steal", &Shift::of_rate(share), observed, advice))
 }
 
 /// Page faults per second that required disk access: a process whose memory is there has hardly any once it
@@ -130,17 +126,19 @@ const FAULT_S: f64 = 100e-6;
 pub(super) fn swapping(facts: &Facts<'_>) -> Option<Reason> {
     let faults = facts.host.during_run().major_faults;
     let rate = faults as f64 / facts.elapsed_s.max(1.0);
-    (rate > MAX_MAJOR_FAULTS).then(|| Reason {
-        rule: "swapping",
-        // A slow disk takes more: the users' time and late requests show it.
-        effect: Some(Effect::on_rate(rate * FAULT_S).or(lost_time(facts))),
-        observed: format!(
-            "squall had to wait for memory from disk {} times, {}/s (limit {MAX_MAJOR_FAULTS}/s)",
-            count(faults),
-            rate.round()
-        ),
-        advice: "the machine has too little memory: fewer users, or a machine with more".to_owned(),
-    })
+    if rate <= MAX_MAJOR_FAULTS {
+        return None;
+    }
+    let observed = format!(
+        "squall had to wait for memory from disk {} times, {}/s (limit {MAX_MAJOR_FAULTS}/s)",
+        count(faults),
+        rate.round()
+    );
+    let advice =
+        "the machine has too little memory: fewer users, or a machine with more".to_owned();
+    // A slow disk takes more: the users' time and late requests show it.
+    let shift = lost_time(facts).and_rate(rate * FAULT_S);
+    Some(Reason::weighed(facts, "swapping", &shift, observed, advice))
 }
 
 /// By how much the system's clock may jump against the steady one, in µs: adjustments of time services are
@@ -149,16 +147,17 @@ const MAX_CLOCK_STEP_US: u64 = 10_000;
 
 pub(super) fn clock_step(facts: &Facts<'_>) -> Option<Reason> {
     let step = facts.host.peak().clock_step_us;
-    (step > MAX_CLOCK_STEP_US).then(|| Reason {
-        rule: "clock_step",
-        effect: None,
-        observed: format!(
+    let observed = || {
+        format!(
             "the system's clock was stepped by {} during the run (limit {}): the kernel's timestamps of arrivals, which latencies end with, jumped with it",
             time(step as f64),
             time(MAX_CLOCK_STEP_US as f64)
-        ),
-        advice: "run again, and let the time service slew the clock rather than step it during runs".to_owned(),
-    })
+        )
+    };
+    let advice =
+        "run again, and let the time service slew the clock rather than step it during runs";
+    (step > MAX_CLOCK_STEP_US)
+        .then(|| Reason::of_unknown_effect("clock_step", observed(), advice.to_owned()))
 }
 
 /// The share of a network link's speed, in thousandths, that it may carry: the rest goes to the headers of
@@ -167,14 +166,14 @@ const MAX_LINK_PERMILLE: u64 = 800;
 
 pub(super) fn link(facts: &Facts<'_>) -> Option<Reason> {
     let used = facts.host.peak().link_used_permille;
-    (used >= MAX_LINK_PERMILLE).then(|| Reason {
-        rule: "link",
-        effect: None,
-        observed: format!(
+    let observed = || {
+        format!(
             "a network link of this machine carried {} of its speed in its busiest second (limit {})",
             percent(used as f64 / 1e3),
             percent(MAX_LINK_PERMILLE as f64 / 1e3)
-        ),
-        advice: "use a faster link, more machines, smaller bodies or less load: the target may be capable of more than this rate".to_owned(),
-    })
+        )
+    };
+    let advice = "use a faster link, more machines, smaller bodies or less load: the target may be capable of more than this rate";
+    (used >= MAX_LINK_PERMILLE)
+        .then(|| Reason::of_unknown_effect("link", observed(), advice.to_owned()))
 }

@@ -1,8 +1,10 @@
 //! What numbers cannot show as they are: of a target that changed, gave no responses or stood still, of a
 //! network that lost something, of a name server and of the plan's own pool, of too few responses.
 
-use super::{Effect, Facts, Reason};
+use super::weight::{Moved, Shift};
+use super::{Facts, Reason};
 use crate::steady::Unsteady;
+use crate::threshold::Statistic;
 use squall_base::units::{count, counted, percent, time};
 use squall_metrics::{ErrorKind, Histogram, RequestStats};
 
@@ -18,21 +20,64 @@ pub(super) fn retransmits(facts: &Facts<'_>) -> Option<Reason> {
     if share <= MAX_RETRANSMITS {
         return None;
     }
-    let added = repeated as f64 * RETRANSMIT_US / facts.all.latency.sum().max(1.0);
-    Some(Reason {
-        rule: "retransmits",
-        effect: Some(Effect {
-            rate: 0.0,
-            mean: added.min(1.0),
-            p99: if share > 0.01 { added.min(1.0) } else { 0.0 },
-        }),
-        observed: format!(
-            "squall's connections retransmitted {} segments, {} of the number of requests (limit {})",
-            count(repeated),
+    let latency = &facts.all.latency;
+    // A loss that cost that much is in a latency of at least as much; others were made good sooner.
+    let waited = repeated.min(latency.count_above(RETRANSMIT_US as u64 - 1));
+    let observed = format!(
+        "squall's connections retransmitted {} segments, {} of the number of requests (limit {}); {} took {} or more, as one does that waits for a retransmission",
+        count(repeated),
+        percent(share),
+        percent(MAX_RETRANSMITS),
+        counted(latency.count_above(RETRANSMIT_US as u64 - 1), "response"),
+        time(RETRANSMIT_US)
+    );
+    let shift = Shift { latency: Some(slowest(waited)), ..Shift::default() };
+    let advice = "check the network and the target's accept queue (backlog)".to_owned();
+    Some(Reason::weighed(facts, "retransmits", &shift, observed, advice))
+}
+
+/// What was lost on the way from the target is sent again by it. Of that squall only sees what came before it, and of the
+/// whole machine: enough to name a cause.
+pub(super) fn packets_lost(facts: &Facts<'_>) -> Option<Reason> {
+    let early = facts.host.during_run().out_of_order;
+    let share = early as f64 / facts.all.count.max(1) as f64;
+    let observed = || {
+        format!(
+            "{} segments reached this machine before one that they follow, {} of the number of requests (limit {}): what was lost on the way from the target came late, because the target had to send it again",
+            count(early),
             percent(share),
             percent(MAX_RETRANSMITS)
-        ),
-        advice: "check the network and the target's accept queue (backlog): each loss adds at least 200 ms to a latency".to_owned(),
+        )
+    };
+    let advice = "latencies include this, as they do for users of this network: to know the target alone, look at the network, or measure nearer to it";
+    (share > MAX_RETRANSMITS).then(|| Reason::note("packets_lost", observed(), advice.to_owned()))
+}
+
+/// What it adds that the slowest so many of all responses would have taken as long as the median one.
+fn slowest<'a>(number: u64) -> Moved<'a> {
+    Box::new(move |durations, statistic| {
+        let count = durations.count();
+        let number = number.min(count);
+        let median = durations.percentile(50.0) as f64;
+        match statistic {
+            Statistic::Mean => {
+                let mut left = number;
+                let buckets: Vec<(u64, u64, u64)> = durations.buckets().collect();
+                let added = buckets.iter().rev().map(|(low, _, of)| {
+                    let own = left.min(*of);
+                    left -= own;
+                    (*low as f64 - median).max(0.0) * own as f64
+                });
+                added.sum::<f64>() / count.max(1) as f64
+            }
+            Statistic::Percentile(p) => {
+                let rank = squall_metrics::rank(p, count);
+                let before = durations.at_rank(rank.saturating_sub(number).max(1));
+                durations.at_rank(rank).saturating_sub(before) as f64
+            }
+            Statistic::Max => (durations.max() as f64 - median).max(0.0),
+            Statistic::Min => 0.0,
+        }
     })
 }
 
@@ -42,17 +87,19 @@ const MAX_RETRIES: f64 = 0.01;
 pub(super) fn retries(facts: &Facts<'_>) -> Option<Reason> {
     let retries = facts.totals.counters().stale_retries;
     let share = retries as f64 / facts.all.count.max(1) as f64;
-    (share > MAX_RETRIES).then(|| Reason {
-        rule: "retries",
-        effect: Some(Effect { p99: share.min(1.0), ..Effect::NONE }),
-        observed: format!(
-            "{} requests ({}, limit {}) were sent again on a new connection, because the target had closed the old one; their latency includes both attempts",
-            count(retries),
-            percent(share),
-            percent(MAX_RETRIES)
-        ),
-        advice: "the target closes idle connections sooner than they are used: raise its keep-alive timeout, or leave it as clients will meet it; `retry_stale: false` makes them errors".to_owned(),
-    })
+    if share <= MAX_RETRIES {
+        return None;
+    }
+    let observed = format!(
+        "{} requests ({}, limit {}) were sent again on a new connection, because the target had closed the old one; their latency includes both attempts",
+        count(retries),
+        percent(share),
+        percent(MAX_RETRIES)
+    );
+    let advice = "the target closes idle connections sooner than they are used: raise its keep-alive timeout, or leave it as clients will meet it; `retry_stale: false` makes them errors";
+    // So many more were sent than the rate says.
+    let shift = Shift { latency: Some(slowest(retries)), ..Shift::of_rate(share) };
+    Some(Reason::weighed(facts, "retries", &shift, observed, advice.to_owned()))
 }
 
 /// The share of the time of all requests that may go into looking up names.
@@ -67,25 +114,28 @@ pub(super) fn name_lookups(facts: &Facts<'_>) -> Option<Reason> {
         return None;
     }
     let users_us = facts.totals.time_account(facts.elapsed_s).total() as f64 / 1e3;
-    let slow = lookups.percentile(99.0) as f64 / latency.percentile(99.0).max(1) as f64;
-    let is_common = lookups.count() as f64 > 0.01 * latency.count() as f64;
-    Some(Reason {
-        rule: "name_lookups",
-        effect: Some(Effect {
-            // In an open workload nobody waits for the response before.
-            rate: if users_us > 0.0 { (lookups.sum() / users_us).min(1.0) } else { 0.0 },
-            mean: share.min(1.0),
-            p99: if is_common { slow.min(1.0) } else { 0.0 },
-        }),
-        observed: format!(
-            "{} requests looked up the name of their host, which took {} each on average: {} of the time of all requests (limit {}) was spent waiting for the name server",
-            count(lookups.count()),
-            time(lookups.mean()),
-            percent(share),
-            percent(MAX_LOOKUP_SHARE)
-        ),
-        advice: "give the names' addresses with `resolve`, name the hosts in the plan (they are then looked up before the run), or use fewer names".to_owned(),
-    })
+    let took: Moved<'_> = Box::new(|_, statistic| match statistic {
+        Statistic::Mean => lookups.sum() / latency.count().max(1) as f64,
+        // What fewer requests had than are above a percentile is not in it.
+        Statistic::Percentile(p)
+            if lookups.count() as f64 <= (1.0 - p / 100.0) * latency.count() as f64 =>
+        {
+            0.0
+        }
+        _ => statistic.of(lookups).unwrap_or(0.0),
+    });
+    // In an open workload nobody waits for the response before.
+    let rate = if users_us > 0.0 { lookups.sum() / users_us } else { 0.0 };
+    let shift = Shift { latency: Some(took), ..Shift::of_rate(rate) };
+    let observed = format!(
+        "{} requests looked up the name of their host, which took {} each on average: {} of the time of all requests (limit {}) was spent waiting for the name server",
+        count(lookups.count()),
+        time(lookups.mean()),
+        percent(share),
+        percent(MAX_LOOKUP_SHARE)
+    );
+    let advice = "give the names' addresses with `resolve`, name the hosts in the plan (they are then looked up before the run), or use fewer names";
+    Some(Reason::weighed(facts, "name_lookups", &shift, observed, advice.to_owned()))
 }
 
 /// The share of the time between being due and being answered that requests may wait for the plan's own pool.
@@ -96,18 +146,17 @@ const MAX_POOL_SHARE: f64 = 0.05;
 pub(super) fn pool_waits(facts: &Facts<'_>) -> Option<Reason> {
     let RequestStats { phases: [waits, ..], latency, .. } = facts.all;
     let share = waits.sum() / (waits.sum() + latency.sum()).max(1.0);
-    (share > MAX_POOL_SHARE).then(|| Reason {
-        rule: "pool_waits",
-        effect: Some(Effect::NONE),
-        observed: format!(
+    let observed = || {
+        format!(
             "{} requests waited for one of the connections that the plan lets users share, for {} on average, which is {} of their time (limit {}) and not included in latency: the pool limits the rate",
             count(waits.count()),
             time(waits.mean()),
             percent(share),
             percent(MAX_POOL_SHARE)
-        ),
-        advice: "raise `pool_size`, unless the pool is what the test is about".to_owned(),
-    })
+        )
+    };
+    let advice = "raise `pool_size`, unless the pool is what the test is about";
+    (share > MAX_POOL_SHARE).then(|| Reason::note("pool_waits", observed(), advice.to_owned()))
 }
 
 /// The share of requests without a response from which on p99 is no longer a time.
@@ -143,27 +192,22 @@ pub(super) fn timeouts(facts: &Facts<'_>) -> Option<Reason> {
             "find out why the target does not respond, or allow more time (`timeout`, and `graceful_stop` for those cut off)",
         ),
     };
-    Some(Reason {
-        rule: "timeouts",
-        effect: Some(Effect::NONE),
-        observed: format!("{what}: {}", unknown_percentiles(share)),
-        advice: advice.to_owned(),
-    })
+    let observed = format!("{what}: {}", unknown_percentiles(share));
+    Some(Reason::note("timeouts", observed, advice.to_owned()))
 }
 
 pub(super) fn cut_off(facts: &Facts<'_>) -> Option<Reason> {
     let (given_up, cut_off, share) = given_up(facts)?;
-    (cut_off == given_up).then(|| Reason {
-        rule: "cut_off",
-        effect: Some(Effect::NONE),
-        observed: format!(
+    let observed = || {
+        format!(
             "the end of the load cut off {} ({}): {}",
             counted(cut_off, "request"),
             percent(share),
             unknown_percentiles(share)
-        ),
-        advice: "let requests finish (`graceful_stop`), or run longer".to_owned(),
-    })
+        )
+    };
+    let advice = "let requests finish (`graceful_stop`), or run longer";
+    (cut_off == given_up).then(|| Reason::note("cut_off", observed(), advice.to_owned()))
 }
 
 /// What is not known where this share of the requests has no response.
@@ -195,18 +239,17 @@ pub(super) fn hidden_stall(facts: &Facts<'_>) -> Option<Reason> {
     let from = (STALL_FACTOR * latency.percentile(99.0)).max(MIN_STALL_US);
     let (number, taken) = above(latency, from);
     let share = taken / latency.sum().max(1.0);
-    (share > MAX_STALL_SHARE).then(|| Reason {
-        rule: "hidden_stall",
-        effect: Some(Effect::NONE),
-        observed: format!(
+    let observed = || {
+        format!(
             "{} took {} or more and {} of the time of all requests, which p99 ({}) does not show: users who wait for a stalled target send nothing",
             counted(number, "request"),
             time(from as f64),
             percent(share),
             time(latency.percentile(99.0) as f64)
-        ),
-        advice: "look at the largest latency, and use an arrival rate or pacing: then the requests that had to wait count as well (corrected latency)".to_owned(),
-    })
+        )
+    };
+    let advice = "look at the largest latency, and use an arrival rate or pacing: then the requests that had to wait count as well (corrected latency)";
+    (share > MAX_STALL_SHARE).then(|| Reason::note("hidden_stall", observed(), advice.to_owned()))
 }
 
 /// How many values are above one, and their sum, in µs.
@@ -240,12 +283,8 @@ pub(super) fn unsteady(facts: &Facts<'_>) -> Option<Reason> {
             percent(crate::change::MIN_CHANGE)
         ),
     };
-    Some(Reason {
-        rule: "unsteady",
-        effect: None,
-        observed: why,
-        advice: "run longer, or find out what changes in the target (caches, garbage collection, a growing queue)".to_owned(),
-    })
+    let advice = "run longer, or find out what changes in the target (caches, garbage collection, a growing queue)";
+    Some(Reason::of_unknown_effect("unsteady", why, advice.to_owned()))
 }
 
 /// How many values a percentile needs for an upper bound at 95% confidence: the largest of n values lies
@@ -270,16 +309,16 @@ pub(super) fn too_short<'a>(facts: &'a Facts<'_>) -> impl Iterator<Item = Reason
         let (percentile, responses) = threshold.percentile_of(facts.totals)?;
         let needed = samples_needed(percentile);
         // A threshold without any response has failed, and says so itself.
-        (0 < responses && responses < needed).then(|| Reason {
-            rule: "too_short",
-            effect: None,
-            observed: format!(
+        let observed = || {
+            format!(
                 "`{}` is based on {}; p{percentile} needs at least {}",
                 threshold.text(),
                 based_on(responses, threshold.given_up(facts.totals)),
                 count(needed)
-            ),
-            advice: "run longer, use more load, or ask for a lower percentile".to_owned(),
-        })
+            )
+        };
+        let advice = "run longer, use more load, or ask for a lower percentile";
+        (0 < responses && responses < needed)
+            .then(|| Reason::of_unknown_effect("too_short", observed(), advice.to_owned()))
     })
 }

@@ -21,7 +21,8 @@ fn the_doctor_looks_at_the_machine() {
     let output = squall(std::path::Path::new("."), &["doctor"]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{text}");
-    for word in ["CPUs", "files", "ports", "memory", "µs per request", "send delay"] {
+    let words = ["CPUs", "files", "ports", "memory", "busy", "µs per request", "send delay"];
+    for word in words.iter().chain(&["fit to generate load now"]) {
         assert!(text.contains(word), "{word}: {text}");
     }
     assert!(!text.contains("NOT ENOUGH"), "{text}");

@@ -40,8 +40,8 @@ pub struct Point {
     pub send_delay_p99_us: u64,
     /// The longest iteration of an event loop.
     pub loop_iteration_max_us: u64,
-    /// The longest of all delays of the workers.
-    pub longest_delay_us: u64,
+    /// The longest time for which an event loop may have stood still.
+    pub longest_stall_us: u64,
     /// Time in which workers were ready to run but had no CPU, in ns.
     pub starved_ns: u64,
     /// CPU time of the busiest worker, in ns per second.
@@ -72,7 +72,7 @@ impl Point {
             receive_delay_p99_us: row.receive_delay_p99_us,
             send_delay_p99_us: row.send_delay_p99_us,
             loop_iteration_max_us: row.loop_iteration_max_us,
-            longest_delay_us: row.longest_delay_us,
+            longest_stall_us: row.longest_stall_us,
             starved_ns: row.starved_ns,
             busiest_ns: row.busiest_ns,
             ..Point::default()
@@ -91,7 +91,7 @@ impl Point {
             receive_delay_p99_us: self.receive_delay_p99_us,
             send_delay_p99_us: self.send_delay_p99_us,
             loop_iteration_max_us: self.loop_iteration_max_us,
-            longest_delay_us: self.longest_delay_us,
+            longest_stall_us: self.longest_stall_us,
             starved_ns: self.starved_ns,
             busiest_ns: self.busiest_ns,
             ..SeriesRow::default()
@@ -127,7 +127,7 @@ impl Point {
             receive_delay_p99_us: self.receive_delay_p99_us.max(next.receive_delay_p99_us),
             send_delay_p99_us: self.send_delay_p99_us.max(next.send_delay_p99_us),
             loop_iteration_max_us: self.loop_iteration_max_us.max(next.loop_iteration_max_us),
-            longest_delay_us: self.longest_delay_us.max(next.longest_delay_us),
+            longest_stall_us: self.longest_stall_us.max(next.longest_stall_us),
             starved_ns: self.starved_ns.saturating_add(next.starved_ns),
             busiest_ns: self.busiest_ns.max(next.busiest_ns),
             arrivals: self.arrivals.saturating_add(next.arrivals),

@@ -3,12 +3,15 @@
 use super::document::Differing;
 use super::side::RunAbout;
 use crate::run::Meta;
-use squall_base::units::bytes;
+use squall_base::units::{bytes, percent};
 
 /// Characters of a digest that are shown.
 const DIGEST: usize = 12;
 /// Runs whose lengths differ by more than this share are of another length.
 const LENGTH: f64 = 0.2;
+
+/// Machines of which other programs took shares of the CPU time that differ by more than this were not equally busy.
+const BUSY: f64 = 0.2;
 
 /// What is looked at: its name, what it is in a run, and whether numbers of runs in which it differs say less about
 /// the target.
@@ -78,6 +81,7 @@ pub(super) fn differing(runs: &[&RunAbout]) -> Vec<Differing> {
     // Another load or name is another text: to say so once is enough.
     let said = all[..3].iter().any(differs);
     all.retain(|own| differs(own) && !(said && own.what == "plan's text"));
+    all.extend(busy(runs));
     let lengths: Vec<f64> =
         runs.iter().map(|run| (run.seconds.1 - run.seconds.0.min(run.seconds.1)) as f64).collect();
     let (least, most) =
@@ -88,6 +92,19 @@ pub(super) fn differing(runs: &[&RunAbout]) -> Vec<Differing> {
     }
     all.sort_by_key(|own| !own.matters);
     all
+}
+
+/// How busy other programs kept the machine, if that differs.
+fn busy(runs: &[&RunAbout]) -> Option<Differing> {
+    let others: Vec<f64> = runs.iter().filter_map(|run| run.cpu_of_others).collect();
+    let (least, most) =
+        (others.iter().copied().reduce(f64::min)?, others.iter().copied().reduce(f64::max)?);
+    let shown = |run: &&RunAbout| run.cpu_of_others.map_or("unknown".to_owned(), percent);
+    (most - least > BUSY).then(|| Differing {
+        what: "CPU time that other programs took".to_owned(),
+        values: runs.iter().map(shown).collect(),
+        matters: true,
+    })
 }
 
 fn differs(own: &Differing) -> bool {
@@ -130,6 +147,11 @@ mod tests {
         assert_eq!(of_targets("http://127.0.0.1:39007", "http://127.0.0.1:40112"), 0);
         assert_eq!(of_targets("http://127.0.0.1:39007/a", "http://127.0.0.1:40112/b"), 1);
         assert_eq!(of_targets("http://a:80", "http://a:81"), 1);
+        let beside = |others: f64| RunAbout { cpu_of_others: Some(others), ..of(&first) };
+        let busy = differing(&[&beside(0.99), &beside(0.34)]);
+        assert_eq!((busy[0].values[1].as_str(), busy[0].matters), ("34%", true));
+        assert_eq!(differing(&[&beside(0.4), &beside(0.34)]).len(), 0);
+        assert_eq!(differing(&[&beside(0.99), &of(&first)]).len(), 0, "one is unknown");
         let longer = RunAbout { seconds: (0, 60), ..of(&first) };
         assert_eq!(differing(&[&of(&first), &longer])[0].values, ["30 s", "60 s"]);
     }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use squall_analysis::{Estimate, Measure, Measured, RowValues, SketchBuilder, whole_seconds};
-use squall_metrics::{Place, RowKey, RowKind};
+use squall_metrics::{HostSample, Place, RowKey, RowKind};
 
 use super::baseline::{decode_baseline, is_baseline};
 use crate::document::{Known, Row, RunDocument, Times};
@@ -32,6 +32,9 @@ document! {
         validity: String,
         /// Why not further, the most severe first.
         reasons: Vec<String>,
+        /// The share of its machine's CPU time that programs other than squall and the target took, as far as squall could
+        /// tell them apart; null: unknown.
+        cpu_of_others: Option<f64>,
         /// The seconds that are compared: the first, and the one after the last.
         seconds: (u64, u64),
         /// Whether these are a part in which it was steady.
@@ -101,10 +104,20 @@ fn about(run: &RunDocument, source: &str) -> RunAbout {
         passed: run.outcome.passed,
         validity: run.validity.clone(),
         reasons: reasons.map(|own| format!("{}: {}", own.rule, own.observed)).collect(),
+        cpu_of_others: cpu_of_others(run),
         seconds: steady.unwrap_or(whole),
         is_steady: steady.is_some(),
         source: source.to_owned(),
     }
+}
+
+/// The share of the machine's CPU time that others took.
+fn cpu_of_others(run: &RunDocument) -> Option<f64> {
+    let mut sample = HostSample::default();
+    run.host_metrics.iter().for_each(|(name, value)| sample.set(name, *value));
+    // Earlier versions did not know what squall itself took.
+    let is_known = run.host_metrics.contains_key("own_cpu_ticks");
+    sample.cpu_shares().filter(|_| is_known).map(|shares| shares.others)
 }
 
 /// What was recorded in some seconds.

@@ -33,6 +33,7 @@ fn step(level: f64) -> LoadStep {
         keeps_up: done >= 0.95 * level,
         arrivals: Arrivals { rate: Some(level), due: (24.0 * level) as u64, dropped: 0 },
         generator: Vec::new(),
+        machine_full: None,
     }
 }
 

@@ -6,8 +6,17 @@ use squall_metrics::{HostMetrics, Slice};
 use squall_report::Recording;
 
 /// Rules of the validity that say that the generator was the bottleneck.
-const GENERATOR_RULES: [&str; 8] =
-    ["cpu_bound", "starved", "stalled", "generator_time", "send_delay", "ports", "files", "link"];
+const GENERATOR_RULES: [&str; 9] = [
+    "host_busy",
+    "cpu_bound",
+    "starved",
+    "stalled",
+    "generator_time",
+    "send_delay",
+    "ports",
+    "files",
+    "link",
+];
 
 /// The records of a run in windows of equal length; what lies before and after them is ignored.
 pub struct Windows {
@@ -78,22 +87,25 @@ impl Windows {
         })?;
         let step = |(window, series): (&Records, SeriesBuilder)| {
             let step = window.step(level, arrivals, requirements);
-            LoadStep { generator: generator(window, series, f64::from(length), host), ..step }
+            let reasons = reasons(window, series, f64::from(length), host);
+            let full = reasons.iter().find(|reason| reason.rule == "machine_full");
+            let machine_full = full.map(|reason| reason.observed.clone());
+            LoadStep { generator: by_generator(reasons), machine_full, ..step }
         };
         Ok(self.windows.iter().zip(series).map(step).collect())
     }
 }
 
-/// Why the generator may have been the bottleneck in a window of `elapsed_s` seconds.
-fn generator(
+/// What the numbers of a window of `elapsed_s` seconds may suffer from.
+fn reasons(
     window: &Records,
     series: SeriesBuilder,
     elapsed_s: f64,
     host: &HostMetrics,
-) -> Vec<String> {
+) -> Vec<Reason> {
     let (totals, series) = (window.all(), series.finish());
     let all = totals.all();
-    let facts = Facts {
+    assess(&Facts {
         totals,
         series: &series,
         all: &all,
@@ -101,7 +113,11 @@ fn generator(
         host,
         steady: None,
         thresholds: &[],
-    };
+    })
+}
+
+/// Why the generator, or its machine, may have been the bottleneck.
+fn by_generator(reasons: Vec<Reason>) -> Vec<String> {
     // A few late requests change no response of the target; many may.
     let by_generator = |reason: &Reason| {
         let least = match reason.rule {
@@ -110,5 +126,5 @@ fn generator(
         };
         GENERATOR_RULES.contains(&reason.rule) && reason.validity() >= least
     };
-    assess(&facts).into_iter().filter(by_generator).map(|reason| reason.observed).collect()
+    reasons.into_iter().filter(by_generator).map(|reason| reason.observed).collect()
 }
