@@ -15,13 +15,12 @@ import venv
 import zipfile
 from pathlib import Path
 
-import yaml
-
 from peers import PATIENCE, SQUALL, until
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "release"))
+sys.path[:0] = [str(ROOT / "release"), str(ROOT / "interop/packages")]
 
+from action import ACTION, act, evaluated
 from formats import elf
 
 VERSION = re.search(r'^version = "(.*)"$', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
@@ -373,6 +372,13 @@ class Published(Packages):
         self.assertIn("::error", outputs["log"])
 
     @needs("curl")
+    def test_the_action_says_that_a_plan_is_refused(self):
+        code, outputs = self.act(PLAN + "unknown: 1\n")
+        self.assertEqual(code, 2, outputs)
+        self.assertIn("plan.yaml:4", outputs["log"])
+        self.assertNotIn("folder", outputs)
+
+    @needs("curl")
     def test_the_action_refuses_another_archive(self):
         with (self.releases / f"{self.unpacked.name}.tar.gz").open("ab") as archive:
             archive.write(b"more")
@@ -382,55 +388,10 @@ class Published(Packages):
         self.assertNotIn("folder", outputs)
 
     def test_the_action_has_this_version(self):
-        action = yaml.safe_load((ROOT / "release/action/action.yml").read_text())
-        self.assertEqual(action["inputs"]["version"]["default"], VERSION)
-        self.assertEqual(evaluated(action["runs"]["steps"][0]["env"]["RELEASES"],
+        self.assertEqual(ACTION["inputs"]["version"]["default"], VERSION)
+        self.assertEqual(evaluated(ACTION["runs"]["steps"][0]["env"]["RELEASES"],
                                    {"inputs.releases": "", "inputs.version": "1.2.3", "github.action_repository": "example/squall"}),
                          "https://github.com/example/squall/releases/download/v1.2.3")
-
-
-def evaluated(text, known):
-    """A text with `${{ ... }}` in it, as far as squall's action has such expressions."""
-
-    def value(expression):
-        if " || " in expression:
-            first, other = expression.split(" || ", 1)
-            return value(first) or value(other)
-        if " != " in expression:
-            left, right = expression.split(" != ")
-            return "true" if value(left) != value(right) else "false"
-        if called := re.fullmatch(r"format\((.*)\)", expression):
-            shape, *arguments = [value(argument) for argument in called[1].split(", ")]
-            return shape.format(*arguments)
-        return expression[1:-1] if expression.startswith("'") else known[expression]
-
-    return re.sub(r"\$\{\{ (.*?) \}\}", lambda found: value(found[1]), text)
-
-
-def act(inputs, folder):
-    """Runs squall's action with these inputs as GitHub does, in a folder."""
-    action = yaml.safe_load((ROOT / "release/action/action.yml").read_text())
-    defaults = {name: str(described["default"]) for name, described in action["inputs"].items()}
-    known = {f"inputs.{name}": text for name, text in (defaults | inputs).items()}
-    known |= {"github.action_path": str(ROOT / "release/action"), "github.action_repository": "example/squall"}
-    files = {name: folder / name for name in ("GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
-    for file in files.values():
-        file.touch()
-    (folder / "temp").mkdir()
-    log = ""
-    for step in action["runs"]["steps"]:
-        if evaluated(step.get("if", "true"), known) != "true":
-            continue
-        own = {name: evaluated(text, known) for name, text in step["env"].items()}
-        path = os.pathsep.join([*reversed(files["GITHUB_PATH"].read_text().split()), os.environ["PATH"]])
-        environment = os.environ | own | {name: str(file) for name, file in files.items()} | {"RUNNER_TEMP": str(folder / "temp"), "PATH": path}
-        ran = subprocess.run(["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]], cwd=folder, env=environment,
-                             capture_output=True, text=True, timeout=2 * PATIENCE, check=False)
-        log += ran.stdout + ran.stderr
-        if ran.returncode != 0:
-            break
-    outputs = dict(line.split("=", 1) for line in files["GITHUB_OUTPUT"].read_text().splitlines())
-    return ran.returncode, outputs | {"log": log, "summary": files["GITHUB_STEP_SUMMARY"].read_text()}
 
 
 @needs("mvn", "java")
