@@ -2,16 +2,44 @@
 //!
 //! The kernel's stamp of a read is that of the last segment in it. What arrived behind a gap has a stamp from before the gap
 //! was closed by a segment that was sent again, and could not be read until then, which may be 200 ms and more later. The
-//! stamp would make the response too early, and the difference this program's delay. So a stamp that is not recent is
-//! held against what TCP knows of the connection: whether anything came out of order, and when the stream was last
-//! continued. Where nothing did, a stamp is right however late the program looks.
+//! stamp would make the response too early, and the difference this program's delay. So a stamp from before the event loop
+//! last found nothing is held against what TCP knows of the connection: whether anything came out of order, and when the
+//! stream was last continued. Where nothing did, a stamp is right however late the program looks.
+
+use std::cell::Cell;
 
 #[cfg(test)]
 mod tests;
 
-/// A stamp is taken as it is up to this age, as asking TCP costs a system call. A response that was waited for is read
-/// sooner, unless this program is behind.
+/// A stamp is taken as it is if it is older than the event loop's last look at its sockets by no more than this, as asking TCP
+/// costs a system call. An event loop that waits reads a response sooner.
 const RECENT_NS: u64 = 500_000;
+
+/// When the event loop has looked at its sockets, in ns on the client's clock.
+#[derive(Debug, Default)]
+pub(crate) struct Looks {
+    /// When it had last seen all that had arrived, before what it reads now.
+    before: Cell<u64>,
+    /// The same of what it reads now.
+    last: Cell<u64>,
+}
+
+impl Looks {
+    /// It has looked, from one moment to another. It may have waited for something to arrive: then nothing had before.
+    pub(crate) fn looked(&self, begin: u64, end: u64) {
+        let (before, last) = match end.saturating_sub(begin) > RECENT_NS {
+            true => (end, end),
+            false => (self.last.get(), begin),
+        };
+        self.before.set(before);
+        self.last.set(last);
+    }
+
+    /// Of what age a stamp may be at `now` without being held against anything.
+    pub(crate) fn recent_ns(&self, now: u64) -> u64 {
+        now.saturating_sub(self.before.get()) + RECENT_NS
+    }
+}
 
 /// What TCP knows of what arrived on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,11 +66,12 @@ pub(crate) struct Arrivals {
 impl Arrivals {
     /// How many ns ago the bytes could first have been read that were read just now, at `now_ns` (since 1970), with the
     /// kernel's stamp; 0: it gave none. `None`: it is not known, or in the future, which happens after a change of the system
-    /// clock.
+    /// clock. `recent_ns`: up to which age a stamp is taken as it is ([`Looks`]).
     pub(crate) fn ago_ns(
         &mut self,
         stamp_ns: u64,
         now_ns: u64,
+        recent_ns: u64,
         inflow: impl FnOnce() -> Option<Inflow>,
     ) -> Option<u64> {
         if stamp_ns == 0 {
@@ -54,7 +83,7 @@ impl Arrivals {
         if let Some(latest) = now_ns.checked_sub(self.latest_ns) {
             ago = ago.min(latest);
         }
-        if ago >= RECENT_NS
+        if ago >= recent_ns
             && let Some(inflow) = inflow()
         {
             ago = ago.min(self.behind_gaps(age, now_ns, &inflow));

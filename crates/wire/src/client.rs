@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
 
+use crate::arrivals::Looks;
 use crate::error::Error;
 use crate::h1::KnownHeads;
 use crate::intake::Intake;
@@ -32,6 +33,8 @@ pub struct Client {
     connections_begun: Cell<usize>,
     /// Addresses of names that were used.
     pub(crate) names: Names,
+    /// When its event loop has looked at its sockets.
+    pub(crate) looks: Rc<Looks>,
     /// Who has it decompresses a large body.
     decompressing: Mutex<()>,
     ring: Option<Rc<Ring>>,
@@ -80,6 +83,7 @@ impl Client {
             heads: RefCell::default(),
             connections_begun: Cell::new(worker),
             names: Names::new(ttl_ns),
+            looks: Rc::default(),
             decompressing: Mutex::default(),
             in_tokio: Cell::new(0),
         }))
@@ -117,6 +121,11 @@ impl Client {
 
     pub(crate) fn clock(&self) -> &Clock {
         &self.clock
+    }
+
+    /// Of what age a stamp may be now without being held against anything.
+    pub(crate) fn recent_ns(&self) -> u64 {
+        self.looks.recent_ns(self.clock.now())
     }
 
     /// The read buffer. It is held within one poll only, so that no two connections meet in it.

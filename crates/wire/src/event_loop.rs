@@ -44,10 +44,13 @@ pub fn run_loop<F: Future>(
         return ring::run_loop(runtime, client, ring, waker, owner, future);
     }
     let mut future = pin!(future);
+    let mut end = client.clock().now();
     runtime.block_on(poll_fn(|cx| {
         let begin = client.clock().now();
+        client.looks.looked(end, begin);
         let polled = future.as_mut().poll(cx);
-        owner.on_iteration(client.clock().now() - begin);
+        end = client.clock().now();
+        owner.on_iteration(end - begin);
         polled
     }))
 }

@@ -102,7 +102,7 @@ impl Socket {
         match *self {}
     }
 
-    pub(crate) fn ago_ns(&self, _: Read) -> Option<u64> {
+    pub(crate) fn ago_ns(&self, _: Read, _: u64) -> Option<u64> {
         match *self {}
     }
 

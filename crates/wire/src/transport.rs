@@ -67,13 +67,14 @@ impl Transport {
     }
 
     /// How many ns ago what was just read could have been read first; `None`: the kernel did not say when it came.
-    pub(crate) fn ago_ns(&mut self, read: Read) -> Option<u64> {
+    /// `recent_ns`: see [`Arrivals::ago_ns`].
+    pub(crate) fn ago_ns(&mut self, read: Read, recent_ns: u64) -> Option<u64> {
         match self {
             Transport::Tcp(tcp) => {
                 let inflow = || TcpInfo::of(&tcp.stream).map(|info| info.inflow());
-                tcp.arrivals.ago_ns(read.stamp_ns, system_now_ns(), inflow)
+                tcp.arrivals.ago_ns(read.stamp_ns, system_now_ns(), recent_ns, inflow)
             }
-            Transport::Ring(socket) => socket.ago_ns(read),
+            Transport::Ring(socket) => socket.ago_ns(read, recent_ns),
             Transport::Unix(_) => None,
         }
     }

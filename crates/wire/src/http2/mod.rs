@@ -75,7 +75,7 @@ impl Session {
         window: Option<u32>,
     ) -> Result<Session, Error> {
         let (state, needs_tokio) = (Rc::new(ConnectionState::default()), link.needs_tokio());
-        let watched = Watched::new(link, *client.clock(), state.clone());
+        let watched = Watched::new(link, client, state.clone());
         let (stream, connection) = match window {
             Some(window) => (window.min(STREAM_WINDOW), window.clamp(LEAST_WINDOW, STREAM_WINDOW)),
             None => (STREAM_WINDOW, CONNECTION_WINDOW),

@@ -12,6 +12,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::frames::{Frame, PREFACE, Passed, Scanner, kind};
 use super::state::ConnectionState;
+use crate::arrivals::Looks;
+use crate::client::Client;
 use crate::link::{Link, MAY_BE_RETRANSMITTED_NS};
 use crate::progress::Clock;
 
@@ -19,6 +21,7 @@ use crate::progress::Clock;
 pub(super) struct Watched {
     link: Link,
     clock: Clock,
+    looks: Rc<Looks>,
     state: Rc<ConnectionState>,
     came: Scanner,
     went: Scanner,
@@ -31,9 +34,20 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    pub(super) fn new(link: Link, clock: Clock, state: Rc<ConnectionState>) -> Self {
+    pub(super) fn new(link: Link, client: &Client, state: Rc<ConnectionState>) -> Self {
+        let (clock, looks) = (*client.clock(), client.looks.clone());
         let (came, went) = (Scanner::default(), Scanner::after(PREFACE));
-        Watched { link, clock, state, came, went, first: true, retransmitted: 0, going: Vec::new() }
+        Watched {
+            link,
+            clock,
+            looks,
+            state,
+            came,
+            went,
+            first: true,
+            retransmitted: 0,
+            going: Vec::new(),
+        }
     }
 
     /// Notes when the last write really went, once the ring knows.
@@ -186,7 +200,8 @@ impl AsyncRead for Watched {
         let room = buffer.initialize_unfilled();
         match ready!(this.link.poll_read(cx, room)) {
             Ok(read) if read.bytes > 0 => {
-                let ago = this.link.ago_ns(read);
+                let recent = this.looks.recent_ns(this.clock.now());
+                let ago = this.link.ago_ns(read, recent);
                 this.read(&room[..read.bytes], ago);
                 if let Some(why) = this.state.too_much.get() {
                     return Poll::Ready(Err(io::Error::other(why)));

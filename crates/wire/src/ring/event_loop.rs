@@ -140,6 +140,7 @@ impl<O: LoopOwner> RingLoop<'_, O> {
                 true => self.sleep_in_tokio(end),
                 false => self.sleep_in_ring(end),
             };
+            self.client.looks.looked(end, begin);
         }
     }
 

@@ -121,11 +121,12 @@ impl Socket {
     }
 
     /// How many ns ago what was just read could have been read first; `None`: the kernel did not say when it came.
-    pub(crate) fn ago_ns(&self, read: Read) -> Option<u64> {
+    /// `recent_ns`: see [`crate::arrivals`].
+    pub(crate) fn ago_ns(&self, read: Read, recent_ns: u64) -> Option<u64> {
         self.with(|slot| {
             let Slot { arrivals, fd, .. } = slot;
             let inflow = || TcpInfo::of(fd).map(|info| info.inflow());
-            arrivals.ago_ns(read.stamp_ns, system_now_ns(), inflow)
+            arrivals.ago_ns(read.stamp_ns, system_now_ns(), recent_ns, inflow)
         })
     }
 
