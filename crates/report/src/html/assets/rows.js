@@ -195,6 +195,7 @@ function outcomeTable(row) {
   const statuses = Object.entries(row.status).map(([status, number]) => [`status ${status}`, count(number), percent(number / row.count)]);
   const rows = [...errors, ...statuses, ['received, sent', `${bytes(row.bytes_in)}, ${bytes(row.bytes_out)}`, '']];
   if (row.cut_off > 0) rows.push(['cut off by the end of the load', count(row.cut_off), '']);
+  if (row.not_sent > 0) rows.push(['not sent, as squall could not make it', count(row.not_sent), '']);
   return [table(`Outcomes of ${row.name}`, ['outcome', 'number', 'share'], rows)];
 }
 

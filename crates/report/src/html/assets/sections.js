@@ -7,9 +7,10 @@ const VALIDITY = {
 };
 
 function outcomeSection() {
-  const { passed, reasons } = run.outcome;
+  const { passed, reasons, caveats = [] } = run.outcome;
   const [mark, meaning] = VALIDITY[run.validity] || ['▲', ''];
   const why = passed ? [run.thresholds.length > 0 ? 'All thresholds passed.' : 'No check failed and no request was an error.'] : reasons.map((own) => own.text);
+  why.push(...caveats.map((text) => `${passed ? 'But ' : ''}${text}.`));
   const verdict = (word, sign, color, lines) => el(`div.verdict.${color}`, null, el('p.word', null, `${sign} ${word}`), lines.map((line) => el('p', null, line)));
   const own = [el('div.verdicts', null,
     verdict(passed ? 'passed' : 'failed', passed ? '✔' : '✘', passed ? 'good' : 'bad', why),
