@@ -1,5 +1,7 @@
 //! Durations of which some are censored: a request that was given up before its response was complete took
-//! at least as long as it had waited.
+//! at least as long as it had waited. So did one that failed without a complete response (a reset, a connection that
+//! was closed early) later than the median response came: its response was still to come. One that failed sooner says
+//! nothing of how long responses take, and is no duration.
 //!
 //! Left out, they would make a target that answers every second request fast and the others never look
 //! fast. So each counts with the time that it had waited, and what follows from that is a lower bound: the
@@ -8,6 +10,8 @@
 //! chapter 1). The estimator of Kaplan and Meier ("Nonparametric estimation from incomplete observations",
 //! JASA 53, 1958) says more, but assumes that what was given up would have gone on like the rest, which
 //! nobody knows of a request that got no response.
+
+use std::borrow::Cow;
 
 use squall_metrics::{Histogram, RequestStats, rank};
 
@@ -35,24 +39,41 @@ impl Bounded {
     }
 }
 
-/// Durations of what was completed, and how long what was given up had waited.
-#[derive(Debug, Clone, Copy)]
+/// Durations of what was completed, and how long what was not had waited.
+#[derive(Debug, Clone)]
 pub struct Durations<'r> {
     /// Of what was completed, in µs.
     pub complete: &'r Histogram,
-    /// Of what was given up, in µs.
-    pub waited: &'r Histogram,
+    /// Of what was given up, or failed later than the median of what was completed, in µs.
+    pub waited: Cow<'r, Histogram>,
 }
 
 impl<'r> Durations<'r> {
     /// Latencies of requests, with the time that those waited who got no response.
     pub fn of(row: &'r RequestStats) -> Durations<'r> {
-        Durations { complete: &row.latency, waited: &row.waited }
+        Durations::with_failed(&row.latency, &row.waited, &row.failed_after)
     }
 
     /// The same, corrected.
     pub fn corrected(row: &'r RequestStats) -> Durations<'r> {
-        Durations { complete: &row.corrected_latency, waited: &row.corrected_waited }
+        let complete = &row.corrected_latency;
+        Durations::with_failed(complete, &row.corrected_waited, &row.corrected_failed_after)
+    }
+
+    fn with_failed(
+        complete: &'r Histogram,
+        waited: &'r Histogram,
+        failed_after: &Histogram,
+    ) -> Durations<'r> {
+        let mut waited = Cow::Borrowed(waited);
+        // Where there is no response nobody knows when one would have come.
+        if !failed_after.is_empty() && !complete.is_empty() {
+            let median = complete.percentile(50.0);
+            for (low, _, count) in failed_after.buckets().filter(|(low, ..)| *low > median) {
+                waited.to_mut().record_n(low, count);
+            }
+        }
+        Durations { complete, waited }
     }
 
     /// How many there are.
@@ -116,7 +137,7 @@ impl<'r> Durations<'r> {
     /// The smallest one, in µs. `None`: there is no value.
     pub fn min(&self) -> Option<Bounded> {
         let smallest = |of: &Histogram| (!of.is_empty()).then(|| of.min());
-        let (complete, waited) = (smallest(self.complete), smallest(self.waited));
+        let (complete, waited) = (smallest(self.complete), smallest(&self.waited));
         let value = [complete, waited].into_iter().flatten().min()? as f64;
         let at_most = complete.map_or(f64::INFINITY, |own| own as f64);
         Some(Bounded { value, at_most })
@@ -140,8 +161,12 @@ mod tests {
         histogram
     }
 
+    fn durations<'r>(complete: &'r Histogram, waited: &'r Histogram) -> Durations<'r> {
+        Durations { complete, waited: Cow::Borrowed(waited) }
+    }
+
     fn percentile(complete: &Histogram, waited: &Histogram, p: f64) -> (f64, bool) {
-        let found = Durations { complete, waited }.percentile(p).expect("values");
+        let found = durations(complete, waited).percentile(p).expect("values");
         (found.value, found.is_lower_bound())
     }
 
@@ -153,11 +178,11 @@ mod tests {
         assert_eq!(percentile(&complete, &waited, 50.0), (100.0, false));
         assert_eq!(percentile(&complete, &waited, 50.5), (1_000.0, true));
         assert_eq!(percentile(&complete, &waited, 99.0), (1_000.0, true));
-        let durations = Durations { complete: &complete, waited: &waited };
+        let found = durations(&complete, &waited);
         let endless = f64::INFINITY;
-        assert_eq!(durations.max(), Some(Bounded { value: 1_000.0, at_most: endless }));
-        assert_eq!(durations.mean(), Some(Bounded { value: 525.25, at_most: endless }));
-        assert_eq!(durations.min(), Some(Bounded::exact(1.0)));
+        assert_eq!(found.max(), Some(Bounded { value: 1_000.0, at_most: endless }));
+        assert_eq!(found.mean(), Some(Bounded { value: 525.25, at_most: endless }));
+        assert_eq!(found.min(), Some(Bounded::exact(1.0)));
     }
 
     /// What was given up early could have become anything: from there on values are bounds.
@@ -167,8 +192,8 @@ mod tests {
         assert_eq!(percentile(&complete, &waited, 40.0), (40.0, false));
         assert_eq!(percentile(&complete, &waited, 60.0), (59.0, true));
         assert_eq!(percentile(&complete, &waited, 100.0), (99.0, true));
-        let durations = Durations { complete: &complete, waited: &waited };
-        assert_eq!(durations.percentile(60.0), Some(Bounded { value: 59.0, at_most: 60.0 }));
+        let found = durations(&complete, &waited);
+        assert_eq!(found.percentile(60.0), Some(Bounded { value: 59.0, at_most: 60.0 }));
     }
 
     /// A few of many that were cut off leave a percentile known, if not to the last digit.
@@ -176,7 +201,7 @@ mod tests {
     fn few_that_were_given_up_change_little() {
         let (complete, waited) = (of((0..40_000).map(|i| 40_000 + i / 10)), of([20_000; 12]));
         for p in [50.0, 95.0, 99.0] {
-            let found = Durations { complete: &complete, waited: &waited }.percentile(p);
+            let found = durations(&complete, &waited).percentile(p);
             let found = found.expect("values");
             assert!(!found.is_lower_bound() && found.at_most < 45_000.0, "p{p} {found:?}");
         }
@@ -185,13 +210,37 @@ mod tests {
     #[test]
     fn nothing_has_no_percentile() {
         let empty = Histogram::new();
-        let durations = Durations { complete: &empty, waited: &empty };
-        assert_eq!(
-            (durations.percentile(99.0), durations.mean(), durations.max()),
-            (None, None, None)
-        );
-        assert_eq!(durations.min(), None);
+        let found = durations(&empty, &empty);
+        assert_eq!((found.percentile(99.0), found.mean(), found.max()), (None, None, None));
+        assert_eq!(found.min(), None);
         assert_eq!(percentile(&empty, &of([7]), 1.0), (7.0, true));
+    }
+
+    /// Nine of ten are answered after 1 ms, the tenth waits for 500 ms and is then reset.
+    #[test]
+    fn what_failed_later_than_the_median_response_came_took_at_least_that_long() {
+        let mut row = RequestStats { latency: of([1_000; 90]), ..RequestStats::default() };
+        row.failed_after = of([500_000; 10]);
+        let found = Durations::of(&row);
+        let shown = |p| found.percentile(p).map(|own| (own.value >= 499_000.0, own.at_most));
+        assert_eq!(shown(90.0), Some((false, 1_000.0)));
+        assert_eq!(shown(95.0), Some((true, f64::INFINITY)));
+        let mean = found.mean().expect("values");
+        assert!((mean.value - 50_900.0).abs() < 100.0 && mean.is_lower_bound(), "{mean:?}");
+        assert_eq!(found.count(), 100);
+        // It came to the same without a schedule: corrected latencies are others.
+        assert!(Durations::corrected(&row).is_empty());
+    }
+
+    #[test]
+    fn what_failed_at_once_is_no_duration() {
+        let mut row = RequestStats { latency: of([1_000; 10]), ..RequestStats::default() };
+        row.failed_after = of([50, 200, 1_000]);
+        let found = Durations::of(&row);
+        assert_eq!((found.count(), found.max()), (10, Some(Bounded::exact(1_000.0))));
+        // Without a response there is nothing that it could have come later than.
+        row.latency.clear();
+        assert!(Durations::of(&row).is_empty());
     }
 
     proptest! {
@@ -213,7 +262,7 @@ mod tests {
         ) {
             let given_up = of(waited.iter().map(|(waited, _)| *waited));
             let known = of(complete.iter().copied());
-            let found = Durations { complete: &known, waited: &given_up }.percentile(p);
+            let found = durations(&known, &given_up).percentile(p);
             let found = found.expect("values");
             let truth = of(complete.into_iter().chain(waited.iter().map(|(waited, more)| waited + more)));
             let truth = truth.percentile(p) as f64;

@@ -17,7 +17,7 @@ pub const DEFINITIONS: &[Definition] = &[
     },
     Definition {
         key: "latency_with_timeouts",
-        text: "latency in which a request that was given up (a timeout, or cut off by the end of the load) counts with the time that it had waited: its response would have taken at least that long. What it could raise is a lower bound, marked with ≥; thresholds use these values",
+        text: "latency in which a request that was given up (a timeout, or cut off by the end of the load), or failed without a complete response later than the median response came, counts with the time that it had waited: its response would have taken at least that long. What it could raise is a lower bound, marked with ≥; thresholds use these values",
     },
     Definition {
         key: "corrected_latency",
@@ -68,7 +68,11 @@ pub const DEFINITIONS: &[Definition] = &[
     },
     Definition {
         key: "cut_off",
-        text: "groups and iterations that the end of their load interrupted: they count neither as ended nor as errors; the time that they had taken counts as that of a request that was given up",
+        text: "requests, groups and iterations that squall cut off, because their load or the run had ended: they count neither as ended nor as errors; the time that they had taken counts as that of a request that was given up",
+    },
+    Definition {
+        key: "not_sent",
+        text: "requests that squall could not make from the plan (a variable without a value, a file that cannot be read, a host that is not allowed), so that the target was asked for nothing: they count neither as requests nor as errors",
     },
     Definition {
         key: "time_accounting",
@@ -86,7 +90,10 @@ pub const DEFINITIONS: &[Definition] = &[
         key: "rate",
         text: "requests that have ended, divided by the elapsed time of the run",
     },
-    Definition { key: "error_rate", text: "errors divided by requests" },
+    Definition {
+        key: "error_rate",
+        text: "errors divided by requests; in thresholds, requests that were sent again because the target had closed their connection count as errors, if they are more than 1% of the requests",
+    },
     Definition {
         key: "percentile",
         text: "the highest value of the HdrHistogram bucket (3 significant digits) that contains the value of that rank",

@@ -39,7 +39,7 @@ pub use series::{
     SeriesRow, Times, Track,
 };
 pub use steady::{Shape, Steady, Unsteady, Warmup, steady, whole_seconds};
-pub use threshold::{Statistic, SyntaxError, Threshold, ThresholdResult};
+pub use threshold::{MovingWindow, Statistic, SyntaxError, Threshold, ThresholdResult, Windows};
 pub use throughput_gap::{GapCause, ThroughputGap};
 pub use totals::{Summary, Totals};
 pub use validity::{Effect, Facts, Reason, Validity, assess, samples_needed, worst};

@@ -2,22 +2,28 @@
 //! question ([`crate::assess`]).
 //!
 //! Thresholds decide where there are any: a plan that tolerates some errors, or some failed checks, says how
-//! many (`error_rate < 1%`, `checks_failed < 10`). Without one, every failed check and every request that was
-//! an error fails the run, but for those that the end of their load cut off: that was no fault of the target.
+//! many (`error_rate < 1%`, `checks_failed < 10`). Without one, every failed check, every request that was
+//! an error and every one that could not be sent fails the run.
 //! Whatever the plan says, a run fails in which nothing was measured, whose every request failed, in
 //! which an expression could not be evaluated, which the plan stopped, whose teardown was interrupted, or which is
 //! incomplete.
+//!
+//! Where the load was not what the plan asked for, the outcome says so, whether the run passed or not: what was dropped,
+//! not sent or sent again is a caveat.
 
 use std::time::Duration;
 
 use squall_base::units::{count, counted, percent, print_duration};
-use squall_metrics::{CheckCounts, ErrorKind, RequestStats};
+use squall_metrics::{CheckCounts, Counters, RequestStats};
 
 use crate::threshold::ThresholdResult;
 use crate::validity::Validity;
 
 /// Most checks that are named.
 const MAX_CHECKS_NAMED: usize = 20;
+/// The share of arrivals dropped, requests not sent or requests sent again above which an outcome names them, and from
+/// which on the latter count as errors in thresholds.
+pub(crate) const MAX_UNNAMED: f64 = 0.01;
 
 /// What decides whether a run passed.
 #[derive(Debug, Clone, Copy)]
@@ -30,16 +36,14 @@ pub struct Evidence<'a> {
     pub requests: &'a RequestStats,
     /// What each check came to, with its name.
     pub checks: &'a [(String, CheckCounts)],
-    /// Expressions that could not be evaluated, for example because a variable had no value.
-    pub expressions_failed: u64,
+    /// What is counted besides requests.
+    pub counters: Counters,
     /// The threshold that ended the load, and when.
     pub aborted: Option<&'a Abort>,
     /// Whether the plan stopped the run.
     pub stopped_by_plan: bool,
     /// Whether the load started: setup may have been interrupted before.
     pub load_started: bool,
-    /// Whether connections were opened, so that requests were sent.
-    pub has_sent: bool,
     /// What could not be done or written, a sentence each: a worker that broke off, a teardown that failed.
     pub incomplete: &'a [String],
     /// What became of a teardown that was interrupted or not run, in a sentence.
@@ -80,6 +84,8 @@ pub enum FailureKind {
     EveryRequest,
     /// No request was sent and no program run, or none was finished, and nothing else says why.
     NothingMeasured,
+    /// Requests could not be sent.
+    NotSent,
     /// Expressions could not be evaluated.
     Expressions,
     /// The plan stopped the run.
@@ -100,6 +106,7 @@ impl FailureKind {
             FailureKind::Errors => "errors",
             FailureKind::EveryRequest => "every_request",
             FailureKind::NothingMeasured => "nothing_measured",
+            FailureKind::NotSent => "not_sent",
             FailureKind::Expressions => "expressions",
             FailureKind::StoppedByPlan => "stopped_by_plan",
             FailureKind::Incomplete => "incomplete",
@@ -121,20 +128,25 @@ pub struct FailureReason {
     pub text: String,
 }
 
-/// Why a run failed; nothing: it passed.
+/// Whether a run passed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Outcome(pub Vec<FailureReason>);
+pub struct Outcome {
+    /// Why it failed, the most important reason first; none: it passed.
+    pub reasons: Vec<FailureReason>,
+    /// How its load was other than the plan asked for, whether it passed or not: clauses that can follow "but".
+    pub caveats: Vec<String>,
+}
 
 impl Outcome {
     /// Whether the run passed.
     pub fn passed(&self) -> bool {
-        self.0.is_empty()
+        self.reasons.is_empty()
     }
 
     /// The exit code of a run: 130 if it was interrupted, 3 if it is incomplete, or if its numbers are
     /// invalid and that is to fail it (`strict`), 1 if it failed, 0 if it passed.
     pub fn exit_code(&self, interrupted: bool, strict: bool, validity: Validity) -> u8 {
-        let is_incomplete = self.0.iter().any(|own| own.kind == FailureKind::Incomplete);
+        let is_incomplete = self.reasons.iter().any(|own| own.kind == FailureKind::Incomplete);
         match () {
             () if is_incomplete => 3,
             () if interrupted => 130,
@@ -154,19 +166,11 @@ pub fn outcome(evidence: &Evidence<'_>) -> Outcome {
     for text in evidence.incomplete {
         fail(FailureKind::Incomplete, None, None, text.clone());
     }
-    if evidence.all.count == 0 && evidence.incomplete.is_empty() && !evidence.stopped_by_plan {
-        let text = match (evidence.load_started, evidence.has_sent) {
-            (true, true) => {
-                "nothing was measured: requests were sent, but none is counted (`counted: false`)"
-            }
-            (true, false) => "nothing was measured: no request was sent and no program was run",
-            (false, _) => "nothing was measured: the load had not started",
-        };
-        fail(FailureKind::NothingMeasured, None, None, text.to_owned());
+    if let Some(text) = nothing_measured(evidence) {
+        fail(FailureKind::NothingMeasured, None, None, text);
     }
     if let Some(all) = all_failed(evidence) {
-        let (kind, number, text) = nothing_succeeded(all);
-        fail(kind, None, Some(number), text);
+        fail(FailureKind::EveryRequest, None, Some(all.count), nothing_succeeded(all));
     }
     if let Some(abort) = evidence.aborted {
         fail(FailureKind::Aborted, Some(&abort.threshold), None, abort.text());
@@ -178,8 +182,8 @@ pub fn outcome(evidence: &Evidence<'_>) -> Outcome {
         let text = format!("threshold {} failed ({})", own.text, own.shown);
         fail(FailureKind::Threshold, Some(&own.text), None, text);
     }
-    if evidence.expressions_failed > 0 {
-        let failed = evidence.expressions_failed;
+    let failed = evidence.counters.expressions_failed;
+    if failed > 0 {
         let text = format!("{} could not be evaluated", counted(failed, "expression"));
         fail(FailureKind::Expressions, None, Some(failed), text);
     }
@@ -192,7 +196,69 @@ pub fn outcome(evidence: &Evidence<'_>) -> Outcome {
     if let Some(text) = evidence.teardown_lost {
         fail(FailureKind::TeardownLost, None, None, text.to_owned());
     }
-    Outcome(failures)
+    Outcome { reasons: failures, caveats: caveats(evidence) }
+}
+
+/// Why nothing was measured of a run in which no request has ended. `None`: one has, or something else says why.
+fn nothing_measured(evidence: &Evidence<'_>) -> Option<String> {
+    let has_none = |own: &&RequestStats| own.count == 0 && own.cut_off.max(own.not_sent) > 0;
+    if let Some(own) = [evidence.requests, evidence.all].into_iter().find(has_none) {
+        let (cut_off, not_sent) = (count(own.cut_off), count(own.not_sent));
+        let kinds = not_sent_kinds(own);
+        return Some(match (own.cut_off, own.not_sent) {
+            (1, 0) => {
+                "no request was finished: the end of the load cut off the only one".to_owned()
+            }
+            (_, 0) => {
+                format!("no request was finished: the end of the load cut off all {cut_off}")
+            }
+            (0, 1) => format!("the only request could not be sent ({kinds})"),
+            (0, _) => format!("none of {not_sent} requests could be sent ({kinds})"),
+            _ => format!(
+                "no request was finished: the end of the load cut off {cut_off}, and {not_sent} could not be sent ({kinds})"
+            ),
+        });
+    }
+    if evidence.all.count > 0 || !evidence.incomplete.is_empty() || evidence.stopped_by_plan {
+        return None;
+    }
+    let text = match (evidence.load_started, evidence.counters.connections_opened) {
+        (false, _) => "nothing was measured: the load had not started",
+        (true, 0) => "nothing was measured: no request was sent and no program was run",
+        (true, _) => {
+            "nothing was measured: requests were sent, but none is counted (`counted: false`)"
+        }
+    };
+    Some(text.to_owned())
+}
+
+/// Why requests were not sent.
+fn not_sent_kinds(own: &RequestStats) -> String {
+    let kinds = own.error_kinds.iter().filter(|(kind, _)| kind.is_of_making());
+    let labels: Vec<&str> = kinds.map(|(kind, _)| kind.label()).collect();
+    labels.join(", ")
+}
+
+/// How the load was other than the plan asked for.
+fn caveats(evidence: &Evidence<'_>) -> Vec<String> {
+    let (all, counters) = (evidence.all, &evidence.counters);
+    let mut caveats = Vec::new();
+    let mut note = |number: u64, of: u64, what: &str| {
+        let share = number as f64 / of.max(1) as f64;
+        if share > MAX_UNNAMED {
+            caveats.push(format!("{} {what} ({} of {})", percent(share), count(number), count(of)));
+        }
+    };
+    let (dropped, due) = (counters.arrivals_dropped, counters.arrivals_due);
+    note(dropped, due, "of the arrivals were dropped");
+    let again = "of the requests were sent again because the target had closed their connection";
+    note(all.retries, all.count, again);
+    // Without thresholds they are a reason, and without others the run has failed.
+    if !evidence.thresholds.is_empty() && all.count > 0 {
+        let asked = all.count.saturating_add(all.not_sent);
+        note(all.not_sent, asked, "of the requests could not be sent");
+    }
+    caveats
 }
 
 /// The requests, if each of them was an error; a program that did its work is no request.
@@ -201,36 +267,22 @@ fn all_failed<'a>(evidence: &Evidence<'a>) -> Option<&'a RequestStats> {
     [evidence.requests, evidence.all].into_iter().find(all_failed)
 }
 
-/// Why a run fails whose every request was an error, and how many there were. What the end of the load cut off says
-/// nothing about the target.
-fn nothing_succeeded(all: &RequestStats) -> (FailureKind, u64, String) {
-    let cut_off = cut_off(all);
-    let failed = all.count.saturating_sub(cut_off);
-    let (kind, number) = match failed {
-        0 => (FailureKind::NothingMeasured, cut_off),
-        _ => (FailureKind::EveryRequest, failed),
-    };
-    let text = match (failed, cut_off) {
-        (0, 1) => "no request was finished: the end of the load cut off the only one".to_owned(),
-        (0, _) => {
-            format!("no request was finished: the end of the load cut off all {}", count(cut_off))
-        }
+/// Why a run fails whose every request was an error. What the end of the load cut off says nothing about the target.
+fn nothing_succeeded(all: &RequestStats) -> String {
+    let (failed, cut_off) = (count(all.count), count(all.cut_off));
+    match (all.count, all.cut_off) {
         (1, 0) => "the only request failed".to_owned(),
-        (_, 0) => format!("every request failed, {} of them", count(failed)),
+        (_, 0) => format!("every request failed, {failed} of them"),
         (1, _) => format!(
-            "the only request that was finished failed; the end of the load cut off {} more",
-            count(cut_off)
+            "the only request that was finished failed; the end of the load cut off {cut_off} more"
         ),
         _ => format!(
-            "every request that was finished failed, {} of them; the end of the load cut off {} more",
-            count(failed),
-            count(cut_off)
+            "every request that was finished failed, {failed} of them; the end of the load cut off {cut_off} more"
         ),
-    };
-    (kind, number, text)
+    }
 }
 
-/// Failed checks and errors.
+/// Failed checks, errors, and requests that could not be sent.
 fn judge_without_thresholds(
     evidence: &Evidence<'_>,
     fail: &mut impl FnMut(FailureKind, Option<&str>, Option<u64>, String),
@@ -249,8 +301,7 @@ fn judge_without_thresholds(
         let text = format!("{} failed as well", counted(more, "further check"));
         fail(FailureKind::Check, None, Some(more), text);
     }
-    let requests = evidence.all.count;
-    let errors = evidence.all.errors - cut_off(evidence.all);
+    let RequestStats { count: requests, errors, not_sent, .. } = *evidence.all;
     if errors > 0 && all_failed(evidence).is_none() {
         let share = errors as f64 / requests as f64;
         let text = format!(
@@ -261,17 +312,17 @@ fn judge_without_thresholds(
         );
         fail(FailureKind::Errors, None, Some(errors), text);
     }
-}
-
-/// Requests that ended because their load did.
-fn cut_off(all: &RequestStats) -> u64 {
-    let kinds = all.error_kinds.iter().filter(|(kind, _)| *kind == ErrorKind::Interrupted);
-    kinds.map(|(_, count)| count).sum::<u64>().min(all.errors)
+    if not_sent > 0 && requests > 0 {
+        let (number, kinds) = (counted(not_sent, "request"), not_sent_kinds(evidence.all));
+        let text = format!("{number} could not be sent ({kinds})");
+        fail(FailureKind::NotSent, None, Some(not_sent), text);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use squall_metrics::ErrorKind;
 
     fn evidence<'a>(all: &'a RequestStats, checks: &'a [(String, CheckCounts)]) -> Evidence<'a> {
         Evidence {
@@ -279,11 +330,10 @@ mod tests {
             all,
             requests: all,
             checks,
-            expressions_failed: 0,
+            counters: Counters::default(),
             aborted: None,
             stopped_by_plan: false,
             load_started: true,
-            has_sent: false,
             incomplete: &[],
             teardown_lost: None,
         }
@@ -300,7 +350,7 @@ mod tests {
     }
 
     fn kinds(evidence: &Evidence<'_>) -> Vec<FailureKind> {
-        outcome(evidence).0.iter().map(|failure| failure.kind).collect()
+        outcome(evidence).reasons.iter().map(|failure| failure.kind).collect()
     }
 
     #[test]
@@ -311,12 +361,12 @@ mod tests {
         ];
         let all = requests(10, 3);
         let found = outcome(&evidence(&all, &checks));
-        let texts: Vec<&str> = found.0.iter().map(|failure| failure.text.as_str()).collect();
+        let texts: Vec<&str> = found.reasons.iter().map(|failure| failure.text.as_str()).collect();
         assert_eq!(
             texts,
             ["check fast failed 3 times of 10", "3 of 10 requests were errors (30%)"]
         );
-        assert_eq!(found.0[0].name.as_deref(), Some("fast"));
+        assert_eq!(found.reasons[0].name.as_deref(), Some("fast"));
         assert_eq!(kinds(&evidence(&requests(10, 0), &[])), []);
     }
 
@@ -326,9 +376,12 @@ mod tests {
         let with = Evidence { thresholds: &passed, ..evidence(&all, &[]) };
         assert_eq!(kinds(&with), [FailureKind::NothingMeasured]);
         assert_eq!(outcome(&with).exit_code(false, false, Validity::Valid), 1);
-        let text = |with: &Evidence<'_>| outcome(with).0[0].text.clone();
+        let text = |with: &Evidence<'_>| outcome(with).reasons[0].text.clone();
         assert_eq!(text(&with), "nothing was measured: no request was sent and no program was run");
-        let uncounted = Evidence { has_sent: true, ..with };
+        let uncounted = Evidence {
+            counters: Counters { connections_opened: 1, ..Counters::default() },
+            ..with
+        };
         assert!(text(&uncounted).contains("requests were sent, but none is counted"));
         let in_setup = Evidence { load_started: false, ..with };
         assert_eq!(text(&in_setup), "nothing was measured: the load had not started");
@@ -354,32 +407,63 @@ mod tests {
 
     #[test]
     fn what_the_end_of_the_load_cut_off_is_no_failure_unless_nothing_else_was() {
-        let cut = |count, errors, interrupted| {
-            let error_kinds = vec![(ErrorKind::Interrupted, interrupted)];
-            let all = RequestStats { error_kinds, ..requests(count, errors) };
+        let cut = |count, errors, cut_off| {
+            let all = RequestStats { cut_off, ..requests(count, errors) };
             outcome(&evidence(&all, &[]))
-                .0
+                .reasons
                 .into_iter()
                 .map(|failure| failure.text)
                 .collect::<Vec<_>>()
         };
-        assert!(cut(100, 4, 4).is_empty());
-        assert_eq!(cut(100, 5, 4), ["1 of 100 requests were errors (1%)"]);
-        assert_eq!(cut(4, 4, 4), ["no request was finished: the end of the load cut off all 4"]);
+        assert!(cut(100, 0, 4).is_empty());
+        assert_eq!(cut(100, 1, 4), ["1 of 100 requests were errors (1%)"]);
+        assert_eq!(cut(0, 0, 4), ["no request was finished: the end of the load cut off all 4"]);
         assert_eq!(
-            cut(1, 1, 1),
+            cut(0, 0, 1),
             ["no request was finished: the end of the load cut off the only one"]
         );
         assert_eq!(
-            cut(5, 5, 3),
+            cut(2, 2, 3),
             [
                 "every request that was finished failed, 2 of them; the end of the load cut off 3 more"
             ]
         );
         assert_eq!(cut(4, 4, 0), ["every request failed, 4 of them"]);
-        let error_kinds = vec![(ErrorKind::Interrupted, 2)];
-        let all = RequestStats { error_kinds, ..requests(2, 2) };
+        let all = RequestStats { cut_off: 2, ..requests(0, 0) };
         assert_eq!(kinds(&evidence(&all, &[])), [FailureKind::NothingMeasured]);
+    }
+
+    #[test]
+    fn what_could_not_be_sent_fails_a_run_without_thresholds() {
+        let of = |count, not_sent| {
+            let error_kinds = vec![(ErrorKind::Status, 0), (ErrorKind::Variable, not_sent)];
+            RequestStats { not_sent, error_kinds, ..requests(count, 0) }
+        };
+        let text = |all: &RequestStats| outcome(&evidence(all, &[])).reasons[0].text.clone();
+        assert_eq!(text(&of(10, 2)), "2 requests could not be sent (variable)");
+        assert_eq!(text(&of(0, 40)), "none of 40 requests could be sent (variable)");
+        let (all, passed) = (of(10, 2), [threshold(true)]);
+        let found = outcome(&Evidence { thresholds: &passed, ..evidence(&all, &[]) });
+        assert_eq!(found.reasons, []);
+        assert_eq!(found.caveats, ["16.7% of the requests could not be sent (2 of 12)"]);
+        assert_eq!(outcome(&evidence(&all, &[])).caveats, [""; 0], "it is the reason already");
+    }
+
+    #[test]
+    fn a_load_that_was_less_than_asked_for_is_a_caveat() {
+        let all = RequestStats { retries: 2, ..requests(100, 0) };
+        let counters = Counters { arrivals_due: 500, arrivals_dropped: 400, ..Counters::default() };
+        let found = outcome(&Evidence { counters, ..evidence(&all, &[]) });
+        assert!(found.passed());
+        assert_eq!(
+            found.caveats,
+            [
+                "80% of the arrivals were dropped (400 of 500)",
+                "2% of the requests were sent again because the target had closed their connection (2 of 100)"
+            ]
+        );
+        let few = RequestStats { retries: 1, ..requests(100, 0) };
+        assert_eq!(outcome(&evidence(&few, &[])).caveats, [""; 0]);
     }
 
     #[test]
@@ -392,7 +476,7 @@ mod tests {
         let failed = [threshold(true), threshold(false)];
         let with = Evidence { thresholds: &failed, ..evidence(&all, &checks) };
         assert_eq!(kinds(&with), [FailureKind::Threshold]);
-        assert_eq!(outcome(&with).0[0].text, "threshold count > 0 failed (0)");
+        assert_eq!(outcome(&with).reasons[0].text, "threshold count > 0 failed (0)");
     }
 
     #[test]
@@ -403,7 +487,10 @@ mod tests {
         let own = abort("error_rate < 5%");
         let with = Evidence { aborted: Some(&own), thresholds: &passed, ..evidence(&all, &[]) };
         let found = outcome(&with);
-        assert_eq!(found.0[0].text, "threshold error_rate < 5% aborted the load after 31s (12%)");
+        assert_eq!(
+            found.reasons[0].text,
+            "threshold error_rate < 5% aborted the load after 31s (12%)"
+        );
         assert_eq!(found.exit_code(false, false, Validity::Valid), 1);
         assert_eq!(kinds(&with), [FailureKind::Aborted]);
         let with = Evidence { thresholds: &failed, ..with };
@@ -419,7 +506,7 @@ mod tests {
         let incomplete = ["run.json: no space left".to_owned()];
         let with = Evidence {
             thresholds: &passed,
-            expressions_failed: 2,
+            counters: Counters { expressions_failed: 2, ..Counters::default() },
             stopped_by_plan: true,
             incomplete: &incomplete,
             ..evidence(&all, &[])
@@ -452,7 +539,7 @@ mod tests {
         let of = |kind: Option<FailureKind>| {
             let failure =
                 |kind| FailureReason { kind, name: None, count: None, text: String::new() };
-            Outcome(kind.map(failure).into_iter().collect())
+            Outcome { reasons: kind.map(failure).into_iter().collect(), ..Outcome::default() }
         };
         let (valid, invalid) = (Validity::Valid, Validity::Invalid);
         assert_eq!(of(None).exit_code(false, true, valid), 0);

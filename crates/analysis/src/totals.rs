@@ -282,9 +282,7 @@ impl Totals {
     /// The rows of a selector together: a name is that of all scenarios and groups that have it. A check has
     /// a count and errors. `None`: nothing was recorded under it.
     pub fn select(&self, selector: &Selector) -> Option<RequestStats> {
-        let counted = self.rows().map(|(key, _)| key).chain(self.checks().map(|(key, _)| key));
-        let counted: Vec<&RowKey> = counted.collect();
-        let kinds = selector.kinds(counted.iter().copied());
+        let kinds = self.kinds(selector);
         let is_meant = |key: &RowKey| kinds.contains(&key.place.kind) && selector.matches(key);
         let mut sum = RequestStats::default();
         self.rows().filter(|(key, _)| is_meant(key)).for_each(|(_, row)| sum.merge(row));
@@ -293,6 +291,30 @@ impl Totals {
             sum.errors = sum.errors.saturating_add(counts.failed);
         }
         (!sum.is_empty()).then_some(sum)
+    }
+
+    /// What a slice recorded of the rows of a selector, together.
+    pub fn select_in(&self, slice: &Slice, selector: &Selector) -> RequestStats {
+        let kinds = self.kinds(selector);
+        let is_meant = |id: NameId| {
+            let here = self.numbers.get(&(slice.worker, id));
+            let key = here.and_then(|here| self.keys.get(here.0 as usize));
+            key.is_some_and(|key| kinds.contains(&key.place.kind) && selector.matches(key))
+        };
+        let mut sum = RequestStats::default();
+        slice.rows().filter(|(id, _)| is_meant(*id)).for_each(|(_, row)| sum.merge(row));
+        for (_, counts) in slice.checks().filter(|(id, _)| is_meant(*id)) {
+            sum.count = sum.count.saturating_add(counts.count());
+            sum.errors = sum.errors.saturating_add(counts.failed);
+        }
+        sum
+    }
+
+    /// The kinds of rows that a selector means.
+    fn kinds(&self, selector: &Selector) -> Vec<RowKind> {
+        let counted = self.rows().map(|(key, _)| key).chain(self.checks().map(|(key, _)| key));
+        let counted: Vec<&RowKey> = counted.collect();
+        selector.kinds(counted.iter().copied())
     }
 
     /// The rows of a kind by name, those of all scenarios and groups that have it together, in the order of their first
@@ -346,6 +368,11 @@ impl Totals {
     pub fn seconds(&self) -> u32 {
         let last = self.time_accounts.values().map(|account| account.last).max();
         last.map_or(0, |last| last.saturating_add(1))
+    }
+
+    /// Of each worker the last second of which it recorded anything.
+    pub fn last_seconds(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.time_accounts.iter().map(|(worker, account)| (*worker, account.last))
     }
 
     /// How many workers have recorded anything.

@@ -123,6 +123,8 @@ pub struct ErrorExample {
 /// What a run hands to its caller while it goes on.
 #[derive(Debug)]
 pub enum Event<'a> {
+    /// The workers are there, and start the load however long the caller takes from now on. Comes first, once.
+    Started,
     /// A worker's records of one second.
     Slice(&'a Slice),
     /// Lines of the run's log.
@@ -350,6 +352,8 @@ fn collect(
     let (mut asked, mut failures) = (false, Vec::new());
     // How many workers have done their share of each load.
     let mut done = vec![0; program.loads.len()];
+    // Only now: what a caller does at the start can take seconds, in which short loads would begin and end.
+    events(Event::Started);
     for message in inbox {
         match message {
             Message::Slice { slice, give_back } => {

@@ -110,7 +110,7 @@ const TABLE: [(ErrorKind, &str, &str); 30] = [
     (
         K::Interrupted,
         "interrupted",
-        "the run ended while this was in flight, and the time to finish was over",
+        "the load or the run ended while this was in flight, and the time to finish was over: it counts as cut off, not as an error",
     ),
     (
         K::PoolTimeout,
@@ -164,6 +164,12 @@ impl ErrorKind {
                 | K::TimeoutBody
                 | K::Interrupted
         )
+    }
+
+    /// Whether it says that squall could not make the request from the plan, or was not allowed to send it: if nothing was
+    /// sent before, the target was asked for nothing.
+    pub fn is_of_making(self) -> bool {
+        matches!(self, K::Variable | K::Render | K::HostNotAllowed | K::BodyFile)
     }
 
     /// The kind with this label.

@@ -31,7 +31,7 @@ pub use names::{
     MAX_NAMES, MAX_NAMES_LIMIT, NameId, Names, OTHER, Place, PlaceId, RowKey, RowKind, Selector,
     with_tags,
 };
-pub use request_stats::{PHASES, Phases, RequestStats, Sample};
+pub use request_stats::{Fate, PHASES, Phases, RequestStats, Sample};
 pub use self_metrics::SelfMetrics;
 pub use slice::{Counters, Slice};
 pub use slice_set::SliceSet;

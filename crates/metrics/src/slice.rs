@@ -97,6 +97,9 @@ impl Slice {
         row.count += 1;
         row.errors += u64::from(failed);
         row.latency.record_ns(latency_ns);
+        if failed {
+            row.error_latency.record_ns(latency_ns);
+        }
     }
 
     /// Records a group or an iteration that the end of its load cut off after `waited_ns`.

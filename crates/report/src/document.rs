@@ -95,6 +95,8 @@ document! {
         passed: bool,
         /// Why it failed.
         reasons: Vec<FailureDocument>,
+        /// How its load was other than the plan asked for, whether it passed or not: clauses that can follow "but".
+        caveats: Vec<String>,
         /// The exit code of the run.
         exit_code: u64,
     }
@@ -102,7 +104,7 @@ document! {
     /// A reason for which the run failed.
     FailureDocument {
         /// `aborted`, `threshold`, `check`, `errors`, `every_request`, `nothing_measured`,
-        /// `expressions`, `stopped_by_plan`, `teardown_lost` or `incomplete`.
+        /// `not_sent`, `expressions`, `stopped_by_plan`, `teardown_lost` or `incomplete`.
         kind: String,
         /// Which threshold or check; null: none.
         name: Option<String>,
@@ -176,8 +178,12 @@ document! {
         bytes_in: u64,
         /// Bytes sent.
         bytes_out: u64,
-        /// Groups and iterations that the end of their load cut off.
+        /// Requests, groups and iterations that squall cut off, because their load or the run had ended.
         cut_off: u64,
+        /// Requests that squall could not make from the plan, and did not send.
+        not_sent: u64,
+        /// How often requests were sent again, because the target had closed their connection.
+        retries: u64,
         /// Latency of complete responses, in µs.
         latency_us: Times,
         /// The same with what was given up, which counts with the time that it had waited; null: nothing was.
@@ -344,6 +350,10 @@ document! {
         passed: bool,
         /// The value as a person reads it, or why there is none.
         shown: String,
+        /// The length of its moving window, in seconds; null: it is about the whole run.
+        over_s: Option<u64>,
+        /// The second with which the worst window begins, whose value it is; null: there is none.
+        worst_from_s: Option<u64>,
     }
 
     /// The steady part of a run.

@@ -7,7 +7,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use squall_analysis::{
-    Batches, CompleteRow, Facts, RowLatencies, SeriesBuilder, Threshold, Totals,
+    Batches, CompleteRow, Facts, RowLatencies, SeriesBuilder, Threshold, ThresholdResult, Totals,
+    Windows, whole_seconds,
 };
 use squall_metrics::Slice;
 
@@ -96,11 +97,26 @@ impl Run {
         recording: &mut Recording,
         curves: impl FnOnce(&Run, &Totals, &SeriesBuilder) -> Option<RowsBuilder>,
     ) -> io::Result<()> {
-        let counted = counts(recording)?;
+        let counted = Arc::new(counts(recording)?);
         let series = counted.series();
         let rows = curves(self, &counted, &series);
         let also = Also::begin(&series, Aside { rows, totals: Some(Totals::new()) })?;
+        let also = Also { windows: Some(self.windows(counted)), ..also };
         self.evaluate_with(recording, series, also)
+    }
+
+    /// Its thresholds on moving windows, given its totals, of which the counts are enough.
+    fn windows(&self, totals: Arc<Totals>) -> Windows {
+        let elapsed_s = if self.finished { self.elapsed_s } else { f64::from(totals.seconds()) };
+        // When nothing more is begun, the rate falls for no fault of the target.
+        let seconds = self.meta.load_ends_s().map_or(elapsed_s, |end| end.min(elapsed_s));
+        Windows::new(&self.thresholds(&totals), totals, whole_seconds(seconds))
+    }
+
+    /// Its thresholds: without a load there is nothing to hold against them.
+    fn thresholds(&self, totals: &Totals) -> Vec<Threshold> {
+        let texts = self.meta.thresholds.iter().filter(|_| totals.workers() > 0);
+        texts.filter_map(|text| Threshold::parse(text).ok()).collect()
     }
 
     /// What computes the curves of the rows of a run with these totals and this series.
@@ -116,7 +132,12 @@ impl Run {
         mut series: SeriesBuilder,
         mut also: Also,
     ) -> io::Result<()> {
+        let mut windows = match also.windows.take() {
+            Some(windows) => windows,
+            None => self.windows(self.totals.clone()),
+        };
         let read = recording.replay_held(|slice| {
+            windows.add(&slice);
             also.rows(series.complete(&slice));
             also.slice(slice);
         });
@@ -132,7 +153,7 @@ impl Run {
             let left_out = |reason| format!("slices.bin: {reason}; what follows it is left out");
             self.incomplete.extend(reason.map(left_out));
         });
-        self.judge(&also.latencies);
+        self.judge(&also.latencies, windows.finish());
         read
     }
 
@@ -145,15 +166,17 @@ impl Run {
     }
 
     /// What follows from totals and series, and the batches of the steady part.
-    fn judge(&mut self, latencies: &[RowLatencies]) {
+    fn judge(&mut self, latencies: &[RowLatencies], windows: Vec<ThresholdResult>) {
         let (totals, elapsed_s) = (&self.totals, self.elapsed_s);
         self.steady = squall_analysis::steady(totals, &self.series, elapsed_s, self.meta.shape());
         let batches = self.steady.map(|steady| Batches::of(&self.series, steady, latencies));
         self.batches = batches.map(Arc::new);
-        let thresholds = self.meta.thresholds.iter().filter_map(|text| Threshold::parse(text).ok());
-        // Without a load there is nothing to hold against them.
-        let thresholds: Vec<Threshold> = thresholds.filter(|_| self.has_numbers()).collect();
-        let results = thresholds.iter().map(|threshold| threshold.evaluate(totals, elapsed_s));
+        let thresholds = self.thresholds(totals);
+        let mut windows = windows.into_iter();
+        let results = thresholds.iter().filter_map(|threshold| match threshold.window() {
+            Some(_) => windows.next(),
+            None => Some(threshold.evaluate(totals, elapsed_s)),
+        });
         self.threshold_results = results.collect();
         self.reasons = squall_analysis::assess(&Facts {
             totals,
@@ -174,13 +197,15 @@ struct Also {
     latencies: Vec<RowLatencies>,
     whole: Option<WholeBuilder>,
     aside: Option<AsideThread>,
+    /// Thresholds on moving windows; `None`: the run knows its totals, of which they follow.
+    windows: Option<Windows>,
 }
 
 impl Also {
     /// With what is wanted of each row of the run; who wants their curves wants that of the whole too.
     fn begin(series: &SeriesBuilder, aside: Aside) -> io::Result<Also> {
         let whole = aside.rows.is_some().then(|| WholeBuilder::new(series.resolution()));
-        Ok(Also { latencies: Vec::new(), whole, aside: Some(AsideThread::begin(aside)?) })
+        Ok(Also { whole, aside: Some(AsideThread::begin(aside)?), ..Also::default() })
     }
 
     fn slice(&mut self, slice: Slice) {

@@ -417,7 +417,7 @@ mod tests {
         let (run, _) = load_folder(&path).expect("a run");
         assert_eq!((run.finished, run.elapsed_s, run.passed()), (false, 2.0, false));
         let outcome = run.outcome();
-        let kinds: Vec<_> = outcome.0.iter().map(|failure| failure.kind).collect();
+        let kinds: Vec<_> = outcome.reasons.iter().map(|failure| failure.kind).collect();
         assert_eq!(kinds, [squall_analysis::FailureKind::Incomplete], "its threshold passed");
         // What the folder's own result says is the same.
         let stored = load(&path.join("run.json")).expect("a run").outcome;

@@ -54,8 +54,9 @@ pub fn document(run: &Run) -> RunDocument {
         outcome: OutcomeDocument {
             passed: outcome.passed(),
             exit_code: u64::from(outcome.exit_code(run.interrupted, run.meta.strict, validity)),
+            caveats: outcome.caveats,
             reasons: outcome
-                .0
+                .reasons
                 .into_iter()
                 .map(|own| FailureDocument {
                     kind: own.kind.label().to_owned(),
@@ -152,6 +153,8 @@ fn threshold(own: &ThresholdResult) -> ThresholdRow {
         unit: own.unit.clone(),
         passed: own.passed,
         shown: own.shown.clone(),
+        over_s: own.over_s.map(u64::from),
+        worst_from_s: own.worst_from_s.map(u64::from),
     }
 }
 
@@ -270,8 +273,8 @@ fn status(row: &RequestStats) -> BTreeMap<String, u64> {
 fn row(row: &RequestStats, elapsed_s: f64) -> Row {
     let phases = PHASES.iter().zip(&row.phases).filter(|(_, histogram)| !histogram.is_empty());
     let corrected = (!row.corrected_latency.is_empty()).then(|| times(&row.corrected_latency));
-    let bounded = |waited: &Histogram, durations: Durations<'_>| {
-        (!waited.is_empty()).then(|| bounded_times(durations))
+    let bounded = |durations: Durations<'_>| {
+        (!durations.waited.is_empty()).then(|| bounded_times(&durations))
     };
     Row {
         count: row.count,
@@ -283,13 +286,12 @@ fn row(row: &RequestStats, elapsed_s: f64) -> Row {
         bytes_in: row.bytes_in,
         bytes_out: row.bytes_out,
         cut_off: row.cut_off,
+        not_sent: row.not_sent,
+        retries: row.retries,
         latency_us: times(&row.latency),
-        latency_with_timeouts_us: bounded(&row.waited, Durations::of(row)),
+        latency_with_timeouts_us: bounded(Durations::of(row)),
         corrected_latency_us: corrected,
-        corrected_latency_with_timeouts_us: bounded(
-            &row.corrected_waited,
-            Durations::corrected(row),
-        ),
+        corrected_latency_with_timeouts_us: bounded(Durations::corrected(row)),
         phases: phases.map(|(name, own)| ((*name).to_owned(), phase(own))).collect(),
         ..Row::default()
     }
@@ -394,7 +396,7 @@ fn times(h: &Histogram) -> Times {
 
 /// Latencies in which what was given up counts with the time that it had waited; `at_least` names those
 /// that are lower bounds.
-fn bounded_times(durations: Durations<'_>) -> BoundedTimes {
+fn bounded_times(durations: &Durations<'_>) -> BoundedTimes {
     let mut at_least = Vec::new();
     let mut value = |name: &str, bounded: Option<Bounded>| {
         if bounded.is_some_and(|bounded| bounded.is_lower_bound()) {

@@ -31,7 +31,10 @@ pub fn markdown(run: &RunDocument) -> String {
     for reason in &run.outcome.reasons {
         let _ = writeln!(out, "- {}", plain(&reason.text));
     }
-    if !run.outcome.reasons.is_empty() {
+    for caveat in &run.outcome.caveats {
+        let _ = writeln!(out, "- {}", plain(caveat));
+    }
+    if !(run.outcome.reasons.is_empty() && run.outcome.caveats.is_empty()) {
         out.push('\n');
     }
     let target = run.meta.target.as_ref().map_or(String::new(), |own| format!(" at {}", code(own)));

@@ -171,6 +171,17 @@ impl Generator {
 }
 
 impl Meta {
+    /// After how many seconds the last load ends by the plan; `None`: nobody knows before it has.
+    pub fn load_ends_s(&self) -> Option<f64> {
+        let ends = self.scenarios.iter().map(|scenario| {
+            let PlannedLoad { points, after, until_done, .. } = &scenario.planned;
+            // A load that has no end stays as it is after the last point.
+            let (at, left) = points.last().filter(|_| after.is_empty() && !until_done)?;
+            (*left == 0.0).then_some(*at)
+        });
+        ends.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::max)
+    }
+
     /// What the plan says about the load over time.
     pub fn shape(&self) -> Shape {
         let warmup = match self.warmup.as_str() {
@@ -301,11 +312,10 @@ impl Run {
             all: &self.totals.all(),
             requests: &requests,
             checks: &checks,
-            expressions_failed: self.totals.counters().expressions_failed,
+            counters: self.totals.counters(),
             aborted: self.aborted.as_ref(),
             stopped_by_plan: self.stopped_by_plan,
             load_started: self.has_numbers(),
-            has_sent: self.totals.counters().connections_opened > 0,
             incomplete: &incomplete,
             teardown_lost: self.teardown_lost(),
         })

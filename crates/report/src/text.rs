@@ -366,6 +366,7 @@ fn definitions(out: &mut String, run: &RunDocument, width: usize) {
     define("group", "group", !run.groups.is_empty());
     define("iterations", "iteration", !run.iterations.is_empty());
     define("cut off", "cut_off", rows().any(|row| row.cut_off > 0));
+    define("not sent", "not_sent", rows().any(|row| row.not_sent > 0));
     let mut detail = |word: &str, key: &str| {
         let text = format!("{}: {}", key.replace('_', " "), definition(key).unwrap_or_default());
         paragraph(out, word, &text, width);
@@ -431,15 +432,22 @@ fn outcome(out: &mut String, run: &RunDocument, show: &Show) {
         None if run.validity == NONE => (("passed", "32"), "there was nothing to judge"),
         None => (("passed", "32"), "no check failed and no request was an error"),
     };
+    let caveats = &run.outcome.caveats;
+    // Of a run that passed they belong to the sentence that says so.
+    let (why, caveats) = match caveats.is_empty() || !reasons.is_empty() {
+        true => (why.to_owned(), caveats.as_slice()),
+        false => (format!("{why}, but {}", caveats.join(", and ")), Default::default()),
+    };
     let ((plain, color), why) = match run.interrupted {
         true if run.outcome.lacks_teardown_alone() => {
             (("INTERRUPTED", "33;1"), format!("up to then the run passed, but {why}"))
         }
         true => (("INTERRUPTED", "33;1"), format!("up to then the run {plain}: {why}")),
-        false => ((plain, color), why.to_owned()),
+        false => ((plain, color), why),
     };
     verdict(out, " run         ", (plain, color), &why, show);
-    for reason in reasons.iter().skip(1) {
+    let more = reasons.iter().skip(1).copied();
+    for reason in more.chain(caveats.iter().map(String::as_str)) {
         paragraph(out, "             ", reason, show.width());
     }
     if run.meta.strict

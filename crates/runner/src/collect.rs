@@ -88,12 +88,6 @@ impl Collector {
         })
     }
 
-    /// The load begins.
-    pub(crate) fn begin(&mut self) {
-        self.began = Instant::now();
-        self.sample_host(0);
-    }
-
     /// Takes a sample of the host, which belongs to a second.
     fn sample_host(&mut self, second: u32) {
         let at_s = self.began.elapsed().as_secs_f64();
@@ -102,9 +96,13 @@ impl Collector {
         self.seconds.note_host(second, at_s, sample);
     }
 
-    /// Adds what a worker handed over.
+    /// Takes note of the start of the load, and of what workers hand over.
     pub(crate) fn take(&mut self, event: Event<'_>) {
         match event {
+            Event::Started => {
+                self.began = Instant::now();
+                self.sample_host(0);
+            }
             Event::Slice(slice) => self.slice(slice),
             Event::Log(lines) => lines.iter().for_each(|line| self.log(line)),
         }
@@ -126,7 +124,7 @@ impl Collector {
             }
         }
         for second in self.seconds.whole(slice.second) {
-            self.guards.look(&self.totals, second.second + 1);
+            self.guards.look(&self.totals, second.second, &second.slices);
             self.tell(second);
         }
     }

@@ -216,6 +216,11 @@ pub fn metrics(plan: &Plan) -> HashSet<&str> {
 
 /// What is wrong with a threshold of a plan with these metrics: a limit without a unit where there are only times.
 pub fn refused(threshold: &Threshold, metrics: &HashSet<&str>) -> Option<(String, &'static str)> {
+    let named = threshold.selector().metric();
+    if threshold.window().is_some() && named.is_some_and(|name| metrics.contains(name)) {
+        let text = format!("`{}`: what the plan records is judged as a whole", threshold.text());
+        return Some((text, "leave `over` out, or judge requests, groups or iterations"));
+    }
     let metric = threshold.selector().metric().filter(|_| threshold.is_of_metric())?;
     if metrics.contains(metric) {
         return None;

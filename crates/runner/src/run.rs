@@ -165,7 +165,6 @@ impl Session<'_> {
         let ended = self.prepared.program_in_run(Section::Load).and_then(|program| {
             let trace = self.sinks.trace(Phase::Load);
             let shared = self.prepared.shared.clone();
-            collector.begin();
             squall_engine::run(program, shared, &self.workers, &control, trace, |event| {
                 collector.take(event);
                 if let Some(abort) = collector.aborts() {

@@ -136,6 +136,7 @@ pub(crate) fn run(
         let trace = sinks.trace(phase);
         let (shared, options) = (prepared.shared.clone(), RunOptions::default());
         squall_engine::run(program, shared, &options, &control, trace, |event| match event {
+            Event::Started => {}
             Event::Slice(slice) => {
                 totals.add(slice);
             }
@@ -154,7 +155,8 @@ pub(crate) fn run(
     let all = totals.all();
     let counters = totals.counters();
     // Checks of requests are in their errors, those of a `look` are not.
-    let has_failed = all.errors + counters.expressions_failed + counters.checks_failed > 0;
+    let has_failed =
+        all.errors + all.not_sent + counters.expressions_failed + counters.checks_failed > 0;
     // In a teardown there is nothing left to stop.
     let may_ask = section == Section::Setup;
     (report.requests, report.errors) = (all.count, all.errors);

@@ -160,7 +160,7 @@ fn result(state: &LiveState) -> Value {
     json!({
         "passed": outcome.passed(),
         "interrupted": run.interrupted,
-        "reasons": outcome.0.iter().map(|failure| failure.text.clone()).collect::<Vec<String>>(),
+        "reasons": outcome.reasons.iter().map(|failure| failure.text.clone()).collect::<Vec<String>>(),
         "validity": run.validity().label(),
         "requests": all.count,
         "errors": all.errors,

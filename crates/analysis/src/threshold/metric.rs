@@ -4,8 +4,10 @@ use squall_metrics::{
     Counters, ErrorKind, Histogram, MetricKind, MetricStats, RequestStats, THOUSANDTHS,
 };
 
+use super::apdex;
 use super::limit::Unit;
 use crate::censored::{Bounded, Durations};
+use crate::outcome::MAX_UNNAMED;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Metric {
@@ -21,6 +23,12 @@ pub(super) enum Metric {
     },
     Counter(&'static str),
     Kind(ErrorKind),
+    CutOff,
+    NotSent,
+    /// See [`apdex`].
+    Apdex {
+        target_us: u64,
+    },
 }
 
 /// What a threshold asks of latencies.
@@ -44,9 +52,13 @@ impl Metric {
             "error_rate" => Metric::ErrorRate,
             "rate" => Metric::Rate,
             "last" => Metric::Last,
+            "cut_off" => Metric::CutOff,
+            "not_sent" => Metric::NotSent,
             _ => {
                 if let Some(kind) = word.strip_prefix("errors_") {
-                    return ErrorKind::from_label(kind).map(Metric::Kind);
+                    // What squall cut off is no error.
+                    let kind = ErrorKind::from_label(kind);
+                    return kind.filter(|own| *own != ErrorKind::Interrupted).map(Metric::Kind);
                 }
                 if let Some((name, _)) = Counters::default().named().find(|(name, _)| *name == word)
                 {
@@ -63,12 +75,22 @@ impl Metric {
 
     pub(super) fn unit(self) -> Unit {
         match self {
-            Metric::Count | Metric::Errors | Metric::Counter(_) | Metric::Kind(_) => Unit::Number,
+            Metric::Count
+            | Metric::Errors
+            | Metric::CutOff
+            | Metric::NotSent
+            | Metric::Counter(_)
+            | Metric::Kind(_) => Unit::Number,
             Metric::ErrorRate => Unit::Share,
             Metric::Rate => Unit::PerSecond,
-            Metric::Last => Unit::Plain,
+            Metric::Last | Metric::Apdex { .. } => Unit::Plain,
             Metric::Latency { .. } => Unit::Time,
         }
+    }
+
+    /// Whether it is counted by row and second, so that there is a value of it for each part of a run.
+    pub(super) fn is_of_rows(self) -> bool {
+        !matches!(self, Metric::Counter(_) | Metric::Last)
     }
 
     /// Units in which metrics that the plan records itself may be given as well.
@@ -118,9 +140,12 @@ impl Metric {
             Metric::Errors => row.errors as f64,
             // Of nothing there is no share.
             Metric::ErrorRate if row.count == 0 => return None,
-            Metric::ErrorRate => row.errors as f64 / row.count as f64,
+            Metric::ErrorRate => failures(row) as f64 / row.count as f64,
             Metric::Rate if elapsed_s <= 0.0 => 0.0,
             Metric::Rate => row.count as f64 / elapsed_s,
+            Metric::CutOff => row.cut_off as f64,
+            Metric::NotSent => row.not_sent as f64,
+            Metric::Apdex { target_us } => apdex::index(row, target_us)?,
             Metric::Kind(kind) => row
                 .error_kinds
                 .iter()
@@ -133,6 +158,14 @@ impl Metric {
             Metric::Counter(_) | Metric::Last => return None,
         }))
     }
+}
+
+/// Requests that count as errors in an error rate: errors, and those that were sent again because the target had closed
+/// their connection, if they are too many for connections that were closed while they were idle.
+fn failures(row: &RequestStats) -> u64 {
+    let is_many = row.retries as f64 > MAX_UNNAMED * row.count as f64;
+    let retries = if is_many { row.retries } else { 0 };
+    row.errors.saturating_add(retries).min(row.count)
 }
 
 impl Statistic {

@@ -1,19 +1,24 @@
-//! Thresholds, by which a run passes or fails: `p99(login) < 300ms`, `error_rate < 0.1%`, `rate(checkout) > 100/s`.
+//! Thresholds, by which a run passes or fails: `p99(login) < 300ms`, `error_rate < 0.1%`, `rate(checkout) > 100/s`,
+//! `apdex(items, 500ms) > 0.9`, `p95 < 1s over 10s`.
 
+mod apdex;
 mod foreign;
 mod limit;
 mod metric;
 pub(crate) mod subject;
 #[cfg(test)]
 mod tests;
+mod window;
 
 use std::fmt;
 
 use limit::{Op, Unit};
 pub use metric::Statistic;
 use metric::{Metric, latencies};
+use squall_base::units::{self, count};
 use squall_metrics::{MetricKey, MetricKind, MetricStats, RequestStats, Selector};
 use subject::Subject;
+pub use window::{MovingWindow, Windows};
 
 use crate::censored::Bounded;
 use crate::totals::Totals;
@@ -32,6 +37,8 @@ pub struct Threshold {
     limit: f64,
     /// What the limit is a number of.
     unit: Unit,
+    /// The length of the moving window that it judges, in seconds; `None`: it judges the whole run.
+    window: Option<u32>,
 }
 
 /// Why a text is not a threshold.
@@ -70,12 +77,18 @@ pub struct ThresholdResult {
     pub at_least: bool,
     /// The measured value as a person reads it, or why there is none.
     pub shown: String,
+    /// The length of its moving window, in seconds; `None`: it is about the whole run.
+    pub over_s: Option<u32>,
+    /// The second with which the worst window begins, whose value it is; `None`: there is none.
+    pub worst_from_s: Option<u32>,
 }
 
 const FORMS: &str = "write it as p99(login) < 300ms, error_rate < 1%, rate(\"GET /\") > 100/s, count >= 10, \
-                     p95(login, scenario: buyer) < 1s (also kind, group, phase, and tags: p95(team: a) < 1s); \
-                     the metrics are count, errors, error_rate, rate, mean, min, max, p50 to p99.999, \
-                     corrected_mean, corrected_max, corrected_p99, errors_<kind>, and the run's counters; \
+                     p95(login, scenario: buyer) < 1s (also kind, group, phase, and tags: p95(team: a) < 1s), \
+                     p95(group checkout) < 1s, apdex(login, 500ms) > 0.9, \
+                     or for each window of some seconds p95 < 300ms over 10s; \
+                     the metrics are count, errors, error_rate, rate, mean, min, max, p50 to p99.999, apdex, \
+                     corrected_mean, corrected_max, corrected_p99, errors_<kind>, cut_off, not_sent, and the run's counters; \
                      of what the plan records with `metric` also last(stock) > 5, p95(render) < 10, rate(cached) > 90%";
 
 impl Threshold {
@@ -94,7 +107,13 @@ impl Threshold {
             .find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.')
             .unwrap_or(body.len());
         let (word, rest) = body.split_at(end);
-        let metric = Metric::parse(word).ok_or_else(|| {
+        let apdex = (word == "apdex").then(|| apdex::parse(rest)).transpose();
+        let apdex = apdex.map_err(|message| fail(end, message))?;
+        let (own, rest) = match &apdex {
+            Some(apdex) => (Some(Metric::Apdex { target_us: apdex.target_us }), &*apdex.rest),
+            None => (Metric::parse(word), rest),
+        };
+        let metric = own.ok_or_else(|| {
             let near = foreign::meant(word, rest).map(|ours| format!("did you mean `{ours}`?"));
             let error = fail(0, format!("unknown metric `{word}`"));
             SyntaxError { help: near.or(error.help), ..error }
@@ -125,6 +144,10 @@ impl Threshold {
         }
         // What a plan records itself may be in any unit.
         let own = subject.selector.name.iter().flat_map(|_| metric.units_of_own()).copied();
+        let (limit, window) = match limit.split_once(" over ") {
+            Some((limit, length)) => (limit, Some(window_of(length).map_err(|own| fail(at, own))?)),
+            None => (limit, None),
+        };
         let limit = limit.trim();
         let read = std::iter::once(metric.unit())
             .chain(own)
@@ -135,29 +158,30 @@ impl Threshold {
                 (metric.unit(), metric.unit().parse(limit).map_err(|message| fail(at, message))?)
             }
         };
-        Ok(Threshold {
-            text: body.to_owned(),
-            metric,
-            word: word.to_owned(),
-            subject,
-            op,
-            limit,
-            unit,
-        })
+        if window.is_some() && (unit != metric.unit() || !metric.is_of_rows()) {
+            let text =
+                format!("`{word}` with this limit is about the whole run: it takes no `over`");
+            return Err(fail(end, text));
+        }
+        let (text, word) = (body.to_owned(), word.to_owned());
+        Ok(Threshold { text, metric, word, subject, op, limit, unit, window })
     }
 
-    /// Evaluates it on a run that took `elapsed_s` seconds.
+    /// Evaluates it on a run that took `elapsed_s` seconds, as a whole.
     pub fn evaluate(&self, totals: &Totals, elapsed_s: f64) -> ThresholdResult {
         let value = self.value(totals, elapsed_s);
-        let passed = value.is_some_and(|value| self.holds(value));
         let shown = match value {
             Some(value) => self.shown_in(totals).show_bounded(value),
-            None if self.subject.is_all() && self.metric == Metric::ErrorRate => {
-                "nothing was counted".to_owned()
-            }
-            None if self.subject.is_all() => "no complete response was counted".to_owned(),
-            None => format!("nothing was counted under `{}`", self.subject.text),
+            None => self.without_value(totals),
         };
+        ThresholdResult {
+            passed: value.is_some_and(|value| self.holds(value)),
+            ..self.result(value, self.shown_in(totals), shown)
+        }
+    }
+
+    /// A result with this value, of which is not known whether it passes.
+    fn result(&self, value: Option<Bounded>, unit: Unit, shown: String) -> ThresholdResult {
         ThresholdResult {
             text: self.text.clone(),
             name: self.subject.selector.name.clone(),
@@ -165,11 +189,44 @@ impl Threshold {
             metric: self.word.clone(),
             op: self.op.sign().to_owned(),
             limit: self.limit,
-            unit: self.shown_in(totals).label().to_owned(),
+            unit: unit.label().to_owned(),
             value: value.map(|value| value.value),
             at_least: value.is_some_and(|value| value.is_lower_bound()),
             shown,
-            passed,
+            passed: false,
+            over_s: self.window,
+            worst_from_s: None,
+        }
+    }
+
+    /// Why there is no value.
+    fn without_value(&self, totals: &Totals) -> String {
+        let Some(row) = self.row(totals) else { return self.nothing_counted() };
+        let to = match self.subject.is_all() {
+            true => String::new(),
+            false => format!(" to `{}`", self.subject.text),
+        };
+        match (row.count, row.not_sent) {
+            (0, 0) => self.nothing_counted(),
+            (0, 1) => format!("the only request{to} could not be sent"),
+            (0, not_sent) => format!("none of {} requests{to} could be sent", count(not_sent)),
+            _ if self.subject.phase.is_some() => {
+                format!("no response under `{}` had this phase", self.subject.text)
+            }
+            (1, _) if row.errors == 1 => format!("no response: the only request{to} failed"),
+            (all, _) if row.errors >= all => {
+                format!("no responses: all {} requests{to} failed", count(all))
+            }
+            _ => self.nothing_counted(),
+        }
+    }
+
+    /// That nothing was counted of what it is about.
+    fn nothing_counted(&self) -> String {
+        match (self.subject.is_all(), self.metric) {
+            (true, Metric::Latency { .. }) => "no complete response was counted".to_owned(),
+            (true, _) => "nothing was counted".to_owned(),
+            (false, _) => format!("nothing was counted under `{}`", self.subject.text),
         }
     }
 
@@ -213,6 +270,11 @@ impl Threshold {
         self.metric == Metric::Rate
     }
 
+    /// The length of the moving window that it judges, in seconds; `None`: it judges the whole run.
+    pub fn window(&self) -> Option<u32> {
+        self.window
+    }
+
     /// The percentile that it asks for, and how many values that is based on; `None`: it asks for none.
     pub fn percentile_of(&self, totals: &Totals) -> Option<(f64, u64)> {
         let Metric::Latency { corrected, statistic: Statistic::Percentile(percentile) } =
@@ -248,9 +310,15 @@ impl Threshold {
     pub fn takes_time(&self) -> bool {
         let is_count = matches!(
             self.metric,
-            Metric::Count | Metric::Errors | Metric::Counter(_) | Metric::Kind(_)
+            Metric::Count
+                | Metric::Errors
+                | Metric::CutOff
+                | Metric::NotSent
+                | Metric::Counter(_)
+                | Metric::Kind(_)
         );
         is_count
+            && self.window.is_none()
             && matches!(self.op, Op::Above | Op::AtLeast | Op::Equal)
             && !self.holds(Bounded::exact(0.0))
     }
@@ -312,18 +380,31 @@ impl Threshold {
         }
         // Without any request there is still a count of them.
         let none = || self.subject.is_all().then(RequestStats::default);
-        match (self.row(totals).or_else(none), self.subject.phase) {
-            (Some(row), Some(phase)) => {
-                let Metric::Latency { statistic, .. } = self.metric else { return None };
-                statistic.of(&row.phases[phase]).map(Bounded::exact)
-            }
-            (Some(row), None) => self.metric.of(&row, elapsed_s),
-            (None, _) => {
+        match self.row(totals).or_else(none) {
+            Some(row) => self.value_of_row(&row, elapsed_s),
+            None => {
                 let (kind, stats) = self.metric_of(totals)?;
                 self.metric.of_own(kind, &stats, self.unit, elapsed_s).map(Bounded::exact)
             }
         }
     }
+
+    /// The value of what was recorded in `elapsed_s` seconds of the rows that it is about.
+    fn value_of_row(&self, row: &RequestStats, elapsed_s: f64) -> Option<Bounded> {
+        let Some(phase) = self.subject.phase else { return self.metric.of(row, elapsed_s) };
+        let Metric::Latency { statistic, .. } = self.metric else { return None };
+        statistic.of(&row.phases[phase]).map(Bounded::exact)
+    }
+}
+
+/// The length of a moving window, in seconds.
+fn window_of(text: &str) -> Result<u32, String> {
+    let text = text.trim();
+    let length = units::parse_duration(text).ok().filter(|length| length.subsec_nanos() == 0);
+    let seconds = length.and_then(|length| u32::try_from(length.as_secs()).ok());
+    seconds.filter(|seconds| (1..=86_400).contains(seconds)).ok_or_else(|| {
+        format!("expected whole seconds after `over`, from 1s to 24h, found `{text}`")
+    })
 }
 
 impl fmt::Display for Threshold {

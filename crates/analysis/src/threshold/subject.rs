@@ -4,7 +4,8 @@
 //! What is not one of the words `scenario`, `kind`, `group` and `phase` is a tag; `tag.phase: x` is one in any case,
 //! and a name with such a colon in it stands in quotes.
 //!
-//! A name that several kinds of rows have means requests first, see [`RowKind::ALL`]; `kind:` says otherwise.
+//! A name that several kinds of rows have means requests first, see [`RowKind::ALL`]; `kind:` says otherwise, and
+//! `group checkout` is short for `checkout, kind: group`.
 //! The rows of a name in several scenarios and groups count together, unless `scenario:` or `group:` narrows
 //! them down.
 
@@ -34,9 +35,13 @@ impl Subject {
         let mut rest = inner.trim_start();
         if key(rest).is_none() {
             let (name, after) = value(rest)?;
+            // In quotes, it is all name.
+            let group = name.strip_prefix("group ").filter(|_| rest.starts_with('g'));
+            let name = group.map_or(name, str::trim_start);
             if name.is_empty() {
                 return Err("the name is empty".to_owned());
             }
+            subject.selector.kind = group.map(|_| RowKind::Group);
             subject.selector.name = Some(name.to_owned());
             rest = after;
         }

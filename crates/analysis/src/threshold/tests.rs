@@ -54,6 +54,13 @@ fn thresholds_pass_or_fail() {
         ("count(kind: group) == 1", true),
         ("p99(login, phase: body) < 2s", true),
         ("p99(phase: connect) < 2s", false),
+        ("max(group check out) > 4s", true),
+        ("max(group check out, scenario: buyer) > 4s", true),
+        ("max(group login) < 4s", false),
+        ("max(\"group check out\") > 4s", false),
+        ("apdex(25ms) >= 0.61", true),
+        ("apdex(login, 25ms) >= 0.62", false),
+        ("cut_off == 0", true),
     ] {
         let result = Threshold::parse(text).expect(text).evaluate(&totals, 10.0);
         assert_eq!(result.passed, passed, "{text}: {}", result.shown);
@@ -103,6 +110,103 @@ fn what_never_came_is_not_below_a_limit() {
     }
     let p99 = Threshold::parse("p99 < 1s").expect("good");
     assert_eq!(p99.percentile_of(&totals), Some((99.0, 1_000)));
+}
+
+/// Requests to `login` with these fates: responses, errors with this kind, times in ms.
+fn with_failures(responses: u64, failed: &[(ErrorKind, u64, u64)]) -> Totals {
+    let mut slice = Slice::new(0, 0);
+    slice.announce(NameId(0), RowKey::new(RowKind::Request, "buyer", "login"));
+    (0..responses).for_each(|_| slice.record(NameId(0), &Sample::ok(1_000)));
+    for (kind, number, ms) in failed {
+        let sample = Sample { error: Some(*kind), complete: false, ..Sample::ok(ms * 1_000) };
+        (0..*number).for_each(|_| slice.record(NameId(0), &sample));
+    }
+    let mut totals = Totals::new();
+    assert!(totals.add(&slice));
+    totals
+}
+
+/// A tenth of the requests wait for half a second, and then come to nothing.
+#[test]
+fn a_failure_that_came_late_took_at_least_that_long() {
+    for kind in [ErrorKind::Reset, ErrorKind::ClosedEarly, ErrorKind::MalformedResponse] {
+        let totals = with_failures(90, &[(kind, 10, 500)]);
+        for (text, passed, shown) in [
+            ("p90 < 100ms", true, "1.00 ms"),
+            ("p95 < 100ms", false, "at least 500 ms"),
+            ("mean(login) < 10ms", false, "at least 50.9 ms"),
+            ("error_rate < 1%", false, "10%"),
+        ] {
+            let result = Threshold::parse(text).expect(text).evaluate(&totals, 10.0);
+            assert_eq!((result.passed, result.shown.as_str()), (passed, shown), "{kind:?} {text}");
+        }
+    }
+    let at_once = with_failures(90, &[(ErrorKind::ConnectRefused, 10, 0)]);
+    assert!(Threshold::parse("max < 2ms").expect("good").evaluate(&at_once, 10.0).passed);
+}
+
+#[test]
+fn what_squall_cut_off_or_could_not_make_is_no_request() {
+    let (cut, not_made) = ((ErrorKind::Interrupted, 50, 300), (ErrorKind::Variable, 40, 0));
+    let totals = with_failures(350, &[cut, not_made]);
+    for (text, shown) in [
+        ("count == 350", "350"),
+        ("rate == 35/s", "35.0/s"),
+        ("errors == 0", "0"),
+        ("error_rate == 0%", "0%"),
+        ("cut_off == 50", "50"),
+        ("not_sent(login) == 40", "40"),
+        ("errors_variable == 40", "40"),
+    ] {
+        let result = Threshold::parse(text).expect(text).evaluate(&totals, 10.0);
+        assert_eq!((result.passed, result.shown.as_str()), (true, shown), "{text}");
+    }
+    assert!(Threshold::parse("errors_interrupted == 0").is_err());
+    // It waited all the same.
+    let p99 = Threshold::parse("p99 < 10ms").expect("good").evaluate(&totals, 10.0);
+    assert!(!p99.passed && p99.at_least, "{}", p99.shown);
+}
+
+#[test]
+fn why_there_is_no_value_is_said() {
+    let shown = |text: &str, totals: &Totals| {
+        let result = Threshold::parse(text).expect(text).evaluate(totals, 10.0);
+        assert_eq!((result.passed, result.value), (false, None), "{text}");
+        result.shown
+    };
+    let failed = with_failures(0, &[(ErrorKind::ConnectRefused, 400, 0)]);
+    assert_eq!(
+        shown("p95(login) < 1s", &failed),
+        "no responses: all 400 requests to `login` failed"
+    );
+    assert_eq!(shown("p95 < 1s", &failed), "no responses: all 400 requests failed");
+    assert_eq!(shown("p95(logout) < 1s", &failed), "nothing was counted under `logout`");
+    let one = with_failures(0, &[(ErrorKind::Reset, 1, 0)]);
+    assert_eq!(shown("mean < 1s", &one), "no response: the only request failed");
+    let not_sent = with_failures(0, &[(ErrorKind::Variable, 40, 0)]);
+    assert_eq!(
+        shown("error_rate(login) < 1%", &not_sent),
+        "none of 40 requests to `login` could be sent"
+    );
+    let phase = shown("p95(login, phase: connect) < 1s", &with_failures(3, &[]));
+    assert_eq!(phase, "no response under `login, phase: connect` had this phase");
+}
+
+#[test]
+fn many_requests_that_were_sent_again_count_as_errors() {
+    let rate = |again: u64| {
+        let mut slice = Slice::new(0, 0);
+        slice.announce(NameId(0), RowKey::new(RowKind::Request, "buyer", "login"));
+        for n in 0..1_000 {
+            let retries = u64::from(n < again);
+            slice.record(NameId(0), &Sample { retries, ..Sample::ok(1_000) });
+        }
+        let mut totals = Totals::new();
+        assert!(totals.add(&slice));
+        Threshold::parse("error_rate < 1%").expect("good").evaluate(&totals, 10.0).shown
+    };
+    assert_eq!(rate(10), "0%", "connections that were closed while they were idle");
+    assert_eq!(rate(20), "2%");
 }
 
 #[test]
@@ -177,6 +281,13 @@ fn errors_say_what_is_wrong() {
         ("count(login, phase: body) > 1", "phase"),
         ("p99(login, scenario: ) < 1s", "empty"),
         ("p99(login, scenario: a, scenario: b) < 1s", "twice"),
+        ("p99 < 1s over 1500ms", "whole seconds"),
+        ("p99 < 1s over 0s", "whole seconds"),
+        ("arrivals_dropped < 5 over 10s", "about the whole run"),
+        ("last(stock) < 5 over 10s", "about the whole run"),
+        ("p99(render) < 5 over 10s", "about the whole run"),
+        ("apdex(login) > 0.9", "target time"),
+        ("apdex > 0.9", "target time"),
     ] {
         let error = Threshold::parse(text).expect_err(text);
         assert!(error.message.contains(word), "{text}: {}", error.message);

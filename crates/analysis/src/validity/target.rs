@@ -6,7 +6,7 @@ use super::{Facts, Reason};
 use crate::steady::Unsteady;
 use crate::threshold::Statistic;
 use squall_base::units::{count, counted, percent, time};
-use squall_metrics::{ErrorKind, Histogram, RequestStats};
+use squall_metrics::{Histogram, RequestStats};
 
 /// The share of requests with a retransmission.
 const MAX_RETRANSMITS: f64 = 0.001;
@@ -165,11 +165,10 @@ const MAX_GIVEN_UP: f64 = 0.01;
 /// Requests that were given up, those of them that the end of the load cut off, and their share of all; `None`: they are
 /// few.
 fn given_up(facts: &Facts<'_>) -> Option<(u64, u64, f64)> {
-    let RequestStats { waited, latency, error_kinds, .. } = facts.all;
+    let RequestStats { waited, latency, cut_off, .. } = facts.all;
     let given_up = waited.count();
     let share = given_up as f64 / (given_up + latency.count()).max(1) as f64;
-    let cut_off = error_kinds.iter().filter(|(kind, _)| *kind == ErrorKind::Interrupted);
-    let cut_off = cut_off.map(|(_, number)| number).sum::<u64>().min(given_up);
+    let cut_off = (*cut_off).min(given_up);
     (share > MAX_GIVEN_UP).then_some((given_up, cut_off, share))
 }
 

@@ -31,13 +31,13 @@ struct Sum {
 impl Sum {
     fn add(&mut self, stats: &RequestStats) {
         // Those that came to nothing took their time, too.
-        let both = [&stats.latency, &stats.waited];
-        for times in both.into_iter().filter(|times| !times.is_empty()) {
+        let all = [&stats.latency, &stats.waited, &stats.failed_after];
+        for times in all.into_iter().filter(|times| !times.is_empty()) {
             self.note_times(Some(times.min()), times.max());
             self.sum_us += times.sum();
         }
         // What failed at once has none.
-        if stats.count > both.iter().map(|times| times.count()).sum::<u64>() {
+        if stats.count > all.iter().map(|times| times.count()).sum::<u64>() {
             self.note_times(Some(0), 0);
         }
         self.count += stats.count;

@@ -16,8 +16,8 @@ use std::time::Duration;
 use squall_base::escape_control;
 use squall_extract::Charset;
 use squall_metrics::{
-    CheckResult, Counters, ErrorKind, MetricKey, Metrics, NameId, OTHER, Phases, PlaceId, RowKey,
-    Sample, SelfMetrics, Slice, TimeRecorder, UserState, WrongValue,
+    CheckResult, Counters, ErrorKind, Fate, MetricKey, Metrics, NameId, OTHER, Phases, PlaceId,
+    RowKey, Sample, SelfMetrics, Slice, TimeRecorder, UserState, WrongValue,
 };
 use squall_plan::secrets::{Excerpt, Secrets};
 use squall_plan::value::Value;
@@ -352,11 +352,14 @@ impl Recorder {
         self.book.borrow_mut().change(from, to, at);
     }
 
-    /// A request of a user of a closed load is over; `delay` ns of its time were the generator's.
+    /// A request of a user of a closed load is over, and this is what became of it; `delay` ns of its time were the
+    /// generator's.
     #[inline]
-    pub(crate) fn of_user(&self, phases: &Phases, delay: u64) {
+    pub(crate) fn of_user(&self, fate: Fate, phases: &Phases, delay: u64) {
         let mut book = self.book.borrow_mut();
-        book.request(phases);
+        if fate == Fate::Ended {
+            book.request(phases);
+        }
         book.correct(UserState::Request, UserState::Ready, delay);
     }
 

@@ -109,9 +109,11 @@ impl<U: Seated> Load<U> {
         self.ended
     }
 
-    /// Whether nothing more will come of it.
+    /// Whether nothing more will come of it. An open workload lasts for the time that the plan gives it, which goes on
+    /// after its last arrival: its rate is that of the arrivals in that time.
     pub(super) fn is_done(&self) -> bool {
-        self.active == 0 && (self.ended || (!self.held && self.due().is_none()))
+        let lasts = matches!(&self.workload, Workload::Open(open) if open.ends_with_time());
+        self.active == 0 && (self.ended || (!self.held && !lasts && self.due().is_none()))
     }
 
     /// When it ends, on the run's clock. `None`: it has, or ends when its iterations are done.

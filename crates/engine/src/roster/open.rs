@@ -66,6 +66,11 @@ impl<U> Open<U> {
         self.peek().map(|next| next.due)
     }
 
+    /// Whether it is its time that ends it, and not the number of its arrivals.
+    pub(super) fn ends_with_time(&self) -> bool {
+        self.left > 0 && self.end < Nanos::MAX
+    }
+
     /// Takes the next arrival; its number.
     pub(super) fn take(&mut self) -> Option<u64> {
         let next = self.peek()?;

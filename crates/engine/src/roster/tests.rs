@@ -205,6 +205,38 @@ fn a_load_that_ends_together_ends_with_its_first_user() {
     assert!(roster.is_done());
 }
 
+/// Three arrivals of one a second for 3 s come in 2 s: it would seem to be a rate of 1.5 a second.
+#[test]
+fn an_open_load_lasts_for_its_time() {
+    let mut roster = roster(&[open(1.0, 3_000, 10)]);
+    let seat = Seat { number: 0, load: 0, scenario: 0 };
+    for second in 0..3 {
+        let arrived = due(&mut roster, second * S);
+        assert!(matches!(arrived[..], [Action::Arrive { .. }]), "{arrived:?}");
+        roster.free(Someone(seat));
+        assert!(!roster.is_done(), "second {second}");
+    }
+    assert!(due(&mut roster, 3 * S - 1).is_empty() && !roster.is_done());
+    assert_eq!(roster.next(), Some(3 * S));
+    assert!(due(&mut roster, 3 * S).is_empty() && roster.is_done());
+}
+
+/// A number of arrivals is done when they are.
+#[test]
+fn an_open_load_with_a_number_of_arrivals_ends_with_the_last() {
+    let load = model::Open {
+        rate: Some(1.0),
+        duration: Some(Duration::from_secs(60)),
+        total_iterations: Some(1),
+        max_users: 10,
+        ..model::Open::default()
+    };
+    let mut roster = roster(&[profile(model::Load::Open(load))]);
+    assert_eq!(due(&mut roster, 0).len(), 1);
+    roster.free(Someone(Seat { number: 0, load: 0, scenario: 0 }));
+    assert!(roster.is_done());
+}
+
 #[test]
 fn pacing_is_kept_from_the_beginning_not_from_the_end() {
     let load = closed(model::Closed {

@@ -2,6 +2,7 @@
 //! breaks off.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 
 use squall_analysis::Totals;
@@ -75,4 +76,28 @@ fn a_worker_that_breaks_off_ends_the_run() {
     assert_eq!(ended.failures.len(), 1, "{:?}", ended.failures);
     assert!(ended.failures[0].contains("panicked: twenty are enough"), "{:?}", ended.failures);
     assert!(totals.all().count >= 20, "{}", totals.all().count);
+}
+
+/// A caller that samples its host at the start can take seconds for it: the workers do not wait for that.
+#[test]
+fn the_load_goes_on_while_the_caller_is_told_of_its_start() {
+    let server = target();
+    let program = program(&server, "load: {users: 1, iterations: 3}, steps: [{get: /}]");
+    let (sent, responses) = mpsc::channel();
+    let sent = Mutex::new(sent);
+    let trace = Trace::new(ExchangeFilter::All, 0, move |_| {
+        // Nobody listens any more to what comes after the first.
+        let _ = sent.lock().map(|sent| sent.send(()));
+    });
+    let (shared, options) = (shared(&program, Io::Auto), RunOptions::default());
+    let mut started = Vec::new();
+    let ended =
+        squall_engine::run(program, shared, &options, &Control::default(), Some(trace), |event| {
+            if let Event::Started = event {
+                // It bounds how long a failure of this test takes.
+                started.push(responses.recv_timeout(Duration::from_secs(60)));
+            }
+        });
+    assert_eq!(ended.expect("a worker").failures, [""; 0]);
+    assert_eq!(started, [Ok(())]);
 }

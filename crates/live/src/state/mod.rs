@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use squall_analysis::{
-    Facts, Reason, Recent, Series, SeriesRow, Threshold, ThresholdResult, Totals,
+    Facts, MovingWindow, Reason, Recent, Series, SeriesRow, Threshold, ThresholdResult, Totals,
 };
 use squall_base::escape_control;
 use squall_metrics::{CheckCounts, Counters, HostMetrics, HostSample, RequestStats, ScenarioLoad};
@@ -101,6 +101,8 @@ pub struct LiveState {
     pub changes: u64,
     latest: LatestLoad,
     limits: Vec<Threshold>,
+    /// Those of them that have a moving window, with what was recorded.
+    windows: Vec<MovingWindow>,
     length_s: Option<f64>,
     began_s: Option<f64>,
     ended_s: Option<f64>,
@@ -122,6 +124,7 @@ impl LiveState {
     /// Of a run of this plan, which lasts so many seconds.
     pub fn of(meta: &Meta, plan: &Plan, length_s: Option<f64>) -> LiveState {
         let limits = meta.thresholds.iter().filter_map(|text| Threshold::parse(text).ok());
+        let limits: Vec<Threshold> = limits.collect();
         LiveState {
             plan: escape_control(&meta.plan).into_owned(),
             target: escape_control(meta.target.as_deref().unwrap_or_default()).into_owned(),
@@ -146,7 +149,8 @@ impl LiveState {
             result: None,
             changes: 0,
             latest: LatestLoad::default(),
-            limits: limits.collect(),
+            windows: limits.iter().filter_map(|limit| MovingWindow::new(limit, 0)).collect(),
+            limits,
             length_s,
             began_s: None,
             ended_s: None,
@@ -189,6 +193,9 @@ impl LiveState {
             }
         }
         self.remember(second);
+        for window in &mut self.windows {
+            window.add(second.second, &second.slices, &self.totals);
+        }
         if second.second.is_multiple_of(EVALUATE_EVERY) {
             self.evaluate(f64::from(second.second + 1));
         }
@@ -263,7 +270,10 @@ impl LiveState {
             steady: None,
             thresholds: &[],
         });
-        let results = self.limits.iter().map(|limit| limit.evaluate(&self.totals, elapsed_s));
+        let results = self.limits.iter().map(|limit| {
+            let window = self.windows.iter().find(|window| window.is_of(limit));
+            window.map_or_else(|| limit.evaluate(&self.totals, elapsed_s), MovingWindow::result)
+        });
         self.thresholds = results.collect();
         let checks = self.totals.checks().map(|(key, counts)| {
             (escape_control(&key.place.scenario).into_owned(), rows::label_of_check(key), counts)

@@ -15,7 +15,7 @@ use crate::time_account::TimeAccount;
 /// The first bytes of a slice.
 const MAGIC: &[u8; 4] = b"SQSL";
 /// Version of the encoding. A new kind of section needs no new one.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// Defines [`SectionKind`] with its numbers, which files keep for ever.
 macro_rules! section_kinds {
@@ -157,14 +157,15 @@ impl Slice {
         if &codec::take(bytes)? != MAGIC {
             return Err(DecodeError("these bytes are not a slice"));
         }
-        if codec::get(bytes)? > VERSION {
+        let version = codec::get(bytes)?;
+        if version > VERSION {
             return Err(DecodeError("the slice was written by a later version of squall"));
         }
         let worker = codec::number(bytes)?;
         let mut slice = Slice::new(worker, codec::number(bytes)?);
         for _ in 0..codec::get(bytes)? {
             let kind = codec::get(bytes)?;
-            slice.decode_section(kind, codec::get_block(bytes)?, row)?;
+            slice.decode_section(kind, codec::get_block(bytes)?, (row, version))?;
         }
         Ok(slice)
     }
@@ -173,7 +174,7 @@ impl Slice {
         &mut self,
         kind: u64,
         mut bytes: &[u8],
-        row: DecodeRow,
+        row: (DecodeRow, u64),
     ) -> Result<(), DecodeError> {
         let bytes = &mut bytes;
         match SectionKind::from_number(kind) {

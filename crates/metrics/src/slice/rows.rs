@@ -9,8 +9,8 @@ use crate::request_stats::RequestStats;
 /// and allocating them anew costs less than keeping them.
 const MAX_REUSED_ROWS: usize = 64;
 
-/// How a row is read, into one that is empty.
-pub(super) type DecodeRow = fn(&mut RequestStats, &mut &[u8]) -> Result<(), DecodeError>;
+/// How a row is read that a version of slices has written, into one that is empty.
+pub(super) type DecodeRow = fn(&mut RequestStats, &mut &[u8], u64) -> Result<(), DecodeError>;
 
 /// Statistics by the number of a name.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -75,13 +75,16 @@ impl Rows {
         }
     }
 
-    /// Reads rows, each by `decode`.
-    pub(super) fn decode(bytes: &mut &[u8], decode: DecodeRow) -> Result<Rows, DecodeError> {
+    /// Reads rows that a version has written, each by `decode`.
+    pub(super) fn decode(
+        bytes: &mut &[u8],
+        (decode, version): (DecodeRow, u64),
+    ) -> Result<Rows, DecodeError> {
         let mut rows = Rows::default();
         for _ in 0..codec::get(bytes)? {
             let id = codec::number(bytes)?;
             let mut row = Box::<RequestStats>::default();
-            decode(&mut row, &mut codec::get_block(bytes)?)?;
+            decode(&mut row, &mut codec::get_block(bytes)?, version)?;
             if id >= MAX_NUMBERS || row.is_empty() {
                 return Err(DecodeError("the number of a name is out of range"));
             }

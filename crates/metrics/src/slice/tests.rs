@@ -106,8 +106,27 @@ fn what_a_later_version_adds_is_skipped() {
     later.extend_from_slice(sections);
     let read = Slice::decode(&mut later.as_slice()).expect("a slice");
     assert_eq!(read.rows().collect::<Vec<_>>(), slice.rows().collect::<Vec<_>>());
-    later[4] = 2;
+    later[4] += 1;
     assert!(Slice::decode(&mut later.as_slice()).is_err(), "a later form of the head");
+}
+
+/// What was written before failures had their times is read, and has none.
+#[test]
+fn an_earlier_row_has_no_failures_with_times() {
+    let mut row = RequestStats::default();
+    row.record(&sample(500, 200));
+    let mut bytes = Vec::new();
+    // Count, no errors, none cut off, bytes; no kind of error and one status; one latency.
+    for number in [1, 0, 0, 1_000, 100, 0, 1, 200, 1] {
+        codec::put(&mut bytes, number);
+    }
+    row.latency.encode(&mut bytes);
+    // No corrected latency, and nothing waited for; no phases.
+    bytes.extend_from_slice(&[0; 4]);
+    let mut read = RequestStats::default();
+    read.decode(&mut bytes.as_slice(), 1).expect("a row");
+    let phases = Default::default();
+    assert_eq!(read, RequestStats { phases, ..row });
 }
 
 /// What was written before a section was there is read, and has nothing of it.

@@ -9,7 +9,7 @@ record! {
     /// A requirement that judges the whole run. What its text means is known when the plan is compiled.
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct Threshold as "a threshold" {
-        /// The requirement, such as `p99(login) < 300ms`.
+        /// The requirement, such as `p99(login) < 300ms`, or for each window `p99(login) < 300ms over 10s`.
         #[key(required "threshold" [At<Like<Text, Requirement>>])]
         pub text: Spanned<String>,
         /// Whether the load stops gracefully as soon as what was recorded so far violates it, which is checked each

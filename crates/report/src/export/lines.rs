@@ -133,6 +133,7 @@ fn row_line(at: u32, key: &RowKey, row: &RequestStats) -> Value {
         ("count", row.count),
         ("errors", row.errors),
         ("cut_off", row.cut_off),
+        ("not_sent", row.not_sent),
         ("bytes_in", row.bytes_in),
         ("bytes_out", row.bytes_out),
     ] {

@@ -8,7 +8,7 @@ use crate::cell::{Cell, Type};
 use crate::csv::quoted;
 
 /// The columns with their types. Times are in µs.
-pub(super) const COLUMNS: [(&str, Type); 56] = {
+pub(super) const COLUMNS: [(&str, Type); 57] = {
     use Type::{Count, Number, Text};
     [
         ("second", Count),
@@ -19,6 +19,7 @@ pub(super) const COLUMNS: [(&str, Type); 56] = {
         ("count", Count),
         ("errors", Count),
         ("cut_off", Count),
+        ("not_sent", Count),
         ("bytes_in", Count),
         ("bytes_out", Count),
         ("mean_us", Number),

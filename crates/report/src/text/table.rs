@@ -70,6 +70,9 @@ impl Table {
         if row.cut_off > 0 {
             self.columns.cells("  cut off", vec![count(row.cut_off)]);
         }
+        if row.not_sent > 0 {
+            self.columns.cells("  not sent", vec![count(row.not_sent)]);
+        }
     }
 
     fn line(

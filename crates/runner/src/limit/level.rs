@@ -38,10 +38,18 @@ pub(super) fn first(by: LevelKind) -> f64 {
 }
 
 /// The plan at this level, for this long: all its loads are multiplied by the same factor, and stay at their peak
-/// from the first moment on, those that come `after` others too. A level in users, or in arrivals, is that of all loads of its kind together. In a plan
+/// from the first moment on, those that come `after` others too; requests in flight at its end may take `graceful_stop`.
+/// A level in users, or in arrivals, is that of all loads of its kind together. In a plan
 /// without a load of that kind, all are turned into it, one part each. Each load has at least one user.
-pub(super) fn at(plan: &Plan, by: LevelKind, level: f64, length: Duration) -> Plan {
+pub(super) fn at(
+    plan: &Plan,
+    by: LevelKind,
+    level: f64,
+    length: Duration,
+    graceful_stop: Duration,
+) -> Plan {
     let mut plan = plan.clone();
+    plan.graceful_stop = Some(graceful_stop);
     let mut loads = plans::loads(&mut plan);
     let of_kind = loads.iter().filter(|load| kind_of(load) == by);
     let total: f64 = of_kind.map(|load| size(load)).sum();
@@ -128,6 +136,8 @@ mod tests {
 
     use super::*;
 
+    const NINE: Duration = Duration::from_secs(9);
+
     fn plan(loads: &[&str]) -> Plan {
         let scenarios: String = loads
             .iter()
@@ -144,7 +154,7 @@ mod tests {
 
     /// Kind and size of each load at a level.
     fn sizes(plan: &Plan, by: LevelKind, level: f64) -> Vec<(LevelKind, f64)> {
-        let mut plan = at(plan, by, level, Duration::from_secs(9));
+        let mut plan = at(plan, by, level, NINE, Duration::ZERO);
         plans::loads(&mut plan).iter().map(|load| (kind_of(load), size(load))).collect()
     }
 
@@ -156,11 +166,10 @@ mod tests {
         let (users, rate) = (LevelKind::Users, LevelKind::Rate);
         assert_eq!(sizes(&two, users, 200.0), [(users, 150.0), (users, 50.0)]);
         assert_eq!(sizes(&two, rate, 100.0), [(rate, 50.0), (rate, 50.0)]);
-        let level = at(&two, users, 200.0, Duration::from_secs(9));
+        let level = at(&two, users, 200.0, NINE, Duration::ZERO);
         assert_eq!(level.scenarios[1].start_after, Duration::ZERO);
         let load = level.scenarios[1].load.as_ref().expect("a load");
-        let expected =
-            Closed { users: Some(50), duration: Some(Duration::from_secs(9)), ..Closed::default() };
+        let expected = Closed { users: Some(50), duration: Some(NINE), ..Closed::default() };
         assert_eq!(load.value, Load::Closed(expected));
     }
 
@@ -170,7 +179,7 @@ mod tests {
         let text = "target: builtin\nscenarios:\n  a: {load: {users: 2, for: 1m}, steps: [{get: /}]}\n  b: {after: [a], load: {users: 2, for: 1m}, steps: [{get: /}]}\n";
         let plan = crate::load_str("p", text).expect("a plan").plan;
         assert_eq!(plan.scenarios[1].after.len(), 1);
-        let level = at(&plan, LevelKind::Users, 4.0, Duration::from_secs(9));
+        let level = at(&plan, LevelKind::Users, 4.0, NINE, Duration::ZERO);
         assert!(level.scenarios.iter().all(|own| own.after.is_empty()));
         assert_eq!(sizes(&plan, LevelKind::Users, 4.0), [(LevelKind::Users, 2.0); 2]);
     }
@@ -189,12 +198,12 @@ mod tests {
 
     #[test]
     fn throughput_has_to_keep_up_where_all_loads_are_arrivals() {
-        let nine = Duration::from_secs(9);
+        let sized = |plan: &Plan, by, level| at(plan, by, level, NINE, Duration::ZERO);
         let open = plan(&["rate: 60/s, max_users: 10", "rate: 20/s, max_users: 10"]);
         assert_eq!(kind(&open), LevelKind::Rate);
-        assert_eq!(arrivals(&at(&open, LevelKind::Rate, 40.0, nine)), Some(40.0));
-        assert_eq!(arrivals(&at(&open, LevelKind::Factor, 2.0, nine)), Some(160.0));
+        assert_eq!(arrivals(&sized(&open, LevelKind::Rate, 40.0)), Some(40.0));
+        assert_eq!(arrivals(&sized(&open, LevelKind::Factor, 2.0)), Some(160.0));
         let both = plan(&["users: 30", "rate: 60/s, max_users: 10"]);
-        assert_eq!(arrivals(&at(&both, LevelKind::Rate, 40.0, nine)), None);
+        assert_eq!(arrivals(&sized(&both, LevelKind::Rate, 40.0)), None);
     }
 }

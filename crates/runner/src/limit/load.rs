@@ -18,13 +18,23 @@ use crate::source_addresses;
 /// Is given each second of each worker as soon as it is over, and what is known of the host until then.
 pub(super) type Take<'a> = &'a mut dyn FnMut(&Slice, &HostMetrics);
 
+/// What is known of a load that is over, besides what it recorded.
+#[derive(Debug, Default)]
+pub(super) struct Ran {
+    /// The host.
+    pub host: HostMetrics,
+    /// How long after its end the last of its requests was over.
+    pub tail: Duration,
+}
+
 /// What a search asks for. A load that was stopped is no error: it is just shorter.
 pub(super) trait Load {
-    /// Runs a plan's load for this long. What is known of the host in that time.
+    /// Runs a plan's load for this long, and lets the requests that are in flight then end within the plan's
+    /// `graceful_stop`: what is left in the target would meet the next load.
     ///
     /// # Errors
     /// The plan cannot run, or a worker broke off.
-    fn measure(&self, plan: &Plan, length: Duration, take: Take<'_>) -> Result<HostMetrics, Error>;
+    fn measure(&self, plan: &Plan, length: Duration, take: Take<'_>) -> Result<Ran, Error>;
 
     /// Runs a plan's load until the detector has seen the target recover, but no longer than this. Seconds until it
     /// was well; `None`: it was not.
@@ -46,7 +56,7 @@ pub(super) struct RealLoad<'a> {
 }
 
 impl Load for RealLoad<'_> {
-    fn measure(&self, plan: &Plan, length: Duration, take: Take<'_>) -> Result<HostMetrics, Error> {
+    fn measure(&self, plan: &Plan, length: Duration, take: Take<'_>) -> Result<Ran, Error> {
         self.run(plan, length, |_| None, take)
     }
 
@@ -70,32 +80,31 @@ impl RealLoad<'_> {
         length: Duration,
         trace: impl FnOnce(Control) -> Option<Trace>,
         take: Take<'_>,
-    ) -> Result<HostMetrics, Error> {
+    ) -> Result<Ran, Error> {
         let mut host = HostMetrics::default();
         let (sources, shared) = (&self.prepared.loaded.sources, &self.prepared.shared);
         let program = plans::compile(plan, sources, Section::Load, &self.prepared.compile)?;
         let workers = self.prepared.workers(plan)?;
         let Some(control) = self.handle.begin(Phase::Load, Duration::ZERO) else {
-            return Ok(host);
+            return Ok(Ran::default());
         };
-        let began = Instant::now();
+        let mut began = Instant::now();
         let sources = source_addresses::of_all(&program, shared);
         let mut sampler = HostSampler::new(sources, &shared.destinations());
-        host.add(0.0, sampler.sample());
         let trace = trace(control.clone());
         let ended =
             squall_engine::run(program, shared.clone(), &workers, &control, trace, |event| {
+                if let Event::Started = event {
+                    began = Instant::now();
+                    host.add(0.0, sampler.sample());
+                }
                 let Event::Slice(slice) = event else { return };
                 host.add(began.elapsed().as_secs_f64(), sampler.sample());
                 take(slice, &host);
-                // Requests in flight at the end of a step no longer matter; they end after its last second.
-                if control.elapsed().is_some_and(|elapsed| elapsed >= length) {
-                    control.stop(Duration::ZERO);
-                }
             })
             .map_err(Error::incomplete)?;
         match ended.failures.is_empty() {
-            true => Ok(host),
+            true => Ok(Ran { host, tail: ended.elapsed.saturating_sub(length) }),
             false => Err(Error::incomplete(ended.failures.join("; "))),
         }
     }
@@ -133,7 +142,7 @@ mod tests {
             Duration::from_secs(3600),
         );
         let normal = LoadStep { mean_us: 1e12, ..Records::new(0, 1).step(1.0, None, &[]) };
-        let plan = level::at(prepared.plan(), LevelKind::Users, 1.0, hour);
+        let plan = level::at(prepared.plan(), LevelKind::Users, 1.0, hour, Duration::ZERO);
         let after = load.watch(&plan, hour, RecoveryDetector::new(&normal)).expect("a watch");
         assert!(after.is_some(), "and not after an hour");
     }

@@ -243,6 +243,10 @@ fn requirements(required: &[String], plan: &Plan) -> Result<Vec<Threshold>, Erro
     let parse = |text: &&str| {
         let threshold = Threshold::parse(text)
             .map_err(|error| wrong(text, &error.message, &error.help.unwrap_or_default()))?;
+        if threshold.window().is_some() {
+            let help = "leave `over` out, and say with --step how long a level is measured";
+            return Err(wrong(text, "a search judges each of its levels as a whole", help));
+        }
         match plans::refused(&threshold, &metrics) {
             None => Ok(threshold),
             Some((message, help)) => Err(wrong(text, &message, help)),

@@ -10,11 +10,13 @@ use squall_limit::RecoveryDetector;
 use squall_metrics::{HostMetrics, NameId, RowKey, RowKind, Sample, Slice};
 use squall_plan::model::{Load as PlannedLoad, Plan};
 
-use super::load::{Load, Take};
+use super::load::{Load, Ran, Take};
 use crate::error::Error;
 
-/// How long the target takes for a response.
+/// How long the target takes for a response, ...
 const SERVICE_NS: u64 = 20_000_000;
+/// ... and beyond its cliff.
+const CLIFF_NS: u64 = 2_000_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// A queue: requests are served in their order by the server that is free first, 20 ms each. Its time goes on from one
@@ -26,6 +28,10 @@ pub(super) struct Simulated<'a> {
     /// takes 5 ms longer than the one before.
     pub leaks_at: Option<usize>,
     pub leaked: Cell<u64>,
+    /// A request that finds so many others there takes 2 s.
+    pub cliff_at: Option<usize>,
+    /// When each request that is there departs: from one run to the next, too.
+    pub there: RefCell<BinaryHeap<Reverse<u64>>>,
     pub now: Cell<u64>,
     /// The lengths of the runs of the load, in s.
     pub runs: RefCell<Vec<u64>>,
@@ -55,6 +61,8 @@ impl Simulated<'_> {
             servers: RefCell::new(vec![0; servers]),
             leaks_at: None,
             leaked: Cell::new(0),
+            cliff_at: None,
+            there: RefCell::default(),
             now: Cell::new(0),
             runs: RefCell::default(),
             before: &|_, _| Ok(true),
@@ -65,7 +73,8 @@ impl Simulated<'_> {
     fn serve(&self, at: u64, others: usize) -> u64 {
         let mut servers = self.servers.borrow_mut();
         let free = servers.iter_mut().min().expect("there is a server");
-        let departs = at.max(*free) + SERVICE_NS;
+        let is_beyond = self.cliff_at.is_some_and(|most| others >= most);
+        let departs = at.max(*free) + if is_beyond { CLIFF_NS } else { SERVICE_NS };
         *free = departs;
         let Some(most) = self.leaks_at else { return departs };
         let leaks = others >= most || self.leaked.get() > 0;
@@ -90,7 +99,7 @@ impl Simulated<'_> {
             senders.extend(std::iter::repeat_n(Reverse(Sender { at: began, load }), users));
         }
         let mut responses: Vec<Response> = Vec::new();
-        let mut there = BinaryHeap::new();
+        let mut there = self.there.borrow_mut();
         while let Some(Reverse(Sender { at, load })) = senders.pop()
             && at < end
         {
@@ -126,11 +135,15 @@ fn load_of(plan: &Plan, scenario: usize) -> &PlannedLoad {
 }
 
 impl Load for Simulated<'_> {
-    fn measure(&self, plan: &Plan, length: Duration, take: Take<'_>) -> Result<HostMetrics, Error> {
+    fn measure(&self, plan: &Plan, length: Duration, take: Take<'_>) -> Result<Ran, Error> {
         let host = HostMetrics::default();
         let run = self.runs.borrow().len();
-        let mut responses = self.responses(plan, length).into_iter().peekable();
+        let responses = self.responses(plan, length);
+        let last = Duration::from_nanos(responses.last().map_or(0, |last| last.departs));
+        let tail = last.saturating_sub(length).min(plan.graceful_stop.unwrap_or_default());
+        let mut responses = responses.into_iter().peekable();
         self.ran(length.as_nanos() as u64);
+        self.now.set(self.now.get() + tail.as_nanos() as u64);
         for second in 0..length.as_secs() as u32 {
             if !(self.before)(run, second)? {
                 break;
@@ -152,7 +165,7 @@ impl Load for Simulated<'_> {
             }
             take(&slice, &host);
         }
-        Ok(host)
+        Ok(Ran { host, tail })
     }
 
     fn watch(
@@ -166,6 +179,7 @@ impl Load for Simulated<'_> {
         }
         let length = length.as_nanos() as u64;
         let (servers, leaked) = (self.servers.borrow().clone(), self.leaked.get());
+        let there = self.there.borrow().clone();
         let responses = self.responses(plan, Duration::from_nanos(length));
         let last = responses.iter().filter(|response| response.departs < length).find(|response| {
             detector.add(response.departs as f64 / 1e9, response.latency as f64 / 1e3, false)
@@ -173,6 +187,7 @@ impl Load for Simulated<'_> {
         let length = last.map_or(length, |last| last.departs);
         // What comes after that was never sent.
         self.servers.replace(servers);
+        self.there.replace(there);
         self.leaked.set(leaked);
         self.responses(plan, Duration::from_nanos(length));
         self.ran(length);

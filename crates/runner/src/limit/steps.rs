@@ -48,6 +48,8 @@ pub(super) struct Steps<'a> {
 struct Done {
     steps: Vec<LoadStep>,
     recoveries: Vec<Recovery>,
+    /// How long after the end of the last step its last request was over.
+    tail: Duration,
 }
 
 /// How a search ends, unless an error of the generator ends it.
@@ -117,7 +119,7 @@ impl Steps<'_> {
         let mut windows =
             Windows::many(first, length, self.asked.max_steps).map_err(Error::incomplete)?;
         let total = Duration::from_secs(u64::from(first + length * self.asked.max_steps));
-        let host = self.load.measure(&self.at(level, total), total, &mut |slice, host| {
+        let ran = self.load.measure(&self.at(level, total), total, &mut |slice, host| {
             windows.add(slice);
             let complete = windows.complete(slice.second);
             if complete > done.steps.len() {
@@ -135,7 +137,7 @@ impl Steps<'_> {
             return Ok(SearchEnd::Interrupted);
         }
         done.steps = windows
-            .steps(level, self.arrivals(level), &self.requirements, &host)
+            .steps(level, self.arrivals(level), &self.requirements, &ran.host)
             .map_err(Error::incomplete)?;
         Ok(SearchEnd::OutOfSteps)
     }
@@ -151,14 +153,14 @@ impl Steps<'_> {
         let mut windows =
             Windows::one(first, whole(self.asked.step) - first).map_err(Error::incomplete)?;
         let length = self.asked.step;
-        let host = self.load.measure(&self.at(level, length), length, &mut |slice, _| {
+        let ran = self.load.measure(&self.at(level, length), length, &mut |slice, _| {
             windows.add(slice);
         })?;
         if self.is_interrupted() {
             return Ok(None);
         }
         let mut steps = windows
-            .steps(level, self.arrivals(level), &self.requirements, &host)
+            .steps(level, self.arrivals(level), &self.requirements, &ran.host)
             .map_err(Error::incomplete)?;
         // There is exactly one window.
         let Some(step) = steps.pop() else {
@@ -168,13 +170,15 @@ impl Steps<'_> {
         let number = done.steps.len() + 1;
         (self.tell)(LimitNotice::Step { step: &step, by: self.by, number, most: of });
         done.steps.push(step);
+        done.tail = ran.tail;
         self.save_done(done);
         Ok(Some(outcome))
     }
 
     /// The plan at a level, for this long.
     fn at(&self, level: f64, length: Duration) -> Plan {
-        level::at(self.plan, self.by, level, length)
+        // What is in flight at its end has another step to end.
+        level::at(self.plan, self.by, level, length, self.asked.step)
     }
 
     /// The rate of arrivals at a level, if all the load is arrivals.
@@ -192,6 +196,8 @@ impl Steps<'_> {
         let length = self.asked.step * MAX_RECOVERY_STEPS;
         let seconds = self.load.watch(&self.at(at, length), length, detector)?;
         if !self.is_interrupted() {
+            // It begins when the load that was too much ends.
+            let seconds = seconds.map(|seconds| done.tail.as_secs_f64() + seconds);
             done.recoveries.push(Recovery { from, at, seconds, watched_s: length.as_secs_f64() });
             self.save_done(done);
         }

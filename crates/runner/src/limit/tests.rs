@@ -127,6 +127,23 @@ fn the_highest_number_of_users_is_found() {
     );
 }
 
+/// A request that finds a hundred others there takes 2 s: what a step leaves there would be too much for the next one,
+/// which a hundred users on their own are not.
+#[test]
+fn a_cliff_is_found_though_each_step_leaves_requests_in_the_target() {
+    let target = Simulated { cliff_at: Some(100), ..Simulated::new(1_000) };
+    let options =
+        LimitOptions { step: Duration::from_secs(4), ..asked(Mode::Search, 10.0, None, 20) };
+    let limit = limit(&target, &loads(&["users: 1"]), &options, "mean < 30ms");
+    assert_eq!(limit.end, SearchEnd::Found, "{:?}", levels(&limit));
+    let violated: Vec<f64> =
+        limit.steps.iter().filter(|step| !step.met()).map(|step| step.level).collect();
+    assert!(violated.iter().all(|level| *level > 100.0), "{violated:?} of {:?}", levels(&limit));
+    let maximum = limit.sustained_max.expect("a maximum");
+    assert!((96.0..=100.0).contains(&maximum.level), "{maximum:?}");
+    assert!(maximum.low <= 100.0 && 100.0 <= maximum.high, "{maximum:?}");
+}
+
 /// The target leaks from the first time that more than 20 users are there at once.
 #[test]
 fn a_target_that_does_not_recover_is_not_found() {

@@ -176,7 +176,47 @@ fn what_is_in_flight_at_the_end_may_finish_during_the_graceful_stop() {
     // These responses are not waited for.
     let json = graceful("100ms", 3_600_000, End::Failed);
     assert_eq!(json["totals"]["latency_us"]["count"].as_u64(), Some(0), "{json}");
-    assert_eq!(kinds(&json), r#"{"interrupted":3}"#);
+    let totals = &json["totals"];
+    let of = |name: &str| totals[name].as_u64();
+    assert_eq!((of("cut_off"), of("count"), of("errors")), (Some(3), Some(0), Some(0)), "{totals}");
+}
+
+#[test]
+fn what_squall_cuts_off_is_no_error_of_the_target() {
+    let thresholds = "[error_rate < 1%, errors == 0, cut_off == 3, cut_off(GET /late) == 3]";
+    let plan = format!(
+        "target: URL\ngraceful_stop: 100ms\nthresholds: {thresholds}\nscenarios: {{a: {{load: {{users: 3, for: 2s}}, steps: [{{get: /}}, {{get: /delay/3600000, name: GET /late}}]}}}}\n"
+    );
+    let json = run(&target(), &plan, &options());
+    assert_eq!(kinds(&json), "{}");
+    assert_eq!((counter(&json, "log_dropped"), json["log"].as_array().map(Vec::len)), (0, Some(0)));
+}
+
+#[test]
+fn thresholds_on_moving_windows_judge_each_of_them_at_the_end() {
+    let plan = "target: URL\nthresholds: [rate >= 0/s over 2s, p95(GET /) < 1h over 2s, 'error_rate < 1% over 1h']\nscenarios: {a: {load: {rate: 20/s, for: 4s}, steps: [{get: /}]}}\n";
+    let json = ended(&target(), plan, &options(), End::Failed);
+    let of = |at: usize, name: &str| json["thresholds"][at][name].clone();
+    for at in [0, 1] {
+        assert_eq!((of(at, "passed"), of(at, "over_s")), (true.into(), 2.into()), "{json}");
+        assert!(of(at, "worst_from_s").as_u64().is_some_and(|from| from <= 2), "{json}");
+    }
+    assert_eq!(of(2, "shown"), "there was no window of 1h");
+}
+
+#[test]
+fn a_threshold_on_a_moving_window_ends_the_load() {
+    let plan = "target: URL\nthresholds: [{threshold: count < 5 over 2s, abort_on_fail: true}]\nscenarios: {a: {load: {users: 1, for: 1h}, steps: [{get: /}]}}\n";
+    let json = ended(&target(), plan, &options(), End::Failed);
+    assert_eq!(json["aborted"]["threshold"], "count < 5 over 2s", "{json}");
+}
+
+/// Its last arrival comes before its end: the rate is that of the time that the plan gives it.
+#[test]
+fn an_open_load_takes_its_time() {
+    let json = load("{rate: 10/s, for: 1s}", "get: /", &options());
+    all_good(&json, 10);
+    assert!(elapsed(&json) >= 1.0, "{}", elapsed(&json));
 }
 
 /// What the plan asks for and what there is, of each scenario by second.

@@ -268,7 +268,7 @@ fn a_run_is_stopped_in_any_phase() {
     let (outcome, _) = controlled(plan, "teardown began", Handle::stop);
     assert_eq!(outcome.run.totals.all().count, 3);
     assert_eq!(outcome.phases[1].end, PhaseEnd::Interrupted);
-    let reasons = outcome.run.outcome().0;
+    let reasons = outcome.run.outcome().reasons;
     assert_eq!(reasons.last().map(|own| &*own.text), Some("the teardown was interrupted"));
 }
 

@@ -1,6 +1,6 @@
 //! The end of a sample: what is said of its error, where its time went, and what is written into the record.
 
-use squall_metrics::{ErrorKind, Phases, Sample};
+use squall_metrics::{ErrorKind, Fate, Phases, Sample};
 use squall_wire::Response;
 
 use super::{Frame, POOL};
@@ -83,12 +83,17 @@ impl Frame<'_> {
             error: self.result.error,
             bytes_in: self.bytes_in,
             bytes_out: self.bytes_out,
+            retries: self.retries,
             phases: self.phases,
         };
-        self.account();
+        let fate = sample.fate();
+        self.account(fate);
         if sampler.is_counted() {
             worker.recorder.request(name, &sample, self.end);
-            self.count(name, complete);
+            // What squall itself cut off is no error.
+            if fate != Fate::CutOff {
+                self.count(name, complete);
+            }
         }
         if let Some(mut copy) = self.copy.filter(|_| sampler.is_counted()) {
             let what = (name, sampler.step(), self.start);
@@ -119,7 +124,7 @@ impl Frame<'_> {
     }
 
     /// Where the time went that was squall's own.
-    fn account(&self) {
+    fn account(&self, fate: Fate) {
         let recorder = &self.worker.recorder;
         let pooled = self.phases.0[POOL].unwrap_or(0);
         if self.waited {
@@ -129,10 +134,10 @@ impl Frame<'_> {
         }
         if self.user.state.get().is_some() && self.is_branch {
             // Requests at the same time take more time together than their user has.
-            recorder.of_user(&Phases::default(), 0);
+            recorder.of_user(fate, &Phases::default(), 0);
         } else if self.user.state.get().is_some() {
             let delay = self.start.saturating_sub(self.ready).saturating_sub(pooled);
-            recorder.of_user(&self.phases, delay + self.own_delay);
+            recorder.of_user(fate, &self.phases, delay + self.own_delay);
         }
         if let Some(delay) = self.receive_delay {
             recorder.self_metrics(|own| own.receive_delay.record_ns(delay));

@@ -86,6 +86,8 @@ pub(crate) struct Frame<'w> {
     phases: Phases,
     bytes_in: u64,
     bytes_out: u64,
+    /// How often it was sent again.
+    retries: u64,
     code: i64,
     body_bytes: u64,
     /// Method and URL of the last exchange, or the command, of an error that is written down.
@@ -146,6 +148,7 @@ impl<'w> Frame<'w> {
             phases: Phases::default(),
             bytes_in: 0,
             bytes_out: 0,
+            retries: 0,
             code: 0,
             body_bytes: 0,
             place: String::new(),
@@ -219,6 +222,7 @@ impl<'w> Frame<'w> {
     /// is its to answer for: then its time begins with that one.
     pub(in crate::sample) fn begin_again(&mut self, sent: bool) {
         self.connected = None;
+        self.retries += 1;
         if sent {
             self.begin(self.exchange_from);
         }
