@@ -94,6 +94,7 @@ impl RealLoad<'_> {
                 }
             })
             .map_err(Error::incomplete)?;
+        host.add(began.elapsed().as_secs_f64(), sampler.last_sample());
         match ended.failures.is_empty() {
             true => Ok(host),
             false => Err(Error::incomplete(ended.failures.join("; "))),
