@@ -14,8 +14,8 @@ import unittest
 from peers import PATIENCE, SQUALL, Process, free_port, squall
 
 # The rules that other programs on the machine can bring about, by taking the processors from squall or from its target.
-OF_A_BUSY_MACHINE = {"cpu_bound", "starved", "stalled", "generator_time", "send_delay", "receive_delay", "connect_delay", "steal",
-                     "swapping", "arrivals_dropped", "unsteady"}
+OF_A_BUSY_MACHINE = {"host_busy", "cpu_bound", "starved", "stalled", "generator_time", "send_delay", "receive_delay", "connect_delay",
+                     "steal", "swapping", "arrivals_dropped", "unsteady"}
 
 
 def reasons(result):

@@ -9,7 +9,7 @@ from lib import GENERATOR_CPU, SERVER_CPU, Server, free_port, pinned, squall
 from lib import target as target_on
 
 from . import machine, network
-from .situation import DOUBTED, INVALID, NOTE, QUESTIONABLE, Squall, run, situation
+from .situation import DOUBTED, FINE, INVALID, NOTE, QUESTIONABLE, Squall, run, situation
 
 PLAN = """
 target: {url}
@@ -28,6 +28,43 @@ def plan(url, load, steps, more=""):
 def neighbours(target):
     with machine.neighbours(GENERATOR_CPU, SERVER_CPU):
         return run(target.url(), "-c", 32, "-d", "4s", cpu=None, workers=2)
+
+
+@situation("neighbours take both processors, and users think", "host_busy", QUESTIONABLE)
+def thinking_beside_neighbours(target):
+    steps = "[{get: /items}, {get: /api/items}, {think: 50ms..150ms}]"
+    text = plan(target.url(""), "users: 30, for: 6s", steps)
+    with machine.neighbours(GENERATOR_CPU, GENERATOR_CPU, SERVER_CPU, SERVER_CPU):
+        return run(plan=text, cpu=None)
+
+
+@situation("a neighbour takes the target's processor alone", "host_busy", QUESTIONABLE)
+def neighbour_of_the_target(target):
+    with machine.neighbours(SERVER_CPU):
+        return run(target.url("/items"), "-c", 20, "-d", "5s")
+
+
+@situation("squall and the target fill the machine", "machine_full", NOTE)
+def full(_):
+    with target_on(cpu=f"{GENERATOR_CPU},{SERVER_CPU}", threads=2) as own:
+        return run(own.url("/items"), "-c", 64, "-d", "5s", cpu=None, workers=2)
+
+
+@situation("50 arrivals a second at a target that responds at once, and a promise of 300 ms", FINE)
+def few_arrivals(target):
+    more = "thresholds: [p95 < 300ms, error_rate < 1%]"
+    return run(plan=plan(target.url(""), "rate: 50/s, for: 6s, max_users: 50", "[{get: /items}]", more))
+
+
+@situation("users who think, at a target that takes 20 ms", FINE)
+def thinking(target):
+    steps = "[{get: /delay/20}, {think: 100ms..500ms}]"
+    return run(plan=plan(target.url(""), "users: 20, ramp: 2s, for: 8s", steps))
+
+
+@situation("three requests", FINE)
+def three(target):
+    return run(target.url(), "-n", 3)
 
 
 @situation("a neighbour takes squall's processor, which has arrivals to make", "send_delay", DOUBTED)

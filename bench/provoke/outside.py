@@ -115,6 +115,14 @@ def loss(_):
             return run(server.url(address) + "/?id=a&delay=2000", "-c", 20, "-d", "4s", before=client)
 
 
+@situation("the network loses 2 % of the packets of responses of 50 kB", "packets_lost", NOTE)
+def loss_of_responses(_):
+    with network.wire(2, 2) as wire:
+        client, server_end, address = wire.ends()
+        with Truth(server_end) as server:
+            return run(server.url(address) + "/?id=a&delay=1000&body=50000", "-c", 8, "-d", "4s", before=client)
+
+
 @situation("connections wait: the target's accept queue is full", "retransmits", DOUBTED)
 def backlog(_):
     port = network.late_listener(0, 0.5)

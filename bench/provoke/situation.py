@@ -12,6 +12,8 @@ from lib import GENERATOR_CPU, squall
 WEIGHTS = ("valid", "questionable", "invalid")
 NOTE, QUESTIONABLE, INVALID = ("valid",), ("questionable",), ("invalid",)
 DOUBTED = ("questionable", "invalid")
+# In the place of a rule: nothing may be doubted.
+FINE = "fine"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,7 +21,7 @@ class Situation:
     """What is provoked, and what must be said of it."""
 
     name: str
-    # Name of the rule; or the beginning of a warning.
+    # Name of the rule; or the beginning of a warning; or `FINE`.
     rule: str
     # The weights that are right.
     weights: tuple
@@ -28,6 +30,8 @@ class Situation:
     provoke: Callable
 
     def wanted(self):
+        if self.rule == FINE:
+            return "nothing but notes"
         if not self.weights:
             return f"in words: {self.rule}"
         effect = f", by {self.effect[0]:.0%} to {self.effect[1]:.0%}" if self.effect else ""
@@ -105,8 +109,8 @@ def undisturbed(one, server):
     guests took the processors, was another situation: it is provoked again, at most twice."""
     for _ in range(3):
         result = one.provoke(server)
-        names = {reason[0] for reason in result.reasons}
-        if one.rule in names or not names & {"starved", "steal"}:
+        names = {reason[0] for reason in result.reasons if one.rule != FINE or reason[1] in DOUBTED}
+        if one.rule in names or not names & {"host_busy", "starved", "steal"}:
             break
     return result
 
@@ -121,6 +125,9 @@ def judge(one, server):
         result = undisturbed(one, server)
     except (OSError, subprocess.SubprocessError) as error:
         raise NotProvoked(str(error)) from error
+    if one.rule == FINE:
+        doubts = ", ".join(f"{reason[0]} ({reason[1]}): {reason[3]}" for reason in result.reasons if reason[1] in DOUBTED)
+        return doubts or "nothing but notes", not doubts
     if not one.weights:
         said = [warning for warning in result.warnings if one.rule in warning]
         return (said or ["nothing"])[0], bool(said)

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use squall_analysis::{Abort, Totals};
 use squall_engine::{Ended, Event, LogLine};
-use squall_metrics::{ErrorKind, HostMetrics, RowKey, Slice};
+use squall_metrics::{ErrorKind, HostMetrics, HostSample, RowKey, Slice};
 use squall_report::{Generator, Meta, Recording, Run};
 
 use crate::error::Error;
@@ -88,10 +88,9 @@ impl Collector {
         })
     }
 
-    /// Takes a sample of the host, which belongs to a second.
-    fn sample_host(&mut self, second: u32) {
+    /// Notes a sample of the host, which belongs to a second.
+    fn note_host(&mut self, second: u32, sample: HostSample) {
         let at_s = self.began.elapsed().as_secs_f64();
-        let sample = self.sampler.sample();
         self.host.add(at_s, sample);
         self.seconds.note_host(second, at_s, sample);
     }
@@ -101,7 +100,8 @@ impl Collector {
         match event {
             Event::Started => {
                 self.began = Instant::now();
-                self.sample_host(0);
+                let sample = self.sampler.sample();
+                self.note_host(0, sample);
             }
             Event::Slice(slice) => self.slice(slice),
             Event::Log(lines) => lines.iter().for_each(|line| self.log(line)),
@@ -118,7 +118,8 @@ impl Collector {
         self.seconds.add(slice);
         if slice.second + 1 > self.latest {
             self.latest = slice.second + 1;
-            self.sample_host(slice.second);
+            let sample = self.sampler.sample();
+            self.note_host(slice.second, sample);
             for StageStart { at_s, scenario, stage, stages } in self.stages.until(self.latest) {
                 self.sinks.event(EventKind::Stage { scenario, stage, stages, starts_s: at_s });
             }
@@ -164,7 +165,8 @@ impl Collector {
 
     /// The load is over: tells the sinks of its last seconds.
     pub(crate) fn end(&mut self) {
-        self.sample_host(self.latest.saturating_sub(1));
+        let sample = self.sampler.last_sample();
+        self.note_host(self.latest.saturating_sub(1), sample);
         let rest = self.seconds.rest();
         rest.into_iter().for_each(|second| self.tell(second));
     }

@@ -22,7 +22,7 @@ use aside::Aside;
 /// host.
 const MIN_PORT_USE: f64 = 0.25;
 
-/// Takes samples of the host. None takes long: what does is read on a thread of its own.
+/// Takes samples of the host. None but the last takes long: what does is read on a thread of its own.
 #[derive(Debug)]
 pub struct HostSampler {
     /// Ports available toward one destination.
@@ -50,6 +50,26 @@ impl HostSampler {
 
     /// Takes a sample.
     pub fn sample(&mut self) -> HostSample {
+        let sample = self.sample_without_ports();
+        HostSample { ports_used: self.aside.ports(self.may_use_many(&sample)), ..sample }
+    }
+
+    /// Takes a sample after the load, which nothing waits for any more: all that takes long is read for it.
+    pub fn last_sample(&mut self) -> HostSample {
+        self.aside.look_at_target();
+        let sample = self.sample_without_ports();
+        match self.may_use_many(&sample) {
+            true => HostSample { ports_used: self.aside.count_ports(), ..sample },
+            false => sample,
+        }
+    }
+
+    /// Whether so many sockets are there that a good part of the ports may be in use.
+    fn may_use_many(&self, sample: &HostSample) -> bool {
+        (sample.time_wait + sample.tcp_in_use) as f64 >= self.ports_limit as f64 * MIN_PORT_USE
+    }
+
+    fn sample_without_ports(&mut self) -> HostSample {
         let mut sample = HostSample {
             open_files: open_files(),
             open_files_limit: getrlimit(Resource::Nofile).current.unwrap_or(0),
@@ -63,9 +83,6 @@ impl HostSampler {
         process(&mut sample);
         let network = self.interfaces.sample();
         (sample.network_bytes, sample.link_used_permille) = (network.bytes, network.used_permille);
-        let possible = sample.time_wait + sample.tcp_in_use;
-        let may_be_many = possible as f64 >= sample.ports_limit as f64 * MIN_PORT_USE;
-        sample.ports_used = self.aside.ports(may_be_many);
         (sample.target_processes, sample.target_cpu_ticks, sample.target_waited_us) =
             self.aside.target();
         sample

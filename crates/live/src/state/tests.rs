@@ -360,7 +360,7 @@ fn the_conclusion_says_who_is_the_limit() {
     state.reasons = vec![Reason {
         rule: "starved",
         effect: None,
-        weight: Validity::Questionable,
+        weight: squall_analysis::Validity::Questionable,
         observed: "workers waited for a CPU".to_owned(),
         advice: String::new(),
     }];

@@ -40,8 +40,11 @@ fn step(level: f64) -> LoadStep {
 fn limit() -> Limit {
     let levels = [10.0, 40.0, 160.0, 80.0, 75.0, 78.0, 85.0, 76.0, 65.0, 65.0];
     let mut steps: Vec<LoadStep> = levels.into_iter().map(step).collect();
-    let disturbed =
-        LoadStep { generator: vec!["squall was the bottleneck".to_owned()], ..step(120.0) };
+    let disturbed = LoadStep {
+        generator: vec!["squall was the bottleneck".to_owned()],
+        machine_full: Some("the target's machine was full".to_owned()),
+        ..step(120.0)
+    };
     steps.insert(4, disturbed);
     let limit = Limit::new("shop".to_owned(), LevelKind::Rate, "search", steps, SearchEnd::Found);
     let one = |from, seconds| Recovery { from, at: 10.0, seconds, watched_s: 60.0 };

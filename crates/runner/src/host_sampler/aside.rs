@@ -1,5 +1,6 @@
-//! What takes too long to be read where the seconds of a run are collected: tables of all sockets of the machine, files
-//! of all processes, threads of the target. A thread of low priority reads them, and a sample has what it found last.
+//! What takes too long to be read where the seconds of a run are collected: tables of all sockets of the machine, and
+//! the threads of the target. A thread of low priority reads them, and a sample has what it found last. Before and after
+//! the load nothing waits for that, and it is done at once: on a busy machine the thread may not have run at all.
 
 use std::collections::HashMap;
 use std::fs;
@@ -7,7 +8,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::{Ports, listeners, stat_fields};
@@ -26,6 +27,7 @@ const OWN_TARGET: &str = "target-";
 #[derive(Debug)]
 pub(super) struct Aside {
     found: Arc<Found>,
+    ports: Arc<Ports>,
     _ended: mpsc::Sender<()>,
 }
 
@@ -36,6 +38,8 @@ struct Found {
     ports: AtomicU64,
     waited_us: AtomicU64,
     processes: Mutex<Vec<Process>>,
+    /// Held for as long as the threads of the target are read.
+    target: Mutex<Target>,
 }
 
 /// A process that is, or was, the target.
@@ -49,22 +53,23 @@ struct Process {
 impl Aside {
     /// Looks for what listens on these addresses of this machine, and counts these ports when asked to.
     pub fn new(addresses: Vec<SocketAddr>, ports: Ports) -> Aside {
-        let (found, (sender, ended)) = (Arc::<Found>::default(), mpsc::channel());
-        let shared = found.clone();
+        let target = Mutex::new(Target { addresses, ..Target::default() });
+        let found = Arc::new(Found { target, ..Found::default() });
+        let (sender, ended) = mpsc::channel();
+        found.look();
+        let ports = Arc::new(ports);
+        let (shared, counted) = (found.clone(), ports.clone());
         let thread = std::thread::Builder::new().name("host".to_owned());
         // Without the thread these numbers are 0.
         let _ = thread.spawn(move || {
             give_way();
-            let (mut target, mut ports) = (Target::new(addresses), Counting::new(ports));
-            loop {
-                target.look(&shared);
+            let (mut ports, mut pause) = (Counting::new(counted), LOOK);
+            while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
                 ports.look(&shared);
-                if ended.recv_timeout(LOOK) != Err(RecvTimeoutError::Timeout) {
-                    return;
-                }
+                pause = LOOK.max(shared.look() * PAUSE);
             }
         });
-        Aside { found, _ended: sender }
+        Aside { found, ports, _ended: sender }
     }
 
     /// The ports in use when they were counted last, which they are from now on if there may be many.
@@ -73,10 +78,20 @@ impl Aside {
         if may_be_many { self.found.ports.load(Ordering::Relaxed) } else { 0 }
     }
 
+    /// Counts the ports in use, however long that takes.
+    pub fn count_ports(&self) -> u64 {
+        self.ports.used()
+    }
+
+    /// Looks at the threads of the target, however long that takes.
+    pub fn look_at_target(&self) {
+        self.found.look();
+    }
+
     /// The target: how many processes it is, the CPU time that they have used since they were found, squall's own left
     /// out, in clock ticks, and for how long their threads have waited for a CPU, in µs.
     pub fn target(&self) -> (u64, u64, u64) {
-        let mut processes = self.found.processes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut processes = self.found.processes();
         let mut ticks = 0;
         for process in processes.iter_mut().filter(|own| own.id != std::process::id()) {
             // One that has ended keeps what it had.
@@ -95,12 +110,12 @@ fn cpu_ticks(process: u32) -> u64 {
 
 /// Counts the ports in use while it is asked to.
 struct Counting {
-    ports: Ports,
+    ports: Arc<Ports>,
     again_at: Instant,
 }
 
 impl Counting {
-    fn new(ports: Ports) -> Counting {
+    fn new(ports: Arc<Ports>) -> Counting {
         Counting { ports, again_at: Instant::now() }
     }
 
@@ -114,47 +129,52 @@ impl Counting {
     }
 }
 
-/// Finds the processes of the target, and adds up what their threads wait for a CPU.
+impl Found {
+    fn processes(&self) -> MutexGuard<'_, Vec<Process>> {
+        self.processes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Finds the target if it has not begun yet or began anew, or looks at its threads. How long that took.
+    fn look(&self) -> Duration {
+        let begin = Instant::now();
+        let mut target = self.target.lock().unwrap_or_else(PoisonError::into_inner);
+        if target.addresses.is_empty() {
+            return Duration::ZERO;
+        }
+        let known: Vec<u32> = self.processes().iter().map(|own| own.id).collect();
+        let is_there = |id: &u32| Path::new(&format!("/proc/{id}")).exists();
+        match known.iter().any(is_there) {
+            true => target.add_waits(&known),
+            false => {
+                let processes = target.find();
+                self.processes().extend(processes);
+            }
+        }
+        self.waited_us.store(target.all_ns / 1_000, Ordering::Relaxed);
+        begin.elapsed()
+    }
+}
+
+/// What the threads of the target waited for a CPU, added up.
+#[derive(Debug, Default)]
 struct Target {
     addresses: Vec<SocketAddr>,
     /// What each thread had waited when it was looked at last, in ns.
     waited: HashMap<PathBuf, u64>,
     /// All of it since the threads were found, in ns.
     all_ns: u64,
-    again_at: Instant,
 }
 
 impl Target {
-    fn new(addresses: Vec<SocketAddr>) -> Target {
-        Target { addresses, waited: HashMap::new(), all_ns: 0, again_at: Instant::now() }
-    }
-
-    fn look(&mut self, found: &Found) {
-        let begin = Instant::now();
-        if self.addresses.is_empty() || begin < self.again_at {
-            return;
-        }
-        let known = |found: &Found| -> Vec<u32> {
-            let processes = found.processes.lock().unwrap_or_else(PoisonError::into_inner);
-            processes.iter().map(|own| own.id).collect()
+    /// The processes that are the target now, whose threads are known from now on.
+    fn find(&mut self) -> Vec<Process> {
+        let found = listeners::processes(&self.addresses);
+        self.waited = threads(&found).collect();
+        let process = |id| {
+            let ticks = cpu_ticks(id);
+            Process { id, ticks: (ticks, ticks) }
         };
-        let processes = known(found);
-        let is_there = |id: &u32| Path::new(&format!("/proc/{id}")).exists();
-        match processes.iter().any(is_there) {
-            true => self.add_waits(&processes),
-            // It has not begun yet, or began anew.
-            false => self.find(found),
-        }
-        found.waited_us.store(self.all_ns / 1_000, Ordering::Relaxed);
-        self.again_at = begin + begin.elapsed() * PAUSE;
-    }
-
-    fn find(&mut self, found: &Found) {
-        let new = listeners::processes(&self.addresses);
-        self.waited = threads(&new).collect();
-        let new = new.into_iter().map(|id| Process { id, ticks: (cpu_ticks(id), 0) });
-        let new = new.map(|own| Process { ticks: (own.ticks.0, own.ticks.0), ..own });
-        found.processes.lock().unwrap_or_else(PoisonError::into_inner).extend(new);
+        found.into_iter().map(process).collect()
     }
 
     fn add_waits(&mut self, processes: &[u32]) {
@@ -193,17 +213,19 @@ mod tests {
     #[test]
     fn the_target_is_found_and_followed() {
         let own = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-        let mut target = Target::new(vec![own.local_addr().expect("an address")]);
-        let found = Found::default();
-        target.look(&found);
-        let processes = found.processes.lock().expect("nobody failed");
-        assert_eq!(processes.iter().map(|own| own.id).collect::<Vec<_>>(), [std::process::id()]);
+        let addresses = vec![own.local_addr().expect("an address")];
+        let target = Mutex::new(Target { addresses, ..Target::default() });
+        let found = Found { target, ..Found::default() };
+        found.look();
+        found.look();
+        let processes: Vec<u32> = found.processes().iter().map(|own| own.id).collect();
+        assert_eq!(processes, [std::process::id()], "found once");
     }
 
     /// What a thread had waited before is not added, and that of one that ends is not lost.
     #[test]
     fn waits_are_added_up_from_when_a_thread_is_known() {
-        let mut target = Target::new(Vec::new());
+        let mut target = Target::default();
         let thread = PathBuf::from("/proc/1/task/1");
         target.waited.insert(thread.clone(), u64::MAX);
         target.all_ns = 5;

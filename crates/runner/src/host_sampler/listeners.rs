@@ -9,8 +9,10 @@ use std::path::Path;
 
 use super::proc_address;
 
-/// Most open files of a process that are looked at: a server opens what it listens on before anything else.
-const MAX_FILES: usize = 1_024;
+/// Most open files of a process that are looked at: a server opens what it listens on before anything else, ...
+const MAX_FILES: usize = 256;
+/// ... and of all processes together.
+const MAX_ALL_FILES: usize = 50_000;
 /// Most processes that count as the target.
 const MAX_PROCESSES: usize = 64;
 /// The state of a socket that listens, in the kernel's table.
@@ -33,7 +35,9 @@ pub(super) fn processes(addresses: &[SocketAddr]) -> Vec<u32> {
     }
     let all = fs::read_dir("/proc").into_iter().flatten().flatten();
     let processes = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    processes.filter(|process| has_any(*process, &sockets)).take(MAX_PROCESSES).collect()
+    let mut left = MAX_ALL_FILES;
+    let found = processes.filter(|process| has_any(*process, &sockets, &mut left));
+    found.take(MAX_PROCESSES).collect()
 }
 
 /// The sockets of a table that listen on any of these addresses, as `/proc/PID/fd` names them.
@@ -60,10 +64,11 @@ fn is_at(address: &str, ip: IpAddr) -> bool {
     address == proc_address(ip) || matches!(ip, IpAddr::V4(ip) if address == mapped(ip))
 }
 
-/// Whether a process has one of these sockets open.
-fn has_any(process: u32, sockets: &HashSet<String>) -> bool {
+/// Whether a process has one of these sockets open; so many more files may be looked at.
+fn has_any(process: u32, sockets: &HashSet<String>, left: &mut usize) -> bool {
     let folder = Path::new("/proc").join(process.to_string()).join("fd");
-    let files = fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_FILES);
+    let files = fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_FILES.min(*left));
+    let files = files.inspect(|_| *left -= 1);
     let mut names = files.filter_map(|file| fs::read_link(file.path()).ok());
     names.any(|name| name.to_str().is_some_and(|name| sockets.contains(name)))
 }

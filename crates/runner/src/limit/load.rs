@@ -103,6 +103,7 @@ impl RealLoad<'_> {
                 take(slice, &host);
             })
             .map_err(Error::incomplete)?;
+        host.add(began.elapsed().as_secs_f64(), sampler.last_sample());
         match ended.failures.is_empty() {
             true => Ok(Ran { host, tail: ended.elapsed.saturating_sub(length) }),
             false => Err(Error::incomplete(ended.failures.join("; "))),
