@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            let error = args::masked(error);
+            let error = args::masked(args::explained(error));
             // Help and version go to stdout and are no failure; printing can only fail when
             // nobody reads it.
             let _ = error.print();

@@ -38,7 +38,7 @@
 //!     watched.stop();
 //! });
 //! let outcome = run(&plan, &Options::default(), sinks, &handle)?;
-//! let show = squall_report::Show { columns: 100, color: false, explain: false };
+//! let show = squall_report::Show { columns: 100, full: true, ..Default::default() };
 //! println!("{}", squall_report::text(&squall_report::document(&outcome.run), &show));
 //! # Ok::<(), squall_runner::Error>(())
 //! ```

@@ -3,6 +3,7 @@
 // Doc comments are the help, as it is printed.
 #![allow(rustdoc::broken_intra_doc_links)]
 
+mod mistakes;
 mod one_line;
 mod options;
 mod plans;
@@ -14,6 +15,7 @@ use std::path::PathBuf;
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand};
 
+pub use mistakes::explained;
 pub use one_line::OneLine;
 pub use options::{Output, Variables};
 pub use plans::{Check, Convert, Doctor, Limit, Mode, Raised, Run, Try};

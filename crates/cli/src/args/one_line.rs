@@ -65,7 +65,7 @@ pub struct OneLine {
 }
 
 /// A URL, or a host. A bare word is more likely a command that was mistyped.
-fn url(text: &str) -> Result<String, String> {
+pub(super) fn url(text: &str) -> Result<String, String> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let text = text.trim();
     if text.is_empty() {

@@ -91,7 +91,10 @@ pub struct Output {
     /// Exit with code 3 if the validity of the numbers is `invalid`.
     #[arg(long)]
     pub strict: bool,
-    /// Explain what the numbers mean.
+    /// Print everything that is known of the run, not only what is asked first.
+    #[arg(long)]
+    pub full: bool,
+    /// Print everything, and explain what the numbers mean.
     #[arg(long)]
     pub explain: bool,
     /// Serve a page that shows the run as it happens, and lets you control it: PORT on localhost only, or HOST:PORT
