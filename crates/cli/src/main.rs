@@ -9,6 +9,7 @@ mod compare;
 mod doctor;
 mod exit;
 mod files;
+mod foreign;
 mod history;
 mod jmeter;
 mod labels;

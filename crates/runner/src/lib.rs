@@ -84,7 +84,7 @@ pub use mask::{
 };
 pub use options::Options;
 pub use overrides::LoadOverrides;
-pub use plans::{load, load_str};
+pub use plans::{load, load_str, load_text};
 pub use run::{FinishedRun, run};
 pub use sections::{PhaseEnd, PhaseReport};
 pub use sink::{

@@ -59,7 +59,7 @@ fn with_remedy(error: clap::Error, words: &[String]) -> clap::Error {
     if !first.starts_with('-') && !is_command && error.use_stderr() {
         // A mistyped command is one, whatever stands behind it.
         if let Err(why) = one_line::url(first) {
-            let text = format!("`{}`: {why}\n", squall_feeds::masked(first));
+            let text = format!("`{}`: {why}", squall_feeds::masked(first));
             return command.clone().error(ErrorKind::InvalidValue, text);
         }
     }
@@ -78,7 +78,7 @@ fn with_remedy(error: clap::Error, words: &[String]) -> clap::Error {
     let Some((_, ours)) = table.iter().find(|(theirs, _)| theirs.contains(&typed)) else {
         return error;
     };
-    let text = format!("unexpected argument `{typed}`: write {ours}\n");
+    let text = format!("unexpected argument `{typed}`: write {ours}");
     let own = command.clone();
     match command.find_subcommand(first) {
         Some(found) => found

@@ -142,7 +142,7 @@ fn foreign_fact(path: &[&str]) -> Option<String> {
             let rest = if rest.is_empty() { "id".to_owned() } else { rest.join(".") };
             Some(format!("json(\"$.{rest}\")"))
         }
-        ["headers" | "header", ..] => Some("header(\"content-type\")".to_owned()),
+        ["headers" | "header", ..] => Some("header(\"x\")".to_owned()),
         ["cookies" | "cookie", ..] => Some("cookie(\"name\")".to_owned()),
         [name, ..] => theirs(name).map(|(_, ours)| (*ours).to_owned()),
         [] => None,

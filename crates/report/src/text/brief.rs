@@ -38,9 +38,8 @@ pub(super) fn head(out: &mut String, run: &RunDocument, width: usize) {
     if !run.finished {
         parts.push("broken off".to_owned());
     }
-    let is_told = |phase: &&RunPhase| {
-        phase.phase != "load" && (phase.end != "done" || phase.errors > 0)
-    };
+    let is_told =
+        |phase: &&RunPhase| phase.phase != "load" && (phase.end != "done" || phase.errors > 0);
     let around = run.run_phases.iter().filter(is_told);
     parts.extend(around.map(|phase| format!("{}: {}", phase.phase, phase_text(phase))));
     paragraph(out, " test        ", &parts.join(", "), width);
@@ -55,8 +54,13 @@ pub(super) fn errors(out: &mut String, run: &RunDocument, show: &Show) {
         let room = (show.width() - text_width(INDENT)) * LINES_OF_ERROR - 8;
         paragraph(out, " errors      ", &begin(&text, room), show.width());
         let kind = ErrorKind::from_label(label).filter(|kind| kind.has_hint());
-        if let Some(hint) = kind.and_then(|kind| kind.explain().split_once(": ")) {
-            paragraph(out, INDENT, &format!("hint: {}", hint.1), show.width());
+        let hint = match label.as_str() {
+            // The command line was the plan.
+            "tls" if run.meta.file.is_none() => Some("-k accepts any certificate"),
+            _ => kind.and_then(|kind| kind.explain().split_once(": ")).map(|(_, hint)| hint),
+        };
+        if let Some(hint) = hint {
+            paragraph(out, INDENT, &format!("hint: {hint}"), show.width());
         }
     }
     more(out, kinds.len().saturating_sub(MAX_KINDS), "kinds of errors");
