@@ -11,6 +11,7 @@ mod exit;
 mod files;
 mod foreign;
 mod history;
+mod init;
 mod jmeter;
 mod labels;
 mod limit;
@@ -36,6 +37,10 @@ use args::{Arguments, Command};
 use exit::Exit;
 
 fn main() -> ExitCode {
+    if let Some(help) = args::short_help() {
+        out::print(&help);
+        return Exit::Ok.into();
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -53,6 +58,7 @@ fn main() -> ExitCode {
         Some(Command::Limit(limit)) => limit::command(&limit),
         Some(Command::Try(args)) => try_plan::command(&args),
         Some(Command::Check(check)) => check::command(&check),
+        Some(Command::Init(args)) => init::command(&args),
         Some(Command::Convert(convert)) => jmeter::convert(&convert),
         Some(Command::Jmeter(line)) => as_jmeter::command(&line),
         Some(Command::Doctor(doctor)) => doctor::command(&doctor),

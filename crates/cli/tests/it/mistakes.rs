@@ -159,3 +159,44 @@ fn a_check_counts_rows_and_columns() {
     assert!(said.contains("people.csv: 2 rows, columns name and mail"), "{said}");
     assert!(said.contains("order: 9 rows, column number"), "{said}");
 }
+
+/// The plan that `squall init` writes is a good one, and runs; what is there stays.
+#[test]
+fn a_plan_to_start_from() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let first = squall(path, &["init"]);
+    assert_eq!(first.status.code(), Some(0), "{}", String::from_utf8_lossy(&first.stderr));
+    let plan = std::fs::read_to_string(path.join("plan.yaml")).expect("a plan");
+    assert!(plan.starts_with("# yaml-language-server: $schema=squall.schema.json\n"), "{plan}");
+    let schema = std::fs::read(path.join("squall.schema.json")).expect("a schema");
+    serde_json::from_slice::<serde_json::Value>(&schema).expect("JSON");
+    let checked = squall(path, &["check", "plan.yaml"]);
+    assert_eq!(String::from_utf8_lossy(&checked.stderr), "");
+    let run = ["run", "plan.yaml", "--users", "2", "--ramp", "0s", "--iterations", "2", "-q"];
+    let ran = squall(path, &run);
+    let text = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(text.contains(" an item "), "{text}");
+    assert!(text.contains("threshold   passed error_rate < 1%"), "{text}");
+    std::fs::write(path.join("plan.yaml"), "mine").expect("writable");
+    let again = squall(path, &["init", "plan.yaml"]);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&again.stderr).contains("plan.yaml is there already"));
+    assert_eq!(std::fs::read_to_string(path.join("plan.yaml")).expect("a plan"), "mine");
+}
+
+/// The help of squall itself fits on two screens, and that of a command has what it leaves out.
+#[test]
+fn the_help_is_short() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let said =
+        |args: &[&str]| String::from_utf8_lossy(&squall(folder.path(), args).stdout).into_owned();
+    let help = said(&["--help"]);
+    assert!(help.lines().count() <= 80, "{}: {help}", help.lines().count());
+    assert_eq!(help, said(&["help"]));
+    for part in ["  init ", "  run ", "--rate", "squall run --help"] {
+        assert!(help.contains(part), "{part}: {help}");
+    }
+    let whole = said(&["run", "--help"]);
+    assert!(whole.contains("--log-requests") && whole.contains("otlp-grpc=URL"), "{whole}");
+}

@@ -54,6 +54,7 @@ impl<'p> Compiler<'p> {
             include: pattern(&resources.include)?,
             exclude: pattern(&resources.exclude)?,
             same_host: resources.hosts == ResourceHosts::Same,
+            css_urls: resources.css_urls,
             cache: resources.cache,
             file,
             document,
