@@ -130,10 +130,10 @@ fn head(out: &mut String, run: &RunDocument, width: usize) {
         true if !run.finished => format!("{plan}: no result was written yet{end}"),
         true => format!("{plan}: no load ran{end}"),
         false => format!(
-            "{plan}: {}{end}, {}, at most {}",
+            "{plan}: {}{end}, {}, peak users {}",
             time(run.elapsed_s * 1e6),
             counted(workers, "worker"),
-            counted(users, "virtual user")
+            count(users)
         ),
     };
     paragraph(out, "", &first, width);

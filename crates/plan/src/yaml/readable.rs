@@ -11,7 +11,7 @@ const MAX_FLOW: usize = 64;
 /// Most entries of one.
 const MAX_ENTRIES: usize = 4;
 /// Keys whose values are always over several lines: they are what a plan is made of.
-const BLOCKS: [&str; 12] = [
+const BLOCKS: [&str; 13] = [
     "scenarios",
     "steps",
     "then",
@@ -22,6 +22,7 @@ const BLOCKS: [&str; 12] = [
     "data",
     "thresholds",
     "headers",
+    "extract",
     "check",
     "defaults",
 ];
@@ -39,6 +40,10 @@ pub fn print_readable(plan: &Plan) -> String {
 fn tidy(value: &mut Value) {
     match value {
         Value::Object(map) => {
+            // Where a pattern is looked for unless something else is said.
+            if map.contains_key("regex") && map.get("in").is_some_and(|within| within == "body") {
+                map.shift_remove("in");
+            }
             for (key, value) in map.iter_mut() {
                 tidy(value);
                 match (key.as_str(), &mut *value) {
@@ -237,14 +242,12 @@ mod tests {
         let plan = r#"name: shop
 target: http://127.0.0.1:8080
 vars:
-  page: "$${page}"
+  page: $${page}
   size: 5
 defaults:
   headers:
     Accept: text/html
   timeout: {connect: 1s, total: 5s}
-thresholds:
-  - p95(items) < 300ms
 scenarios:
   visitor:
     load: {users: 5, ramp: 10s, for: 1m}
@@ -258,12 +261,14 @@ scenarios:
           {
             "a": 1
           }
+        extract:
+          id: {regex: 'id="(\d+)"'}
         check:
           - status == 200
           - body.contains("ok")
-        extract:
-          id: {regex: 'id="(\d+)"'}
       - get: /items/${id}
+thresholds:
+  - p95(items) < 300ms
 "#;
         assert_eq!(again(plan), plan);
     }

@@ -7,10 +7,12 @@ use squall_base::units::{count, counted, percent};
 use super::paragraph::{paragraph, verdict};
 use super::width::{shorten, text_width};
 use super::{Show, more};
-use crate::document::{FailureDocument, NONE, RunDocument, ThresholdRow};
+use crate::document::{CheckRow, FailureDocument, NONE, RunDocument, ThresholdRow};
 
 /// Most reasons that are shown, and most thresholds, unless everything is.
 const MAX_SHOWN: usize = 8;
+/// Most requests that are named of a check that failed.
+const MAX_JUDGED: usize = 3;
 /// What lines begin with that go on.
 const INDENT: &str = "             ";
 
@@ -56,7 +58,7 @@ fn reasons(run: &RunDocument) -> Vec<String> {
     for own in &run.outcome.reasons {
         let row = run.thresholds.iter().find(|row| Some(&row.text) == own.name.as_ref());
         match row.filter(|_| own.kind == "threshold") {
-            None => said.push(own.text.clone()),
+            None => said.push(format!("{}{}", own.text, judged(run, own))),
             Some(row) if failed == 1 => {
                 said.push(format!("threshold {}: {}", row.text, measured(row)));
             }
@@ -69,6 +71,24 @@ fn reasons(run: &RunDocument) -> Vec<String> {
         }
     }
     said
+}
+
+/// In which requests a check failed: ` (GET /items, POST /buy)`.
+fn judged(run: &RunDocument, reason: &FailureDocument) -> String {
+    let is_meant = |row: &&CheckRow| {
+        row.failed > 0 && reason.kind == "check" && Some(&row.name) == reason.name.as_ref()
+    };
+    let mut requests: Vec<&str> = Vec::new();
+    for request in run.checks.iter().filter(is_meant).filter_map(|row| row.group.last()) {
+        if !requests.contains(&request.as_str()) {
+            requests.push(request);
+        }
+    }
+    match requests.as_slice() {
+        [] => String::new(),
+        [few @ ..] if few.len() <= MAX_JUDGED => format!(" ({})", few.join(", ")),
+        [first, more @ ..] => format!(" ({first} and {} more)", more.len()),
+    }
 }
 
 /// Whether something is missing, which is more than what the numbers say.
@@ -205,6 +225,28 @@ mod tests {
         assert_eq!(refusal(&run).as_deref(), Some(refused));
         run.outcome.exit_code = 130;
         assert_eq!(refusal(&run), None);
+    }
+
+    #[test]
+    fn a_check_that_failed_names_the_requests() {
+        let row = |request: &str, failed| CheckRow {
+            name: "ok".to_owned(),
+            group: vec!["g".to_owned(), request.to_owned()],
+            failed,
+            ..CheckRow::default()
+        };
+        let reason = FailureDocument {
+            kind: "check".to_owned(),
+            name: Some("ok".to_owned()),
+            ..FailureDocument::default()
+        };
+        let of = |checks: Vec<CheckRow>| {
+            judged(&RunDocument { checks, ..RunDocument::default() }, &reason)
+        };
+        assert_eq!(of(vec![row("a", 1), row("b", 0), row("a", 2)]), " (a)");
+        let many = ["a", "b", "c", "d"].map(|name| row(name, 1));
+        assert_eq!(of(many.to_vec()), " (a and 3 more)");
+        assert_eq!(of(Vec::new()), "");
     }
 
     #[test]
