@@ -2,12 +2,18 @@
 
 use std::fmt::Write as _;
 
+use squall_base::units;
 use squall_plan::model::{Plan, Step};
 use squall_plan::secrets::Secrets;
+
+use squall_runner::Checked;
 
 use crate::args::Check;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::{jmeter, out, plans};
+
+/// Most columns of a data source that are named.
+const MAX_COLUMNS: usize = 12;
 
 /// Checks a plan; sends nothing.
 pub fn command(args: &Check) -> CommandResult {
@@ -31,7 +37,7 @@ pub fn command(args: &Check) -> CommandResult {
     } else {
         let mut secrets = loaded.plan.secrets();
         checked.programs.iter().for_each(|program| secrets.extend(&program.secrets));
-        out::print(&describe(&loaded.plan, &secrets));
+        out::print(&describe(&loaded.plan, &checked, &secrets));
         for need in checked.demand.needs(&squall_runner::available(), None) {
             out::print(&format!("{need}\n"));
         }
@@ -56,7 +62,7 @@ pub fn run_schema() -> CommandResult {
 }
 
 /// A plan in words, without its secrets.
-fn describe(plan: &Plan, secrets: &Secrets) -> String {
+fn describe(plan: &Plan, checked: &Checked, secrets: &Secrets) -> String {
     let mut text = format!("{}: plan OK\n", plan.name);
     // Writing to a String cannot fail.
     let _ = match &plan.target {
@@ -79,8 +85,14 @@ fn describe(plan: &Plan, secrets: &Secrets) -> String {
     if let Some(load) = &plan.load {
         let _ = writeln!(text, "  load       {}", squall_runner::describe_load(&load.value));
     }
-    for data in &plan.data {
-        let _ = writeln!(text, "  data       {}: {}", data.name.value, data.file.value.display());
+    // Setup, load and teardown have the same.
+    let data = checked.programs.iter().find(|program| program.data().next().is_some());
+    for (name, rows, columns) in data.iter().flat_map(|program| program.data()) {
+        let source = plan.data.iter().find(|data| data.name.value == name);
+        let file = source.map(|data| &data.file.value).filter(|file| !file.as_os_str().is_empty());
+        let file = file.map_or(String::new(), |file| format!(": {}", file.display()));
+        let rows = units::counted(rows, "row");
+        let _ = writeln!(text, "  data       {name}{file}: {rows}, {}", listed(columns));
     }
     for feed in &plan.feeds {
         let _ = writeln!(text, "  feed       {}", feed.target.value.shown());
@@ -92,6 +104,22 @@ fn describe(plan: &Plan, secrets: &Secrets) -> String {
         let _ = writeln!(text, "  threshold  {shown}");
     }
     text
+}
+
+/// The columns of a data source, in words.
+fn listed(columns: &[String]) -> String {
+    let (shown, more) = columns.split_at(columns.len().min(MAX_COLUMNS));
+    let what = if columns.len() == 1 { "column" } else { "columns" };
+    let names = match shown {
+        [all @ .., last] if more.is_empty() && !all.is_empty() => {
+            format!("{} and {last}", all.join(", "))
+        }
+        shown => shown.join(", "),
+    };
+    match more.len() {
+        0 => format!("{what} {names}"),
+        more => format!("{what} {names} and {more} more"),
+    }
 }
 
 /// The number of requests in the steps, in words.

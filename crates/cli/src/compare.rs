@@ -43,7 +43,7 @@ pub fn command(args: &Compare) -> CommandResult {
         }
     }
     if !printed {
-        out::print(&squall_report::compare_text(&document, &out::show(false)));
+        out::print(&squall_report::compare_text(&document, &out::show()));
     }
     Ok(if document.passed { Exit::Ok } else { Exit::Failed })
 }

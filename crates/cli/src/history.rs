@@ -14,7 +14,7 @@ pub fn command(args: &History) -> CommandResult {
     let document = runs(&args.runs, extent)?;
     match &args.runs.json {
         Some(target) => write(target, &json(&document))?,
-        None => out::print(&squall_report::history_text(&document, &out::show(false))),
+        None => out::print(&squall_report::history_text(&document, &out::show())),
     }
     Ok(Exit::Ok)
 }

@@ -6,9 +6,11 @@ use std::net::ToSocketAddrs as _;
 use std::path::{Path, PathBuf};
 
 use squall_jmeter::{
-    Inventory, Machine, Supported, TranslationContext, Tree, inventory, parse_properties,
-    translate, translate_supported,
+    Inventory, Machine, Supported, Translation, TranslationContext, Tree, inventory,
+    parse_properties, simplify, translate, translate_supported,
 };
+use squall_plan::model::Plan;
+use squall_plan::vars::LoadOptions;
 use squall_plan::yaml::{self, Loaded};
 
 use crate::args::{Convert, Variables};
@@ -33,7 +35,7 @@ pub struct Translated<'p> {
     /// What keeps it from being run.
     refused: Vec<String>,
     /// The plan that they become.
-    plan: String,
+    plan: Plan,
     /// Whether no thread group has anything to do.
     is_idle: bool,
 }
@@ -98,9 +100,9 @@ impl Translated<'_> {
             let path = self.path.display();
             out::message(&format!("squall: {path}: no thread group has anything to do\n"));
         }
-        // What runs is what `squall convert` writes, to the letter.
+        // What runs is what `squall convert --exact` writes, to the letter.
         let name = format!("{} (converted)", self.path.display());
-        Ok(squall_runner::load_str(&name, &self.plan)?)
+        Ok(squall_runner::load_str(&name, &yaml::print(&self.plan, false))?)
     }
 
     /// Its tree, an element a line, with what becomes of each.
@@ -138,13 +140,50 @@ pub fn convert(args: &Convert) -> CommandResult {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "# Left out: {}", shown(reason));
     }
-    text.push_str(&read.plan);
+    text.push_str(&match args.exact {
+        true => yaml::print(&read.plan, false),
+        false => maintainable(&read.plan, &folder(args)),
+    });
     match &args.out {
         Some(path) => std::fs::write(path, &text)
             .map_err(|error| CommandError::incomplete(format!("{}: {error}", path.display())))?,
         None => out::print(&text),
     }
     if read.refused.is_empty() { Ok(Exit::Ok) } else { Err(read.refusal()) }
+}
+
+/// The folder that the paths of a written plan are relative to: that of its file, or else that of the JMeter plan.
+fn folder(args: &Convert) -> PathBuf {
+    let file = args.out.as_ref().unwrap_or(&args.plan);
+    let place = std::path::absolute(file).unwrap_or_default();
+    place.parent().unwrap_or(Path::new("/")).to_owned()
+}
+
+/// A plan as a person would write it, with paths relative to a folder. Nothing is written that would be read as another plan.
+fn maintainable(plan: &Plan, folder: &Path) -> String {
+    let load = |text: &str| yaml::load_str("plan", text, folder, &LoadOptions::default());
+    // The plan as it is read, which is how it would run.
+    let exact = yaml::print(plan, false);
+    let Ok(Loaded { mut plan, .. }) = load(&exact) else { return exact };
+    simplify(&mut plan);
+    let is_same = |text: &str| load(text).is_ok_and(|read| read.plan == plan);
+    let mut text = yaml::print_readable(&plan);
+    if !is_same(&text) {
+        return yaml::print(&plan, false);
+    }
+    // What begins with the folder is a path if it can do without.
+    let prefix = format!("{}/", folder.display());
+    let mut at = 0;
+    while let Some(found) = text[at..].find(&prefix) {
+        let (before, behind) = text.split_at(at + found);
+        let shorter = format!("{before}{}", &behind[prefix.len()..]);
+        at += found;
+        match is_same(&shorter) {
+            true => text = shorter,
+            false => at += prefix.len(),
+        }
+    }
+    text
 }
 
 /// Reads a plan and translates it.
@@ -172,8 +211,7 @@ pub fn translated(path: &Path, given: Given) -> Result<Translated<'_>, CommandEr
         }
         false => (whole, Vec::new(), found.reasons()),
     };
-    let plan = yaml::print(&translation.plan, false);
-    let is_idle = translation.is_idle;
+    let Translation { plan, is_idle, .. } = translation;
     Ok(Translated { path, found, left_out, refused, plan, is_idle })
 }
 
@@ -214,4 +252,62 @@ fn own_name() -> (Option<String>, Option<String>) {
 /// A text on one line.
 fn shown(text: &str) -> String {
     text.replace(char::is_control, " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Plans that are there to be tried: those of the repository, and of the folder that `SQUALL_JMX` names.
+    fn samples() -> Vec<PathBuf> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut folders = vec![root.join("bench/peers")];
+        folders.extend(std::env::var_os("SQUALL_JMX").map(PathBuf::from));
+        let mut found = Vec::new();
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).expect("a folder") {
+                let path = entry.expect("an entry").path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if is_plan(&path) {
+                    found.push(path);
+                }
+            }
+        }
+        found
+    }
+
+    /// What is written is the plan, and not in the form that nobody can maintain.
+    #[test]
+    fn what_is_converted_reads_back_as_the_same_plan() {
+        let all = samples();
+        assert!(all.len() >= 2, "{all:?}");
+        for path in all {
+            let given = Given { skips_unsupported: true, ..Given::default() };
+            let Ok(read) = translated(&path, given) else { continue };
+            let folder = path.parent().expect("a folder");
+            let load = |text: &str| yaml::load_str("plan", text, folder, &LoadOptions::default());
+            let exact = yaml::print(&read.plan, false);
+            // What squall itself does not take is no plan.
+            let Ok(Loaded { mut plan, .. }) = load(&exact) else { continue };
+            let text = maintainable(&plan, folder);
+            simplify(&mut plan);
+            assert_ne!(text, yaml::print(&plan, false), "{}", path.display());
+            let again = load(&text).unwrap_or_else(|error| panic!("{:?}", error.diagnostics));
+            assert_eq!(again.plan, plan, "{}: {text}", path.display());
+        }
+    }
+
+    #[test]
+    fn paths_are_relative_and_texts_that_look_like_them_stay() {
+        let folder = Path::new("/plans/shop");
+        let text = "name: a\ntarget: http://h\ndata: {d: {csv: /plans/shop/d.csv}, e: {csv: /plans/e.csv}}\n\
+                    scenarios: {a: {load: {users: 1, for: 1s}, steps: [{post: /, body: /plans/shop/d.csv}]}}\n";
+        let plan = yaml::load_str("a", text, folder, &LoadOptions::default());
+        let plan = plan.unwrap_or_else(|error| panic!("{:?}", error.diagnostics)).plan;
+        let text = maintainable(&plan, folder);
+        for line in ["csv: d.csv", "csv: /plans/e.csv", "body: /plans/shop/d.csv"] {
+            assert!(text.contains(line), "{text}");
+        }
+    }
 }

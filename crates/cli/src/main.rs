@@ -9,7 +9,9 @@ mod compare;
 mod doctor;
 mod exit;
 mod files;
+mod foreign;
 mod history;
+mod init;
 mod jmeter;
 mod labels;
 mod limit;
@@ -35,10 +37,14 @@ use args::{Arguments, Command};
 use exit::Exit;
 
 fn main() -> ExitCode {
+    if let Some(help) = args::short_help() {
+        out::print(&help);
+        return Exit::Ok.into();
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            let error = args::masked(error);
+            let error = args::masked(args::explained(error));
             // Help and version go to stdout and are no failure; printing can only fail when
             // nobody reads it.
             let _ = error.print();
@@ -52,6 +58,7 @@ fn main() -> ExitCode {
         Some(Command::Limit(limit)) => limit::command(&limit),
         Some(Command::Try(args)) => try_plan::command(&args),
         Some(Command::Check(check)) => check::command(&check),
+        Some(Command::Init(args)) => init::command(&args),
         Some(Command::Convert(convert)) => jmeter::convert(&convert),
         Some(Command::Jmeter(line)) => as_jmeter::command(&line),
         Some(Command::Doctor(doctor)) => doctor::command(&doctor),

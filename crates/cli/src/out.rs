@@ -63,13 +63,13 @@ pub fn message(text: &str) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// How a result is shown: as wide as the terminal, or as `COLUMNS` says.
-pub fn show(explain: bool) -> Show {
+/// How a text is shown: as wide as the terminal, or as `COLUMNS` says.
+pub fn show() -> Show {
     let out = std::io::stdout();
     let columns = rustix::termios::tcgetwinsize(&out).ok().map(|size| usize::from(size.ws_col));
     let asked = || std::env::var("COLUMNS").ok()?.parse().ok();
     let columns = columns.filter(|columns| *columns > 0).or_else(asked).unwrap_or(COLUMNS);
-    Show { columns, color: has_colors(), explain }
+    Show { columns, color: has_colors(), ..Show::default() }
 }
 
 /// The standard error as something to write to, which never fails: nobody may read it.

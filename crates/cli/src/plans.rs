@@ -1,15 +1,17 @@
 //! Reads a plan, with values for its variables from flags, environment and files.
 
+use std::io::Read as _;
 use std::path::Path;
 
+use squall_plan::files::MAX_TEXT;
 use squall_plan::vars::{self, LoadOptions};
 use squall_plan::yaml::Loaded;
 
 use crate::args::Variables;
 use crate::exit::CommandError;
-use crate::jmeter;
+use crate::{foreign, jmeter};
 
-/// Reads a plan.
+/// Reads a plan; `-` is one on the standard input.
 pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, CommandError> {
     if jmeter::is_plan(path) {
         return jmeter::read(path, variables)?.load();
@@ -41,5 +43,28 @@ pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, CommandError> 
         };
         values.set.push((name.to_owned(), value.to_owned()));
     }
+    if path == Path::new(STDIN) {
+        let folder = std::env::current_dir().unwrap_or_default();
+        return Ok(squall_runner::load_text("stdin", &given()?, &folder, &values)?);
+    }
+    if let Some(what) = foreign::what_is(path) {
+        let path = path.display();
+        return Err(CommandError::bad_input(format!("{path}: this is {what}")));
+    }
     Ok(squall_runner::load(path, &values)?)
+}
+
+/// What stands for the standard input in place of a plan's file.
+const STDIN: &str = "-";
+
+/// The text on the standard input.
+fn given() -> Result<String, CommandError> {
+    let bad = |why: String| CommandError::bad_input(format!("the standard input: {why}"));
+    let mut text = String::new();
+    let mut input = std::io::stdin().lock().take(MAX_TEXT + 1);
+    input.read_to_string(&mut text).map_err(|error| bad(error.to_string()))?;
+    match text.len() as u64 > MAX_TEXT {
+        true => Err(bad(format!("it has more than {MAX_TEXT} bytes, which is the most"))),
+        false => Ok(text),
+    }
 }

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{BufWriter, Write};
 
-use squall_report::{FileKind, Finished};
+use squall_report::{FileKind, Finished, Show};
 
 use crate::args::{Export, Report};
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -29,7 +29,8 @@ pub fn command(args: &Report) -> CommandResult {
     match &args.json {
         Some(target) => write_json(&document, target).map_err(CommandError::incomplete)?,
         None if args.out.is_empty() => {
-            out::print(&squall_report::text(&document, &out::show(args.explain)));
+            let show = Show { full: args.full, explain: args.explain, ..out::show() };
+            out::print(&squall_report::text(&document, &show));
         }
         None => {}
     }

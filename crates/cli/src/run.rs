@@ -7,7 +7,7 @@ use std::sync::Arc;
 use squall_feeds::Feed;
 use squall_live::{Follow, LiveView};
 use squall_plan::yaml::Loaded;
-use squall_report::{Finished, Run, RunDocument};
+use squall_report::{Finished, Run, RunDocument, Show};
 use squall_runner::{
     FinishedRun, Folder, Handle, Json, Options, Phase, PhaseReport, Progress, ProgressStyle,
     RequestLog, Samples, Sink,
@@ -132,10 +132,11 @@ fn conclude(output: &Output, outcome: &mut FinishedRun, files: &[ResultFile]) ->
     if output.json.as_deref() == Some("-") {
         write_json(&document, "-").map_err(CommandError::incomplete)?;
     } else {
+        let show = Show { full: output.full, explain: output.explain, ..out::show() };
+        out::print(&squall_report::text(&document, &show));
         if let Some(folder) = &outcome.folder {
-            out::print(&format!("\n run folder  {}", folder.display()));
+            out::print(&format!(" run folder  {}\n", folder.display()));
         }
-        out::print(&squall_report::text(&document, &out::show(output.explain)));
     }
     // The text says itself that the load was interrupted.
     let interrupted = outcome.phases.iter().filter(|report| report.failure().is_none());

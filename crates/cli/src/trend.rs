@@ -16,7 +16,7 @@ pub fn command(args: &Trend) -> CommandResult {
     let document = squall_report::trend(&runs, &of);
     match &args.runs.json {
         Some(target) => write(target, &json(&document))?,
-        None => out::print(&squall_report::trend_text(&document, &out::show(false))),
+        None => out::print(&squall_report::trend_text(&document, &out::show())),
     }
     Ok(Exit::Ok)
 }

@@ -422,7 +422,7 @@ mod tests {
         // What the folder's own result says is the same.
         let stored = load(&path.join("run.json")).expect("a run").outcome;
         assert_eq!(stored, document(&run).outcome);
-        let show = crate::Show { columns: 100, color: false, explain: false };
+        let show = crate::Show { columns: 100, full: true, ..Default::default() };
         let shown = crate::text(&load(&path.join("run.json")).expect("a run"), &show);
         assert!(shown.contains("no result was written yet: the run did not finish"), "{shown}");
         assert!(!shown.contains("no load ran"), "{shown}");

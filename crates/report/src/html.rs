@@ -44,7 +44,7 @@ const SCRIPT: &str = concat!(
     "})();\n"
 );
 /// The result as text, for whom the script does not run.
-const PLAIN: Show = Show { columns: 110, color: false, explain: false };
+const PLAIN: Show = Show { columns: 110, color: false, full: true, explain: false };
 
 /// The digest of the script of [`html`], and that of its style.
 pub fn digests() -> [String; 2] {

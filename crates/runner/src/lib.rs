@@ -38,7 +38,7 @@
 //!     watched.stop();
 //! });
 //! let outcome = run(&plan, &Options::default(), sinks, &handle)?;
-//! let show = squall_report::Show { columns: 100, color: false, explain: false };
+//! let show = squall_report::Show { columns: 100, full: true, ..Default::default() };
 //! println!("{}", squall_report::text(&squall_report::document(&outcome.run), &show));
 //! # Ok::<(), squall_runner::Error>(())
 //! ```
@@ -84,7 +84,7 @@ pub use mask::{
 };
 pub use options::Options;
 pub use overrides::LoadOverrides;
-pub use plans::{load, load_str};
+pub use plans::{load, load_str, load_text};
 pub use run::{FinishedRun, run};
 pub use sections::{PhaseEnd, PhaseReport};
 pub use sink::{

@@ -63,8 +63,20 @@ fn all_errors(failure: &PlanErrors) -> Vec<Diagnostic> {
 /// # Errors
 /// It is no good plan, with the places.
 pub fn load_str(name: &str, text: &str) -> Result<Loaded, Error> {
-    yaml::load_str(name, text, Path::new(""), &LoadOptions::default())
-        .map_err(|failure| told(&failure))
+    load_text(name, text, Path::new(""), &LoadOptions::default())
+}
+
+/// Reads a plan from a text, as [`load_str`] does, with values for its variables; paths in it are relative to `folder`.
+///
+/// # Errors
+/// It is no good plan, with the places.
+pub fn load_text(
+    name: &str,
+    text: &str,
+    folder: &Path,
+    values: &LoadOptions,
+) -> Result<Loaded, Error> {
+    yaml::load_str(name, text, folder, values).map_err(|failure| told(&failure))
 }
 
 /// The programs of a plan's setup, load and teardown.

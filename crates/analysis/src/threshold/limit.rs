@@ -34,6 +34,13 @@ impl Unit {
         })
     }
 
+    /// What to do about a limit that is not one, beyond what was expected.
+    pub(super) fn hint(self, text: &str) -> Option<String> {
+        let is_number = text.parse::<f64>().is_ok();
+        (self == Unit::Time && is_number)
+            .then(|| format!("a time needs a unit: write {text}ms, or {text}s"))
+    }
+
     fn expected(self) -> &'static str {
         match self {
             Unit::Number | Unit::Plain => "number",

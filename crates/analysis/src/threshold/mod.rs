@@ -155,7 +155,9 @@ impl Threshold {
         let (unit, limit) = match read {
             Some(read) => read,
             None => {
-                (metric.unit(), metric.unit().parse(limit).map_err(|message| fail(at, message))?)
+                let unit = metric.unit();
+                let error = |message| SyntaxError { help: unit.hint(limit), ..fail(at, message) };
+                (unit, unit.parse(limit).map_err(error)?)
             }
         };
         if window.is_some() && (unit != metric.unit() || !metric.is_of_rows()) {

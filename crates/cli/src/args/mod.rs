@@ -3,6 +3,7 @@
 // Doc comments are the help, as it is printed.
 #![allow(rustdoc::broken_intra_doc_links)]
 
+mod mistakes;
 mod one_line;
 mod options;
 mod plans;
@@ -14,9 +15,10 @@ use std::path::PathBuf;
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand};
 
+pub use mistakes::explained;
 pub use one_line::OneLine;
 pub use options::{Output, Variables};
-pub use plans::{Check, Convert, Doctor, Limit, Mode, Raised, Run, Try};
+pub use plans::{Check, Convert, Doctor, Init, Limit, Mode, Raised, Run, Try};
 pub use results::{Baseline, BaselineCommand, Compare, Export, History, Report, Runs, Trend, Ui};
 pub use values::{SampleFile, rate};
 
@@ -28,7 +30,8 @@ pub use values::{SampleFile, rate};
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     arg_required_else_help = true,
-    after_help = "Examples:\n  squall http://127.0.0.1:8080/ -c 64 -d 10s\n  \
+    after_help = "`squall COMMAND --help` explains a command; `squall run --help` has more options, for a URL too.\n\n\
+                  Examples:\n  squall http://127.0.0.1:8080/ -c 64 -d 10s\n  \
                   squall http://127.0.0.1:8080/login -m POST -b 'user=a' -n 1000\n  \
                   squall run shop.yaml --users 500 --for 2m"
 )]
@@ -37,6 +40,13 @@ pub struct Arguments {
     pub command: Option<Command>,
     #[command(flatten)]
     pub one_line: OneLine,
+}
+
+/// The help of squall itself where it was asked for: in short, since each command explains itself.
+pub fn short_help() -> Option<String> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let is_asked = matches!(words.as_slice(), [only] if only == "--help" || only == "help");
+    is_asked.then(|| <Arguments as clap::CommandFactory>::command().render_help().to_string())
 }
 
 /// A refusal of what was typed, in which a refused URL, such as the target of a feed, shows no password.
@@ -54,10 +64,12 @@ pub enum Command {
     Run(Run),
     /// Run one iteration of one virtual user, and show every request and response.
     Try(Try),
-    /// Find the sustained maximum: the highest load at which the target meets its requirements.
+    /// Find the highest load at which the target meets its requirements.
     Limit(Limit),
     /// Check a plan and say what it would do; sends nothing.
     Check(Check),
+    /// Write a plan to start from.
+    Init(Init),
     /// Convert a JMeter plan to a squall plan.
     Convert(Convert),
     /// Run a JMeter plan with JMeter's own command line: `-n -t plan.jmx -l out.jtl`.

@@ -45,16 +45,20 @@ pub struct OneLine {
     /// Accept any TLS certificate.
     #[arg(short = 'k', long)]
     pub insecure: bool,
-    /// HTTP proxy, such as http://user:password@host:3128; the environment (HTTP_PROXY) is ignored.
+    /// HTTP proxy, such as http://user:password@host:3128.
+    ///
+    /// The environment (HTTP_PROXY) is ignored.
     #[arg(short = 'x', long, value_name = "URL")]
     pub proxy: Option<String>,
     /// Local IP address to connect from; several, separated by commas or given more than once, are used in turn.
-    #[arg(long, value_name = "ADDR", value_delimiter = ',')]
+    #[arg(long, hide_short_help = true, value_name = "ADDR", value_delimiter = ',')]
     pub source_address: Vec<std::net::IpAddr>,
     /// Open a new connection for each request.
     #[arg(long)]
     pub no_keepalive: bool,
-    /// HTTP version: 1.1, 2 (without TLS: by prior knowledge), or auto: whichever an https server prefers.
+    /// HTTP version.
+    ///
+    /// 1.1, 2 (without TLS: by prior knowledge), or auto: whichever an https server prefers.
     #[arg(long, value_enum, value_name = "VERSION", default_value_t = HttpFlag::V1)]
     pub http: HttpFlag,
     /// Follow at most N redirects.
@@ -65,7 +69,7 @@ pub struct OneLine {
 }
 
 /// A URL, or a host. A bare word is more likely a command that was mistyped.
-fn url(text: &str) -> Result<String, String> {
+pub(super) fn url(text: &str) -> Result<String, String> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let text = text.trim();
     if text.is_empty() {

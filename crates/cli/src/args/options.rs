@@ -43,7 +43,7 @@ pub struct RuntimeOptions {
     #[arg(short = 'w', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_WORKERS)))]
     workers: Option<u32>,
     /// I/O backend: io_uring (Linux 6.1 and later), epoll, or auto: io_uring where the machine supports it.
-    #[arg(long, value_enum, value_name = "BACKEND", default_value_t = IoBackend::Auto, env = "SQUALL_IO")]
+    #[arg(long, hide_short_help = true, value_enum, value_name = "BACKEND", default_value_t = IoBackend::Auto, env = "SQUALL_IO")]
     io: IoBackend,
 }
 
@@ -62,7 +62,9 @@ pub struct Output {
     /// Write the result as JSON to FILE, or to standard output with `-`.
     #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
     pub json: Option<String>,
-    /// Where the result goes: DIR, in which the run's folder is created [default: squall-runs; none for a one-line
+    /// Where the result goes: DIR for the run's folder, or KIND=FILE, such as html=report.html.
+    ///
+    /// DIR, in which the run's folder is created [default: squall-runs; none for a one-line
     /// command]; or KIND=FILE (`-`: standard output), of kind html, json, csv, markdown, junit, github, gitlab,
     /// openmetrics or hlog. During the run: jtl=FILE, a row for each request as JMeter writes it; or where the figures of each second are sent: jsonl=FILE, influxdb=URL, graphite=HOST:PORT,
     /// statsd=HOST:PORT, remote-write=URL (Prometheus), otlp=URL or otlp-grpc=URL (OpenTelemetry), or prometheus=[HOST:]PORT, to be
@@ -70,32 +72,36 @@ pub struct Output {
     #[arg(short = 'o', long, value_name = "DIR|KIND=TARGET", value_parser = parse_out)]
     pub out: Vec<Out>,
     /// A tag on everything that these send, such as env=staging; may be given more than once.
-    #[arg(long, value_name = "NAME=VALUE", value_parser = tag)]
+    #[arg(long, hide_short_help = true, value_name = "NAME=VALUE", value_parser = tag)]
     pub tag: Vec<(String, String)>,
     /// Write a line of JSON for each request to FILE.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, hide_short_help = true, value_name = "FILE")]
     pub log_requests: Option<PathBuf>,
     /// Which requests to log: all, failed, or one in N, such as 1/100.
-    #[arg(long, value_name = "WHICH", default_value = "all", value_parser = which, requires = "log_requests")]
+    #[arg(long, hide_short_help = true, value_name = "WHICH", default_value = "all", value_parser = which, requires = "log_requests")]
     pub log_which: ExchangeFilter,
     /// Log heads and bodies too, up to SIZE bytes of each message, such as 4KiB; at most 16MiB.
-    #[arg(long, value_name = "SIZE", value_parser = logged_size, requires = "log_requests")]
+    #[arg(long, hide_short_help = true, value_name = "SIZE", value_parser = logged_size, requires = "log_requests")]
     pub log_bodies: Option<u64>,
     /// Write a row for each request to FILE, whose name ends in .csv, .jtl (the columns of JMeter's results) or .parquet.
-    #[arg(long, value_name = "FILE", value_parser = samples)]
+    #[arg(long, hide_short_help = true, value_name = "FILE", value_parser = samples)]
     pub samples: Option<SampleFile>,
     /// Label the run, such as branch=main, so that it can be found later; may be given more than once. `commit`
     /// is taken from the environment of a CI job, or from git where the plan is.
-    #[arg(long, value_name = "NAME=VALUE", value_parser = label)]
+    #[arg(long, hide_short_help = true, value_name = "NAME=VALUE", value_parser = label)]
     pub label: Vec<(String, String)>,
     /// Exit with code 3 if the validity of the numbers is `invalid`.
     #[arg(long)]
     pub strict: bool,
-    /// Explain what the numbers mean.
+    /// Print everything that is known of the run, not only what is asked first.
+    #[arg(long)]
+    pub full: bool,
+    /// Print everything, and explain what the numbers mean.
     #[arg(long)]
     pub explain: bool,
-    /// Serve a page that shows the run as it happens, and lets you control it: PORT on localhost only, or HOST:PORT
-    /// [default: any free port]. Its address, which is secret, is printed.
+    /// Serve a page that shows the run as it happens, and lets you control it.
+    ///
+    /// PORT on localhost only, or HOST:PORT [default: any free port]. Its address, which is secret, is printed.
     #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "0")]
     pub ui: Option<squall_ui::Address>,
     /// Print only the result, not the progress.

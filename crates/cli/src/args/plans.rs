@@ -154,6 +154,13 @@ pub struct Check {
 }
 
 #[derive(Debug, Args)]
+pub struct Init {
+    /// The file to write; one that is there is left alone.
+    #[arg(value_name = "FILE", default_value = "plan.yaml")]
+    pub file: PathBuf,
+}
+
+#[derive(Debug, Args)]
 pub struct Convert {
     /// The JMeter plan, a `.jmx` file.
     pub plan: PathBuf,
@@ -166,6 +173,10 @@ pub struct Convert {
     /// Leave out what is not supported; without this it is an error, though the rest is still written.
     #[arg(long)]
     pub skip_unsupported: bool,
+    /// Keep JMeter's messages for failed assertions, and say everything where JMeter does. Without this the plan is
+    /// one to maintain: it sends and judges the same, in fewer words.
+    #[arg(long)]
+    pub exact: bool,
     /// The file to write [default: standard output].
     #[arg(short = 'o', long, value_name = "FILE")]
     pub out: Option<PathBuf>,

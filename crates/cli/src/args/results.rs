@@ -122,7 +122,10 @@ pub struct Export {
 pub struct Report {
     /// The run's folder, or its run.json.
     pub run: PathBuf,
-    /// Explain what the numbers mean.
+    /// Print everything that is known of the run, not only what is asked first.
+    #[arg(long)]
+    pub full: bool,
+    /// Print everything, and explain what the numbers mean.
     #[arg(long)]
     pub explain: bool,
     /// Write the result as JSON to FILE, or to standard output with `-`.

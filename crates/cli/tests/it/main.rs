@@ -16,6 +16,7 @@ mod guides;
 mod jmeter;
 mod judgement;
 mod limit;
+mod mistakes;
 mod origins;
 mod outputs;
 mod request_log;

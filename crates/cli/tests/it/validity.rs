@@ -122,10 +122,16 @@ fn only_strict_fails_for_an_invalid_run() {
         Some(&"invalid".into())
     );
     result(folder.path(), &[&args[..], &["--strict"]].concat(), 3);
-    let text = squall(folder.path(), &[&args[..], &["-q"]].concat()).stdout;
-    let text = String::from_utf8_lossy(&text);
-    assert!(text.contains("validity    INVALID") && text.contains("hint:"), "{text}");
-    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    let shown = |more: &[&str]| {
+        let text = squall(folder.path(), &[&args[..], more].concat()).stdout;
+        String::from_utf8_lossy(&text).into_owned()
+    };
+    let (brief, full) = (shown(&["-q"]), shown(&["-q", "--full"]));
+    assert!(brief.contains("validity    INVALID: ") && !brief.contains("hint:"), "{brief}");
+    assert!(full.contains("validity    INVALID") && full.contains("hint:"), "{full}");
+    for text in [brief, full] {
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
 }
 
 #[test]

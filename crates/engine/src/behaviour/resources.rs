@@ -189,6 +189,7 @@ impl Loading<'_> {
         };
         let near = item.origin.origin.host == self.page_origin.origin.host;
         (near || !self.op.same_host)
+            && (item.kind != ResourceKind::Asset || self.op.css_urls)
             && self.op.include.as_deref().is_none_or(&matches)
             && !self.op.exclude.as_deref().is_some_and(&matches)
     }

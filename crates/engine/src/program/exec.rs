@@ -5,6 +5,7 @@ use std::time::Duration;
 use squall_metrics::RowKind;
 use squall_plan::model::{Exec, Write};
 use squall_plan::span::Span;
+use squall_plan::template::Template;
 
 use super::compile::Compiler;
 use super::ops::{ExecOp, NameOp, WriteOp};
@@ -55,6 +56,8 @@ impl<'p> Compiler<'p> {
             None => None,
         };
         let code = |status: u32| i32::try_from(status).unwrap_or(i32::MAX);
+        let otherwise = exec.name.as_ref().map_or(file, Template::source);
+        let post = self.post_of(&name, otherwise, &exec.extract, &exec.check)?;
         Some(ExecOp {
             name,
             place: self.row_place(RowKind::Program),
@@ -70,7 +73,7 @@ impl<'p> Compiler<'p> {
             reason,
             sent,
             counted: exec.counted.unwrap_or(true),
-            post: self.post(&exec.extract, &exec.check)?,
+            post,
         })
     }
 }

@@ -446,6 +446,12 @@ impl Program {
         self.http
     }
 
+    /// The plan's data sources: the name of each, how many rows it has, and its columns.
+    pub fn data(&self) -> impl Iterator<Item = (&str, u64, &[String])> {
+        let feeds = self.feeds.iter();
+        feeds.map(|feed| (feed.name.as_str(), feed.source.rows(), feed.source.columns()))
+    }
+
     /// Length of the run in seconds, if all its loads end by time.
     pub fn length_s(&self) -> Option<f64> {
         let ends: Option<Vec<u64>> = self.loads.iter().map(LoadProfile::end).collect();

@@ -147,6 +147,8 @@ pub(crate) struct ResourcesOp {
     pub exclude: Option<Arc<Extractor>>,
     /// Whether they are loaded from the host of the page alone.
     pub same_host: bool,
+    /// Whether what styles name by `url(...)` is loaded.
+    pub css_urls: bool,
     /// Whether users have a cache for them.
     pub cache: CacheUse,
     /// How one is requested of which nobody reads the body, ...

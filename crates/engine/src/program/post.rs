@@ -1,16 +1,38 @@
 //! What becomes of a response: extracts and checks, and the patterns and paths that they look with.
 
 use squall_extract::Spec;
-use squall_metrics::RowKind;
+use squall_metrics::{NameId, RowKind};
 use squall_plan::model::{Check, Extract, Extractor as From, Look, Within};
 use squall_plan::span::Span;
 use squall_plan::template::{BoundTemplate, Template};
 
+use crate::parts::names;
+
 use super::compile::Compiler;
-use super::ops::{CheckOp, ExtractOp, FromOp, LookOp, PostOp};
+use super::ops::{CheckOp, ExtractOp, FromOp, LookOp, NameOp, PostOp};
 use super::scope::Intrinsic;
 
 impl<'p> Compiler<'p> {
+    /// Extracts, and then the checks that may look at what they found, of what has a name in results.
+    pub(super) fn post_of(
+        &mut self,
+        name: &NameOp,
+        otherwise: &str,
+        extracts: impl IntoIterator<Item = &'p Extract>,
+        checks: impl IntoIterator<Item = &'p Check>,
+    ) -> Option<Vec<PostOp>> {
+        // The rows of its checks lie within it.
+        let name = match name {
+            NameOp::Static(name) => self.names.key(NameId(*name)).map(|key| key.name),
+            NameOp::Rendered(_) | NameOp::FromUrl => None,
+        };
+        let name = name.unwrap_or_else(|| self.secrets.mask_own(otherwise));
+        self.groups.push(names::limited(&name).into_owned());
+        let post = self.post(extracts, checks);
+        self.groups.pop();
+        post
+    }
+
     /// Extracts, and then the checks that may look at what they found.
     pub(super) fn post(
         &mut self,

@@ -129,6 +129,40 @@ const FOREIGN_FACTS: [(&str, &str); 8] = [
     ("text", "body"),
 ];
 
+/// What is meant by a fact about the response as other tools write it: `response.status`, `json.id`, `headers["x"]`.
+fn foreign_fact(path: &[&str]) -> Option<String> {
+    let theirs = |name: &str| FOREIGN_FACTS.iter().find(|(theirs, _)| *theirs == name);
+    match path {
+        ["response" | "res" | "resp" | "r", rest @ ..] if !rest.is_empty() => {
+            let is_ours = INTRINSICS.iter().any(|(known, ..)| *known == rest[0]);
+            let ours = is_ours.then(|| rest[0].to_owned());
+            ours.or_else(|| foreign_fact(rest)).or_else(|| Some("body".to_owned()))
+        }
+        ["json", rest @ ..] => {
+            let rest = if rest.is_empty() { "id".to_owned() } else { rest.join(".") };
+            Some(format!("json(\"$.{rest}\")"))
+        }
+        ["headers" | "header", ..] => Some("header(\"x\")".to_owned()),
+        ["cookies" | "cookie", ..] => Some("cookie(\"name\")".to_owned()),
+        [name, ..] => theirs(name).map(|(_, ours)| (*ours).to_owned()),
+        [] => None,
+    }
+}
+
+/// What to do about a fact about a response where there is none: keep it in a variable first.
+fn only_in_check(fact: &str) -> String {
+    let (variable, operator) = match fact {
+        "status" => ("code", "code == 200"),
+        "body" => ("page", "page.contains(\"ok\")"),
+        "duration" => ("took", "took < 300"),
+        _ => return format!("`{fact}` is only known in a check of the request"),
+    };
+    format!(
+        "`{fact}` is only known in a check: extract it from the request before, \
+         `extract: {{{variable}: {fact}}}`, and write `{operator}`"
+    )
+}
+
 impl Place {
     pub(crate) fn slot(self) -> Slot {
         Slot(match self {
@@ -197,7 +231,7 @@ impl Binder for Compiler<'_> {
         }
         match self.known_slot(name) {
             Some(slot) => Ok(Bound::Slot(slot, 1)),
-            None => Err(self.unknown(name)),
+            None => Err(self.unknown(path)),
         }
     }
 
@@ -261,14 +295,20 @@ impl Compiler<'_> {
     }
 
     /// The error for a name that stands for nothing, with the one that was most likely meant.
-    fn unknown(&self, name: &str) -> BindError {
+    fn unknown(&self, path: &[&str]) -> BindError {
+        let name = path[0];
+        let error = BindError::new(format!("unknown variable `{name}`"));
         if !self.hints() {
-            return BindError::new(format!("unknown variable `{name}`"));
+            return error;
         }
-        let foreign = FOREIGN_FACTS.iter().find(|(theirs, _)| *theirs == name);
-        if let Some((_, ours)) = foreign.filter(|_| self.sees_response) {
-            return BindError::new(format!("unknown variable `{name}`"))
-                .with_help(format!("did you mean `{ours}`?"));
+        let is_fact = |name: &str| {
+            INTRINSICS.iter().any(|(known, _, of_response)| *of_response && *known == name)
+        };
+        if is_fact(name) {
+            return error.with_help(only_in_check(name));
+        }
+        if let Some(ours) = foreign_fact(path).filter(|_| self.sees_response) {
+            return error.with_help(format!("did you mean `{ours}`?"));
         }
         let facts =
             INTRINSICS.iter().filter(|(.., of_response)| !of_response || self.sees_response);

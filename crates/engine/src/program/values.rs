@@ -1,6 +1,7 @@
 //! What a plan writes as a text, an expression or a value, bound to slots.
 
 use squall_metrics::RowKind;
+use squall_plan::diagnostic::Diagnostic;
 use squall_plan::expr::{BoundExpr, Expr};
 use squall_plan::model::{Json, Request};
 use squall_plan::template::{BoundTemplate, Template, TemplatePart};
@@ -51,6 +52,7 @@ impl<'p> Compiler<'p> {
     }
 
     pub(super) fn template(&mut self, template: &Template) -> Option<BoundTemplate> {
+        self.warn_of_dollar(template);
         match template.bind(self) {
             Ok(bound) => Some(bound),
             Err(error) => {
@@ -58,6 +60,22 @@ impl<'p> Compiler<'p> {
                 None
             }
         }
+    }
+
+    /// Warns of the name of a variable behind a `$` without braces, as shells have it. Other names are left: OData, MongoDB and
+    /// others have such words.
+    fn warn_of_dollar(&mut self, template: &Template) {
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        let named = template.parts().iter().flat_map(|part| match part {
+            TemplatePart::Text(text) => text.split('$').skip(1).collect(),
+            TemplatePart::Expr(_) => Vec::new(),
+        });
+        let mut names = named.map(|rest| rest.split(|c| !is_part(c)).next().unwrap_or_default());
+        let known = names.find(|name| !name.is_empty() && self.variables().any(|own| own == *name));
+        let Some(name) = known else { return };
+        let message = format!("`${name}` is not a variable: it stays as it is");
+        let help = format!("a variable is written \"${{{name}}}\"");
+        self.warnings.push(Diagnostic::warning(template.span(), message).with_help(&help));
     }
 
     pub(super) fn formula(&mut self, expr: &Expr) -> Option<BoundExpr> {

@@ -192,6 +192,7 @@ impl Translator<'_> {
             include: whole(include),
             exclude: whole(exclude),
             hosts: ResourceHosts::All,
+            css_urls: true,
             cache,
             headers: true,
         })

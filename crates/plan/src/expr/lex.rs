@@ -118,7 +118,24 @@ impl Lexer<'_> {
                 at: self.at,
                 help: Some(format!("write `{sign}{sign}`")),
             }),
-            None => Err(SyntaxError::new(self.at, format!("unexpected `{c}`"))),
+            None => {
+                let help = (c == '$').then(|| self.json_path());
+                Err(SyntaxError { help, ..SyntaxError::new(self.at, format!("unexpected `{c}`")) })
+            }
+        }
+    }
+
+    /// What was meant by a `$`: a JSONPath, or a variable.
+    fn json_path(&self) -> String {
+        let rest = &self.chars[self.at..];
+        let is_part =
+            |c: &char| c.is_alphanumeric() || matches!(c, '$' | '_' | '.' | '[' | ']' | '*' | '-');
+        let path: String = rest.iter().copied().take_while(|c| is_part(c)).collect();
+        match path.strip_prefix('$') {
+            Some(name) if name.starts_with(|c: char| c.is_alphabetic()) => {
+                format!("in an expression a variable is its name alone: `{name}`")
+            }
+            _ => format!("a JSONPath is the argument of a function: `json(\"{path}\")`"),
         }
     }
 

@@ -101,6 +101,30 @@ pub trait Scope {
     fn now_unix_ms(&self) -> i64;
 }
 
+/// Functions of other tools, and what is written here.
+const FOREIGN_FUNCTIONS: [(&str, &str); 20] = [
+    ("is", "`==`, as in `status == 200`"),
+    ("eq", "`==`, as in `status == 200`"),
+    ("equals", "`==`, as in `status == 200`"),
+    ("equal", "`==`, as in `status == 200`"),
+    ("toBe", "`==`, as in `status == 200`"),
+    ("not", "`!=`, as in `status != 500`"),
+    ("lt", "`<`, as in `duration < 300ms`"),
+    ("lte", "`<=`, as in `duration <= 300ms`"),
+    ("gt", "`>`, as in `body_bytes > 0`"),
+    ("gte", "`>=`, as in `body_bytes >= 1`"),
+    ("includes", "`contains`, as in `body.contains(\"ok\")`"),
+    ("indexOf", "`contains`, as in `body.contains(\"ok\")`"),
+    ("jsonPath", "`json`, as in `json(\"$.id\") == 5`"),
+    ("jsonpath", "`json`, as in `json(\"$.id\") == 5`"),
+    ("jmesPath", "`json`, as in `json(\"$.id\") == 5`"),
+    ("__Random", "`random`, as in `random(1, 5)`"),
+    ("__UUID", "`uuid()`"),
+    ("__time", "`now()`"),
+    ("__threadNum", "`user`, the number of the virtual user"),
+    ("__P", "`${name}`, with a variable that `vars` names and `--set name=value` sets"),
+];
+
 /// A name that stands for nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BindError {
@@ -126,12 +150,19 @@ impl BindError {
 
     /// There is no function of that name.
     pub fn unknown_function(name: &str) -> BindError {
-        let known = functions::FUNCTIONS
-            .iter()
-            .map(|function| function.name)
-            .chain(["header", "cookie", "json", "json_all", "xpath"]);
+        let message = format!("unknown function `{name}()`");
+        if let Some((_, ours)) = FOREIGN_FUNCTIONS.iter().find(|(theirs, _)| *theirs == name) {
+            return BindError { message, help: Some(format!("write {ours}")) };
+        }
+        let known = functions::FUNCTIONS.iter().map(|function| function.name).chain([
+            "header",
+            "cookie",
+            "json",
+            "json_all",
+            "xpath",
+        ]);
         let help = nearest(name, known).map(|near| format!("did you mean `{near}()`?"));
-        BindError { message: format!("unknown function `{name}()`"), help }
+        BindError { message, help }
     }
 
     /// The same with what to do.

@@ -95,7 +95,10 @@ pub(super) fn parse(source: &str) -> Result<Node, SyntaxError> {
     let node = parser.expression()?;
     match parser.peek() {
         Token { kind: TokenKind::End, .. } => Ok(node),
-        token => Err(SyntaxError::new(token.at, format!("unexpected {}", show(&token.kind)))),
+        token => {
+            let error = SyntaxError::new(token.at, format!("unexpected {}", show(&token.kind)));
+            Err(SyntaxError { help: parser.meant(), ..error })
+        }
     }
 }
 
@@ -115,7 +118,50 @@ fn show(kind: &TokenKind) -> String {
     }
 }
 
+/// Words that other languages have for operators.
+const FOREIGN_OPERATORS: [(&str, &str); 9] = [
+    ("and", "&&"),
+    ("or", "||"),
+    ("is", "=="),
+    ("eq", "=="),
+    ("equals", "=="),
+    ("gt", ">"),
+    ("lt", "<"),
+    ("gte", ">="),
+    ("lte", "<="),
+];
+/// Words between two values that are functions of the first here, and those.
+const FOREIGN_RELATIONS: [(&str, &str); 8] = [
+    ("contains", "contains"),
+    ("includes", "contains"),
+    ("matches", "matches"),
+    ("like", "contains"),
+    ("startsWith", "startsWith"),
+    ("starts_with", "startsWith"),
+    ("endsWith", "endsWith"),
+    ("ends_with", "endsWith"),
+];
+
 impl Parser {
+    /// What was meant by a word that stands where an operator was expected.
+    fn meant(&self) -> Option<String> {
+        let TokenKind::Name(word) = &self.peek().kind else { return None };
+        if let Some((_, sign)) = FOREIGN_OPERATORS.iter().find(|(theirs, _)| theirs == word) {
+            return Some(format!("write `{sign}`"));
+        }
+        let (_, function) = FOREIGN_RELATIONS.iter().find(|(theirs, _)| theirs == word)?;
+        let before = self.next.checked_sub(1).and_then(|at| self.tokens.get(at));
+        let subject = match before.map(|token| &token.kind) {
+            Some(TokenKind::Name(name)) => name.as_str(),
+            _ => "body",
+        };
+        let text = match self.tokens.get(self.next + 1).map(|token| &token.kind) {
+            Some(TokenKind::Literal(Value::Text(text))) => text.to_string(),
+            _ => "...".to_owned(),
+        };
+        Some(format!("write `{subject}.{function}(\"{text}\")`"))
+    }
+
     fn peek(&self) -> &Token {
         // The last token is the end, and it is never passed.
         &self.tokens[self.next.min(self.tokens.len() - 1)]

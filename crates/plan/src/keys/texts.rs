@@ -56,6 +56,14 @@ fn in_double_braces(text: &str) -> Option<&str> {
     (!name.is_empty() && name.chars().all(is_name)).then_some(name)
 }
 
+/// The first name that stands in `#{...}`, as in plans of Gatling.
+fn in_hash_braces(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("#{")?;
+    let name = rest.split_once('}')?.0;
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
+    (!name.is_empty() && name.chars().all(is_name)).then_some(name)
+}
+
 /// Such a name as expressions have it: without the dot that it begins with, and with `_` in place of `-`.
 pub(crate) fn as_variable(name: &str) -> String {
     let name = name.trim_matches(|c| matches!(c, '.' | '-')).replace('-', "_");
@@ -78,6 +86,11 @@ impl Form for Templated {
             if name.contains('-') {
                 help.push_str(", and its name has letters, digits and `_`");
             }
+            reader.warning(text.span, message, &help);
+        }
+        if let Some(name) = in_hash_braces(&text.value) {
+            let message = format!("`#{{{name}}}` is not a variable: it stays as it is");
+            let help = format!("a variable is written \"${{{}}}\"", as_variable(name));
             reader.warning(text.span, message, &help);
         }
         reader.good(Template::parse(&text.value, text.span))

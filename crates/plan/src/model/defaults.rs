@@ -98,6 +98,9 @@ record! {
         pub exclude: Option<Spanned<String>>,
         /// Which hosts they are loaded from.
         pub hosts: ResourceHosts,
+        /// Whether what styles name by `url(...)` is loaded, images and fonts: all of it, where a browser loads what the rules
+        /// that apply need.
+        pub css_urls: bool,
         /// Whether users have a cache for them.
         pub cache: CacheUse,
         /// Whether they are requested with the headers of the page, in addition to those of `defaults`.
@@ -113,6 +116,7 @@ impl Default for Resources {
             include: None,
             exclude: None,
             hosts: ResourceHosts::default(),
+            css_urls: true,
             cache: CacheUse::Full,
             headers: false,
         }

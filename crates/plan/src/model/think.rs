@@ -47,7 +47,9 @@ impl Think {
     pub fn parse(text: &str) -> Result<Think, (String, &'static str)> {
         let parse = |text: &str| units::parse_duration(text.trim());
         let Some((from, to)) = text.split_once("..") else {
-            return parse(text).map(Think::Fixed).map_err(|error| (error.0, ""));
+            let is_range = ["-", ",", " to "].iter().any(|between| text.contains(between));
+            let help = if is_range { "write a range as 1s..3s" } else { "" };
+            return parse(text).map(Think::Fixed).map_err(|error| (error.0, help));
         };
         match (parse(from), parse(to)) {
             (Ok(from), Ok(to)) if from <= to => Ok(Think::Uniform(from, to)),

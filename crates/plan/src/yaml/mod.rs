@@ -4,6 +4,7 @@ mod constants;
 mod node;
 mod print;
 mod quoting;
+mod readable;
 mod reader;
 mod reference;
 mod scalar;
@@ -22,6 +23,7 @@ use crate::vars::LoadOptions;
 
 pub(crate) use node::Node;
 pub use print::print;
+pub use readable::print_readable;
 pub(crate) use reader::{Reader, UNINDENTED};
 pub use reference::reference;
 pub use schema::schema;

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use super::constants::Constants;
 use super::node::{self, Kind, Node};
-use super::suggest::{as_expression, home, suggest, suggest_step};
+use super::suggest::{as_extract, as_mapping, as_text, home, suggest, suggest_step};
 use crate::diagnostic::{Diagnostic, Severity, Sources};
 use crate::files;
 use crate::keys::{self, ByName, Form, Of, Spelling, Table, Union, as_variable};
@@ -144,7 +144,12 @@ impl Reader {
         let table = table();
         let names: Vec<&str> = table.all_keys().into_iter().map(|key| key.key.name).collect();
         let message = format!("expected a mapping, found {}", node.describe());
-        self.error(node.span, message, &format!("{} has {}", table.title, names.join(", ")));
+        let meant = match &node.kind {
+            Kind::Scalar(text, _) if !text.is_empty() => as_mapping(table.title, text),
+            _ => None,
+        };
+        let help = meant.unwrap_or_else(|| format!("{} has {}", table.title, names.join(", ")));
+        self.error(node.span, message, &help);
     }
 
     /// Notes keys that are not known, or stand twice. Whether there are unknown ones.
@@ -163,12 +168,14 @@ impl Reader {
                 if self.is_full() {
                     break;
                 }
-                let help = match suggest(name, known.iter().copied()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => as_expression(title, name, value)
-                        .or_else(|| home(name))
-                        .unwrap_or_else(|| format!("{title} has {}", listed(known))),
+                let near = || {
+                    let near = suggest(name, known.iter().copied())?;
+                    Some(format!("did you mean `{near}`?"))
                 };
+                let help = as_text(title, name, value)
+                    .or_else(near)
+                    .or_else(|| home(name))
+                    .unwrap_or_else(|| format!("{title} has {}", listed(known)));
                 self.error(key.span, format!("unknown key `{name}` in {title}"), &help);
             }
         }
@@ -214,6 +221,8 @@ impl Reader {
     pub fn unknown_word(&mut self, text: &Spanned<String>, known: &[&'static str]) {
         let help = match suggest(&text.value, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
+            // The facts that an extract may be.
+            None if known.contains(&"body_hash") => as_extract(&text.value),
             None => String::new(),
         };
         let message =

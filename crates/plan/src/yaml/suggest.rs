@@ -178,8 +178,50 @@ pub(super) fn home(word: &str) -> Option<String> {
     Some(format!("`{ours}` belongs to {place}"))
 }
 
+/// What was meant by a key that is not one of a mapping with this title, where it is a text that was meant.
+pub(super) fn as_text(title: &str, name: &str, value: &Node) -> Option<String> {
+    as_threshold(title, name, value).or_else(|| as_expression(title, name, value))
+}
+
+/// A threshold as a text, where its metric was written as a key: `{p95: 300ms}`, `{p95: "< 300ms"}`, `{http_req_duration: ["p(95)<300"]}`.
+fn as_threshold(title: &str, name: &str, value: &Node) -> Option<String> {
+    if title != "a threshold" {
+        return None;
+    }
+    let limit = match &value.kind {
+        Kind::Scalar(text, _) if text.trim_start().starts_with(['<', '>', '=', '!']) => {
+            text.trim().to_owned()
+        }
+        Kind::Scalar(text, _) if !text.is_empty() => format!("< {}", text.trim()),
+        _ => return Some("a threshold is a text, such as `- p95 < 300ms`".to_owned()),
+    };
+    Some(format!("a threshold is a text: write `- {name} {limit}`"))
+}
+
+/// What a text was meant to be where a mapping with this title was expected.
+pub(super) fn as_mapping(title: &str, text: &str) -> Option<String> {
+    if title != "a data source" {
+        return None;
+    }
+    let key = if text.ends_with(".jsonl") || text.ends_with(".ndjson") { "jsonl" } else { "csv" };
+    Some(format!("write `{{{key}: {text}}}`"))
+}
+
+/// What a text was meant to be that is none of the facts that an extract may be.
+pub(super) fn as_extract(text: &str) -> String {
+    let text = text.trim();
+    let quoted = format!("'{}'", text.replace('\'', "''"));
+    match text {
+        _ if text.starts_with('$') => format!("write `{{json: {quoted}}}`"),
+        _ if text.starts_with("//") => format!("write `{{xpath: {quoted}}}`"),
+        _ => format!(
+            "to look for a pattern write `{{regex: {quoted}}}`, with a group `(...)` around what is wanted"
+        ),
+    }
+}
+
 /// A check as an expression, where a fact of the response was written as a key of it.
-pub(super) fn as_expression(title: &str, name: &str, value: &Node) -> Option<String> {
+fn as_expression(title: &str, name: &str, value: &Node) -> Option<String> {
     if title != "a check" || !matches!(name, "status" | "body_bytes") {
         return None;
     }

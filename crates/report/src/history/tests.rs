@@ -68,7 +68,7 @@ fn a_step_is_shown_with_its_commit() {
         let stepped: Vec<usize> =
             (0..found.runs.len()).filter(|at| found.runs[*at].step.is_some()).collect();
         assert_eq!((found.runs.len(), found.without, stepped), (20, 0, vec![12]), "{text}");
-        let show = Show { columns: 80, color: false, explain: false };
+        let show = Show { columns: 80, ..Default::default() };
         let shown = trend_text(&found, &show);
         assert!(shown.contains("stepped by +10.0% at 1970-01-01 00:12 0000012abc"), "{shown}");
         assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
@@ -101,7 +101,7 @@ fn a_trend_says_what_keeps_its_runs_from_being_compared() {
         "not all are valid: questionable in 2 runs, invalid in 1 run",
     ];
     assert_eq!(found.cautions, wanted);
-    let shown = trend_text(&found, &Show { columns: 80, color: false, explain: false });
+    let shown = trend_text(&found, &Show { columns: 80, ..Default::default() });
     assert!(wanted.iter().all(|own| shown.contains(&format!(" careful  {own}\n"))), "{shown}");
 }
 
@@ -158,7 +158,7 @@ fn labels_begin_with_the_commit_and_are_cut_at_their_end() {
     own.meta.labels.insert("branch".to_owned(), "main".to_owned());
     assert_eq!(labels(&own.meta.labels), "0000003abc branch=main");
     let history = HistoryDocument { runs: vec![own], unread: Vec::new() };
-    let show = |columns| Show { columns, color: false, explain: false };
+    let show = |columns| Show { columns, ..Default::default() };
     let line = |columns| {
         let text = history_text(&history, &show(columns));
         text.lines().nth(2).expect("a run").to_owned()
@@ -176,7 +176,7 @@ fn runs_are_told_apart_where_there_is_little_room() {
         ..run(second, 1.0)
     };
     let history = HistoryDocument { runs: vec![of(10, true), of(11, false)], unread: Vec::new() };
-    let text = history_text(&history, &Show { columns: 80, color: false, explain: false });
+    let text = history_text(&history, &Show { columns: 80, ..Default::default() });
     let lines: Vec<&str> = text.lines().skip(2).collect();
     assert!(lines[0].starts_with(" 2026-11-23T01-01-10-a… "), "{text}");
     assert_eq!(lines[1], "    0000010abc", "labels that have no room have their own line");

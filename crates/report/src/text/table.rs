@@ -1,5 +1,7 @@
 //! The tables of the text: requests, groups, iterations and checks, in columns that fit the terminal.
 
+use std::cmp::Reverse;
+
 use squall_base::units::{count, percent, rate, time};
 use squall_metrics::with_tags;
 
@@ -13,6 +15,10 @@ use crate::run::RunPhase;
 const MAX_ROWS: usize = 60;
 /// Columns from which on there is room for the mean and the largest value.
 const WIDE: usize = 110;
+/// Most requests of the short table: those with most errors, and then those with most requests.
+const MAX_BUSIEST: usize = 8;
+/// Columns from which on the short table has columns of the usual width; below, each is as narrow as it can be.
+const ROOMY: usize = 99;
 
 /// A column of times.
 #[derive(Clone, Copy)]
@@ -49,6 +55,14 @@ impl Table {
         Table { times, columns: Columns::new(width, usual) }
     }
 
+    /// With a line a request, whatever the width.
+    fn short(width: usize) -> Table {
+        let times = vec![column!(mean), column!(p50), column!(p95), column!(p99), column!(max)];
+        let all = COUNTS.into_iter().chain(times.iter().map(|_| TIME));
+        let usual = all.map(|usual| if width >= ROOMY { usual } else { 0 }).collect();
+        Table { times, columns: Columns::new(width, usual) }
+    }
+
     fn head(&mut self, what: &str) {
         let titles = ["count", "rate", "errors"].into_iter();
         let titles = titles.chain(self.times.iter().map(|column| column.title));
@@ -57,9 +71,8 @@ impl Table {
     }
 
     fn row(&mut self, label: &str, row: &Row) {
-        let numbers = [count(row.count), rate(row.rate), percent(row.error_rate)];
+        self.numbers(label, row);
         let bounded = row.latency_with_timeouts_us.as_ref();
-        self.line(label, numbers, &row.latency_us, bounded);
         if bounded.is_some() && row.latency_us.count > 0 {
             self.line("  complete", Default::default(), &row.latency_us, None);
         }
@@ -73,6 +86,12 @@ impl Table {
         if row.not_sent > 0 {
             self.columns.cells("  not sent", vec![count(row.not_sent)]);
         }
+    }
+
+    /// The line of a row itself.
+    fn numbers(&mut self, label: &str, row: &Row) {
+        let numbers = [count(row.count), rate(row.rate), percent(row.error_rate)];
+        self.line(label, numbers, &row.latency_us, row.latency_with_timeouts_us.as_ref());
     }
 
     fn line(
@@ -111,7 +130,7 @@ pub(super) fn requests(out: &mut String, run: &RunDocument, show: &Show) {
     by_scenario(&mut table, &run.requests, run);
     if !run.names.is_empty() {
         table.columns.across("in all scenarios and groups");
-        rows(&mut table, &run.names.iter().collect::<Vec<_>>(), "  ");
+        rows(&mut table, &run.names.iter().collect::<Vec<_>>(), "  ", &[]);
     }
     if run.requests.len() != 1 {
         table.row("all", &run.totals);
@@ -127,6 +146,44 @@ pub(super) fn requests(out: &mut String, run: &RunDocument, show: &Show) {
     out.push('\n');
 }
 
+/// The requests with most errors, and then those that are most frequent, a line each.
+pub(super) fn busiest(out: &mut String, run: &RunDocument, show: &Show) {
+    let mut all: Vec<&Row> = run.requests.iter().collect();
+    // What pages load comes last: there may be more of it than of anything else.
+    all.sort_by_key(|row| (Reverse(row.errors), row.kind == "resource", Reverse(row.count)));
+    let mut table = Table::short(show.width());
+    table.head("request");
+    for row in all.iter().take(MAX_BUSIEST) {
+        table.numbers(&told_apart(row, run), row);
+    }
+    let more = all.len().saturating_sub(MAX_BUSIEST);
+    if more > 0 {
+        table.columns.across(format!("and {} more (--full)", count(more as u64)));
+    }
+    if all.len() != 1 {
+        table.numbers("all", &run.totals);
+    }
+    table.columns.write(out);
+    out.push('\n');
+}
+
+/// The name of a row, with as much of its place as tells it apart from all others.
+fn told_apart(row: &Row, run: &RunDocument) -> String {
+    let scenario = row.scenario.as_deref().unwrap_or_default();
+    let forms: [fn(&Row, &str) -> String; 3] = [
+        |row, _| row.name.clone(),
+        |row, _| path(&row.group, &row.name),
+        |row, scenario| format!("{scenario} / {}", path(&row.group, &row.name)),
+    ];
+    let is_only = |form: &fn(&Row, &str) -> String| {
+        let own = form(row, scenario);
+        let same = |other: &&Row| form(other, other.scenario.as_deref().unwrap_or_default()) == own;
+        run.requests.iter().filter(same).nth(1).is_none()
+    };
+    let name = forms.iter().find(|form| is_only(form)).map(|form| form(row, scenario));
+    name.unwrap_or_else(|| with_tags(&forms[2](row, scenario), &row.tags))
+}
+
 /// The requests of the setup or the teardown.
 pub(super) fn phase(out: &mut String, phase: &RunPhase, show: &Show) {
     if phase.rows.is_empty() {
@@ -134,7 +191,7 @@ pub(super) fn phase(out: &mut String, phase: &RunPhase, show: &Show) {
     }
     let mut table = Table::new(show.width());
     table.head(&phase.phase);
-    rows(&mut table, &phase.rows.iter().collect::<Vec<_>>(), "");
+    rows(&mut table, &phase.rows.iter().collect::<Vec<_>>(), "", &[]);
     table.columns.write(out);
 }
 
@@ -162,14 +219,17 @@ fn by_scenario(table: &mut Table, list: &[Row], run: &RunDocument) {
         if named {
             table.columns.across(scenario.unwrap_or("all scenarios"));
         }
-        rows(table, &of, if named { "  " } else { "" });
+        rows(table, &of, if named { "  " } else { "" }, &run.requests);
     }
 }
 
-fn rows(table: &mut Table, list: &[&Row], indent: &str) {
+/// Rows; a group says that it is one if one of the `requests` has its name.
+fn rows(table: &mut Table, list: &[&Row], indent: &str, requests: &[Row]) {
     for row in list.iter().take(MAX_ROWS) {
+        let is_named_so = |other: &Row| (&other.group, &other.name) == (&row.group, &row.name);
         let kind = match row.kind.as_str() {
             "program" => " (program)",
+            "group" if requests.iter().any(is_named_so) => " (group)",
             _ => "",
         };
         let is_same = |other: &&&Row| {
@@ -217,7 +277,7 @@ pub(super) fn checks(out: &mut String, run: &RunDocument, show: &Show) {
         for row in of.iter().take(MAX_ROWS) {
             let is_same =
                 |other: &&&CheckRow| (&other.group, &other.name) == (&row.group, &row.name);
-            let name = path(&row.group, &row.name);
+            let name = judged(&row.group, &row.name);
             let name = match of.iter().filter(is_same).nth(1) {
                 Some(_) => with_tags(&name, &row.tags),
                 None => name,
@@ -229,4 +289,12 @@ pub(super) fn checks(out: &mut String, run: &RunDocument, show: &Show) {
     }
     columns.write(out);
     out.push('\n');
+}
+
+/// A check with the request that it judged, which its place ends with.
+fn judged(place: &[String], check: &str) -> String {
+    match place.split_last() {
+        Some((request, groups)) => format!("{}: {check}", path(groups, request)),
+        None => check.to_owned(),
+    }
 }

@@ -101,7 +101,7 @@ fn document() -> ComparisonDocument {
 }
 
 fn show(columns: usize) -> Show {
-    Show { columns, color: false, explain: false }
+    Show { columns, ..Default::default() }
 }
 
 #[test]

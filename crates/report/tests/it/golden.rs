@@ -263,6 +263,11 @@ fn the_text() {
         assert!(shown.lines().all(|line| line.chars().count() < columns), "{shown}");
         golden(&format!("report-{columns}.txt"), &shown);
     }
+    for columns in [80, 100, 120] {
+        let shown = text(&run, &Show { columns, ..BRIEF });
+        assert!(shown.lines().all(|line| line.chars().count() < columns), "{shown}");
+        golden(&format!("report-brief-{columns}.txt"), &shown);
+    }
     golden("report-explained.txt", &text(&run, &Show { explain: true, ..PLAIN }));
     golden("report-in-colour.txt", &text(&run, &Show { color: true, ..PLAIN }));
     let nothing = document(&Run { finished: true, ..Run::default() });
@@ -271,8 +276,10 @@ fn the_text() {
         let shown = text(&document(&failed_setup()), &Show { columns, ..PLAIN });
         golden(&format!("report-failed-setup-{columns}.txt"), &shown);
     }
+    golden("report-brief-failed-setup.txt", &text(&document(&failed_setup()), &BRIEF));
     let broken = RunDocument { finished: true, interrupted: true, ..run };
     golden("report-interrupted.txt", &text(&broken, &PLAIN));
+    golden("report-brief-interrupted.txt", &text(&broken, &BRIEF));
 }
 
 /// A run whose setup failed: there is no load.
@@ -350,6 +357,7 @@ fn large_numbers_and_wide_names_stay_under_their_heads() {
             }
         }
     }
+    golden("report-brief-large-80.txt", &text(&large(names), &Show { columns: 80, ..BRIEF }));
     golden("report-large-80.txt", &text(&large(names), &Show { columns: 80, ..PLAIN }));
 }
 
@@ -425,6 +433,7 @@ fn the_text_of_a_steady_run() {
         Run { meta, elapsed_s: 30.0, finished: true, totals: totals.into(), ..Run::default() };
     run.evaluate(&mut recording).expect("readable");
     golden("report-steady.txt", &text(&document(&run), &PLAIN));
+    golden("report-brief-steady.txt", &text(&document(&run), &BRIEF));
 }
 
 /// 200 names, and 80 checks.
@@ -445,9 +454,14 @@ fn the_text_of_many_names() {
     let meta = Meta { plan: "many".to_owned(), ..Meta::default() };
     let run = Run { meta, elapsed_s: 1.0, finished: true, totals: totals.into(), ..Run::default() };
     golden("report-many-names.txt", &text(&document(&run), &PLAIN));
+    let brief = text(&document(&run), &BRIEF);
+    assert!(brief.lines().count() <= 20, "{brief}");
+    golden("report-brief-many-names.txt", &brief);
 }
 
-const PLAIN: Show = Show { columns: 100, color: false, explain: false };
+const PLAIN: Show = Show { columns: 100, color: false, full: true, explain: false };
+/// What is shown unless somebody asks for more.
+const BRIEF: Show = Show { full: false, ..PLAIN };
 
 /// Keeps the folder of a run of a new form, see `results_of_earlier_versions_are_readable`.
 fn store(folder: &std::path::Path) {

@@ -123,6 +123,10 @@ fn what_resources_name_is_loaded_too() {
     let step = "{get: /a/page, resources: {include: '(png|css)$', exclude: '/b/i'}}";
     Steps::one(&peer.url(), step).run(End::Passed);
     assert_eq!(paths(&peer), ["/a/page", "/b/more.css", "/b/s.css", "/c.png"]);
+    // What styles name is left out, but for styles.
+    let step = "{get: /a/page, resources: {include: '(png|css)$', css_urls: false}}";
+    Steps::one(&peer.url(), step).run(End::Passed);
+    assert_eq!(paths(&peer), ["/a/page", "/b/i.png", "/b/more.css", "/b/s.css"]);
 }
 
 #[test]

@@ -9,8 +9,9 @@ pub mod peer;
 
 mod processes;
 
+use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -24,6 +25,21 @@ pub fn squall(folder: &Path, args: &[&str]) -> Output {
         .current_dir(folder)
         .output()
         .expect("squall runs")
+}
+
+/// The same with a text on its standard input.
+pub fn squall_given(folder: &Path, args: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_squall"))
+        .args(args)
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("squall starts");
+    // Dropped at the end of the statement, which is its end.
+    child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("squall reads");
+    child.wait_with_output().expect("squall ends")
 }
 
 /// Runs with the result as JSON; checks the exit code.

@@ -33,6 +33,14 @@ pub(super) fn following(headers: &Option<Vec<Spanned<String>>>) -> HashSet<Strin
     headers.iter().flatten().map(|header| header.value.to_ascii_lowercase()).collect()
 }
 
+/// What the plan says of a request whose name depends on what it does.
+fn source_of(request: &Request) -> String {
+    match &request.name {
+        Some(name) => name.source().to_owned(),
+        None => format!("{} {}", request.method, request.url.source()),
+    }
+}
+
 impl<'p> Compiler<'p> {
     /// Compiles a request; `None` after an error was noted.
     pub(super) fn request(&mut self, request: &'p Request) -> Option<RequestOp> {
@@ -54,12 +62,12 @@ impl<'p> Compiler<'p> {
         let auth = self.auth(request.auth.as_ref())?;
         self.noticed = Default::default();
         self.response_body = request.response_body.as_ref();
-        let post = self.post(&request.extract, &request.check)?;
+        let post = self.post_of(&name, &source_of(request), &request.extract, &request.check)?;
         self.response_body = None;
         let noticed = std::mem::take(&mut self.noticed);
         let status_errors = request.status_errors.or(self.defaults.status_errors).unwrap_or(true)
             && !noticed.status;
-        let resources = self.resources(request, &follows)?;
+        let resources = self.resources(request, &name, &follows)?;
         let reads_body = noticed.body || post.iter().any(PostOp::reads_body) || resources.is_some();
         if reads_body && request.response_body == Some(ResponseBody::Discard) {
             let message =

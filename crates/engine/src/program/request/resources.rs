@@ -6,8 +6,8 @@ use squall_plan::model::{Body, Request, ResourceHosts, Resources, ResponseBody};
 use squall_plan::span::Spanned;
 use squall_plan::template::BoundTemplate;
 
-use super::framing;
 use super::headers::has_header;
+use super::{framing, source_of};
 use crate::program::compile::Compiler;
 use crate::program::ops::{BodyOp, FromOp, NameOp, PostOp, RequestOp, ResourcesOp, UrlOp};
 
@@ -20,6 +20,7 @@ impl<'p> Compiler<'p> {
     pub(super) fn resources(
         &mut self,
         request: &'p Request,
+        name: &NameOp,
         follows: &dyn Fn(&str) -> bool,
     ) -> Option<Option<Box<ResourcesOp>>> {
         let resources = request.resources.as_ref().or(self.defaults.resources.as_ref());
@@ -35,8 +36,8 @@ impl<'p> Compiler<'p> {
             return None;
         }
         let group = self.row_place(RowKind::Group);
-        let file = self.resource(request, resources, follows, false)?;
-        let document = self.resource(request, resources, follows, true)?;
+        let file = self.resource(request, name, resources, follows, false)?;
+        let document = self.resource(request, name, resources, follows, true)?;
         let mut pattern = |pattern: &Option<Spanned<String>>| match pattern {
             None => Some(None),
             Some(text) => {
@@ -53,6 +54,7 @@ impl<'p> Compiler<'p> {
             include: pattern(&resources.include)?,
             exclude: pattern(&resources.exclude)?,
             same_host: resources.hosts == ResourceHosts::Same,
+            css_urls: resources.css_urls,
             cache: resources.cache,
             file,
             document,
@@ -63,6 +65,7 @@ impl<'p> Compiler<'p> {
     fn resource(
         &mut self,
         request: &'p Request,
+        name: &NameOp,
         resources: &Resources,
         follows: &dyn Fn(&str) -> bool,
         names_others: bool,
@@ -71,7 +74,7 @@ impl<'p> Compiler<'p> {
         self.noticed = Default::default();
         let extracts = request.extract.iter().filter(|extract| extract.resources);
         let checks = request.check.iter().filter(|check| check.resources);
-        let post = self.post(extracts, checks)?;
+        let post = self.post_of(name, &source_of(request), extracts, checks)?;
         let noticed = std::mem::take(&mut self.noticed);
         let reads_body = names_others || noticed.body || post.iter().any(PostOp::reads_body);
         let status_errors = !noticed.status;

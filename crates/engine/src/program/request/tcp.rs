@@ -29,7 +29,8 @@ impl<'p> Compiler<'p> {
             return None;
         }
         self.noticed = Default::default();
-        let post = self.post(&tcp.extract, &tcp.check)?;
+        let otherwise = tcp.name.as_ref().map_or("tcp", Template::source);
+        let post = self.post_of(&name, otherwise, &tcp.extract, &tcp.check)?;
         let noticed = std::mem::take(&mut self.noticed);
         let reads_body = noticed.body || post.iter().any(PostOp::reads_body);
         let unread = if reads_body { DEFAULT_KEPT_BODY } else { u64::MAX };
