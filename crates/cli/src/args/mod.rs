@@ -90,7 +90,7 @@ pub enum Command {
     Trend(Trend),
     /// Serve a page with the runs of a folder and their reports.
     Ui(Ui),
-    /// Save a run as a small file to compare others with.
+    /// Save runs as a small file to compare others with.
     Baseline(Baseline),
     /// Run the built-in target.
     Target(Target),
