@@ -187,7 +187,7 @@ fn run_json(bytes: &[u8]) {
         Ok(document) => document,
         Err(reason) => return assert!(!reason.is_empty()),
     };
-    let show = squall_report::Show { columns: 80, color: false, explain: true };
+    let show = squall_report::Show { columns: 80, color: false, full: true, explain: true };
     assert!(!squall_report::text(&document, &show).is_empty());
     let finished = squall_report::Finished { document: &document, run: None, folder: None };
     for (kind, _) in squall_report::FileKind::ALL {
@@ -215,7 +215,7 @@ fn baseline(bytes: &[u8]) {
     let measured = squall_analysis::Measured::Blocks(sketch);
     let side = Side::new("a", abouts, measured);
     let document = compare_runs(&[side.clone(), side], &[]);
-    let show = squall_report::Show { columns: 80, color: false, explain: false };
+    let show = squall_report::Show { columns: 80, color: false, full: true, explain: false };
     let _ = (compare_text(&document, &show), compare_markdown(&document), compare_html(&document));
 }
 

@@ -154,13 +154,10 @@ impl BindError {
         if let Some((_, ours)) = FOREIGN_FUNCTIONS.iter().find(|(theirs, _)| *theirs == name) {
             return BindError { message, help: Some(format!("write {ours}")) };
         }
-        let known = functions::FUNCTIONS.iter().map(|function| function.name).chain([
-            "header",
-            "cookie",
-            "json",
-            "json_all",
-            "xpath",
-        ]);
+        let known = functions::FUNCTIONS
+            .iter()
+            .map(|function| function.name)
+            .chain(["header", "cookie", "json", "json_all", "xpath"]);
         let help = nearest(name, known).map(|near| format!("did you mean `{near}()`?"));
         BindError { message, help }
     }
