@@ -193,7 +193,7 @@ fn retries(out: &mut String, run: &RunDocument, width: usize) {
     }
 }
 
-/// Errors by kind, each with what to look at; what a kind means beyond that is for those who want it explained.
+/// Errors by kind, and why requests were not sent, each with what to look at; what a kind means beyond that is for those who want it explained.
 fn errors(out: &mut String, run: &RunDocument, show: &Show) {
     let width = show.width();
     for (label, number) in &run.totals.error_kinds {
@@ -203,7 +203,9 @@ fn errors(out: &mut String, run: &RunDocument, show: &Show) {
             Some(kind) => format!("{} {label}: {}", count(*number), kind.explain()),
             None => format!("{} {label}", count(*number)),
         };
-        paragraph(out, " errors      ", &text, width);
+        let is_not_sent = run.totals.not_sent > 0 && kind.is_some_and(ErrorKind::is_of_making);
+        let word = if is_not_sent { " not sent    " } else { " errors      " };
+        paragraph(out, word, &text, width);
     }
     for line in run.log.iter().take(MAX_LOG_SHOWN) {
         log_line(out, line, width);

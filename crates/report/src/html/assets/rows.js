@@ -191,7 +191,7 @@ function latencyTable(row) {
 }
 
 function outcomeTable(row) {
-  const errors = Object.entries(row.error_kinds).map(([kind, number]) => [`error: ${spoken(kind)}`, count(number), percent(number / row.count)]);
+  const errors = Object.entries(row.error_kinds).map(([kind, number]) => [`error: ${spoken(kind)}`, count(number), percent(number / (row.count + (row.not_sent || 0)))]);
   const statuses = Object.entries(row.status).map(([status, number]) => [`status ${status}`, count(number), percent(number / row.count)]);
   const rows = [...errors, ...statuses, ['received, sent', `${bytes(row.bytes_in)}, ${bytes(row.bytes_out)}`, '']];
   if (row.cut_off > 0) rows.push(['cut off by the end of the load', count(row.cut_off), '']);
