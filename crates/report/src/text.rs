@@ -12,6 +12,7 @@ mod width;
 use std::fmt::Write as _;
 
 use squall_base::units::{count, counted, time};
+use squall_metrics::ErrorKind;
 
 use crate::document::{NONE, RunDocument};
 use crate::run::RunPhase;
@@ -170,4 +171,12 @@ pub(crate) fn phase_text(phase: &RunPhase) -> String {
         end => write!(text, ", {}", end.replace('_', " ")),
     };
     text
+}
+
+/// What a line about a kind of error begins with: requests of some kinds were never sent.
+fn of_kind(run: &RunDocument, kind: Option<ErrorKind>) -> &'static str {
+    match run.totals.not_sent > 0 && kind.is_some_and(ErrorKind::is_of_making) {
+        true => " not sent    ",
+        false => " errors      ",
+    }
 }

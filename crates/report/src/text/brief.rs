@@ -7,7 +7,7 @@ use squall_metrics::ErrorKind;
 
 use super::paragraph::{paragraph, verdict};
 use super::width::{begin, text_width};
-use super::{Show, more, phase_text};
+use super::{Show, more, of_kind, phase_text};
 use crate::document::{NONE, Row, RunDocument, ValidityReason};
 use crate::run::RunPhase;
 
@@ -52,8 +52,9 @@ pub(super) fn errors(out: &mut String, run: &RunDocument, show: &Show) {
     for (label, number) in kinds.iter().take(MAX_KINDS) {
         let text = error(run, label, **number);
         let room = (show.width() - text_width(INDENT)) * LINES_OF_ERROR - 8;
-        paragraph(out, " errors      ", &begin(&text, room), show.width());
-        let kind = ErrorKind::from_label(label).filter(|kind| kind.has_hint());
+        let kind = ErrorKind::from_label(label);
+        paragraph(out, of_kind(run, kind), &begin(&text, room), show.width());
+        let kind = kind.filter(|kind| kind.has_hint());
         let hint = match label.as_str() {
             // The command line was the plan.
             "tls" if run.meta.file.is_none() => Some("-k accepts any certificate"),
@@ -126,6 +127,7 @@ fn plainly(own: &ValidityReason) -> &str {
         "ports" => "this machine ran short of local ports",
         "files" => "squall ran short of open files",
         "steal" => "other virtual machines took CPU time from this one",
+        "host_busy" => "other programs kept this machine busy",
         "swapping" => "squall's memory was swapped to disk",
         "clock_step" => "the system clock was changed during the run",
         "link" => "this machine's network link was full",

@@ -9,7 +9,7 @@ use squall_metrics::ErrorKind;
 
 use super::paragraph::{log_line, paragraph, verdict};
 use super::width::shorten;
-use super::{MAX_LOG_SHOWN, Show, more, table};
+use super::{MAX_LOG_SHOWN, Show, more, of_kind, table};
 use crate::document::{Known, MetricRow, NONE, PhaseTimes, RunDocument};
 
 /// Most metrics of the plan's own that are shown.
@@ -68,7 +68,7 @@ fn retries(out: &mut String, run: &RunDocument, width: usize) {
     }
 }
 
-/// Errors by kind, each with what to look at; what a kind means beyond that is for those who want it explained.
+/// Errors by kind, and why requests were not sent, each with what to look at; what a kind means beyond that is for those who want it explained.
 fn errors(out: &mut String, run: &RunDocument, show: &Show) {
     let width = show.width();
     for (label, number) in &run.totals.error_kinds {
@@ -78,7 +78,7 @@ fn errors(out: &mut String, run: &RunDocument, show: &Show) {
             Some(kind) => format!("{} {label}: {}", count(*number), kind.explain()),
             None => format!("{} {label}", count(*number)),
         };
-        paragraph(out, " errors      ", &text, width);
+        paragraph(out, of_kind(run, kind), &text, width);
     }
     for line in run.log.iter().take(MAX_LOG_SHOWN) {
         log_line(out, line, width);

@@ -256,7 +256,8 @@ function latencyTable(row) {
 
 function outcomeTable(row, more) {
   const share = (number) => percent(number / Math.max(row.count, 1));
-  const errors = Object.entries(row.error_kinds).map(([kind, number]) => [`error: ${spoken(kind)}`, count(number), share(number)]);
+  const made = (number) => percent(number / Math.max(row.count + (row.not_sent || 0), 1));
+  const errors = Object.entries(row.error_kinds).map(([kind, number]) => [`error: ${spoken(kind)}`, count(number), made(number)]);
   const statuses = Object.entries(row.status).map(([status, number]) => [`status ${status}`, count(number), share(number)]);
   const each = (number) => `${bytes(number / Math.max(row.count, 1))} a request`;
   const rows = [...errors, ...statuses, ['received', bytes(row.bytes_in), each(row.bytes_in)], ['sent', bytes(row.bytes_out), each(row.bytes_out)]];
