@@ -254,10 +254,12 @@ function latencyTable(row) {
   return rows.length > 0 ? [table(`Latency of ${row.name}`, ['latency', 'responses', ...names.map((name) => ({ p999: 'p99.9', sd: 'std. deviation' }[name] || name))], rows)] : [];
 }
 
+/** How many requests there were to be, those among them that were not sent. */
+const attempts = (row) => Math.max(row.count + (row.not_sent || 0), 1);
+
 function outcomeTable(row, more) {
-  const share = (number) => percent(number / Math.max(row.count, 1));
-  const made = (number) => percent(number / Math.max(row.count + (row.not_sent || 0), 1));
-  const errors = Object.entries(row.error_kinds).map(([kind, number]) => [`error: ${spoken(kind)}`, count(number), made(number)]);
+  const share = (number) => percent(number / attempts(row));
+  const errors = Object.entries(row.error_kinds).map(([kind, number]) => [`error: ${spoken(kind)}`, count(number), share(number)]);
   const statuses = Object.entries(row.status).map(([status, number]) => [`status ${status}`, count(number), share(number)]);
   const each = (number) => `${bytes(number / Math.max(row.count, 1))} a request`;
   const rows = [...errors, ...statuses, ['received', bytes(row.bytes_in), each(row.bytes_in)], ['sent', bytes(row.bytes_out), each(row.bytes_out)]];

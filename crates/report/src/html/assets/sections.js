@@ -81,12 +81,12 @@ function errorsSection() {
   const rows = kinds.map(([kind, number]) => {
     const requests = run.requests.filter((row) => row.error_kinds[kind]).sort((a, b) => b.error_kinds[kind] - a.error_kinds[kind]);
     const text = (details.examples.find((own) => own.error === kind) || {}).text || run.log.find((line) => line.includes(`: ${kind}: `));
-    return [el('span', { title: words.errors[kind] }, spoken(kind)), count(number), percent(number / Math.max(run.totals.count, 1)), el('span', null, links(requests, (row) => row.error_kinds[kind])),
+    return [el('span', { title: words.errors[kind] }, spoken(kind)), count(number), percent(number / attempts(run.totals)), el('span', null, links(requests, (row) => row.error_kinds[kind])),
       text ? el('code', { title: text }, begin(text, 200)) : words.errors[kind] || ''];
   });
-  const made = (some) => table('Errors by kind', ['kind', 'number', 'of requests', 'where', 'example'], some, 9, 'table.prose.compact.errors');
+  const list = (some) => table('Errors by kind', ['kind', 'number', 'of requests', 'where', 'example'], some, 9, 'table.prose.compact.errors');
   const first = rows.slice(0, KINDS_AT_FIRST);
-  return section('errors', 'Errors', 'Errors', made(first), rows.length > first.length ? lazy(plural(rows.length - first.length, 'more kind'), () => made(rows.slice(first.length))) : null);
+  return section('errors', 'Errors', 'Errors', list(first), rows.length > first.length ? lazy(plural(rows.length - first.length, 'more kind'), () => list(rows.slice(first.length))) : null);
 }
 
 /** The beginning of a text. */
