@@ -29,8 +29,9 @@ fn own_share(facts: &Facts<'_>) -> f64 {
     if total <= 0.0 { 0.0 } else { (waited / total).max(0.0) }
 }
 
-/// The effect of sending late. Latencies from the schedule hold the delay itself. Other latencies only hold what
-/// requests wait for each other in the target, because those that are due during a delay arrive together.
+/// The effect of sending late. Latencies from the schedule hold the delay itself, and the rate lacks what was late at the
+/// end. Other latencies only hold what requests wait for each other in the target, because those that are due during a
+/// delay arrive together.
 fn lateness<'a>(facts: &'a Facts<'_>) -> Shift<'a> {
     if late_share(facts) <= MAX_LATE_REQUESTS {
         return Shift::default();
@@ -52,7 +53,13 @@ fn lateness<'a>(facts: &'a Facts<'_>) -> Shift<'a> {
         let waited = statistic.of(durations).unwrap_or(0.0) - durations.min() as f64;
         (late(statistic, facts.all.count) * in_flight.min(1.0)).min(waited)
     });
-    Shift { latency: Some(bunched), corrected: Some(corrected), ..Shift::default() }
+    // What is late at the end was not sent in the time of the run.
+    let behind = match scheduled {
+        0 => 0.0,
+        _ => delays.percentile(99.0) as f64 / 1e6 / facts.elapsed_s.max(0.001),
+    };
+    let (latency, corrected) = (Some(bunched), Some(corrected));
+    Shift { latency, corrected, is_assumed: true, ..Shift::of_rate(behind) }
 }
 
 /// The effect of a worker that was held up: users of closed loads would have made more requests, and those with a

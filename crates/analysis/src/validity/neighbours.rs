@@ -77,7 +77,7 @@ pub(super) fn host_busy(facts: &Facts<'_>) -> Option<Reason> {
     let blame = cpu.others / (cpu.others + cpu.own + cpu.target).max(1e-9);
     let waited_us = run.target_waited_us as f64 * blame;
     let each = waited_us / facts.all.latency.count().max(1) as f64;
-    let shift = Shift { latency: Some(waits(each)), ..lost_time(facts) };
+    let shift = Shift { latency: Some(waits(each)), is_assumed: true, ..lost_time(facts) };
     let reason = Reason::weighed(
         facts,
         "host_busy",

@@ -1,8 +1,8 @@
 //! What numbers cannot show as they are: of a target that changed, gave no responses or stood still, of a
 //! network that lost something, of a name server and of the plan's own pool, of too few responses.
 
-use super::weight::{Moved, Shift};
-use super::{Facts, Reason};
+use super::weight::{Moved, Shift, weight_of_share};
+use super::{Effect, Facts, Reason, Validity};
 use crate::steady::Unsteady;
 use crate::threshold::Statistic;
 use squall_base::units::{count, counted, percent, time};
@@ -97,9 +97,11 @@ pub(super) fn retries(facts: &Facts<'_>) -> Option<Reason> {
         percent(MAX_RETRIES)
     );
     let advice = "the target closes idle connections sooner than they are used: raise its keep-alive timeout, or leave it as clients will meet it; `retry_stale: false` makes them errors";
-    // So many more were sent than the rate says.
-    let shift = Shift { latency: Some(slowest(retries)), ..Shift::of_rate(share) };
-    Some(Reason::weighed(facts, "retries", &shift, observed, advice.to_owned()))
+    Some(Reason {
+        effect: Some(Effect { p99: share.min(1.0), ..Effect::NONE }),
+        weight: weight_of_share(share).min(Validity::Questionable),
+        ..Reason::note("retries", observed, advice.to_owned())
+    })
 }
 
 /// The share of the time of all requests that may go into looking up names.

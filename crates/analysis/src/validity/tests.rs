@@ -200,7 +200,8 @@ fn late_arrivals_meet_in_a_queue_that_is_in_use() {
     };
     let effect = |of: &[Reason]| of[0].effect.map(|effect| effect.p99_us.round());
     let (busy, idle) = (run(500), run(2));
-    assert_eq!((busy[0].rule, busy[0].validity()), ("send_delay", Validity::Invalid));
+    // Half of the latency may be that, if the target is such a queue, which nobody knows.
+    assert_eq!((busy[0].rule, busy[0].validity()), ("send_delay", Validity::Questionable));
     assert_eq!(effect(&busy), Some(39_000.0), "no more than what is above the fastest");
     // 2 requests of 20.5 ms a second: 0.041 are in flight.
     assert_eq!((idle[0].rule, idle[0].validity()), ("send_delay", Validity::Questionable));
@@ -210,6 +211,22 @@ fn late_arrivals_meet_in_a_queue_that_is_in_use() {
         (0..50).for_each(|n| slice.record(NameId(0), &Sample::ok(30 + n)));
     });
     assert_eq!((calm[0].rule, calm[0].validity()), ("send_delay", Validity::Valid));
+}
+
+/// Half of what should have been sent was not sent in the time of the run.
+#[test]
+fn a_rate_that_squall_cannot_send_is_not_the_one_that_was_asked_for() {
+    let behind = |us: u64| {
+        let found = reasons(move |_, slice| {
+            slice.self_metrics.send_delay.record_n(us, 200);
+            let corrected_latency_ns = Some((1_000 + us) * 1_000);
+            slice.record(NameId(0), &Sample { corrected_latency_ns, ..Sample::ok(1_000) });
+        });
+        let late = found.into_iter().find(|own| own.rule == "send_delay").expect("late");
+        (late.validity(), late.effect.map(|effect| (effect.rate * 100.0).round()))
+    };
+    assert_eq!(behind(5_500_000), (Validity::Invalid, Some(55.0)));
+    assert_eq!(behind(2_000), (Validity::Questionable, Some(0.0)), "the corrected latency");
 }
 
 #[test]
@@ -387,9 +404,9 @@ fn what_was_sent_again_weighs_by_what_it_added() {
     });
     assert_eq!(few[0].effect.map(|effect| effect.p99), Some(0.0));
     let found = reasons(|_, slice| slice.counters.stale_retries = 3);
-    assert_eq!(told(&found), one("retries", Validity::Valid, "rate by up to 3%"));
+    assert_eq!(told(&found), one("retries", Validity::Valid, "p99 by up to 3%"));
     let found = reasons(|_, slice| slice.counters.stale_retries = 20);
-    assert_eq!(told(&found), one("retries", Validity::Questionable, "rate by up to 20%"));
+    assert_eq!(told(&found), one("retries", Validity::Questionable, "p99 by up to 20%"));
 }
 
 #[test]

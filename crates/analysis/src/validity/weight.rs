@@ -44,6 +44,8 @@ pub(super) struct Shift<'a> {
     pub latency: Option<Moved<'a>>,
     /// Latencies from the schedule.
     pub corrected: Option<Moved<'a>>,
+    /// Whether what is said of latencies assumes the worst of the target, which nobody knows: that makes no numbers invalid.
+    pub is_assumed: bool,
 }
 
 /// By how much the numbers of a run may be off at most, as shares of them; 0: not at all.
@@ -121,26 +123,35 @@ impl<'a> Shift<'a> {
     /// What it weighs by the numbers of the report.
     fn weight_of_shown(&self, facts: &Facts<'_>) -> Validity {
         let rate = match facts.elapsed_s >= MIN_RATE_S {
-            true => weight_of(self.rate, MAX_SHARE),
+            true => weight_of_share(self.rate),
             false => Validity::Valid,
         };
-        let latency = weight_of_times(&self.latency, &facts.all.latency);
+        let latency = weight_of_times(&self.latency, &facts.all.latency).min(self.most());
         // What is late by squall's own fault is in the corrected latency alone; the latency stands.
         let corrected = weight_of_times(&self.corrected, &facts.all.corrected_latency);
         let errors = weight_of(self.errors, MAX_ERRORS);
         rate.max(errors).max(latency).max(corrected.min(Validity::Questionable))
     }
 
+    /// What it weighs at most by latencies.
+    fn most(&self) -> Validity {
+        if self.is_assumed { Validity::Questionable } else { Validity::Invalid }
+    }
+
     /// What it weighs by a threshold: invalid, if it may have decided the result.
     fn weight_of(&self, facts: &Facts<'_>, threshold: &Threshold) -> Validity {
         let result = threshold.evaluate(facts.totals, facts.elapsed_s);
         let (Some(value), None) = (result.value, threshold.phase()) else { return Validity::Valid };
+        let mut most = Validity::Invalid;
         let (by, is_noticeable) = match threshold.of_latency() {
             Some((statistic, corrected)) => {
                 let row = facts.totals.select(threshold.selector()).unwrap_or_default();
                 let by = match corrected {
                     true => Shift::by(&self.corrected, &row.corrected_latency, statistic),
-                    false => Shift::by(&self.latency, &row.latency, statistic),
+                    false => {
+                        most = self.most();
+                        Shift::by(&self.latency, &row.latency, statistic)
+                    }
                 };
                 (by, by > (MAX_SHARE * value).max(MAX_SHIFT_US))
             }
@@ -152,8 +163,15 @@ impl<'a> Shift<'a> {
         if by <= MAX_OF_MARGIN * margin || by <= MIN_OF_LIMIT * result.limit.abs() {
             return Validity::Valid;
         }
-        if by >= margin && is_noticeable { Validity::Invalid } else { Validity::Questionable }
+        let weight =
+            if by >= margin && is_noticeable { Validity::Invalid } else { Validity::Questionable };
+        weight.min(most)
     }
+}
+
+/// What a share of anything weighs of which 5% may be off.
+pub(super) fn weight_of_share(share: f64) -> Validity {
+    weight_of(share, MAX_SHARE)
 }
 
 /// What a shift weighs that may be so large.

@@ -163,7 +163,8 @@ fn pauses_of_squall_are_a_share_of_the_users_time() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("squall starts");
-    for _ in 0..12 {
+    // For longer than a second in all: a shorter run has no throughput to be doubted.
+    for _ in 0..20 {
         // All have gone on since the pause before.
         let before = server.stats().requests;
         until(&mut child, || server.stats().requests >= before + 40);
@@ -178,7 +179,8 @@ fn pauses_of_squall_are_a_share_of_the_users_time() {
         reason(&json, "generator_time").unwrap_or_else(|| panic!("{}", json["validity_reasons"]));
     let effect = share["effect"]["rate"].as_f64().expect("a share");
     assert!(effect > 0.0 && effect < 1.0, "{share}");
-    assert_ne!(json["validity"], "valid");
+    // How large it is depends on what the machine did between the pauses.
+    assert_eq!(share["validity"] == "valid", effect <= 0.05, "{share}");
 }
 
 /// Percentiles above the share of what was given up are lower bounds, and no threshold below them holds.
