@@ -56,6 +56,7 @@ SCRIPTS = {
     "truth/requests": ("", 20),
     "truth/series": ("", 20),
     "compare": ("20", 60),
+    "gates": ("24 60", 80),
     "limit_queues": ("100", 60),
     "truth": ("10 120 8", 60),
     "peers": ("30", 40),

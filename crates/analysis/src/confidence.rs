@@ -80,8 +80,8 @@ impl Unknown {
             Unknown::Seconds => "fewer than 5 steady seconds",
             Unknown::SecondsAbove => "fewer than 20 steady seconds",
             Unknown::Responses => "too few slow responses",
-            Unknown::Together => "slow responses come together, too few times",
-            Unknown::Memory => "what slows one second slows many after it",
+            Unknown::Together => "slow responses came in too few clusters to estimate this",
+            Unknown::Memory => "neighbouring seconds are too strongly correlated",
         }
     }
 }

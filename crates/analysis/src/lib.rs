@@ -24,9 +24,9 @@ mod validity;
 pub use batches::{Batches, RowLatencies};
 pub use censored::{Bounded, Durations};
 pub use compare::{
-    Block, Comparison, Counting, Difference, DifferenceResult, Estimate, GRID, Gate, GateResult,
-    GatedRow, MEASURES, Measure, MeasureOf, Measured, RowComparison, RowSketch, RowValues, Scale,
-    Sketch, SketchBuilder, TrendStep, compare, judge, quantile_ranks, steps,
+    Block, Comparison, Difference, DifferenceResult, Estimate, GRID, Gate, GateOutcome, GateResult,
+    GatedRow, MEASURES, Measure, MeasureOf, Measured, Needed, RowComparison, RowSketch, RowValues,
+    Scale, Sketch, SketchBuilder, TrendStep, compare, judge, steps,
 };
 pub use confidence::{Interval, Latencies, Unknown};
 pub use definitions::{DEFINITIONS, Definition, definition};

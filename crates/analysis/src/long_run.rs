@@ -96,9 +96,15 @@ pub fn student(freedom: usize) -> f64 {
     EXACT.get(freedom).copied().unwrap_or_else(|| t_quantile(freedom as f64))
 }
 
-/// The same by its expansion alone, for fractions too.
+/// The same for fractions too: by its expansion, and below 3 degrees between the values of the table.
 pub(crate) fn t_quantile(freedom: f64) -> f64 {
-    let (z, v) = (Z, freedom);
+    let (z, v) = (Z, freedom.max(1.0));
+    if v < 2.0 {
+        return 12.706 + (4.303 - 12.706) * (1.0 - 1.0 / v) / 0.5;
+    }
+    if v < MIN_FREEDOM {
+        return 4.303 + (3.182 - 4.303) * (0.5 - 1.0 / v) * 6.0;
+    }
     z + (z.powi(3) + z) / (4.0 * v)
         + (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * v * v)
         + (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / (384.0 * v.powi(3))

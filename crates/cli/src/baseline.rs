@@ -1,28 +1,32 @@
-//! `squall baseline`: a run as a small file to compare others with.
+//! `squall baseline`: runs as a small file to compare others with.
 
 use std::fs;
 
-use squall_base::units::bytes;
-use squall_report::{Side, encode_baseline, find_run};
+use squall_base::units::{bytes, counted};
+use squall_report::encode_baseline;
 
 use crate::args::{Baseline, BaselineCommand};
+use crate::compare::side;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::out;
 
-/// Keeps a run.
+/// Keeps runs.
 pub fn command(args: &Baseline) -> CommandResult {
-    let BaselineCommand::Save { run, file, folder } = &args.command;
-    let path = find_run(folder, run).map_err(CommandError::bad_input)?;
-    let side = Side::load(&path).map_err(CommandError::bad_input)?;
+    let BaselineCommand::Save { run, file, last, folder } = &args.command;
+    let side = side(folder, run, last.map_or(1, |last| last as usize))?;
     let Some(sketch) = side.measured.sketch() else {
-        let text =
-            format!("{run}: a run.json alone has no seconds of each row: save the run's folder");
+        let text = format!(
+            "{}: a run.json alone has no seconds of each row: save the run's folder",
+            side.name
+        );
         return Err(CommandError::bad_input(text));
     };
-    let encoded = encode_baseline(&side.about, sketch);
+    let abouts: Vec<_> = side.runs.iter().map(|(_, about)| about.clone()).collect();
+    let encoded = encode_baseline(&abouts, sketch);
     fs::write(file, &encoded)
         .map_err(|error| CommandError::incomplete(format!("{}: {error}", file.display())))?;
-    let rows = sketch.rows.len();
-    out::print(&format!("{}: {rows} rows, {}\n", file.display(), bytes(encoded.len() as u64)));
+    let (rows, runs) = (sketch.rows.len(), counted(abouts.len() as u64, "run"));
+    let size = bytes(encoded.len() as u64);
+    out::print(&format!("{}: {runs}, {rows} rows, {size}\n", file.display()));
     Ok(Exit::Ok)
 }

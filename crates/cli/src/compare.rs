@@ -1,9 +1,11 @@
-//! `squall compare`: what changed from one run to another.
+//! `squall compare`: what changed from one run to another, or from some runs to others.
 
 use std::fs;
+use std::path::Path;
 
 use squall_analysis::Gate;
-use squall_report::{Side, find_run};
+use squall_base::units::counted;
+use squall_report::{Side, find_runs, last_runs};
 
 use crate::args::Compare;
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -17,13 +19,14 @@ pub fn command(args: &Compare) -> CommandResult {
         return Err(CommandError::bad_input(text));
     }
     let gates = args.fail_if.iter().map(|text| gate(text)).collect::<Result<Vec<Gate>, _>>()?;
-    let mut sides = Vec::new();
-    for text in std::iter::once(&args.before).chain(&args.after) {
-        let path = find_run(&args.folder, text).map_err(CommandError::bad_input)?;
-        let side = Side::load(&path).map_err(CommandError::bad_input)?;
-        // A run that was found by its label is called so.
-        let name = if path.as_os_str() == text.as_str() { side.name } else { text.clone() };
-        sides.push(Side { name, ..side });
+    let mut sides = sides(args)?;
+    if !gates.is_empty() && sides.len() > 2 {
+        let text = format!(
+            "--fail-if judges one run, or several of the same thing, and {} were given: name the one that is meant \
+             (a folder, a label, or `--last 1`), or take them together with `--after`",
+            sides.len() - 1
+        );
+        return Err(CommandError::bad_input(text));
     }
     distinguish(&mut sides);
     let document = squall_report::compare_runs(&sides, &gates);
@@ -45,7 +48,80 @@ pub fn command(args: &Compare) -> CommandResult {
     if !printed {
         out::print(&squall_report::compare_text(&document, &out::show(false)));
     }
-    Ok(if document.passed { Exit::Ok } else { Exit::Failed })
+    if document.passed && document.undecided {
+        out::message(
+            "warning: --fail-if cannot tell; the comparison says why, and what would tell",
+        );
+    }
+    Ok(match (document.passed, document.undecided && args.strict) {
+        (false, _) => Exit::Failed,
+        (true, true) => Exit::Incomplete,
+        (true, false) => Exit::Ok,
+    })
+}
+
+/// The sides that are meant, the one that the others are compared with first.
+fn sides(args: &Compare) -> Result<Vec<Side>, CommandError> {
+    let folder = &args.folder;
+    let most = args.last.map_or(1, |last| last as usize);
+    let together = |texts: &[String]| side(folder, texts, most);
+    if !args.before.is_empty() {
+        return Ok(vec![together(&args.before)?, together(&args.after)?]);
+    }
+    let Some((first, others)) = args.runs.split_first() else {
+        return Err(CommandError::bad_input("--after needs a run to compare with"));
+    };
+    let one = |text: &String| together(std::slice::from_ref(text));
+    match (others, args.after.as_slice(), args.last) {
+        ([], [], None) => Err(CommandError::bad_input(
+            "name a run to compare with it, or take the last ones with `--last N`",
+        )),
+        ([], [], Some(_)) => {
+            let paths = last_runs(folder, most).map_err(CommandError::bad_input)?;
+            let name = format!("last {}", counted(paths.len() as u64, "run"));
+            Ok(vec![one(first)?, pooled(&name, load(&paths)?)?])
+        }
+        ([], after, _) => Ok(vec![one(first)?, together(after)?]),
+        (_, [], _) => args.runs.iter().map(one).collect(),
+        _ => Err(CommandError::bad_input(
+            "name the runs to compare either behind the first or with `--after`",
+        )),
+    }
+}
+
+/// The runs that texts mean, each label the last so many, as one side.
+///
+/// # Errors
+/// There is no such run, or it cannot be read.
+pub fn side(folder: &Path, texts: &[String], most: usize) -> Result<Side, CommandError> {
+    let mut all = Vec::new();
+    for text in texts {
+        let paths = find_runs(folder, text, most).map_err(CommandError::bad_input)?;
+        let is_path = paths.iter().all(|path| path.as_os_str() == text.as_str());
+        let mut found = load(&paths)?;
+        // A run that was found by its label is called so.
+        match found.as_mut_slice() {
+            [one] if !is_path => all.push(one.clone().renamed(text)),
+            _ => all.append(&mut found),
+        }
+    }
+    match (texts, all.len()) {
+        (_, 1) => Ok(all.swap_remove(0)),
+        ([text], _) => pooled(text, all),
+        (_, number) => pooled(&counted(number as u64, "run"), all),
+    }
+}
+
+fn load(paths: &[std::path::PathBuf]) -> Result<Vec<Side>, CommandError> {
+    let each = paths.iter().map(|path| Side::load(path).map_err(CommandError::bad_input));
+    each.collect()
+}
+
+fn pooled(name: &str, mut sides: Vec<Side>) -> Result<Side, CommandError> {
+    match sides.len() {
+        1 => Ok(sides.swap_remove(0)),
+        _ => Side::pool(name, sides).map_err(CommandError::bad_input),
+    }
 }
 
 /// Prints the JSON Schema of a comparison.
@@ -73,12 +149,12 @@ pub fn write(target: &str, text: &str) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Runs of the same name are told apart by their numbers.
+/// Sides of the same name are told apart by their numbers.
 fn distinguish(sides: &mut [Side]) {
     let names: Vec<String> = sides.iter().map(|side| side.name.clone()).collect();
     for (at, side) in sides.iter_mut().enumerate() {
         if names.iter().filter(|name| **name == side.name).count() > 1 {
-            side.name = format!("{} ({})", side.name, at + 1);
+            *side = side.clone().renamed(&format!("{} ({})", side.name, at + 1));
         }
     }
 }

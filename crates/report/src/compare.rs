@@ -1,9 +1,10 @@
-//! What changed from one run to another, as people and programs read it. Each run is a [`Side`]; [`compare_runs`] makes
-//! one [`ComparisonDocument`] of several, of which every output is made.
+//! What changed from one run to another, as people and programs read it. A run, or several of the same thing, are a
+//! [`Side`]; [`compare_runs`] makes one [`ComparisonDocument`] of several, of which every output is made.
 
 mod baseline;
 mod differs;
 mod document;
+mod gate_words;
 mod html;
 mod markdown;
 mod plot;
@@ -13,8 +14,8 @@ mod words;
 
 pub use baseline::{decode_baseline, encode_baseline, read_baseline};
 pub use document::{
-    ComparedRow, ComparedRun, ComparedValue, ComparisonDocument, Differing, GateRow, Pair,
-    compare_runs, comparison_schema,
+    ComparedRow, ComparedRun, ComparedSide, ComparedValue, ComparisonDocument, Differing, GateRow,
+    Pair, compare_runs, comparison_schema,
 };
 pub use html::compare_html;
 pub use markdown::compare_markdown;

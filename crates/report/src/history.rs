@@ -76,6 +76,10 @@ document! {
         started_unix: f64,
         /// What the tester says of it.
         labels: BTreeMap<String, String>,
+        /// Whether it passed: `passed`, `failed` or `incomplete`.
+        outcome: String,
+        /// How far its numbers can be trusted.
+        validity: String,
         /// The measure.
         value: f64,
         /// By how much the measure stepped from the runs before to this one and those after, as a share; null: it
@@ -215,9 +219,18 @@ fn may_be_run(path: &Path) -> bool {
 /// # Errors
 /// There is none.
 pub fn find_run(base: &Path, text: &str) -> Result<PathBuf, LoadError> {
+    // There is one at least.
+    find_runs(base, text, 1).map(|mut runs| runs.swap_remove(0))
+}
+
+/// The same of the last so many runs with such a label, the oldest first; a path means one. There is one at least.
+///
+/// # Errors
+/// There is none.
+pub fn find_runs(base: &Path, text: &str, most: usize) -> Result<Vec<PathBuf>, LoadError> {
     let paths = [PathBuf::from(text), base.join(text)];
     if let Some(path) = paths.iter().find(|path| may_be_run(path)) {
-        return Ok(path.clone());
+        return Ok(vec![path.clone()]);
     }
     let none = |and: &str| {
         let own = if paths[0].is_dir() { "this is not the folder of a run" } else { "no such run" };
@@ -227,7 +240,7 @@ pub fn find_run(base: &Path, text: &str) -> Result<PathBuf, LoadError> {
         let base = base.display();
         return Err(none(&format!("no folder {base} whose labels could be looked through")));
     }
-    let is_meant = |run: &&HistoryRun| {
+    let is_meant = |run: &HistoryRun| {
         let labels = &run.meta.labels;
         let named = text
             .split_once('=')
@@ -236,9 +249,34 @@ pub fn find_run(base: &Path, text: &str) -> Result<PathBuf, LoadError> {
             && labels.get("commit").is_some_and(|commit| commit.starts_with(text));
         named || is_commit || labels.values().any(|own| own == text)
     };
-    let runs = history(base, &Filter::default(), Extent::Totals)?.runs;
-    let found = runs.iter().rfind(is_meant).map(|run| PathBuf::from(&run.folder));
-    found.ok_or_else(|| none(&format!("no run in {} has such a label", base.display())))
+    let found = last(base, most.max(1), is_meant)?;
+    match found.is_empty() {
+        true => Err(none(&format!("no run in {} has such a label", base.display()))),
+        false => Ok(found),
+    }
+}
+
+/// The last so many runs of a folder, the oldest first.
+///
+/// # Errors
+/// The folder cannot be read, or has no run.
+pub fn last_runs(base: &Path, most: usize) -> Result<Vec<PathBuf>, LoadError> {
+    let found = last(base, most, |_| true)?;
+    match found.is_empty() {
+        true => Err(LoadError(format!("{}: there is no run", base.display()))),
+        false => Ok(found),
+    }
+}
+
+fn last(
+    base: &Path,
+    most: usize,
+    is_meant: impl Fn(&HistoryRun) -> bool,
+) -> Result<Vec<PathBuf>, LoadError> {
+    let mut runs = history(base, &Filter::default(), Extent::Totals)?.runs;
+    runs.retain(is_meant);
+    let first = runs.len().saturating_sub(most);
+    Ok(runs.drain(first..).map(|run| PathBuf::from(run.folder)).collect())
 }
 
 /// Most plans or processors that a trend names.
@@ -259,22 +297,20 @@ pub fn history_text(document: &HistoryDocument, show: &Show) -> String {
     let longest = names.iter().map(|name| text_width(name)).max().unwrap_or(3).max(3);
     let name = longest.min((width - 1).saturating_sub(NUMBERS).max(10));
     let mut out = format!(
-        "\n {:name$} {:>8} {:>8} {:>8} {:>8} {:>8} {:>10}  labels\n",
+        "\n {:name$} {:>8} {:>8} {:>8} {:>8} {:>8} {:>10}  doubt, labels\n",
         "run", "length", "rate", "errors", "p50", "p99", "outcome"
     );
     for (run, own) in document.runs.iter().zip(names) {
-        let outcome = match (run.outcome_label(), run.validity.as_str()) {
-            ("failed", _) => "FAILED",
-            ("passed", "invalid") => "invalid",
-            (label, _) => label,
-        };
+        let outcome = outcome_word(run.outcome_label());
         // The beginning of a name says when it was, and tells it from others of its plan.
         let mut line = format!(" {}", pad(&begin(&own, name), name));
         for number in numbers(run) {
             let _ = write!(line, " {number:>8}");
         }
         let _ = write!(line, " {outcome:>10}");
-        let (labels, used) = (labels(&run.meta.labels), text_width(&line) + 2);
+        let said = [doubt(&run.validity).to_owned(), labels(&run.meta.labels)];
+        let said: Vec<String> = said.into_iter().filter(|text| !text.is_empty()).collect();
+        let (labels, used) = (said.join(" "), text_width(&line) + 2);
         match width.saturating_sub(used) {
             _ if labels.is_empty() => {}
             room if room >= LABELS || room >= text_width(&labels) => {
@@ -338,6 +374,8 @@ pub fn trend(history: &HistoryDocument, of: &MeasureOf) -> TrendDocument {
         folder: run.folder.clone(),
         started_unix: run.meta.started_unix,
         labels: run.meta.labels.clone(),
+        outcome: run.outcome_label().to_owned(),
+        validity: run.validity.clone(),
         value: *value,
         step: step(at),
     });
@@ -419,15 +457,19 @@ pub fn trend_text(trend: &TrendDocument, show: &Show) -> String {
     let most = trend.runs.iter().map(|run| run.value).fold(0.0, f64::max);
     let names: Vec<String> = trend.runs.iter().map(named).collect();
     let name = names.iter().map(|name| text_width(name)).max().unwrap_or(0).min(width / 2);
-    let room = width.saturating_sub(name + 14).max(8);
-    for (run, own) in trend.runs.iter().zip(&names) {
+    let states: Vec<String> =
+        trend.runs.iter().map(|run| state(&run.outcome, &run.validity)).collect();
+    let state = states.iter().map(|state| text_width(state)).max().unwrap_or(0);
+    let room = width.saturating_sub(name + state + 16).max(8);
+    for ((run, own), said) in trend.runs.iter().zip(&names).zip(&states) {
         if let Some(step) = run.step {
             let _ = writeln!(out, " {} step of {:+.1}% here", "─".repeat(8), step * 100.0);
         }
         let bar = if most > 0.0 { (run.value / most * room as f64).round() as usize } else { 0 };
         let line = format!(
-            " {} {:>9} {}",
+            " {}  {} {:>9} {}",
             pad(&shorten(own, name), name),
+            pad(said, state),
             shown(run.value),
             "▬".repeat(bar)
         );
@@ -452,6 +494,24 @@ pub fn trend_text(trend: &TrendDocument, show: &Show) -> String {
         let _ = writeln!(out, " note     {number} run{verb} not have this measure");
     }
     out
+}
+
+/// What a run came to, in a column: what failed stands out.
+fn outcome_word(outcome: &str) -> &str {
+    if outcome == "failed" { "FAILED" } else { outcome }
+}
+
+/// How far the numbers of a run can be trusted, where that is in doubt.
+fn doubt(validity: &str) -> &str {
+    if matches!(validity, "valid" | NONE) { "" } else { validity }
+}
+
+/// Both: `FAILED, invalid`.
+fn state(outcome: &str, validity: &str) -> String {
+    match doubt(validity) {
+        "" => outcome_word(outcome).to_owned(),
+        doubt => format!("{}, {doubt}", outcome_word(outcome)),
+    }
 }
 
 /// A run of a trend: when it was, and its commit or its other labels.

@@ -1,5 +1,5 @@
 //! The result as JUnit XML, which build servers show as tests: one for each threshold and each check, and one of the
-//! run itself, which fails for what is neither.
+//! run itself, which fails for what is neither: what is incomplete, or numbers that `--strict` refuses.
 
 use std::fmt::Write as _;
 
@@ -72,15 +72,26 @@ fn tests(run: &RunDocument) -> Vec<Test> {
         .reasons
         .iter()
         .filter(|own| !matches!(own.kind.as_str(), "threshold" | "check"));
+    let refused = is_refused(run).then(|| {
+        let why = run.validity_reasons.iter().filter(|own| own.validity == "invalid");
+        let why: Vec<String> = why.map(|own| format!("{}: {}", own.rule, own.observed)).collect();
+        format!("the numbers are invalid, which --strict refuses: {}", why.join("; "))
+    });
     let others: Vec<&str> = run
         .interrupted
         .then_some(INTERRUPTED)
         .into_iter()
         .chain(others.map(|own| own.text.as_str()))
+        .chain(refused.as_deref())
         .collect();
     let failure = (!others.is_empty()).then(|| others.join("; "));
     tests.push(Test { class: "run", name: "the run".to_owned(), failure, note: None });
     tests
+}
+
+/// Whether the run fails for its numbers: they are invalid, and `--strict` was given.
+pub(crate) fn is_refused(run: &RunDocument) -> bool {
+    run.meta.strict && run.validity == "invalid"
 }
 
 /// Text in XML 1.0, which has no control characters.
@@ -103,8 +114,26 @@ pub(crate) fn escaped(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests_of_text {
+mod own_tests {
     use super::*;
+    use crate::document::ValidityReason;
+
+    #[test]
+    fn numbers_that_strict_refuses_are_a_failed_test() {
+        let reason = ValidityReason {
+            rule: "send_delay".to_owned(),
+            validity: "invalid".to_owned(),
+            observed: "half of the requests were late".to_owned(),
+            ..ValidityReason::default()
+        };
+        let mut run = RunDocument { validity: "invalid".to_owned(), ..RunDocument::default() };
+        run.validity_reasons = vec![reason];
+        assert!(junit(&run).contains("failures=\"0\""), "without --strict");
+        run.meta.strict = true;
+        let refused = junit(&run);
+        let wanted = "<failure message=\"the numbers are invalid, which --strict refuses: send_delay: half of the requests were late\">";
+        assert!(refused.contains("failures=\"1\"") && refused.contains(wanted), "{refused}");
+    }
 
     #[test]
     fn text_is_no_markup() {

@@ -42,9 +42,9 @@ pub const NO_PARQUET: &str =
 pub const WRITES_PARQUET: bool = cfg!(feature = "parquet");
 
 pub use compare::{
-    ComparedRow, ComparedRun, ComparedValue, ComparisonDocument, Differing, GateRow, Pair,
-    RunAbout, Side, compare_html, compare_markdown, compare_runs, compare_text, comparison_schema,
-    decode_baseline, encode_baseline, read_baseline,
+    ComparedRow, ComparedRun, ComparedSide, ComparedValue, ComparisonDocument, Differing, GateRow,
+    Pair, RunAbout, Side, compare_html, compare_markdown, compare_runs, compare_text,
+    comparison_schema, decode_baseline, encode_baseline, read_baseline,
 };
 pub use document::*;
 pub use export::{Format, export};
@@ -56,7 +56,7 @@ pub use folder::{
 pub use group_path::group_path;
 pub use history::{
     Extent, Filter, HistoryDocument, HistoryRun, OUTCOMES, TrendDocument, TrendRun, VALIDITIES,
-    find_run, history, history_run, history_text, trend, trend_text,
+    find_run, find_runs, history, history_run, history_text, last_runs, trend, trend_text,
 };
 pub use html::{Details, RunCurves, html};
 pub use json::{document, request_rows, write_json};

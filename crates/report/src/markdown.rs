@@ -9,6 +9,7 @@ use squall_metrics::with_tags;
 
 use crate::document::{Row, RunDocument};
 use crate::group_path::path;
+use crate::junit::is_refused;
 use crate::markup::{code, plain};
 
 /// Most rows of requests and groups, and of checks.
@@ -27,6 +28,15 @@ pub fn markdown(run: &RunDocument) -> String {
         (false, true) => ("❌", "interrupted; up to then it failed"),
     };
     let all = &run.totals;
+    // What the numbers say is worth nothing then.
+    let (mark, word) = match (run.validity.as_str(), is_refused(run)) {
+        ("invalid", true) => ("❌", format!("has invalid numbers; by them: {word}")),
+        ("invalid", false) if mark == "✅" => {
+            ("⚠️", format!("has invalid numbers; by them: {word}"))
+        }
+        ("invalid", false) => (mark, format!("has invalid numbers; by them: {word}")),
+        _ => (mark, word.to_owned()),
+    };
     let _ = writeln!(out, "## {mark} {} {word}\n", code(&run.meta.plan));
     for reason in &run.outcome.reasons {
         let _ = writeln!(out, "- {}", plain(&reason.text));
@@ -162,5 +172,25 @@ fn latency(row: &Row, name: &str) -> String {
             let own = &row.latency_us;
             of(Some(own.p50), Some(own.p95), Some(own.p99)).map_or("–".to_owned(), time)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn invalid_numbers_are_in_the_headline() {
+        let mut run = RunDocument { validity: "valid".to_owned(), ..RunDocument::default() };
+        (run.meta.plan, run.outcome.passed) = ("smoke".to_owned(), true);
+        let headline =
+            |run: &RunDocument| markdown(run).lines().next().unwrap_or_default().to_owned();
+        assert_eq!(headline(&run), "## ✅ `smoke` passed");
+        run.validity = "invalid".to_owned();
+        assert_eq!(headline(&run), "## ⚠️ `smoke` has invalid numbers; by them: passed");
+        run.meta.strict = true;
+        assert_eq!(headline(&run), "## ❌ `smoke` has invalid numbers; by them: passed");
+        (run.meta.strict, run.outcome.passed) = (false, false);
+        assert_eq!(headline(&run), "## ❌ `smoke` has invalid numbers; by them: failed");
     }
 }

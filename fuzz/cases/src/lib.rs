@@ -203,11 +203,11 @@ fn measure(bytes: &[u8]) {
 fn baseline(bytes: &[u8]) {
     use squall_report::{Side, compare_html, compare_markdown, compare_runs, compare_text};
     let decoded = squall_report::decode_baseline(bytes);
-    let Ok((about, sketch)) = decoded.or_else(|_| squall_report::read_baseline(bytes)) else {
+    let Ok((abouts, sketch)) = decoded.or_else(|_| squall_report::read_baseline(bytes)) else {
         return;
     };
     let measured = squall_analysis::Measured::Blocks(sketch);
-    let side = Side { name: "a".to_owned(), about, measured };
+    let side = Side::new("a", abouts, measured);
     let document = compare_runs(&[side.clone(), side], &[]);
     let show = squall_report::Show { columns: 80, color: false, explain: false };
     let _ = (compare_text(&document, &show), compare_markdown(&document), compare_html(&document));

@@ -221,9 +221,7 @@ fn sketch(rows: &[Vec<Response>], seconds: u32) -> Measured {
     }
     let mut builder = SketchBuilder::new(0, seconds);
     slices.iter().for_each(|slice| builder.add(slice));
-    let mut counting = builder.counting();
-    slices.iter().for_each(|slice| counting.add(slice));
-    Measured::Blocks(counting.finish())
+    Measured::Blocks(builder.finish())
 }
 
 /// A step by a factor at the 18th of 30 runs: how many series show it there, one run off, not at all, and otherwise.

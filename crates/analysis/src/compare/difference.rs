@@ -3,8 +3,13 @@
 
 use squall_metrics::RowKey;
 
+use super::advice::{Needed, needed};
 use super::estimate::{Estimate, Measured};
 use super::measure::{GRID, MEASURES, Measure, Scale};
+use super::percentiles::{Percentiles, Tails};
+use super::sketch::{Block, RowSketch};
+use super::spread::{Ratio, Spread, spread, together};
+use crate::confidence::Unknown;
 use crate::long_run::{Z, factor, freedom, t_quantile};
 
 /// How much two runs of the same differ by more than their seconds show, as a share of what is measured (one
@@ -14,14 +19,16 @@ const BETWEEN_RUNS: f64 = 0.005;
 /// The same of a latency, in µs: what waking up takes is another in each run.
 const BETWEEN_RUNS_US: f64 = 10.0;
 /// The chance that a comparison of two equal runs finds any change.
-const FALSE_ALARM: f64 = 0.05;
+pub(super) const FALSE_ALARM: f64 = 0.05;
 /// Changes below are no matter: a value whose interval lies within is the same. As a share, or in points of errors.
-const SAME: (f64, f64) = (0.05, 0.005);
+pub(super) const SAME: (f64, f64) = (0.05, 0.005);
 /// Times are compared as if they took at least this, in µs: a histogram counts from 1.
 const LEAST_US: f64 = 0.5;
 /// Quantile of the normal distribution for as many bands as the shift function has, all together, at 95%
 /// (Šidák, "Rectangular confidence regions for the means of multivariate normal distributions", JASA 62, 1967).
 const Z_ALL_BANDS: f64 = 2.88;
+/// How far from a change its standard error is measured, on its scale.
+const NEAR: (f64, f64) = (0.05, 0.005);
 
 /// What is said of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +74,14 @@ pub struct Difference {
     pub p: Option<f64>,
     /// What is said of it.
     pub result: DifferenceResult,
+    /// Its standard error: of the logarithm of the ratio, or in points; `None`: it is not known.
+    pub error: Option<f64>,
+    /// The part of that which is between runs: longer ones do not make it smaller, more do.
+    pub between_runs: f64,
+    /// Why nothing is known of how far it may be chance.
+    pub why: Option<&'static str>,
+    /// Of one that is unclear, how much more would probably tell.
+    pub needed: Option<Needed>,
 }
 
 /// How a row differs between two runs.
@@ -109,29 +124,22 @@ impl RowComparison {
     }
 }
 
-/// Compares two runs. A change counts as one if it is more than chance among all that are looked at together:
-/// the chance that two equal runs show any is 5% at most (Holm, "A simple sequentially rejective multiple test
-/// procedure", Scandinavian Journal of Statistics 6, 1979).
+/// Compares two sides, each a run or several of the same thing ([`Measured::pool`]). A change counts as one if it is more
+/// than chance among all that are looked at together: the chance that two equal sides show any is 5% at most (Holm, "A
+/// simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979).
 pub fn compare(before: &Measured, after: &Measured) -> Comparison {
     let (first, second) = (before.keys(), after.keys());
     let common = common_rows(&first, &second);
-    let mut rows: Vec<RowComparison> = common
-        .iter()
-        .map(|(at, other)| {
-            let of = |measure| {
-                difference(measure, before.estimate(*at, measure), after.estimate(*other, measure))
-            };
-            RowComparison {
-                key: first[*at].clone(),
-                differences: MEASURES.map(of).to_vec(),
-                shift: shift((before, *at), (after, *other)),
-                curves: [curve(before, *at), curve(after, *other)],
-            }
-        })
-        .collect();
+    let of_row = |(at, other): &(usize, usize)| {
+        row(first[*at].clone(), &Row::new(before, *at), &Row::new(after, *other))
+    };
+    let mut rows: Vec<RowComparison> = common.iter().map(of_row).collect();
     let mut tested: Vec<&mut Difference> =
         rows.iter_mut().flat_map(|row| &mut row.differences).collect();
     let tests = decide(&mut tested);
+    for own in tested.into_iter().filter(|own| own.result == DifferenceResult::Unclear) {
+        own.needed = needed(own, own.wanted_error(tests), [before, after]);
+    }
     let only = |own: &[Option<RowKey>], others: &[Option<RowKey>]| -> Vec<RowKey> {
         own.iter().filter(|key| !others.contains(key)).flatten().cloned().collect()
     };
@@ -140,6 +148,23 @@ pub fn compare(before: &Measured, after: &Measured) -> Comparison {
         only_before: only(&first, &second),
         only_after: only(&second, &first),
         tests,
+    }
+}
+
+/// Compares a row.
+fn row(key: Option<RowKey>, before: &Row<'_>, after: &Row<'_>) -> RowComparison {
+    // Percentiles are looked at once.
+    let grid = GRID.map(|p| difference(Measure::Percentile(p), before, after));
+    let of = |measure| {
+        let found = grid.iter().find(|own| own.measure == measure).copied();
+        found.unwrap_or_else(|| difference(measure, before, after))
+    };
+    let is_known = before.sketch.is_some() && after.sketch.is_some();
+    RowComparison {
+        key,
+        differences: MEASURES.map(of).to_vec(),
+        shift: grid.into_iter().filter(|_| is_known).filter_map(band).collect(),
+        curves: [before, after].map(curve),
     }
 }
 
@@ -161,27 +186,15 @@ fn common_rows(first: &[Option<RowKey>], second: &[Option<RowKey>]) -> Vec<(usiz
     all.into_iter().filter(|(at, _)| !(is_one && has_rows) || first[*at].is_some()).collect()
 }
 
-/// How each percentile moved.
-fn shift(before: (&Measured, usize), after: (&Measured, usize)) -> Vec<Difference> {
-    let own = |(evidence, row): (&Measured, usize), measure| {
-        evidence.sketch().and_then(|_| evidence.estimate(row, measure))
+/// How a percentile moved, with a band that holds with those of all others; `None`: there is no such change.
+fn band(narrow: Difference) -> Option<Difference> {
+    let change = narrow.change?;
+    let wider = |end: Option<f64>| {
+        let end = (1.0 + end?).ln() - (1.0 + change).ln();
+        Some(((1.0 + change).ln() + end * Z_ALL_BANDS / Z).exp() - 1.0)
     };
-    let points = GRID.iter().map(|p| {
-        let measure = Measure::Percentile(*p);
-        let narrow = difference(measure, own(before, measure), own(after, measure));
-        let wider = |change: f64, end: Option<f64>| {
-            let end = (1.0 + end?).ln() - (1.0 + change).ln();
-            Some(((1.0 + change).ln() + end * Z_ALL_BANDS / Z).exp() - 1.0)
-        };
-        match narrow.change {
-            Some(change) => {
-                let (low, high) = (wider(change, narrow.low), wider(change, narrow.high));
-                Difference { low, high, result: of_band(measure, low, high), ..narrow }
-            }
-            None => narrow,
-        }
-    });
-    points.filter(|point| point.change.is_some()).collect()
+    let (low, high) = (wider(narrow.low), wider(narrow.high));
+    Some(Difference { low, high, result: of_band(narrow.measure, low, high), ..narrow })
 }
 
 /// What a band says: it holds with all others, so that one beside 0 is a change.
@@ -196,78 +209,237 @@ fn of_band(measure: Measure, low: Option<f64>, high: Option<f64>) -> DifferenceR
 }
 
 /// The mean latency of a row, by block; a block without any has that before it.
-fn curve(evidence: &Measured, row: usize) -> Vec<f64> {
-    let blocks = evidence.sketch().and_then(|sketch| sketch.rows.get(row)).map(|row| &row.blocks);
+fn curve(row: &Row<'_>) -> Vec<f64> {
     let mut last = 0.0;
-    let means = blocks.into_iter().flatten().map(|block| {
-        if block.complete > 0 {
-            last = block.sum_us / block.complete as f64;
+    let means = row.sketch.into_iter().flat_map(RowSketch::blocks).map(|block| {
+        if !block.latency.is_empty() {
+            last = block.sum_us / block.latency.count() as f64;
         }
         last
     });
     means.collect()
 }
 
-/// How a measure differs, by what two runs say of it. Whether that is more than chance depends on what else
-/// is looked at: [`decide`].
-///
-/// The variances of both add up, each on the side on which it counts (the method of variance estimates
-/// recovery: Zou and Donner, "Construction of confidence limits about effect measures", Statistics in Medicine
-/// 27, 2008).
-pub(super) fn difference(
+/// A row of a side.
+pub(super) struct Row<'m> {
+    measured: &'m Measured,
+    at: usize,
+    sketch: Option<&'m RowSketch>,
+    tails: Option<Tails>,
+}
+
+impl<'m> Row<'m> {
+    /// The row at a position.
+    pub fn new(measured: &'m Measured, at: usize) -> Row<'m> {
+        let sketch = measured.sketch().and_then(|sketch| sketch.rows.get(at));
+        Row { measured, at, sketch, tails: sketch.map(Tails::new) }
+    }
+
+    /// What was counted, by run and block; `None`: that is not known.
+    fn ratio(&self, of: impl Fn(&Block, u64) -> (f64, f64)) -> Option<Ratio> {
+        let seconds = &self.measured.sketch()?.seconds;
+        let run = |(run, seconds): (&Vec<Block>, &Vec<u64>)| {
+            run.iter().zip(seconds).map(|(block, seconds)| of(block, *seconds)).collect()
+        };
+        let runs: Vec<_> = self.sketch?.runs.iter().zip(seconds).map(run).collect();
+        Ratio::new(&runs)
+    }
+
+    /// How many runs it is of.
+    fn runs(&self) -> f64 {
+        self.sketch.map_or(1.0, |sketch| sketch.runs.len() as f64)
+    }
+}
+
+/// How much is known of the difference of two sides, on its scale: of the logarithms, or of the shares themselves.
+struct Contrast<'r> {
+    by: f64,
+    /// The standard error between runs.
+    between: f64,
+    known: Known<'r>,
+}
+
+/// From what that follows.
+enum Known<'r> {
+    /// A standard error, of means and rates.
+    Even(Spread),
+    /// One downward and one upward, from the ends of two intervals: the variances of both add up, each on the side on
+    /// which it counts (the method of variance estimates recovery: Zou and Donner, "Construction of confidence limits
+    /// about effect measures", Statistics in Medicine 27, 2008).
+    Ends { down: Option<f64>, up: Option<f64>, freedom: f64 },
+    /// A test that can be asked about each change.
+    Percentile(Percentiles<'r>),
+}
+
+impl Contrast<'_> {
+    /// The standard error toward another difference, and its degrees of freedom.
+    fn error_toward(&self, other: f64) -> Option<(f64, f64)> {
+        let (own, freedom) = match &self.known {
+            Known::Even(own) => (own.error, own.freedom),
+            Known::Ends { down, up, freedom } => {
+                (if other <= self.by { *down } else { *up }?, *freedom)
+            }
+            Known::Percentile(own) => own.error_toward(self.by, other)?,
+        };
+        Some((own.hypot(self.between), freedom))
+    }
+
+    /// The lower or the upper end of its interval, at 95% confidence.
+    fn end(&self, is_above: bool) -> Option<f64> {
+        let sign = if is_above { 1.0 } else { -1.0 };
+        let far = match &self.known {
+            Known::Percentile(own) => {
+                let (far, quantile) = own.end(self.by, is_above)?;
+                far.hypot(quantile * self.between)
+            }
+            _ => {
+                let (error, freedom) = self.error_toward(sign * f64::INFINITY)?;
+                error * t_quantile(freedom)
+            }
+        };
+        Some(self.by + sign * far)
+    }
+
+    /// The probability of so large a difference from another, or a larger one to either side, where that is the true
+    /// one. `None`: it is not known.
+    fn probability(&self, other: f64) -> Option<f64> {
+        if self.by == other {
+            return Some(1.0);
+        }
+        match self.error_toward(other) {
+            Some((error, freedom)) => Some(outside((self.by - other).abs() / error, freedom)),
+            // Nothing tells the two apart, though both sides are known.
+            None => matches!(self.known, Known::Percentile(_)).then_some(1.0),
+        }
+    }
+
+    /// Its standard error about where it is.
+    fn error(&self, near: f64) -> Option<f64> {
+        let toward = |other: f64| self.error_toward(other).map(|(error, _)| error);
+        let (down, up) = (toward(self.by - near), toward(self.by + near));
+        Some(down.into_iter().chain(up).fold(f64::NAN, f64::max)).filter(|own| own.is_finite())
+    }
+}
+
+/// How a measure differs. Whether that is more than chance depends on what else is looked at: [`decide`].
+pub(super) fn difference(measure: Measure, before: &Row<'_>, after: &Row<'_>) -> Difference {
+    difference_and_doubt(measure, before, after, None).0
+}
+
+/// The same, and the probability of so small a difference, or a smaller one, where another is the true one, which is
+/// given as a change.
+pub(super) fn difference_and_doubt(
     measure: Measure,
-    before: Option<Estimate>,
-    after: Option<Estimate>,
-) -> Difference {
-    let none = Difference {
+    before: &Row<'_>,
+    after: &Row<'_>,
+    other: Option<f64>,
+) -> (Difference, Option<f64>) {
+    let estimates = [before, after].map(|row| row.measured.estimate(row.at, measure));
+    let [own, of_other] = estimates;
+    let mut found = Difference {
         measure,
-        before,
-        after,
+        before: own,
+        after: of_other,
         change: None,
         low: None,
         high: None,
         p: None,
         result: DifferenceResult::Unknown,
+        error: None,
+        between_runs: 0.0,
+        why: None,
+        needed: None,
     };
-    let (Some(own), Some(other)) = (before, after) else { return none };
-    let scaled = |value: f64| match measure.scale() {
-        Scale::Points => value,
-        Scale::Ratio if measure.is_time() => value.max(LEAST_US).ln(),
-        Scale::Ratio => value.ln(),
-    };
-    let (from, to) = (scaled(own.value), scaled(other.value));
+    let (Some(own), Some(of_other)) = (own, of_other) else { return (found, None) };
+    let (from, to) = (scaled(measure, own.value), scaled(measure, of_other.value));
     if !from.is_finite() || !to.is_finite() {
-        return none;
+        return (found, None);
     }
     let shown = |by: f64| match measure.scale() {
         Scale::Points => by,
         Scale::Ratio => by.exp() - 1.0,
     };
-    let together = Together::new(&own, &other);
-    // The standard error of an estimate toward one of its ends.
-    let error = |estimate: &Estimate, end: Option<f64>| {
-        let far = (scaled(end?) - scaled(estimate.value)).abs();
-        Some(
-            far / t_quantile(freedom(estimate.blocks, estimate.correlation))
-                * together.factor(estimate),
-        )
+    let of_runs = |row: &Row<'_>, value| between_runs(measure, value) / row.runs().sqrt();
+    let between = of_runs(before, own.value).hypot(of_runs(after, of_other.value));
+    found.change = Some(shown(to - from));
+    found.between_runs = between;
+    let known = match known(measure, before, after, [own, of_other]) {
+        Ok(known) => known,
+        Err(why) => return (Difference { why: Some(why), ..found }, None),
     };
-    let between = between_runs(measure, own.value).hypot(between_runs(measure, other.value));
-    let reach = |first: Option<f64>, second: Option<f64>| {
-        let standard_error = first?.hypot(second?).hypot(between);
-        Some(Reach { standard_error, freedom: together.freedom })
-    };
-    let down = reach(error(&own, own.high), error(&other, other.low));
-    let up = reach(error(&own, own.low), error(&other, other.high));
-    let by = to - from;
-    let toward_zero = if by >= 0.0 { down } else { up };
-    Difference {
-        change: Some(shown(by)),
-        low: down.map(|reach| shown(by - reach.half())),
-        high: up.map(|reach| shown(by + reach.half())),
-        p: toward_zero.map(|reach| reach.probability(by.abs())),
-        ..none
+    let contrast = Contrast { by: to - from, between, known };
+    let near = if measure.scale() == Scale::Points { NEAR.1 } else { NEAR.0 };
+    found.low = contrast.end(false).map(shown);
+    found.high = contrast.end(true).map(shown);
+    found.p = contrast.probability(0.0);
+    found.error = contrast.error(near);
+    let other = other.map(|other| match measure.scale() {
+        Scale::Points => other,
+        Scale::Ratio => (1.0 + other).ln(),
+    });
+    let doubt = other.and_then(|other| {
+        let is_short_of = if other >= 0.0 { contrast.by < other } else { contrast.by > other };
+        Some(if is_short_of { contrast.probability(other)? / 2.0 } else { 0.5 })
+    });
+    (found, doubt)
+}
+
+/// A value on the scale on which it is compared.
+fn scaled(measure: Measure, value: f64) -> f64 {
+    match measure.scale() {
+        Scale::Points => value,
+        Scale::Ratio if measure.is_time() => value.max(LEAST_US).ln(),
+        Scale::Ratio => value.ln(),
     }
+}
+
+/// What is known of how a difference varies, or why nothing is.
+fn known<'r>(
+    measure: Measure,
+    before: &'r Row<'_>,
+    after: &'r Row<'_>,
+    estimates: [Estimate; 2],
+) -> Result<Known<'r>, &'static str> {
+    let even = |of: fn(&Block, u64) -> (f64, f64)| {
+        let (first, second) = (before.ratio(of)?, after.ratio(of)?);
+        // Nothing is a share of nothing.
+        let scales = [first.value, second.value].map(|value| value.max(1e-9));
+        let found = spread([&first, &second], scales, |_| 0.0);
+        Some(Known::Even(found))
+    };
+    let found = match (measure, &before.tails, &after.tails) {
+        (Measure::Rate, Some(_), Some(_)) => {
+            even(|block, seconds| (block.count as f64, seconds as f64))
+        }
+        (Measure::Mean, Some(_), Some(_)) => {
+            even(|block, _| (block.sum_us, block.latency.count() as f64))
+        }
+        (Measure::Percentile(p), Some(before), Some(after)) => {
+            let known = Percentiles { before, after, share: 1.0 - p / 100.0 };
+            known.evidence(0.0).map(|_| Known::Percentile(known))
+        }
+        _ => return ends(measure, estimates),
+    };
+    found.ok_or(Unknown::Seconds.text())
+}
+
+/// The same from intervals of both values.
+fn ends<'r>(measure: Measure, [own, other]: [Estimate; 2]) -> Result<Known<'r>, &'static str> {
+    let sides = [&own, &other].map(|side| (side.blocks, side.correlation));
+    let (correlation, both_freedom) = together(sides);
+    let error = |estimate: &Estimate, end: Option<f64>| {
+        let far = (scaled(measure, end?) - scaled(measure, estimate.value)).abs();
+        let own = estimate.correlation;
+        let more = (factor(correlation.unwrap_or(own)) / factor(own)).sqrt();
+        Some(far / t_quantile(freedom(estimate.blocks, own)) * more)
+    };
+    let both = |first: Option<f64>, second: Option<f64>| Some(first?.hypot(second?));
+    let down = both(error(&own, own.high), error(&other, other.low));
+    let up = both(error(&own, own.low), error(&other, other.high));
+    if down.is_none() && up.is_none() {
+        return Err(own.why.or(other.why).unwrap_or(Unknown::Seconds.text()));
+    }
+    Ok(Known::Ends { down, up, freedom: both_freedom })
 }
 
 /// How much a measure differs between runs by itself, on its scale.
@@ -281,75 +453,21 @@ fn between_runs(measure: Measure, value: f64) -> f64 {
     }
 }
 
-/// Above this correlation of neighbours a standard error that is far too small is likelier than t has it, and false
-/// alarms come from these: the blocks of one run alone count. Of 200 comparisons of equal runs whose blocks have a
-/// correlation of 0.8, 13 are false alarms with it and 15 without; below 0.4 there are hardly any.
-const CORRELATED: f64 = 0.4;
-
-/// What is known of the correlation of seconds in two runs.
-struct Together {
-    /// That of both; `None`: each has its own.
-    correlation: Option<f64>,
-    /// The degrees of freedom of what follows from both.
-    freedom: f64,
-}
-
-impl Together {
-    /// A run of half a minute knows badly how much its seconds have in common, and two know better: unless they
-    /// differ in that by more than two standard errors (about 1/√n each), both have what they have on average.
-    fn new(own: &Estimate, other: &Estimate) -> Together {
-        let blocks = own.blocks + other.blocks;
-        let apart = (own.correlation - other.correlation).abs();
-        if apart > 2.0 * (1.0 / own.blocks + 1.0 / other.blocks).sqrt() {
-            let each = [own, other].map(|one| freedom(one.blocks, one.correlation));
-            return Together { correlation: None, freedom: each[0].min(each[1]) };
-        }
-        let sum = own.blocks * own.correlation + other.blocks * other.correlation;
-        let correlation = sum / blocks;
-        let counted = if correlation > CORRELATED { blocks / 2.0 } else { blocks };
-        let freedom = freedom(counted, correlation);
-        Together { correlation: Some(correlation), freedom }
-    }
-
-    /// By which factor that changes the standard error of an estimate.
-    fn factor(&self, estimate: &Estimate) -> f64 {
-        let both = self.correlation.unwrap_or(estimate.correlation);
-        (factor(both) / factor(estimate.correlation)).sqrt()
-    }
-}
-
-/// How far a difference may be from the true one.
-#[derive(Debug, Clone, Copy)]
-struct Reach {
-    standard_error: f64,
-    freedom: f64,
-}
-
-impl Reach {
-    /// Half the width of its interval, at 95% confidence.
-    fn half(&self) -> f64 {
-        self.standard_error * t_quantile(self.freedom)
-    }
-
-    /// The probability of so large a difference, or a larger one to either side, where there is none.
-    fn probability(&self, by: f64) -> f64 {
-        if by == 0.0 {
-            return 1.0;
-        }
-        let (t, v) = (by / self.standard_error, self.freedom);
-        // Wallace, "Bounds on normal approximations to Student's and the chi-square distributions", Annals of
-        // Mathematical Statistics 30, 1959: right to 2% of itself, which is enough to compare with 5%.
-        let z = match v.is_finite() {
-            true => (8.0 * v + 1.0) / (8.0 * v + 3.0) * (v * (1.0 + t * t / v).ln()).sqrt(),
-            false => t,
-        };
-        normal_outside(z)
-    }
+/// The probability that a variable of Student's t with so many degrees of freedom is farther than so much from 0.
+///
+/// Wallace, "Bounds on normal approximations to Student's and the chi-square distributions", Annals of Mathematical
+/// Statistics 30, 1959: right to 2% of itself, which is enough to compare with 5%.
+fn outside(t: f64, v: f64) -> f64 {
+    let z = match v.is_finite() {
+        true => (8.0 * v + 1.0) / (8.0 * v + 3.0) * (v * (1.0 + t * t / v).ln()).sqrt(),
+        false => t,
+    };
+    normal_outside(z)
 }
 
 /// The probability that a normal variable is farther than so many deviations from its mean (erfc of z/√2, by the
 /// Chebyshev fit of Press et al., *Numerical Recipes*, 6.2: right to 1.2e-7 of itself).
-fn normal_outside(z: f64) -> f64 {
+pub(super) fn normal_outside(z: f64) -> f64 {
     const FIT: [f64; 10] = [
         -1.265_512_23,
         1.000_023_68,
@@ -388,6 +506,13 @@ pub(super) fn decide(differences: &mut [&mut Difference]) -> usize {
     count
 }
 
+impl Difference {
+    /// Whether its interval excludes that there is none.
+    pub fn excludes_none(&self) -> bool {
+        self.low.is_some_and(|low| low > 0.0) || self.high.is_some_and(|high| high < 0.0)
+    }
+}
+
 fn is_same(measure: Measure, low: f64, high: f64) -> bool {
     let most = match measure.scale() {
         Scale::Ratio => SAME.0,
@@ -409,20 +534,21 @@ mod tests {
         for (t, freedom, expected) in
             [(2.228, 10.0, 0.05), (4.587, 10.0, 0.001), (3.850, 20.0, 0.001)]
         {
-            let reach = Reach { standard_error: 1.0, freedom };
-            let own = reach.probability(t);
+            let own = outside(t, freedom);
             assert!((own / expected - 1.0).abs() < 0.03, "t {t}, {freedom}: {own}");
         }
     }
 
     #[test]
     fn a_change_is_one_among_all_that_are_looked_at() {
+        let nothing = Measured::Values(Vec::new());
+        let none = Row::new(&nothing, 0);
         let of = |p: f64| Difference {
             p: Some(p),
             change: Some(0.1),
             low: Some(0.01),
             high: Some(0.2),
-            ..difference(Measure::Mean, None, None)
+            ..difference(Measure::Mean, &none, &none)
         };
         let mut all = [of(0.02), of(0.001), of(0.6), of(0.015)];
         let count = decide(&mut all.iter_mut().collect::<Vec<_>>());

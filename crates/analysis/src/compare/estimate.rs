@@ -3,8 +3,8 @@
 
 use squall_metrics::RowKey;
 
-use super::measure::{GRID, Measure};
-use super::sketch::{RowSketch, Sketch};
+use super::measure::Measure;
+use super::sketch::{Block, RowSketch, Sketch};
 use crate::confidence::{
     Interval, Unknown, Values, deviations, percentile_interval, ratio_interval,
 };
@@ -30,7 +30,7 @@ pub struct Estimate {
 /// Values of a row: what identifies it (`None`: all requests together), and each measure that is known.
 pub type RowValues = (Option<RowKey>, Vec<(Measure, Estimate)>);
 
-/// What a run is compared by.
+/// What a side of a comparison is compared by: a run, or several of the same thing.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Measured {
     /// Its blocks.
@@ -85,6 +85,19 @@ impl Measured {
         }
     }
 
+    /// Several runs as one side. `None`: there is none, or one of several has values alone.
+    pub fn pool(mut runs: Vec<Measured>) -> Option<Measured> {
+        if runs.len() == 1 {
+            return runs.pop();
+        }
+        let sketches = runs.into_iter().map(|run| match run {
+            Measured::Blocks(sketch) => Some(sketch),
+            Measured::Values(_) => None,
+        });
+        let sketches: Vec<Sketch> = sketches.collect::<Option<_>>()?;
+        (!sketches.is_empty()).then(|| Measured::Blocks(Sketch::pool(sketches)))
+    }
+
     /// Its blocks; `None`: it has none.
     pub fn sketch(&self) -> Option<&Sketch> {
         match self {
@@ -102,24 +115,25 @@ impl Sketch {
             let value = (by > 0.0).then_some(of / by)?;
             Some(Estimate::of(value, ratio_interval(&pairs), &pairs))
         };
-        let blocks = || row.blocks.iter();
+        let blocks = || row.blocks();
         if row.count() == 0 {
             return None;
         }
         match measure {
             Measure::Rate => {
                 let counts = blocks().map(|block| block.count as f64);
-                ratio(counts.zip(self.seconds.iter().map(|seconds| *seconds as f64)).collect())
+                let seconds = self.seconds.iter().flatten();
+                ratio(counts.zip(seconds.map(|seconds| *seconds as f64)).collect())
             }
             Measure::Mean => {
-                ratio(blocks().map(|block| (block.sum_us, block.complete as f64)).collect())
+                ratio(blocks().map(|block| (block.sum_us, block.latency.count() as f64)).collect())
             }
             Measure::ErrorRate => Some(errors(row)),
             Measure::Percentile(p) => {
                 let percentiles = Percentiles { sketch: self, row };
                 let interval = percentile_interval(&percentiles, p);
                 let pairs = percentiles.above(1.0 - p / 100.0);
-                (row.complete() > 0).then(|| Estimate::of(row.percentile(p), interval, &pairs))
+                (!row.latency.is_empty()).then(|| Estimate::of(row.percentile(p), interval, &pairs))
             }
         }
     }
@@ -130,10 +144,10 @@ impl Sketch {
 /// they come together, as for percentiles. So no error in n requests is still up to 3.7 in n.
 fn errors(row: &RowSketch) -> Estimate {
     let pairs: Vec<(f64, f64)> =
-        row.blocks.iter().map(|block| (block.errors as f64, block.count as f64)).collect();
+        row.blocks().map(|block| (block.errors as f64, block.count as f64)).collect();
     let (errors, count) = pairs.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     let share = errors / count;
-    if row.blocks.len() < 2 {
+    if pairs.len() < 2 {
         return Estimate::alone(share, Unknown::Seconds.text());
     }
     let varies = deviations(&pairs);
@@ -166,26 +180,22 @@ struct Percentiles<'s> {
 
 impl Values for Percentiles<'_> {
     fn count(&self) -> f64 {
-        self.row.complete() as f64
+        self.row.latency.count() as f64
     }
 
     fn batches(&self) -> usize {
-        self.row.blocks.len()
+        self.row.blocks().count()
     }
 
     fn seconds(&self) -> f64 {
-        self.sketch.seconds.iter().sum::<u64>() as f64
+        self.sketch.total_seconds() as f64
     }
 
     fn above(&self, share: f64) -> Vec<(f64, f64)> {
-        let p = (1.0 - share) * 100.0;
-        // Every percentile that is asked for is one of the grid, but for rounding.
-        let at = GRID.iter().position(|own| (own - p).abs() < 1e-6).unwrap_or(GRID.len() - 1);
-        self.row
-            .blocks
-            .iter()
-            .map(|block| (block.above[at] as f64, block.complete as f64))
-            .collect()
+        let value = self.row.latency.percentile((1.0 - share) * 100.0);
+        let of =
+            |block: &Block| (block.latency.count_above(value) as f64, block.latency.count() as f64);
+        self.row.blocks().map(of).collect()
     }
 
     fn exceeded_by(&self, many: f64) -> (f64, f64) {

@@ -2,10 +2,17 @@
 
 use squall_metrics::RowKey;
 
-use super::difference::{Difference, DifferenceResult, decide, difference};
+use super::advice::{Needed, needed, wanted_by_gate};
+use super::difference::{Difference, DifferenceResult, Row, decide, difference_and_doubt};
 use super::estimate::Measured;
-use super::measure::{Measure, MeasureOf, error};
+use super::measure::{MeasureOf, Scale, error};
 use crate::threshold::SyntaxError;
+
+/// The probability with which a change that a gate is to catch is said not to be there: less than the 5 in 100 that are
+/// promised, as where seconds have much in common with those long before them 5.3 in 100 are missed with 5.
+const MISSED: f64 = 0.04;
+/// A gate is never asked to tell apart changes that are closer than this to its limit: as a share, or in points.
+const CLOSEST: (f64, f64) = (0.02, 0.002);
 
 /// A change that fails a build: one that is larger, and more than chance.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +26,31 @@ pub struct Gate {
     pub limit: f64,
 }
 
+/// What a gate says of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GateOutcome {
+    /// It got worse by more than the limit, and by more than chance: of equal sides, 5 in 100 at most are called so.
+    Worse,
+    /// It did not: of sides that changed by [`Gate::caught`], 5 in 100 at most are called so.
+    NotWorse,
+    /// What was measured does not tell.
+    CannotTell,
+    /// One of the sides has no such row or value.
+    Missing,
+}
+
+impl GateOutcome {
+    /// In results.
+    pub fn label(self) -> &'static str {
+        match self {
+            GateOutcome::Worse => "worse",
+            GateOutcome::NotWorse => "not_worse",
+            GateOutcome::CannotTell => "cannot_tell",
+            GateOutcome::Missing => "missing",
+        }
+    }
+}
+
 /// What came of a gate for one row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GateResult {
@@ -26,14 +58,18 @@ pub struct GateResult {
     pub text: String,
     /// What it may change by, as in [`Gate`].
     pub limit: f64,
+    /// The change that it is to catch, as in [`Gate::caught`].
+    pub caught: f64,
     /// The row.
     pub row: GatedRow,
-    /// How it changed; `None`: not both runs have it.
+    /// How it changed; `None`: not both sides have it.
     pub difference: Option<Difference>,
-    /// Whether it passed.
-    pub passed: bool,
-    /// Why, in words.
-    pub why: &'static str,
+    /// Whether the change is larger than it may be.
+    pub is_beyond: bool,
+    /// What is said of it.
+    pub outcome: GateOutcome,
+    /// Where that is unknown, how much more would probably tell.
+    pub needed: Option<Needed>,
 }
 
 /// What a gate is held to.
@@ -83,54 +119,80 @@ impl Gate {
         if self.limit.is_sign_positive() { change > self.limit } else { change < self.limit }
     }
 
-    fn result(&self, row: GatedRow, own: Option<Difference>) -> GateResult {
-        let beyond = own.and_then(|own| own.change).is_some_and(|change| self.is_beyond(change));
-        let (passed, why) = match own {
-            Some(Difference { change: Some(_), result, .. }) => match (beyond, result) {
-                (false, _) => (true, "within the limit"),
-                (true, DifferenceResult::Changed) => {
-                    (false, "beyond the limit, and more than chance")
-                }
-                (true, DifferenceResult::Unknown) => {
-                    (false, "beyond the limit; how far it may be chance is not known")
-                }
-                (true, _) => {
-                    (true, "beyond the limit, but it may be chance: longer runs would tell")
-                }
-            },
-            _ if row == GatedRow::Missing => (false, "the first run has no such row"),
-            _ => (false, "not both runs have such a value"),
+    /// The change that it is to catch: twice the limit. Between the two it says what it can.
+    pub fn caught(&self) -> f64 {
+        let closest = if self.of.measure.scale() == Scale::Points { CLOSEST.1 } else { CLOSEST.0 };
+        match self.of.measure.scale() {
+            _ if self.limit.is_sign_positive() => self.limit + self.limit.max(closest),
+            Scale::Points => self.limit + self.limit.min(-closest),
+            // Two falls in a row, which never are one of everything.
+            Scale::Ratio => (1.0 + self.limit) * (1.0 + self.limit.min(-closest)) - 1.0,
+        }
+    }
+
+    fn result(&self, found: Found<'_>, sides: [&Measured; 2]) -> GateResult {
+        let Found { row, difference, doubt, .. } = found;
+        let change = difference.and_then(|own| own.change);
+        let is_beyond = change.is_some_and(|change| self.is_beyond(change));
+        let is_real = difference.is_some_and(|own| own.result == DifferenceResult::Changed);
+        let caught = self.caught();
+        let outcome = match change {
+            None => GateOutcome::Missing,
+            Some(_) if is_beyond && is_real => GateOutcome::Worse,
+            Some(_) if doubt.is_some_and(|p| p < MISSED) => GateOutcome::NotWorse,
+            Some(_) => GateOutcome::CannotTell,
         };
-        GateResult { text: self.text.clone(), limit: self.limit, row, difference: own, passed, why }
+        let scaled = match self.of.measure.scale() {
+            Scale::Points => caught,
+            Scale::Ratio => (1.0 + caught).ln(),
+        };
+        let unsure = difference.filter(|_| outcome == GateOutcome::CannotTell);
+        GateResult {
+            text: self.text.clone(),
+            limit: self.limit,
+            caught,
+            row,
+            difference,
+            is_beyond,
+            outcome,
+            needed: unsure.and_then(|own| needed(&own, wanted_by_gate(scaled), sides)),
+        }
     }
 }
 
-/// Judges two runs by gates: each row that a gate is about is held to it. What is more than chance is decided
-/// among these alone, as they were chosen before.
+/// What was found for a gate and a row.
+struct Found<'g> {
+    gate: &'g Gate,
+    row: GatedRow,
+    difference: Option<Difference>,
+    /// The probability of so small a change where there is one that the gate is to catch.
+    doubt: Option<f64>,
+}
+
+/// Judges two sides, each a run or several of the same thing, by gates: each row that a gate is about is held to it. What
+/// is more than chance is decided among these alone, as they were chosen before.
 pub fn judge(gates: &[Gate], before: &Measured, after: &Measured) -> Vec<GateResult> {
     let (first, second) = (before.keys(), after.keys());
-    let mut found: Vec<(&Gate, GatedRow, Option<Difference>)> = Vec::new();
+    let mut found: Vec<Found<'_>> = Vec::new();
     for gate in gates {
         let rows = gate.of.rows(&first);
         if rows.is_empty() {
-            found.push((gate, GatedRow::Missing, None));
+            found.push(Found { gate, row: GatedRow::Missing, difference: None, doubt: None });
         }
         for at in rows {
-            let of = |measure: Measure| {
-                let other = second.iter().position(|key| *key == first[at])?;
-                let own = difference(
-                    measure,
-                    before.estimate(at, measure),
-                    after.estimate(other, measure),
-                );
-                Some(own).filter(|own| own.before.is_some() && own.after.is_some())
-            };
             let row = first[at].clone().map_or(GatedRow::All, GatedRow::Of);
-            found.push((gate, row, of(gate.of.measure)));
+            let other = second.iter().position(|key| *key == first[at]);
+            let own = other.map(|other| {
+                let (before, after) = (Row::new(before, at), Row::new(after, other));
+                difference_and_doubt(gate.of.measure, &before, &after, Some(gate.caught()))
+            });
+            let own = own.filter(|(own, _)| own.before.is_some() && own.after.is_some());
+            let (difference, doubt) = own.map_or((None, None), |(own, doubt)| (Some(own), doubt));
+            found.push(Found { gate, row, difference, doubt });
         }
     }
-    decide(&mut found.iter_mut().filter_map(|(.., own)| own.as_mut()).collect::<Vec<_>>());
-    found.into_iter().map(|(gate, row, own)| gate.result(row, own)).collect()
+    decide(&mut found.iter_mut().filter_map(|own| own.difference.as_mut()).collect::<Vec<_>>());
+    found.into_iter().map(|own| own.gate.result(own, [before, after])).collect()
 }
 
 #[cfg(test)]
@@ -146,6 +208,20 @@ mod tests {
         assert_eq!(login.of.selector.name.as_deref(), Some("login"));
         assert_eq!((login.limit, login.text.as_str()), (0.025, "p99(login)+2.5%"));
         assert!(of("rate -0%").is_beyond(-0.01) && !of("rate -0%").is_beyond(0.01));
+    }
+
+    #[test]
+    fn a_gate_is_to_catch_twice_its_limit() {
+        let caught = |text: &str| {
+            let gate = Gate::parse(text).unwrap_or_else(|error| panic!("{text}: {error:?}"));
+            (gate.caught() * 1e4).round() / 1e4
+        };
+        assert_eq!([caught("p95 +10%"), caught("error_rate +0.5%")], [0.2, 0.01]);
+        assert_eq!([caught("rate -5%"), caught("rate -90%")], [-0.0975, -0.99]);
+        assert_eq!(
+            [caught("p95 +0%"), caught("rate -0%"), caught("error_rate +0%")],
+            [0.02, -0.02, 0.002]
+        );
     }
 
     #[test]

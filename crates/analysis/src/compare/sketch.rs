@@ -1,21 +1,12 @@
-//! What is kept of a run to compare it: for each row its distribution, and by block of whole seconds how many
-//! ended, how many were errors, the sum of their latencies, and how many exceeded the row's own percentiles.
-//! That takes about 2 KiB a row, however long the run was and however many requests it made.
+//! What is kept of runs to compare them: for each row its distribution, and by block of whole seconds how many ended, how
+//! many were errors, and their latencies in coarse buckets. Buckets are the same in every run, so that several runs are
+//! one sketch ([`Sketch::pool`]). That takes some kilobytes a row, however long the run was and however many requests it
+//! made.
 
-use squall_metrics::{Histogram, RequestStats, RowKey, Slice, SliceSet};
+use squall_metrics::{COARSE, Histogram, RequestStats, RowKey, Slice, SliceSet};
 
-use super::measure::GRID;
 use crate::long_run::MAX_VALUES;
 use crate::row_numbers::RowNumbers;
-
-/// The percentiles at which a distribution is kept: close together where its tail is.
-pub fn quantile_ranks() -> impl Iterator<Item = f64> {
-    let range = |from: u32, to: u32, steps: f64| (from..to).map(move |at| f64::from(at) / steps);
-    range(0, 90, 1.0)
-        .chain(range(90 * 4, 99 * 4, 4.0))
-        .chain(range(99 * 20, 1_998, 20.0))
-        .chain(range(9_990, 10_001, 100.0))
-}
 
 /// What was counted of a row in a block.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -24,12 +15,10 @@ pub struct Block {
     pub count: u64,
     /// How many of them were errors.
     pub errors: u64,
-    /// How many of them have a latency.
-    pub complete: u64,
-    /// The sum of these, in µs.
+    /// The sum of the latencies, in µs.
     pub sum_us: f64,
-    /// How many of these exceed each percentile of [`GRID`] of the row in the whole run.
-    pub above: [u64; GRID.len()],
+    /// The latencies, in µs, to 2 digits.
+    pub latency: Histogram<COARSE>,
 }
 
 /// What is kept of a row.
@@ -37,170 +26,163 @@ pub struct Block {
 pub struct RowSketch {
     /// What identifies it; `None`: all requests together.
     pub key: Option<RowKey>,
-    /// What was counted, by block.
-    pub blocks: Vec<Block>,
-    /// Its distribution, in µs, at each of [`quantile_ranks`]; empty: nothing has a latency.
-    pub quantiles: Vec<u64>,
+    /// The latencies of all runs, in µs, to 3 digits.
+    pub latency: Histogram,
+    /// What was counted, by run and block.
+    pub runs: Vec<Vec<Block>>,
 }
 
-/// A run, as far as it is compared.
+/// Runs, as far as they are compared: one, or several of the same thing.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Sketch {
-    /// How many seconds each block has.
-    pub seconds: Vec<u64>,
+    /// How many seconds each block has, by run.
+    pub seconds: Vec<Vec<u64>>,
     /// All requests together, and each row.
     pub rows: Vec<RowSketch>,
 }
 
-/// Makes a [`Sketch`] of the slices of some seconds of a run, which are read twice: for the distributions, ...
+/// Makes a [`Sketch`] of the slices of some seconds of a run.
 #[derive(Debug)]
 pub struct SketchBuilder {
-    part: Window,
-    seen: SliceSet,
-    /// The distribution of all requests together, and of each row.
-    latencies: Vec<Histogram>,
-}
-
-/// ... and for the blocks.
-#[derive(Debug)]
-pub struct Counting {
-    part: Window,
-    seen: SliceSet,
-    /// The percentiles of each row.
-    limits: Vec<[u64; GRID.len()]>,
-    sketch: Sketch,
-}
-
-/// Which seconds count, and which rows there are.
-#[derive(Debug)]
-struct Window {
     /// The first second, and the one after the last.
-    seconds: (u32, u32),
-    /// Their numbers; the place of each is one more, as all requests together come first.
-    rows: RowNumbers,
-}
-
-impl Window {
-    fn holds(&self, second: u32) -> bool {
-        (self.seconds.0..self.seconds.1).contains(&second)
-    }
-
-    /// The rows of a slice, each with its position; requests also count under that of all together.
-    fn each(&self, slice: &Slice, mut row: impl FnMut(usize, &RequestStats)) {
-        slice.requests().for_each(|(_, stats)| row(0, stats));
-        for (id, stats) in slice.rows() {
-            if let Some(number) = self.rows.get(slice.worker, id) {
-                row(number + 1, stats);
-            }
-        }
-    }
+    window: (u32, u32),
+    /// How many seconds each block has.
+    seconds: Vec<u64>,
+    /// The rows by their numbers; the place of each is one more, as all requests together come first.
+    numbers: RowNumbers,
+    seen: SliceSet,
+    rows: Vec<RowSketch>,
 }
 
 impl SketchBuilder {
     /// Of the seconds from one on and before another.
     pub fn new(from: u32, to: u32) -> SketchBuilder {
-        let part = Window { seconds: (from, to), rows: RowNumbers::new(usize::MAX) };
-        SketchBuilder { part, seen: SliceSet::default(), latencies: Vec::new() }
-    }
-
-    /// Adds a slice; one that was added before is left out.
-    pub fn add(&mut self, slice: &Slice) {
-        self.part.rows.learn(slice);
-        self.latencies.resize_with(1 + self.part.rows.keys().len(), Histogram::default);
-        if self.part.holds(slice.second) && self.seen.insert(slice.worker, slice.second) {
-            self.part.each(slice, |at, stats| self.latencies[at].merge(&stats.latency));
-        }
-    }
-
-    /// The distributions are complete.
-    pub fn counting(self) -> Counting {
-        let length = u64::from(self.part.seconds.1.saturating_sub(self.part.seconds.0));
+        let length = u64::from(to.saturating_sub(from));
         let size = length.div_ceil(MAX_VALUES as u64).max(1);
         // What is left after the last whole block belongs to it.
         let mut seconds = vec![size; (length / size) as usize];
         if let Some(last) = seconds.last_mut() {
             *last += length % size;
         }
-        let keys = std::iter::once(None).chain(self.part.rows.keys().iter().cloned().map(Some));
-        let rows = keys.enumerate().map(|(at, key)| {
-            let quantiles = self.latencies.get(at).map(quantiles).unwrap_or_default();
-            RowSketch { key, blocks: vec![Block::default(); seconds.len()], quantiles }
-        });
-        let rows = rows.collect();
-        let limits = self.latencies.iter().map(|own| GRID.map(|p| own.percentile(p))).collect();
-        let sketch = Sketch { seconds, rows };
-        Counting { part: self.part, seen: SliceSet::default(), limits, sketch }
+        let mut builder = SketchBuilder {
+            window: (from, to),
+            seconds,
+            numbers: RowNumbers::new(usize::MAX),
+            seen: SliceSet::default(),
+            rows: Vec::new(),
+        };
+        builder.add_row(None);
+        builder
     }
-}
 
-fn quantiles(latencies: &Histogram) -> Vec<u64> {
-    match latencies.is_empty() {
-        true => Vec::new(),
-        false => quantile_ranks().map(|p| latencies.percentile(p)).collect(),
-    }
-}
-
-impl Counting {
-    /// Adds a slice again; one that was added before is left out.
+    /// Adds a slice; one that was added before is left out.
     pub fn add(&mut self, slice: &Slice) {
-        let Some(first) = self.sketch.seconds.first() else { return };
-        if !self.part.holds(slice.second) || !self.seen.insert(slice.worker, slice.second) {
+        self.numbers.learn(slice);
+        for number in self.rows.len() - 1..self.numbers.keys().len() {
+            self.add_row(Some(self.numbers.keys()[number].clone()));
+        }
+        let (from, to) = self.window;
+        let Some(size) = self.seconds.first() else { return };
+        if !(from..to).contains(&slice.second) || !self.seen.insert(slice.worker, slice.second) {
             return;
         }
-        let last = self.sketch.seconds.len() - 1;
-        let of = (u64::from(slice.second - self.part.seconds.0) / first) as usize;
-        let (limits, rows) = (&self.limits, &mut self.sketch.rows);
-        self.part.each(slice, |at, stats| {
-            if let (Some(row), Some(limits)) = (rows.get_mut(at), limits.get(at)) {
-                row.blocks[of.min(last)].add(stats, limits);
+        let block = u64::from(slice.second - from) / size;
+        let block = (block as usize).min(self.seconds.len() - 1);
+        for (_, stats) in slice.requests() {
+            self.rows[0].add(block, stats);
+        }
+        for (id, stats) in slice.rows() {
+            if let Some(number) = self.numbers.get(slice.worker, id) {
+                self.rows[number + 1].add(block, stats);
             }
-        });
+        }
+    }
+
+    fn add_row(&mut self, key: Option<RowKey>) {
+        let runs = vec![vec![Block::default(); self.seconds.len()]];
+        self.rows.push(RowSketch { key, latency: Histogram::new(), runs });
     }
 
     /// The sketch, without the rows that have nothing.
     pub fn finish(mut self) -> Sketch {
-        self.sketch.rows.retain(|row| row.key.is_none() || row.count() > 0);
-        self.sketch
+        self.rows.retain(|row| row.key.is_none() || row.count() > 0);
+        for row in &mut self.rows {
+            row.latency.compact();
+            row.runs.iter_mut().flatten().for_each(|block| block.latency.compact());
+        }
+        Sketch { seconds: vec![self.seconds], rows: self.rows }
+    }
+}
+
+impl Sketch {
+    /// Several as one: the runs of all of them, which should be of the same thing. A row that a run does not have counted
+    /// nothing there.
+    pub fn pool(sketches: impl IntoIterator<Item = Sketch>) -> Sketch {
+        let mut all = Sketch::default();
+        for sketch in sketches {
+            let before: Vec<Vec<Block>> = all.seconds.iter().map(|run| empty(run)).collect();
+            for row in &sketch.rows {
+                if all.rows.iter().all(|own| own.key != row.key) {
+                    let runs = before.clone();
+                    all.rows.push(RowSketch { key: row.key.clone(), runs, ..RowSketch::default() });
+                }
+            }
+            for own in &mut all.rows {
+                match sketch.rows.iter().find(|row| row.key == own.key) {
+                    Some(row) => {
+                        own.latency.merge(&row.latency);
+                        own.runs.extend(row.runs.iter().cloned());
+                    }
+                    None => own.runs.extend(sketch.seconds.iter().map(|run| empty(run))),
+                }
+            }
+            all.seconds.extend(sketch.seconds);
+        }
+        all
+    }
+
+    /// The seconds of all its runs.
+    pub fn total_seconds(&self) -> u64 {
+        self.seconds.iter().flatten().sum()
+    }
+}
+
+/// Blocks of a run in which nothing was counted.
+fn empty(seconds: &[u64]) -> Vec<Block> {
+    vec![Block::default(); seconds.len()]
+}
+
+impl RowSketch {
+    fn add(&mut self, block: usize, stats: &RequestStats) {
+        self.latency.merge(&stats.latency);
+        if let Some(block) = self.runs.first_mut().and_then(|run| run.get_mut(block)) {
+            block.add(stats);
+        }
+    }
+
+    /// Its blocks, of all runs.
+    pub fn blocks(&self) -> impl Iterator<Item = &Block> {
+        self.runs.iter().flatten()
+    }
+
+    /// How many have ended.
+    pub fn count(&self) -> u64 {
+        self.blocks().fold(0, |sum, block| sum.saturating_add(block.count))
+    }
+
+    /// A percentile, in µs.
+    pub fn percentile(&self, p: f64) -> f64 {
+        self.latency.percentile(p) as f64
     }
 }
 
 impl Block {
-    fn add(&mut self, stats: &RequestStats, limits: &[u64; GRID.len()]) {
+    fn add(&mut self, stats: &RequestStats) {
         self.count = self.count.saturating_add(stats.count);
         self.errors = self.errors.saturating_add(stats.errors);
-        self.complete = self.complete.saturating_add(stats.latency.count());
         self.sum_us += stats.latency.sum();
-        for (low, _, count) in stats.latency.buckets() {
-            let exceeded = limits.partition_point(|limit| *limit < low);
-            self.above[..exceeded].iter_mut().for_each(|above| *above += count);
+        for (low, width, count) in stats.latency.buckets() {
+            self.latency.record_n(low + (width - 1) / 2, count);
         }
-    }
-}
-
-impl RowSketch {
-    /// How many have ended.
-    pub fn count(&self) -> u64 {
-        self.blocks.iter().fold(0, |sum, block| sum.saturating_add(block.count))
-    }
-
-    /// How many have a latency.
-    pub fn complete(&self) -> u64 {
-        self.blocks.iter().fold(0, |sum, block| sum.saturating_add(block.complete))
-    }
-
-    /// A percentile, in µs: exact at [`quantile_ranks`], on a straight line in between.
-    pub fn percentile(&self, p: f64) -> f64 {
-        let mut before: Option<(f64, f64)> = None;
-        for (rank, value) in quantile_ranks().zip(&self.quantiles) {
-            let value = *value as f64;
-            if rank >= p {
-                return match before {
-                    Some((low, own)) if rank > p => own + (value - own) * (p - low) / (rank - low),
-                    _ => value,
-                };
-            }
-            before = Some((rank, value));
-        }
-        before.map_or(0.0, |(_, value)| value)
     }
 }

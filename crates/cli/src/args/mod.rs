@@ -72,13 +72,13 @@ pub enum Command {
     Export(Export),
     /// List the runs of a folder.
     History(History),
-    /// Say what changed from one run to another, by more than chance.
+    /// Compare runs and report statistically significant changes.
     Compare(Compare),
     /// Show a measure over many runs, and where it changed.
     Trend(Trend),
     /// Serve a page with the runs of a folder and their reports.
     Ui(Ui),
-    /// Save a run as a small file to compare others with.
+    /// Save runs as a small file to compare others with.
     Baseline(Baseline),
     /// Run the built-in target.
     Target(Target),

@@ -61,17 +61,27 @@ pub struct Trend {
 
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// The run to compare the others with: its folder, its run.json, a baseline, or a label (a value, NAME=VALUE,
-    /// or the beginning of a commit) of a run in squall-runs.
-    #[arg(value_name = "RUN")]
-    pub before: String,
-    /// The runs to compare with it.
-    #[arg(value_name = "RUN", required = true)]
+    /// The run to compare with, then the run to compare; more are each compared with the first. A run is a folder, a
+    /// run.json, a baseline, or a label (a value, NAME=VALUE, or the beginning of a commit) of a run in squall-runs.
+    #[arg(value_name = "RUN", required_unless_present_any = ["before", "after"])]
+    pub runs: Vec<String>,
+    /// Compare with these runs, taken together as repeats of the same thing.
+    #[arg(long, value_name = "RUN", num_args = 1.., conflicts_with = "runs", requires = "after")]
+    pub before: Vec<String>,
+    /// Compare these runs, taken together.
+    #[arg(long, value_name = "RUN", num_args = 1..)]
     pub after: Vec<String>,
-    /// Fail (exit code 1) if a measure changed by more than this, and by more than chance: 'p95 +10%', 'p99(login) +5%',
-    /// 'error_rate +0.5%' (percentage points), 'rate -5%'; may be given more than once.
+    /// Let each label mean the last N runs that have it, taken together. With one RUN alone, compare the last N runs of
+    /// the folder with it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000))]
+    pub last: Option<u64>,
+    /// Fail (exit code 1) if a measure got worse by more than this, and by more than random variation: 'p95 +10%',
+    /// 'p99(login) +5%', 'error_rate +0.5%' (percentage points), 'rate -5%'; may be given more than once.
     #[arg(long, value_name = "CHANGE", allow_hyphen_values = true)]
     pub fail_if: Vec<String>,
+    /// Exit with code 3 where a --fail-if cannot tell: too little data, or invalid numbers.
+    #[arg(long, requires = "fail_if")]
+    pub strict: bool,
     /// Where to look for runs by their labels.
     #[arg(long = "in", value_name = "FOLDER", default_value = "squall-runs")]
     pub folder: PathBuf,
@@ -96,10 +106,15 @@ pub struct Baseline {
 pub enum BaselineCommand {
     /// Write what `squall compare` needs to know of a run to a file that can be kept beside the code.
     Save {
-        /// The run's folder, or one of its labels.
-        run: String,
+        /// The run's folder, or one of its labels; several runs are taken together as repeats of the same thing.
+        #[arg(value_name = "RUN", required = true)]
+        run: Vec<String>,
         /// The file to write.
+        #[arg(value_name = "FILE")]
         file: PathBuf,
+        /// Let each label mean the last N runs that have it.
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000))]
+        last: Option<u64>,
         /// Where to look for the run by its label.
         #[arg(long = "in", value_name = "FOLDER", default_value = "squall-runs")]
         folder: PathBuf,

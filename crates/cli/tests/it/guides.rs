@@ -63,7 +63,7 @@ fn shortened(text: &str) -> String {
     for long in ["3s", "5s", "10s", "30s"] {
         text = text.replace(&format!(" -d {long}"), " -d 1s");
     }
-    for long in ["5s", "6s", "8s", "10s"] {
+    for long in ["5s", "6s", "8s", "10s", "60s"] {
         text = text.replace(&format!("for: {long}"), "for: 3s");
     }
     for limit in ["200ms", "300ms", "500ms"] {

@@ -4,31 +4,45 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use squall_analysis::{
-    Difference, DifferenceResult, Gate, GatedRow, RowComparison, Scale, compare, judge,
+    Difference, DifferenceResult, Gate, GateOutcome, GateResult, GatedRow, RowComparison, Scale,
+    compare, judge,
 };
 use squall_metrics::RowKey;
 
 use super::differs::differing;
+use super::gate_words::why;
 use super::side::{RunAbout, Side};
 use crate::group_path::path;
 use crate::schema::{document, schema_of};
 
 /// Version of the form. Fields are added without a new one.
-const COMPARISON: u64 = 1;
+const COMPARISON: u64 = 2;
 
 document! {
-    /// Runs side by side. The first is what the others are compared with.
+    /// Runs side by side.
     ComparisonDocument {
         /// Version of this schema.
         schema: u64,
-        /// The runs.
+        /// The sides, each a run or several of the same thing. The first is what the others are compared with.
+        sides: Vec<ComparedSide>,
+        /// The runs of all sides, those of the first side first.
         runs: Vec<ComparedRun>,
         /// What differs between them besides their numbers.
         differs: Vec<Differing>,
-        /// The first run with each of the others.
+        /// The first side with each of the others.
         pairs: Vec<Pair>,
-        /// Whether all gates passed.
+        /// Whether no gate is `worse` or `missing`.
         passed: bool,
+        /// Whether a gate `cannot_tell`.
+        undecided: bool,
+    }
+
+    /// A run, or several of the same thing.
+    ComparedSide {
+        /// What it is called.
+        name: String,
+        /// Its runs, by their positions in `runs`.
+        runs: Vec<u64>,
     }
 
     /// A run.
@@ -49,9 +63,9 @@ document! {
         matters: bool,
     }
 
-    /// Two runs.
+    /// Two sides.
     Pair {
-        /// The position of the first in `runs`.
+        /// The position of the first in `sides`.
         before: u64,
         /// The position of the second.
         after: u64,
@@ -116,6 +130,11 @@ document! {
         worse: bool,
         /// Why nothing is known of how far the change may be chance.
         why: Option<String>,
+        /// Of an unclear one, how many seconds each run should have so that it would probably be clear; null: it is not
+        /// unclear, or longer runs would not tell.
+        needed_s: Option<f64>,
+        /// The same as a number of runs on each side, as long as these.
+        needed_runs: Option<u64>,
     }
 
     /// What came of a gate.
@@ -124,14 +143,21 @@ document! {
         text: String,
         /// By how much the value may change.
         limit: f64,
+        /// The change that the gate is made to catch: twice the limit.
+        caught: f64,
         /// The row; null: the first run has none that is meant.
         row: Option<String>,
-        /// How it changed; null: not both runs have it.
+        /// How it changed; null: not both sides have it.
         value: Option<ComparedValue>,
-        /// Whether it passed.
-        passed: bool,
+        /// `worse`: it changed by more than the limit, and by more than chance; `not_worse`: the change that the gate is
+        /// made to catch is ruled out; `cannot_tell`; `missing`: a side has no such row or value.
+        outcome: String,
         /// Why.
         why: String,
+        /// Of one that cannot tell, how many seconds each run should have; null: longer runs would not tell.
+        needed_s: Option<f64>,
+        /// The same as a number of runs on each side, as long as these.
+        needed_runs: Option<u64>,
     }
 }
 
@@ -143,17 +169,31 @@ pub fn comparison_schema() -> Value {
     schema
 }
 
-/// Compares runs with the first of them, and judges them by gates.
+/// Compares sides with the first of them, and judges them by gates. Each side is a run, or several of the same thing.
 pub fn compare_runs(sides: &[Side], gates: &[Gate]) -> ComparisonDocument {
-    let abouts: Vec<&RunAbout> = sides.iter().map(|side| &side.about).collect();
-    let run = |side: &Side| ComparedRun { name: side.name.clone(), about: side.about.clone() };
+    let of_sides = || sides.iter().flat_map(|side| &side.runs);
+    let abouts: Vec<&RunAbout> = of_sides().map(|(_, about)| about).collect();
+    let runs =
+        of_sides().map(|(name, about)| ComparedRun { name: name.clone(), about: about.clone() });
+    let mut next = 0;
+    let side = |side: &Side| {
+        let first = next;
+        next += side.runs.len() as u64;
+        ComparedSide { name: side.name.clone(), runs: (first..next).collect() }
+    };
     let pairs: Vec<Pair> =
         (1..sides.len()).map(|at| pair(&sides[0], (at, &sides[at]), gates)).collect();
+    let outcomes = |outcome: GateOutcome| {
+        let mut all = pairs.iter().flat_map(|pair| &pair.gates);
+        all.any(|gate| gate.outcome == outcome.label())
+    };
     ComparisonDocument {
         schema: COMPARISON,
-        runs: sides.iter().map(run).collect(),
+        sides: sides.iter().map(side).collect(),
+        runs: runs.collect(),
         differs: differing(&abouts),
-        passed: pairs.iter().flat_map(|pair| &pair.gates).all(|gate| gate.passed),
+        passed: !outcomes(GateOutcome::Worse) && !outcomes(GateOutcome::Missing),
+        undecided: outcomes(GateOutcome::CannotTell),
         pairs,
     }
 }
@@ -162,28 +202,46 @@ fn pair(first: &Side, (at, second): (usize, &Side), gates: &[Gate]) -> Pair {
     let found = compare(&first.measured, &second.measured);
     let changed: usize = found.rows.iter().map(|row| row.changed().count()).sum();
     let names = |keys: &[RowKey]| keys.iter().map(|key| label(Some(key))).collect();
+    let invalid = [first, second].into_iter().flat_map(|side| &side.runs);
+    let invalid: Vec<&str> = invalid
+        .filter(|(_, own)| own.validity == "invalid")
+        .map(|(name, _)| name.as_str())
+        .collect();
     let judged = judge(gates, &first.measured, &second.measured);
-    let gates = judged.into_iter().map(|own| GateRow {
+    Pair {
+        before: 0,
+        after: at as u64,
+        tests: found.tests as u64,
+        changed: changed as u64,
+        gates: judged.into_iter().map(|own| gate_row(own, &invalid)).collect(),
+        only_before: names(&found.only_before),
+        only_after: names(&found.only_after),
+        rows: found.rows.into_iter().map(row).collect(),
+    }
+}
+
+/// What came of a gate. Where the numbers of a run are invalid, they tell nothing.
+fn gate_row(own: GateResult, invalid: &[&str]) -> GateRow {
+    let outcome = match own.outcome {
+        GateOutcome::Missing => GateOutcome::Missing,
+        _ if !invalid.is_empty() => GateOutcome::CannotTell,
+        outcome => outcome,
+    };
+    let needed = own.needed.filter(|_| invalid.is_empty());
+    GateRow {
+        why: why(&own, invalid),
         text: own.text,
         limit: own.limit,
+        caught: own.caught,
         row: match own.row {
             GatedRow::All => Some(label(None)),
             GatedRow::Of(key) => Some(label(Some(&key))),
             GatedRow::Missing => None,
         },
         value: own.difference.as_ref().map(value),
-        passed: own.passed,
-        why: own.why.to_owned(),
-    });
-    Pair {
-        before: 0,
-        after: at as u64,
-        tests: found.tests as u64,
-        changed: changed as u64,
-        gates: gates.collect(),
-        only_before: names(&found.only_before),
-        only_after: names(&found.only_after),
-        rows: found.rows.into_iter().map(row).collect(),
+        outcome: outcome.label().to_owned(),
+        needed_s: needed.and_then(|needed| needed.seconds),
+        needed_runs: needed.map(|needed| needed.runs),
     }
 }
 
@@ -221,7 +279,6 @@ fn value(own: &Difference) -> ComparedValue {
         (_, Scale::Ratio) => "per_second",
         (_, Scale::Points) => "share",
     };
-    let whys = [own.before, own.after].into_iter().flatten().find_map(|one| one.why);
     let rises = own.change.is_some_and(|change| change > 0.0);
     ComparedValue {
         measure: own.measure.word(),
@@ -234,6 +291,8 @@ fn value(own: &Difference) -> ComparedValue {
         p: own.p,
         result: own.result.word().to_owned(),
         worse: rises == own.measure.more_is_worse(),
-        why: whys.filter(|_| own.result != DifferenceResult::Changed).map(str::to_owned),
+        why: own.why.filter(|_| own.result == DifferenceResult::Unknown).map(str::to_owned),
+        needed_s: own.needed.and_then(|needed| needed.seconds),
+        needed_runs: own.needed.map(|needed| needed.runs),
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::document::{ComparedRow, ComparedValue, ComparisonDocument, Pair};
 use super::plot::reach;
+use super::words::Caution;
 
 const STYLE: &str = include_str!("page.css");
 
@@ -14,7 +15,7 @@ const ROOM: (f64, f64) = (58.0, 26.0);
 
 /// The comparison as a page.
 pub fn compare_html(document: &ComparisonDocument) -> String {
-    let names: Vec<&str> = document.runs.iter().map(|run| run.name.as_str()).collect();
+    let names: Vec<&str> = document.sides.iter().map(|side| side.name.as_str()).collect();
     let title = match names.split_first() {
         Some((first, others)) => format!("{} against {first}", others.join(", ")),
         None => "squall compare".to_owned(),
@@ -44,7 +45,7 @@ pub fn compare_html(document: &ComparisonDocument) -> String {
     out
 }
 
-const ABOUT: &str = "<h2>How to read it</h2>\n<p>A change counts if it is more than chance among all that are looked \
+const ABOUT: &str = "<h2>How to read it</h2>\n<p>A change counts if it is more than random variation among all that are looked \
     at together: of two equal runs 5% at most show any. Intervals are those of 95% confidence, from how much the \
     seconds of each run differ and how much neighbours have in common. The bands of a shift function hold all \
     together. Latencies are those of complete responses.</p>\n";
@@ -55,8 +56,8 @@ fn cautions(out: &mut String, document: &ComparisonDocument) {
         return;
     }
     out.push_str("<ul>\n");
-    for (matters, text) in all {
-        let class = if matters { " class=\"careful\"" } else { "" };
+    for (caution, text) in all {
+        let class = if caution == Caution::Note { "" } else { " class=\"careful\"" };
         let _ = writeln!(out, "<li{class}>{}</li>", escaped(&text));
     }
     out.push_str("</ul>\n");
@@ -65,7 +66,7 @@ fn cautions(out: &mut String, document: &ComparisonDocument) {
 fn conclusion(out: &mut String, document: &ComparisonDocument, pair: &Pair) {
     let name = match document.pairs.len() {
         1 => String::new(),
-        _ => format!("{}: ", escaped(&document.run(pair.after).name)),
+        _ => format!("{}: ", escaped(&document.side(pair.after).name)),
     };
     let _ = writeln!(out, "<p class=\"result\">{name}{}</p>", escaped(&pair.summary()));
     if pair.gates.is_empty() {
@@ -73,10 +74,15 @@ fn conclusion(out: &mut String, document: &ComparisonDocument, pair: &Pair) {
     }
     out.push_str("<ul>\n");
     for gate in &pair.gates {
-        let (class, word) = if gate.passed { ("better", "passed") } else { ("worse", "failed") };
+        let class = match (gate.fails(), gate.is_undecided()) {
+            (true, _) => " class=\"worse\"",
+            (_, true) => "",
+            _ => " class=\"better\"",
+        };
         let _ = writeln!(
             out,
-            "<li><b class=\"{class}\">{word}</b> {}: {}</li>",
+            "<li><b{class}>{}</b> {}: {}</li>",
+            gate.word().to_lowercase(),
             escaped(&gate.text),
             escaped(&gate.found())
         );
@@ -85,7 +91,7 @@ fn conclusion(out: &mut String, document: &ComparisonDocument, pair: &Pair) {
 }
 
 fn one(out: &mut String, document: &ComparisonDocument, pair: &Pair) {
-    let (before, after) = (&document.run(pair.before).name, &document.run(pair.after).name);
+    let (before, after) = (&document.side(pair.before).name, &document.side(pair.after).name);
     let named = pair.has_scenarios();
     let _ = writeln!(
         out,

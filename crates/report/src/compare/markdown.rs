@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use super::document::{ComparedRow, ComparisonDocument, GateRow, Pair};
+use super::words::Caution;
 use crate::markup::plain;
 
 /// Most rows of a table: a comment has room for some 60,000 characters.
@@ -11,14 +12,19 @@ const MAX_ROWS: usize = 50;
 
 /// The comparison as Markdown (GitHub's: tables, and `details`).
 pub fn compare_markdown(document: &ComparisonDocument) -> String {
-    let names: Vec<String> = document.runs.iter().map(|run| plain(&run.name)).collect();
+    let names: Vec<String> = document.sides.iter().map(|side| plain(&side.name)).collect();
     let mut out = match names.split_first() {
         Some((first, others)) => format!("### {} against {first}\n\n", others.join(", ")),
         None => String::new(),
     };
     let cautions = document.cautions();
-    for (matters, text) in &cautions {
-        let _ = writeln!(out, "- {}{}", if *matters { "⚠️ " } else { "" }, plain(text));
+    for (caution, text) in &cautions {
+        let mark = match caution {
+            Caution::Invalid => "❌ ",
+            Caution::Careful => "⚠️ ",
+            Caution::Note => "",
+        };
+        let _ = writeln!(out, "- {mark}{}", plain(text));
     }
     if !cautions.is_empty() {
         out.push('\n');
@@ -26,7 +32,7 @@ pub fn compare_markdown(document: &ComparisonDocument) -> String {
     for pair in &document.pairs {
         let name = match document.pairs.len() {
             1 => String::new(),
-            _ => format!("{}: ", plain(&document.run(pair.after).name)),
+            _ => format!("{}: ", plain(&document.side(pair.after).name)),
         };
         let _ = writeln!(out, "**{name}{}**\n", plain(&pair.summary()));
         gates(&mut out, &pair.gates);
@@ -46,19 +52,27 @@ fn gates(out: &mut String, gates: &[GateRow]) {
     }
     out.push_str("| gate | row | change | 95% interval | |\n| --- | --- | ---: | --- | --- |\n");
     for gate in gates {
-        let word = if gate.passed { "✅ passed" } else { "❌ **failed**" };
+        let word = match (gate.fails(), gate.is_undecided()) {
+            (true, _) => format!("❌ **{}**", gate.word().to_lowercase()),
+            (_, true) => format!("⚠️ {}", gate.word()),
+            _ => format!("✅ {}", gate.word()),
+        };
         let (change, interval) = gate
             .value
             .as_ref()
             .map_or(Default::default(), |own| (own.its_change(), own.interval()));
         let (text, row) = (plain(&gate.text), plain(gate.row.as_deref().unwrap_or_default()));
-        let _ = writeln!(out, "| {text} | {row} | {change} | {interval} | {word}: {} |", gate.why);
+        let _ = writeln!(
+            out,
+            "| {text} | {row} | {change} | {interval} | {word}: {} |",
+            plain(&gate.why)
+        );
     }
     out.push('\n');
 }
 
 fn rows(out: &mut String, document: &ComparisonDocument, pair: &Pair) {
-    let (before, after) = (document.run(pair.before), document.run(pair.after));
+    let (before, after) = (document.side(pair.before), document.side(pair.after));
     let head = format!(
         "| row | | {} | {} | change | 95% interval | |\n| --- | --- | ---: | ---: | ---: | --- | --- |\n",
         plain(&before.name),

@@ -1,4 +1,5 @@
-//! A run to be compared: what it was, and what was measured in it. Reads folders, `run.json` files and baselines.
+//! A side of a comparison: what its runs were, and what was measured in them. Reads folders, `run.json` files and
+//! baselines.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -41,22 +42,33 @@ document! {
     }
 }
 
-/// A run to be compared.
+/// A side of a comparison: a run, or several of the same thing.
 #[derive(Debug, Clone)]
 pub struct Side {
     /// What it is called in the outputs.
     pub name: String,
-    /// What it was.
-    pub about: RunAbout,
+    /// Its runs: what each is called, and what it was.
+    pub runs: Vec<(String, RunAbout)>,
     /// What was measured.
     pub measured: Measured,
 }
 
 impl Side {
-    /// Reads a run: its folder, its `run.json`, or a baseline.
+    /// A side of such runs. A run alone is called as its side is; several are numbered.
+    pub fn new(name: &str, runs: Vec<RunAbout>, measured: Measured) -> Side {
+        let is_alone = runs.len() == 1;
+        let named = |(at, about)| match is_alone {
+            true => (name.to_owned(), about),
+            false => (format!("{name} ({})", at + 1), about),
+        };
+        let runs = runs.into_iter().enumerate().map(named).collect();
+        Side { name: name.to_owned(), runs, measured }
+    }
+
+    /// Reads a run: its folder, its `run.json`, or a baseline, which may be of several.
     ///
     /// # Errors
-    /// There is none of them, or a later version of squall wrote it.
+    /// There is none of them, or another version of squall wrote it.
     pub fn load(path: &Path) -> Result<Side, LoadError> {
         let wrong =
             |reason: &dyn std::fmt::Display| LoadError(format!("{}: {reason}", path.display()));
@@ -66,16 +78,42 @@ impl Side {
             let run = document(&run);
             let about = about(&run, "recording");
             let measured = sketch(&mut recording, about.seconds).map_err(|error| wrong(&error))?;
-            return Ok(Side { name, about, measured });
+            return Ok(Side::new(&name, vec![about], measured));
         }
         let bytes = squall_plan::files::bytes(path, MAX_RESULT).map_err(|error| wrong(&error))?;
         if is_baseline(&bytes) {
-            let (about, sketch) = decode_baseline(&bytes).map_err(|error| wrong(&error))?;
-            return Ok(Side { name, about, measured: Measured::Blocks(sketch) });
+            let (abouts, sketch) = decode_baseline(&bytes).map_err(|error| wrong(&error))?;
+            return Ok(Side::new(&name, abouts, Measured::Blocks(sketch)));
         }
         let run = load_json(path)?;
-        let (about, measured) = (about(&run, "result"), Measured::Values(values(&run)));
-        Ok(Side { name, about, measured })
+        Ok(Side::new(&name, vec![about(&run, "result")], Measured::Values(values(&run))))
+    }
+
+    /// Several as one.
+    ///
+    /// # Errors
+    /// There is none, or one of several is a `run.json` alone, which has no seconds.
+    pub fn pool(name: &str, sides: Vec<Side>) -> Result<Side, LoadError> {
+        let alone = sides.iter().find(|side| side.measured.sketch().is_none());
+        let alone = alone.map_or("no run is given".to_owned(), |side| {
+            let own = &side.name;
+            format!("{own}: a run.json alone has no seconds of each row: name the run's folder")
+        });
+        let (mut runs, mut measured) = (Vec::new(), Vec::new());
+        for side in sides {
+            runs.extend(side.runs);
+            measured.push(side.measured);
+        }
+        let measured = Measured::pool(measured).ok_or(LoadError(alone))?;
+        Ok(Side { name: name.to_owned(), runs, measured })
+    }
+
+    /// Calls it otherwise; a run alone is called as its side is.
+    pub fn renamed(mut self, name: &str) -> Side {
+        if let [(own, _)] = self.runs.as_mut_slice() {
+            *own = name.to_owned();
+        }
+        Side { name: name.to_owned(), ..self }
     }
 }
 
@@ -112,9 +150,7 @@ fn sketch(recording: &mut Recording, (from, to): (u64, u64)) -> io::Result<Measu
     let second = |at: u64| u32::try_from(at).unwrap_or(u32::MAX);
     let mut builder = SketchBuilder::new(second(from), second(to));
     recording.replay_latencies(|slice| builder.add(slice))?;
-    let mut counting = builder.counting();
-    recording.replay_latencies(|slice| counting.add(slice))?;
-    Ok(Measured::Blocks(counting.finish()))
+    Ok(Measured::Blocks(builder.finish()))
 }
 
 /// Why a value of a `run.json` has no interval.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::document::{ComparedRow, ComparedValue, ComparisonDocument, Pair};
 use super::plot::{Axis, curves, reach};
-use super::words::more_rows;
+use super::words::{Caution, more_rows};
 use crate::text::{Show, pad, paragraph, shorten, text_width};
 
 /// Most rows that are shown with all their numbers, and most that are shown in a line.
@@ -29,16 +29,25 @@ pub fn compare_text(document: &ComparisonDocument, show: &Show) -> String {
     let width = show.width();
     let widest = document.runs.iter().map(|run| text_width(&run.name)).max().unwrap_or(0);
     let name = widest.clamp(4, 40);
-    for run in &document.runs {
-        let label = format!(" {}  ", pad(&shorten(&run.name, name), name));
-        paragraph(&mut out, &label, &run.described(), width);
+    for side in &document.sides {
+        if side.runs.len() > 1 {
+            let _ = writeln!(out, " {}: {} runs", shorten(&side.name, 40), side.runs.len());
+        }
+        for run in side.runs.iter().map(|at| &document.runs[*at as usize]) {
+            let label = format!(" {}  ", pad(&shorten(&run.name, name), name));
+            paragraph(&mut out, &label, &run.described(), width);
+        }
     }
     let cautions = document.cautions();
     if !cautions.is_empty() {
         out.push('\n');
     }
-    for (matters, text) in cautions {
-        let word = if matters { " careful  " } else { " note     " };
+    for (caution, text) in cautions {
+        let word = match caution {
+            Caution::Invalid => " INVALID  ",
+            Caution::Careful => " careful  ",
+            Caution::Note => " note     ",
+        };
         paragraph(&mut out, word, &text, width);
     }
     for pair in &document.pairs {
@@ -51,7 +60,7 @@ pub fn compare_text(document: &ComparisonDocument, show: &Show) -> String {
 }
 
 fn one(out: &mut String, document: &ComparisonDocument, pair: &Pair, show: &Show) {
-    let (before, after) = (&document.run(pair.before).name, &document.run(pair.after).name);
+    let (before, after) = (&document.side(pair.before).name, &document.side(pair.after).name);
     if document.pairs.len() > 1 {
         let _ = writeln!(out, "\n {after} against {before}");
     }
@@ -74,6 +83,9 @@ fn one(out: &mut String, document: &ComparisonDocument, pair: &Pair, show: &Show
     lines(out, &others, named, show.width());
     let is_moved =
         |row: &&&ComparedRow| row.changed().any(|own| own.unit == "us") && !row.shift.is_empty();
+    for why in pair.unclear() {
+        paragraph(out, " unclear  ", &why, show.width());
+    }
     for why in pair.whys() {
         paragraph(out, " unknown  ", &why, show.width());
     }
@@ -177,8 +189,7 @@ fn lines(out: &mut String, rows: &[&ComparedRow], named: bool, width: usize) {
     left_out(out, rows.len(), MAX_LINES);
     let unclear = |row: &&&ComparedRow| row.values.iter().any(|own| own.result == "unclear");
     if rows.iter().any(|row| unclear(&row)) {
-        let text = "the runs are too short, or vary too much, to rule a change of 5% out \
-                    (of errors, half a percentage point, pp)";
+        let text = "a change of 5% (of errors, half a percentage point, pp) is not ruled out";
         paragraph(out, " ? ", text, width);
     }
 }
@@ -222,16 +233,21 @@ fn shift(out: &mut String, row: &ComparedRow, named: bool, names: (&str, &str), 
 fn conclusion(out: &mut String, document: &ComparisonDocument, pair: &Pair, show: &Show) {
     out.push('\n');
     for gate in &pair.gates {
-        let word =
-            if gate.passed { show.word("passed", "32") } else { show.word("FAILED", "31;1") };
+        let plain = gate.word();
+        let color = match (gate.fails(), gate.is_undecided()) {
+            (true, _) => "31;1",
+            (_, true) => "33",
+            _ => "32",
+        };
+        let word = show.word(plain, color);
         // Colours are no columns.
-        let extra = word.chars().count() - "passed".len();
+        let extra = word.chars().count() - plain.chars().count();
         let text = format!("{word} {}: {}", gate.text, gate.found());
         paragraph(out, " gate     ", &text, show.width() + extra);
     }
     let after = match document.pairs.len() {
         1 => String::new(),
-        _ => format!("{}: ", document.run(pair.after).name),
+        _ => format!("{}: ", document.side(pair.after).name),
     };
     paragraph(out, " result   ", &format!("{after}{}", pair.summary()), show.width());
 }

@@ -1,8 +1,11 @@
 //! A comparison in words and numbers, as all outputs write them. Pure.
 
-use squall_base::units::{percent, rate, time};
+use squall_base::units::{counted, percent, rate, time};
 
-use super::document::{ComparedRow, ComparedRun, ComparedValue, ComparisonDocument, GateRow, Pair};
+use super::document::{
+    ComparedRow, ComparedRun, ComparedSide, ComparedValue, ComparisonDocument, Pair,
+};
+use super::gate_words::advice;
 
 /// Most rows that a summary names.
 const MAX_NAMED: usize = 4;
@@ -135,24 +138,37 @@ impl ComparedRow {
     }
 }
 
-impl GateRow {
-    /// What was found, and why it passed or failed: `login: +16.1% (+9.4% to +24.2%), beyond the limit, ...`.
-    pub(super) fn found(&self) -> String {
-        match (&self.row, &self.value) {
-            (Some(row), Some(own)) => {
-                format!("{row}: {}, {}", own.its_change_and_interval(), self.why)
-            }
-            (Some(row), None) => format!("{row}: {}", self.why),
-            (None, _) => self.why.clone(),
-        }
-    }
-}
-
 impl Pair {
     /// Whether its rows are of several scenarios.
     pub(super) fn has_scenarios(&self) -> bool {
         let mut of = self.rows.iter().filter(|row| !row.is_all()).map(|row| &row.scenario);
         of.next().is_some_and(|first| of.any(|own| own != first))
+    }
+
+    /// Why values are unclear, and what would tell: those whose interval excludes that there is no change, as what is
+    /// looked at together is held to a stricter test, and those that may have changed by 5%.
+    pub(super) fn unclear(&self) -> Vec<String> {
+        let beside = |own: &ComparedValue| {
+            own.low.is_some_and(|low| low > 0.0) || own.high.is_some_and(|high| high < 0.0)
+        };
+        let of = |is_beside: bool, text: String| {
+            let mut names: Vec<&str> = Vec::new();
+            let (mut seconds, mut runs) = (Some(0.0f64), Some(0));
+            let all = self.rows.iter().flat_map(|row| &row.values);
+            for own in all.filter(|own| own.result == "unclear" && beside(own) == is_beside) {
+                seconds = seconds.zip(own.needed_s).map(|(most, own)| most.max(own));
+                runs = runs.max(own.needed_runs);
+                if !names.contains(&own.measure.as_str()) {
+                    names.push(&own.measure);
+                }
+            }
+            let advice =
+                advice(seconds, runs).map_or(String::new(), |advice| format!("; {advice}"));
+            (!names.is_empty()).then(|| format!("{}: {text}{advice}", names.join(", ")))
+        };
+        let corrected = format!("not certain after correcting for {} comparisons", self.tests);
+        let wide = "may have changed by 5% (of errors, half a percentage point) or not".to_owned();
+        of(true, corrected).into_iter().chain(of(false, wide)).collect()
     }
 
     /// Of which measures nothing is known of how far a change may be chance, and why, each reason once.
@@ -173,14 +189,21 @@ impl Pair {
         whys.into_iter().map(|(why, of)| format!("{}: {why}", of.join(", "))).collect()
     }
 
-    /// What is found, in a sentence or two.
+    /// What is found, in a sentence or two: what the gates say first.
     pub(super) fn summary(&self) -> String {
+        match self.verdict() {
+            Some(verdict) => format!("{verdict}; {}", self.differences()),
+            None => self.differences(),
+        }
+    }
+
+    /// What differs.
+    fn differences(&self) -> String {
         if self.rows.is_empty() {
             return "the runs have no row in common".to_owned();
         }
         if self.tests == 0 {
-            return "nothing can be tested: too little is known of how these numbers vary"
-                .to_owned();
+            return "too little data to tell whether any difference is random".to_owned();
         }
         let among = format!("of {} differences that were tested together", self.tests);
         // What is known of all requests is then of different ones.
@@ -190,7 +213,7 @@ impl Pair {
             false => "",
         };
         if self.changed == 0 {
-            return format!("no change found: none {among} is more than chance{apart}");
+            return format!("no change is certain: {}{apart}", self.uncertain());
         }
         let named = self.has_scenarios();
         // What one request does shows in all of them together: that is said last.
@@ -206,7 +229,27 @@ impl Pair {
         if more > 0 {
             text.push_str(&format!("; and {}", more_rows(more)));
         }
-        format!("{text} ({} {among}, by more than chance){apart}", self.changed)
+        format!("{text} ({} {among}, by more than random variation){apart}", self.changed)
+    }
+
+    /// What differences are where none is certain: `of 10 differences 6 are within 5%, ...`.
+    fn uncertain(&self) -> String {
+        let of = |result: &str| {
+            let values = self.rows.iter().flat_map(|row| &row.values);
+            values.filter(|own| own.result == result && own.change.is_some()).count()
+        };
+        let (same, unclear, unknown) = (of("same"), of("unclear"), of("unknown"));
+        let kinds = [
+            (same, "within 5% (of errors, half a percentage point)"),
+            (unclear, "unclear"),
+            (unknown, "unknown for too little data"),
+        ];
+        let kinds = kinds.into_iter().filter(|(count, _)| *count > 0);
+        let each = kinds.map(|(count, what)| {
+            format!("{count} {} {what}", if count == 1 { "is" } else { "are" })
+        });
+        let all = same + unclear + unknown;
+        format!("of {} {}", counted(all as u64, "difference"), each.collect::<Vec<_>>().join(", "))
     }
 }
 
@@ -215,22 +258,34 @@ pub(super) fn more_rows(number: usize) -> String {
     format!("{number} more row{}", if number == 1 { "" } else { "s" })
 }
 
+/// How much something matters that must be known before any number is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Caution {
+    /// The numbers of a run are invalid: nothing follows from them.
+    Invalid,
+    /// Numbers may differ for this reason.
+    Careful,
+    /// It is good to know.
+    Note,
+}
+
 impl ComparisonDocument {
-    /// A run of a pair.
-    pub(super) fn run(&self, at: u64) -> &ComparedRun {
-        &self.runs[at as usize]
+    /// A side of a pair.
+    pub(super) fn side(&self, at: u64) -> &ComparedSide {
+        &self.sides[at as usize]
     }
 
-    /// What must be known before any number is looked at: what each run was not, and what differs. Each with
-    /// whether it matters.
-    pub(super) fn cautions(&self) -> Vec<(bool, String)> {
-        let mut all: Vec<(bool, String)> =
+    /// What must be known before any number is looked at: what each run was not, and what differs, what matters most
+    /// first.
+    pub(super) fn cautions(&self) -> Vec<(Caution, String)> {
+        let mut all: Vec<(Caution, String)> =
             self.runs.iter().flat_map(|run| run.cautions()).collect();
-        all.extend(
-            self.differs.iter().map(|own| (own.matters, self.differing(&own.what, &own.values))),
-        );
-        // What matters first.
-        all.sort_by_key(|(matters, _)| !matters);
+        let differs = self.differs.iter().map(|own| {
+            let caution = if own.matters { Caution::Careful } else { Caution::Note };
+            (caution, self.differing(&own.what, &own.values))
+        });
+        all.extend(differs);
+        all.sort_by_key(|(caution, _)| *caution);
         all
     }
 
@@ -245,31 +300,33 @@ impl ComparisonDocument {
 
 impl ComparedRun {
     /// What bears on whether its numbers can be compared.
-    fn cautions(&self) -> Vec<(bool, String)> {
+    fn cautions(&self) -> Vec<(Caution, String)> {
         let about = &self.about;
         let mut all = Vec::new();
         let mut say =
-            |matters: bool, text: &str| all.push((matters, format!("{} {text}", self.name)));
+            |caution: Caution, text: &str| all.push((caution, format!("{} {text}", self.name)));
         if about.validity != "valid" && !about.validity.is_empty() {
             let why = about.reasons.first().map_or("", String::as_str);
-            say(true, &format!("is {}: {why}", about.validity));
+            let is_invalid = about.validity == "invalid";
+            let caution = if is_invalid { Caution::Invalid } else { Caution::Careful };
+            say(caution, &format!("is {}: {why}", about.validity));
         }
         if !about.finished {
-            say(true, "was broken off");
+            say(Caution::Careful, "was broken off");
         } else if about.interrupted {
-            say(true, "was interrupted");
+            say(Caution::Careful, "was interrupted");
         }
         if !about.passed {
-            say(false, "failed");
+            say(Caution::Note, "failed");
         }
         if about.source == "result" {
             say(
-                false,
+                Caution::Note,
                 "is a run.json alone: its rows have no intervals, and nothing of them is tested",
             );
         }
         if !about.is_steady {
-            say(false, "has no steady part: all of its seconds are compared");
+            say(Caution::Note, "has no steady part: all of its seconds are compared");
         }
         all
     }

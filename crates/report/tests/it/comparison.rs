@@ -48,8 +48,6 @@ fn side(
         .collect();
     let mut builder = SketchBuilder::new(0, seconds);
     slices.iter().for_each(|slice| builder.add(slice));
-    let mut counting = builder.counting();
-    slices.iter().for_each(|slice| counting.add(slice));
     let scenarios = vec![ScenarioMeta {
         name: "buyer".to_owned(),
         load: "200/s arrivals, for 30s".to_owned(),
@@ -76,7 +74,7 @@ fn side(
         source: "recording".to_owned(),
         ..RunAbout::default()
     };
-    Side { name: name.to_owned(), about, measured: Measured::Blocks(counting.finish()) }
+    Side::new(name, vec![about], Measured::Blocks(builder.finish()))
 }
 
 fn same(_: usize) -> f64 {
@@ -91,9 +89,10 @@ fn login_slower(row: usize) -> f64 {
 fn document() -> ComparisonDocument {
     let before = side("main", 4, 30, 1, same, 0.0);
     let mut after = side("2026-11-22T10-00-00-shop", 4, 30, 2, login_slower, 0.03);
-    after.about.meta.scenarios[0].load = "220/s arrivals, for 30s".to_owned();
-    after.about.validity = "questionable".to_owned();
-    after.about.reasons =
+    let about = &mut after.runs[0].1;
+    about.meta.scenarios[0].load = "220/s arrivals, for 30s".to_owned();
+    about.validity = "questionable".to_owned();
+    about.reasons =
         vec!["cpu_bound: the busiest worker used 97% of a CPU in 12 of 30 seconds".to_owned()];
     let gates = ["p95(login) +10%", "p95(\"GET /\") +5%", "error_rate +0.5%", "rate(nothing) -5%"];
     let gates: Vec<Gate> = gates.iter().map(|text| Gate::parse(text).expect("a gate")).collect();
@@ -157,15 +156,84 @@ fn rows_that_differ_by_their_tags_alone_are_told_apart() {
     }
 }
 
-#[test]
-fn a_gate_has_no_interval_where_none_is_known() {
-    let gates = [Gate::parse("p99 +10%").expect("a gate")];
-    let (before, after) = (side("a", 1, 5, 1, same, 0.0), side("b", 1, 5, 2, |_| 2.0, 0.0));
-    let document = compare_runs(&[before, after], &gates);
+/// The first gate of a comparison of two sides.
+fn gated(before: Side, after: Side, gate: &str) -> (ComparisonDocument, String) {
+    let gate = Gate::parse(gate).expect("a gate");
+    let document = compare_runs(&[before, after], &[gate]);
     let text = compare_text(&document, &show(200));
-    let wanted = "%, beyond the limit; how far it may be chance is not known";
-    assert!(!document.passed && text.contains(wanted) && !text.contains("(-)"), "{text}");
-    assert!(compare_html(&document).contains(wanted));
+    (document, text)
+}
+
+#[test]
+fn a_gate_that_cannot_tell_says_so_everywhere_and_what_would_tell() {
+    let of = |seed| side("a", 1, 6, seed, |_| 1.0, 0.0);
+    let (document, text) = gated(of(1), side("b", 1, 6, 2, |_| 1.12, 0.0), "p99 +10%");
+    assert!(document.passed && document.undecided, "{text}");
+    let gate = &document.pairs[0].gates[0];
+    assert_eq!(gate.outcome, "cannot_tell");
+    assert!(gate.needed_runs.is_some_and(|runs| runs > 1) && gate.needed_s > Some(6.0), "{gate:?}");
+    for wanted in [
+        "cannot tell p99 +10%",
+        "would tell",
+        "result   the gate cannot tell: p99 +10%; no change is certain",
+    ] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+    // Nothing that it says contradicts this.
+    assert!(!text.contains("FAILED") && !text.contains("not worse"), "{text}");
+    assert!(compare_markdown(&document).contains("⚠️ cannot tell"));
+    // Fewer than 5 seconds say nothing of how they vary.
+    let few = |seed| side("a", 1, 4, seed, |_| 1.0, 0.0);
+    let (document, text) = gated(few(1), side("b", 1, 4, 2, |_| 2.0, 0.0), "p50 +10%");
+    let wanted = "too little data to tell whether this is random (fewer than 5 steady seconds)";
+    assert!(document.undecided && text.contains(wanted) && !text.contains("(-)"), "{text}");
+}
+
+#[test]
+fn invalid_numbers_come_first_and_no_gate_tells_anything_by_them() {
+    let mut before = side("main", 1, 30, 1, same, 0.0);
+    let about = &mut before.runs[0].1;
+    about.validity = "invalid".to_owned();
+    about.reasons = vec!["send_delay: half of the requests were late".to_owned()];
+    let after = side("new", 1, 30, 2, |_| 1.5, 0.0);
+    let (document, text) = gated(before, after, "p50 +10%");
+    assert!(document.passed && document.undecided, "{text}");
+    let first = text.lines().find(|line| line.starts_with(" INVALID ")).expect("it is said");
+    assert!(first.contains("main is invalid: send_delay"), "{text}");
+    let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}: {text}"));
+    assert!(at(" INVALID ") < at(" note "), "{text}");
+    assert!(text.contains("the numbers of main are invalid"), "{text}");
+    let comment = compare_markdown(&document);
+    assert!(comment.contains("- ❌ main is invalid"), "{comment}");
+}
+
+#[test]
+fn several_runs_of_a_side_tell_what_one_does_not() {
+    let of = |name: &str, seed: u64, slower: fn(usize) -> f64| side(name, 1, 12, seed, slower, 0.0);
+    let slower = |_| 1.08;
+    let (one, _) = gated(of("a", 1, same), of("b", 2, slower), "p95 +4%");
+    assert_eq!(one.pairs[0].gates[0].outcome, "cannot_tell");
+    let side_of = |name: &str, first: u64, slower: fn(usize) -> f64| {
+        let runs = (first..first + 16).map(|seed| of(&format!("{name}{seed}"), seed, slower));
+        Side::pool(name, runs.collect()).expect("sketches")
+    };
+    let (before, after) = (side_of("a", 1, same), side_of("b", 100, slower));
+    let (many, text) = gated(before.clone(), after, "p95 +4%");
+    assert_eq!(many.pairs[0].gates[0].outcome, "worse", "{text}");
+    assert!(text.contains(" a: 16 runs\n") && text.contains(" a16 "), "{text}");
+    assert_eq!(many.sides[1].runs, (16..32).collect::<Vec<u64>>());
+    // A baseline keeps them all.
+    let abouts: Vec<RunAbout> = before.runs.iter().map(|(_, about)| about.clone()).collect();
+    let bytes = encode_baseline(&abouts, before.measured.sketch().expect("blocks"));
+    let (again, sketch) = decode_baseline(&bytes).expect("what was written");
+    assert_eq!(again, abouts);
+    let kept = Side::new("kept", again, Measured::Blocks(sketch));
+    let (of_baseline, _) = gated(kept, side_of("b", 100, slower), "p95 +4%");
+    let change = |document: &ComparisonDocument| {
+        let value = document.pairs[0].gates[0].value.as_ref().expect("a value");
+        [value.change, value.low, value.high].map(|own| (own.expect("known") * 1e6).round())
+    };
+    assert_eq!(change(&of_baseline), change(&many));
 }
 
 #[test]
@@ -193,8 +261,9 @@ fn a_pull_request_and_a_page_show_the_same() {
 fn the_json_has_what_its_schema_says() {
     let document = document();
     assert!(!document.passed, "p95(login) rose by 20%, and nothing counts under `nothing`");
-    let passed: Vec<bool> = document.pairs[0].gates.iter().map(|gate| gate.passed).collect();
-    assert_eq!(passed, [false, true, false, false]);
+    let outcomes: Vec<&str> =
+        document.pairs[0].gates.iter().map(|gate| gate.outcome.as_str()).collect();
+    assert_eq!(outcomes, ["worse", "not_worse", "worse", "missing"]);
     let rows = document.pairs[0].gates.iter().map(|gate| gate.row.as_deref());
     let wanted = [Some("login"), Some("GET /"), Some("all requests"), None];
     assert_eq!(rows.collect::<Vec<_>>(), wanted);
@@ -214,10 +283,10 @@ fn the_json_has_what_its_schema_says() {
 fn a_baseline_says_what_the_run_said() {
     let own = side("main", 200, 60, 1, same, 0.01);
     let sketch = own.measured.sketch().expect("blocks");
-    let bytes = encode_baseline(&own.about, sketch);
-    assert!(bytes.len() < 220_000, "{} bytes for 200 names", bytes.len());
-    let (about, again) = decode_baseline(&bytes).expect("what was written");
-    let kept = Side { name: "main".to_owned(), about, measured: Measured::Blocks(again) };
+    let bytes = encode_baseline(&[own.runs[0].1.clone()], sketch);
+    assert!(bytes.len() < 1_200_000, "{} bytes for 200 names", bytes.len());
+    let (abouts, again) = decode_baseline(&bytes).expect("what was written");
+    let kept = Side::new("main", abouts, Measured::Blocks(again));
     let other = side("b", 200, 60, 2, login_slower, 0.01);
     let whole = compare_runs(&[own, other.clone()], &[]);
     let of_baseline = compare_runs(&[kept, other], &[]);
@@ -235,7 +304,8 @@ fn a_baseline_says_what_the_run_said() {
 #[test]
 fn what_is_no_baseline_is_refused() {
     let own = side("main", 1, 10, 1, same, 0.0);
-    let bytes = encode_baseline(&own.about, own.measured.sketch().expect("blocks"));
+    let abouts = [own.runs[0].1.clone()];
+    let bytes = encode_baseline(&abouts, own.measured.sketch().expect("blocks"));
     for cut in [0, 2, bytes.len() / 2, bytes.len() - 1] {
         assert!(decode_baseline(&bytes[..cut]).is_err(), "{cut} bytes");
     }
@@ -248,9 +318,14 @@ fn what_is_no_baseline_is_refused() {
     for (text, word) in [
         ("[]", "not a baseline"),
         ("{}", "no version"),
-        ("{\"squall_baseline\": 2}", "later version"),
-        ("{\"squall_baseline\": 1, \"seconds\": [0]}", "out of range"),
-        ("{\"squall_baseline\": 1, \"seconds\": [1], \"rows\": [{}]}", "other blocks"),
+        ("{\"squall_baseline\": 3}", "later version"),
+        ("{\"squall_baseline\": 1, \"seconds\": [0]}", "earlier version"),
+        ("{\"squall_baseline\": 2}", "no run"),
+        ("{\"squall_baseline\": 2, \"runs\": [{\"seconds\": [0]}]}", "out of range"),
+        (
+            "{\"squall_baseline\": 2, \"runs\": [{\"seconds\": [1]}], \"rows\": [{}]}",
+            "other blocks",
+        ),
     ] {
         let error = decode_baseline(&packed(text)).expect_err(text).to_string();
         assert!(error.contains(word), "{text}: {error}");
