@@ -116,8 +116,7 @@ impl Percentiles<'_> {
         // Were they the same, this would be the share of both; a run without a slow moment varies no less.
         let floor = |count: f64| count * self.share * (1.0 - self.share);
         let Spread { error, freedom, correlation } = spread([&before, &after], [1.0, 1.0], floor);
-        // Shares above a value that wanders are skewed, and seem less correlated than they are: of 200 comparisons of
-        // equal runs whose blocks have a correlation of 0.8, 23 would be false alarms.
+        // Shares above a value that wanders are skewed, and seem less correlated than they are.
         let wider = if correlation > CORRELATED { t_quantile(freedom) / Z } else { 1.0 };
         Some(Evidence { z: (after.value - before.value) / (error * wider), freedom })
     }

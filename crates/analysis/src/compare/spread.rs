@@ -6,7 +6,7 @@
 //! DerSimonian and Laird do ("Meta-analysis in clinical trials", Controlled Clinical Trials 7, 1986), with the degrees of
 //! freedom of Satterthwaite.
 
-use crate::long_run::{LongRun, factor, freedom, long_run};
+use crate::long_run::{LongRun, factor, freedom, long_run, t_quantile};
 
 /// Above this correlation of neighbours a standard error that is far too small is likelier than t has it, and false
 /// alarms come from these: the blocks of one side alone count. Of 200 comparisons of equal runs whose blocks have a
@@ -14,6 +14,9 @@ use crate::long_run::{LongRun, factor, freedom, long_run};
 pub(super) const CORRELATED: f64 = 0.4;
 /// Fewest blocks of a run that say anything about how much they differ.
 const MIN_BLOCKS: usize = 5;
+/// Fewest blocks of a run that are looked at in twos as well: a level that wanders below noise is no autoregressive
+/// process of the first order, and the smaller the blocks the less of it [`long_run`] sees.
+const MIN_IN_TWOS: usize = 40;
 
 /// Numerator and denominator of each block of a run.
 pub(super) type Pairs = Vec<(f64, f64)>;
@@ -23,6 +26,8 @@ pub(super) struct Ratio {
     /// The sum of the numerators over that of the denominators.
     pub value: f64,
     runs: Vec<Run>,
+    /// The same, of blocks in twos: what wanders slowly below much noise shows there. Empty: there are too few.
+    in_twos: Vec<Run>,
 }
 
 /// What a run says about it.
@@ -40,32 +45,47 @@ impl Ratio {
         if runs.is_empty() || runs.iter().any(|pairs| pairs.len() < MIN_BLOCKS) {
             return None;
         }
-        let sums = |pairs: &Pairs| {
+        let sums = |pairs: &[(f64, f64)]| {
             pairs.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
         };
-        let each: Vec<(f64, f64)> = runs.iter().map(sums).collect();
-        let (of, by) = sums(&each);
-        let runs =
-            runs.iter().zip(each).filter(|(_, (_, by))| *by > 0.0).map(|(pairs, (of, by))| {
-                let ratio = of / by;
-                let deviations: Vec<f64> = pairs.iter().map(|(of, by)| of - ratio * by).collect();
-                Run { ratio, by, blocks: pairs.len() as f64, varies: long_run(&deviations, 1.0) }
-            });
-        (by > 0.0).then(|| Ratio { value: of / by, runs: runs.collect() })
+        let (of, by) = sums(&runs.iter().map(|pairs| sums(pairs)).collect::<Pairs>());
+        let each = |size: usize| -> Vec<Run> {
+            let blocks = runs.iter().map(|pairs| pairs.chunks(size).map(sums).collect::<Pairs>());
+            blocks.filter_map(|blocks| Run::new(&blocks)).collect()
+        };
+        let is_long = runs.iter().all(|pairs| pairs.len() >= MIN_IN_TWOS);
+        let in_twos = if is_long { each(2) } else { Vec::new() };
+        (by > 0.0).then(|| Ratio { value: of / by, runs: each(1), in_twos })
+    }
+}
+
+impl Run {
+    /// `None`: there is no denominator.
+    fn new(blocks: &[(f64, f64)]) -> Option<Run> {
+        let (of, by) = blocks.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        let ratio = (by > 0.0).then_some(of / by)?;
+        let deviations: Vec<f64> = blocks.iter().map(|(of, by)| of - ratio * by).collect();
+        Some(Run { ratio, by, blocks: blocks.len() as f64, varies: long_run(&deviations, 1.0) })
+    }
+}
+
+/// The runs of a side, in blocks of one size.
+#[derive(Clone, Copy)]
+struct Runs<'r>(&'r [Run]);
+
+impl Runs<'_> {
+    fn blocks(self) -> f64 {
+        self.0.iter().map(|run| run.blocks).sum()
     }
 
-    fn blocks(&self) -> f64 {
-        self.runs.iter().map(|run| run.blocks).sum()
-    }
-
-    fn correlation(&self) -> f64 {
-        self.runs.iter().map(|run| run.blocks * run.varies.correlation).sum::<f64>() / self.blocks()
+    fn correlation(self) -> f64 {
+        self.0.iter().map(|run| run.blocks * run.varies.correlation).sum::<f64>() / self.blocks()
     }
 
     /// The variance of each run's ratio within the run, where neighbours are correlated so; never below `floor` of the
     /// sum of a run's denominators.
-    fn within(&self, correlation: Option<f64>, floor: impl Fn(f64) -> f64) -> Vec<f64> {
-        let each = self.runs.iter().map(|run| {
+    fn within(self, correlation: Option<f64>, floor: impl Fn(f64) -> f64) -> Vec<f64> {
+        let each = self.0.iter().map(|run| {
             let own = run.varies.correlation;
             let more = factor(correlation.unwrap_or(own)) / factor(own);
             (run.varies.variance * more).max(floor(run.by)) / run.by.powi(2)
@@ -87,22 +107,37 @@ pub(super) struct Spread {
 
 /// The spread of the difference of two ratios, each divided by its scale. `floor` is the least variance of the sum of a
 /// run's numerators, by the sum of its denominators.
-pub(super) fn spread(sides: [&Ratio; 2], scales: [f64; 2], floor: impl Fn(f64) -> f64) -> Spread {
+pub(super) fn spread(
+    sides: [&Ratio; 2],
+    scales: [f64; 2],
+    floor: impl Fn(f64) -> f64 + Copy,
+) -> Spread {
+    let own = of_runs(sides.map(|side| Runs(&side.runs)), scales, floor);
+    if sides.iter().any(|side| side.in_twos.is_empty()) {
+        return own;
+    }
+    // Whichever shows more.
+    let in_twos = of_runs(sides.map(|side| Runs(&side.in_twos)), scales, floor);
+    let reach = |own: &Spread| own.error * t_quantile(own.freedom);
+    if reach(&in_twos) > reach(&own) { in_twos } else { own }
+}
+
+fn of_runs(sides: [Runs<'_>; 2], scales: [f64; 2], floor: impl Fn(f64) -> f64 + Copy) -> Spread {
     let (correlation, within_freedom) =
         together(sides.map(|side| (side.blocks(), side.correlation())));
     let within = [0, 1].map(|side: usize| -> Vec<f64> {
-        let own = sides[side].within(correlation, &floor);
+        let own = sides[side].within(correlation, floor);
         own.into_iter().map(|variance| variance / scales[side].powi(2)).collect()
     });
     // The variance of a side is that of the mean of its runs, weighted by their denominators.
     let of_side = |side: usize| {
-        let all: f64 = sides[side].runs.iter().map(|run| run.by).sum();
-        let weighted = sides[side].runs.iter().zip(&within[side]);
+        let all: f64 = sides[side].0.iter().map(|run| run.by).sum();
+        let weighted = sides[side].0.iter().zip(&within[side]);
         weighted.map(|(run, variance)| (run.by / all).powi(2) * variance).sum::<f64>()
     };
     let own = of_side(0) + of_side(1);
     let between = between(sides, scales, &within);
-    let counts = sides.map(|side| side.runs.len() as f64);
+    let counts = sides.map(|side| side.0.len() as f64);
     let more = between * (1.0 / counts[0] + 1.0 / counts[1]);
     let freedom = match more > 0.0 {
         true => {
@@ -111,22 +146,22 @@ pub(super) fn spread(sides: [&Ratio; 2], scales: [f64; 2], floor: impl Fn(f64) -
         }
         false => within_freedom,
     };
-    let larger = || sides.map(Ratio::correlation).into_iter().fold(0.0, f64::max);
+    let larger = || sides.map(Runs::correlation).into_iter().fold(0.0, f64::max);
     let correlation = correlation.unwrap_or_else(larger);
     Spread { error: (own + more).sqrt(), freedom, correlation }
 }
 
 /// How much runs of a side vary by more than their blocks tell, as a variance; 0 where no side has two.
-fn between(sides: [&Ratio; 2], scales: [f64; 2], within: &[Vec<f64>; 2]) -> f64 {
+fn between(sides: [Runs<'_>; 2], scales: [f64; 2], within: &[Vec<f64>; 2]) -> f64 {
     let (mut squares, mut expected, mut freedom, mut runs) = (0.0, 0.0, 0.0, 0.0);
     for side in [0, 1] {
-        let count = sides[side].runs.len() as f64;
+        let count = sides[side].0.len() as f64;
         if count < 2.0 {
             continue;
         }
-        let mean = sides[side].runs.iter().map(|run| run.ratio).sum::<f64>() / count;
+        let mean = sides[side].0.iter().map(|run| run.ratio).sum::<f64>() / count;
         squares += sides[side]
-            .runs
+            .0
             .iter()
             .map(|run| ((run.ratio - mean) / scales[side]).powi(2))
             .sum::<f64>();
