@@ -46,7 +46,7 @@ pub fn command(args: &Compare) -> CommandResult {
         }
     }
     if !printed {
-        out::print(&squall_report::compare_text(&document, &out::show(false)));
+        out::print(&squall_report::compare_text(&document, &out::show()));
     }
     if document.passed && document.undecided {
         out::message(
