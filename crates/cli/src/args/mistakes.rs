@@ -79,13 +79,12 @@ fn with_remedy(error: clap::Error, words: &[String]) -> clap::Error {
         return error;
     };
     let text = format!("unexpected argument `{typed}`: write {ours}");
-    let own = command.clone();
     match command.find_subcommand(first) {
         Some(found) => found
             .clone()
             .bin_name(format!("squall {first}"))
             .error(ErrorKind::UnknownArgument, text),
-        None => own.clone().error(ErrorKind::UnknownArgument, text),
+        None => command.clone().error(ErrorKind::UnknownArgument, text),
     }
 }
 

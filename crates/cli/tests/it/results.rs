@@ -273,3 +273,31 @@ fn a_run_without_a_folder_has_a_page() {
     }
     assert_eq!(server.stats().requests, before);
 }
+
+/// A check that several requests share has a row for each of them, in the report as well, and a threshold about it is about all.
+#[test]
+fn a_check_has_a_row_for_each_request_that_it_judged() {
+    let server = target();
+    let plan = "thresholds: ['error_rate(status == 200, kind: check) == 50%']\n\
+        scenarios: {a: {load: {users: 1, iterations: 2}, steps: [{get: /, check: status == 200}, \
+        {group: g, steps: [{get: /status/500, name: broken, check: status == 200}]}]}}\n";
+    let folder = folder(plan, &server.url());
+    let output = squall(folder.path(), &["run", "plan.yaml", "-q", "--full"]);
+    let json = read(&run_folder(folder.path()).join("run.json"));
+    let rows: Vec<_> = json["checks"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|row| (row["group"].to_string(), row["passed"].as_u64(), row["failed"].as_u64()))
+        .collect();
+    let expected = [(r#"["GET /"]"#, 2, 0), (r#"["g","broken"]"#, 0, 2)];
+    let expected =
+        expected.map(|(place, passed, failed)| (place.to_owned(), Some(passed), Some(failed)));
+    assert_eq!(rows, expected);
+    let shown = text(&output);
+    for line in
+        [" GET /: status == 200 ", " g / broken: status == 200 ", "passed error_rate(status == 200"]
+    {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+}
