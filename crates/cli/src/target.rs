@@ -22,7 +22,8 @@ pub fn command(args: &Target) -> CommandResult {
         }
         _ => None,
     };
-    let tls = certificate.map(|certificate| TlsOptions { certificate, client_ca: None });
+    let tls =
+        certificate.map(|certificate| TlsOptions { certificate, client_ca: None, http2: true });
     let options =
         Options { listen: args.listen.clone(), tls, threads: args.threads, seed: args.seed };
     let server = Server::start(options).map_err(CommandError::incomplete)?;

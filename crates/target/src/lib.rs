@@ -68,6 +68,8 @@ pub struct TlsOptions {
     /// A PEM file of certificate authorities: clients must show a certificate that one of them
     /// signed. `None` asks for no client certificate.
     pub client_ca: Option<PathBuf>,
+    /// Whether clients that offer it get HTTP/2.
+    pub http2: bool,
 }
 
 /// Where the server's certificate comes from.

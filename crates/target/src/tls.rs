@@ -47,7 +47,8 @@ pub(crate) fn configure(
     let mut config = builder
         .with_single_cert(identity.chain, identity.key)
         .map_err(|e| format!("the certificate and the key do not match: {e}"))?;
-    config.alpn_protocols = vec![HTTP2.to_vec(), b"http/1.1".to_vec()];
+    let http2 = options.http2.then(|| HTTP2.to_vec());
+    config.alpn_protocols = http2.into_iter().chain([b"http/1.1".to_vec()]).collect();
     // Sessions resume by ticket, so that any number of clients cost no memory.
     config.ticketer = provider::Ticketer::new().map_err(|e| e.to_string())?;
     Ok((Arc::new(config), identity.authority_pem))

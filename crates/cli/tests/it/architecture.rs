@@ -74,6 +74,7 @@ const MAY_IMPORT: [(&str, &[&str]); 20] = [
             "squall-analysis",
             "squall-engine",
             "squall-extract",
+            "squall-feeds",
             "squall-jmeter",
             "squall-metrics",
             "squall-plan",

@@ -118,7 +118,7 @@ fn credentials_do_not_come_back_from_another_origin() {
 #[test]
 fn a_plain_target_may_lead_to_one_that_the_system_trusts() {
     let certificate = TlsCertificate::SelfSigned { names: Vec::new() };
-    let tls = TlsOptions { certificate, client_ca: None };
+    let tls = TlsOptions { certificate, client_ca: None, http2: true };
     let secure = target_at("127.0.0.1:0", Some(tls));
     let plain = redirects(vec![format!("{}/status/204", secure.url())]);
     let url = plain.url();

@@ -43,7 +43,8 @@ fn one_line_with_method_headers_body_and_rate() {
 #[test]
 fn tls_with_a_ca_of_its_own_and_without() {
     let certificate = TlsCertificate::SelfSigned { names: Vec::new() };
-    let server = target_at("127.0.0.1:0", Some(TlsOptions { certificate, client_ca: None }));
+    let server =
+        target_at("127.0.0.1:0", Some(TlsOptions { certificate, client_ca: None, http2: true }));
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("ca.pem"), server.ca_pem().expect("a certificate"))
         .expect("writable");
@@ -68,7 +69,8 @@ fn tls_with_a_ca_of_its_own_and_without() {
 #[test]
 fn keys_are_written_where_the_environment_says() {
     let certificate = TlsCertificate::SelfSigned { names: Vec::new() };
-    let server = target_at("127.0.0.1:0", Some(TlsOptions { certificate, client_ca: None }));
+    let server =
+        target_at("127.0.0.1:0", Some(TlsOptions { certificate, client_ca: None, http2: true }));
     let folder = tempfile::tempdir().expect("a folder");
     for (file, code) in [("keys.txt", 0), ("nowhere/keys.txt", 2)] {
         let output = std::process::Command::new(env!("CARGO_BIN_EXE_squall"))

@@ -34,7 +34,7 @@ pub fn get(url: &str, iterations: u32, connection: &str, end: End) -> Value {
 /// A target that speaks TLS, with a certificate for `shop.test`.
 pub fn tls_target(client_ca: Option<PathBuf>) -> Server {
     let certificate = TlsCertificate::SelfSigned { names: vec!["shop.test".to_owned()] };
-    target_at("127.0.0.1:0", Some(TlsOptions { certificate, client_ca }))
+    target_at("127.0.0.1:0", Some(TlsOptions { certificate, client_ca, http2: true }))
 }
 
 /// Asks a TLS target called `https://HOST` five times about the connection, with a connection each,
@@ -484,7 +484,7 @@ fn self_signed(params: impl FnOnce(&mut CertificateParams)) -> (Server, String, 
     std::fs::write(&cert, &certificate).expect("writable");
     std::fs::write(&own_key, key.serialize_pem()).expect("writable");
     let certificate_files = TlsCertificate::Pem { cert, key: own_key };
-    let tls = TlsOptions { certificate: certificate_files, client_ca: None };
+    let tls = TlsOptions { certificate: certificate_files, client_ca: None, http2: true };
     (target_at("127.0.0.1:0", Some(tls)), certificate, folder)
 }
 

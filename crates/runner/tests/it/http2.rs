@@ -252,7 +252,7 @@ fn tls_agrees_on_the_protocol() {
 /// A server that speaks HTTP/1.1 alone.
 fn old() -> Server {
     let certificate = TlsCertificate::SelfSigned { names: vec!["localhost".to_owned()] };
-    target_at("127.0.0.1:0", Some(TlsOptions { certificate, client_ca: None }))
+    target_at("127.0.0.1:0", Some(TlsOptions { certificate, client_ca: None, http2: false }))
 }
 
 #[test]

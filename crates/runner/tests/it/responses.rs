@@ -181,7 +181,8 @@ fn an_early_response_to_an_upload_counts_as_that_response() {
 #[test]
 fn an_early_response_over_tls_counts_as_that_response() {
     let certificate = TlsCertificate::SelfSigned { names: Vec::new() };
-    let server = target_at("127.0.0.1:0", Some(TlsOptions { certificate, client_ca: None }));
+    let server =
+        target_at("127.0.0.1:0", Some(TlsOptions { certificate, client_ca: None, http2: true }));
     let upload = upload();
     let json = Steps {
         head: "connections: {tls: {insecure: true}}",

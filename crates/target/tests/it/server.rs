@@ -73,7 +73,7 @@ fn what_cannot_start_says_why() {
     };
     let pem = |cert: &str| {
         let certificate = TlsCertificate::Pem { cert: cert.into(), key: "/no/key.pem".into() };
-        Some(TlsOptions { certificate, client_ca: None })
+        Some(TlsOptions { certificate, client_ca: None, http2: true })
     };
     assert!(start(&[], None).contains("no address to listen on"));
     assert!(start(&["nowhere"], None).contains("'nowhere'"));
@@ -179,7 +179,7 @@ impl Drop for Files {
 }
 
 pub(crate) fn tls_server(certificate: TlsCertificate, client_ca: Option<PathBuf>) -> Server {
-    let tls = Some(TlsOptions { certificate, client_ca });
+    let tls = Some(TlsOptions { certificate, client_ca, http2: true });
     Server::start(Options { tls, threads: 1, ..Options::default() }).unwrap()
 }
 
