@@ -155,6 +155,13 @@ struct SiteResponse {
     read: Vec<u8>,
 }
 
+/// What the head of the site's response says.
+struct SiteHead {
+    response: Response<()>,
+    /// `None`: until the site closes.
+    body: Option<BodyLength>,
+}
+
 /// How the end of the response's body is known.
 enum End {
     Decoder(BodyDecoder),
@@ -165,7 +172,7 @@ impl SiteResponse {
     /// Passes the whole response to the client.
     async fn pass(&mut self, respond: &mut SendResponse<Bytes>, is_head: bool) -> io::Result<()> {
         let gone = |cx: &mut Context<'_>| respond.poll_reset(cx).map(drop);
-        let (response, length) = unless(gone, self.head()).await?;
+        let SiteHead { response, body: length } = unless(gone, self.head()).await?;
         let has_body = !is_head && !is_bodiless(response.status().as_u16());
         let mut send = respond.send_response(response, !has_body).map_err(io::Error::other)?;
         if !has_body {
@@ -181,14 +188,14 @@ impl SiteResponse {
         .map_err(io::Error::other)
     }
 
-    /// The head of the final response, and the length of its body; `None`: until the site closes.
-    async fn head(&mut self) -> io::Result<(Response<()>, Option<BodyLength>)> {
+    /// The head of the final response.
+    async fn head(&mut self) -> io::Result<SiteHead> {
         loop {
-            if let Some((length, response, body)) = parse_head(&self.read)? {
+            if let Some((length, head)) = parse_head(&self.read)? {
                 self.read.drain(..length);
                 // HTTP/1.1's own interim responses are no concern of the client's.
-                if response.status() != StatusCode::CONTINUE {
-                    return Ok((response, body));
+                if head.response.status() != StatusCode::CONTINUE {
+                    return Ok(head);
                 }
             } else if self.read.len() > HEAD_LIMIT || self.fill().await? == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
@@ -270,8 +277,8 @@ async fn send_all(send: &mut SendStream<Bytes>, mut data: Bytes) -> io::Result<(
     Ok(())
 }
 
-/// A head, if it is there whole: its length, and what it says.
-fn parse_head(read: &[u8]) -> io::Result<Option<(usize, Response<()>, Option<BodyLength>)>> {
+/// A head, if it is there whole, with its length.
+fn parse_head(read: &[u8]) -> io::Result<Option<(usize, SiteHead)>> {
     let mut fields = [httparse::EMPTY_HEADER; 256];
     let mut parsed = httparse::Response::new(&mut fields);
     let length = match parsed.parse(read).map_err(io::Error::other)? {
@@ -297,7 +304,7 @@ fn parse_head(read: &[u8]) -> io::Result<Option<(usize, Response<()>, Option<Bod
             }
         }
     }
-    Ok(Some((length, response, body)))
+    Ok(Some((length, SiteHead { response, body })))
 }
 
 fn parse_trailers(lines: &[u8]) -> io::Result<HeaderMap> {

@@ -269,7 +269,7 @@ mod tests {
         let runs = Runs::of(&base);
         let wrong = |path: &str| runs.compare(path).expect_err("not compared");
         assert!(wrong("one").contains("2 to 10 runs"), "{}", wrong("one"));
-        let many = vec!["one"; MAX_COMPARED + 1].join("/");
+        let many = ["one"; MAX_COMPARED + 1].join("/");
         assert!(wrong(&many).contains("2 to 10 runs"));
         for path in ["../one", "%2e%2e%2felsewhere/one", "none/one", "/one", "%ff/one"] {
             assert!(!wrong(path).contains("slices.bin"), "{path}: {}", wrong(path));

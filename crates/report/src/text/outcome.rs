@@ -95,7 +95,7 @@ fn judged(run: &RunDocument, reason: &FailureDocument) -> String {
     }
     match requests.as_slice() {
         [] => String::new(),
-        [few @ ..] if few.len() <= MAX_JUDGED => format!(" ({})", few.join(", ")),
+        few if few.len() <= MAX_JUDGED => format!(" ({})", few.join(", ")),
         [first, more @ ..] => format!(" ({first} and {} more)", more.len()),
     }
 }

@@ -309,7 +309,7 @@ fn the_hostile_corner_is_survived() {
 fn a_connection_that_the_server_closed_is_replaced() {
     let server = target();
     // A close that has come before a request is sent: one that crosses it, on a connection that has just answered, is an error.
-    let request = "group: g, steps: [{get: /hostile/close-after-keep-alive}, {think: 200ms}]";
+    let request = "{group: g, steps: [{get: /hostile/close-after-keep-alive}, {think: 200ms}]}";
     let json = steps(&server, "", 5, request, End::Passed);
     assert_eq!(json["totals"]["errors"].as_u64(), Some(0), "{}", kinds(&json));
     assert_eq!(json["counters"]["connections_opened"].as_u64(), Some(5));
