@@ -112,6 +112,10 @@ pub(super) fn validity(out: &mut String, run: &RunDocument, show: &Show) {
         _ => ("valid", "32", "squall found no reason to doubt these numbers"),
     };
     verdict(out, " validity    ", (word, color), text, show);
+    // No reason to doubt numbers, but what a tester looks for when they are high.
+    if let Some(own) = run.validity_reasons.iter().find(|own| own.rule == "machine_full") {
+        paragraph(out, " machine     ", &own.observed, show.width());
+    }
 }
 
 /// A reason to doubt numbers, as a tester would say it.
