@@ -182,6 +182,11 @@ impl<'b> Reply<'_, 'b> {
         user.jar(self.jar).get(name, self.host, now).map(|value| Value::Text(value.into()))
     }
 
+    /// The value of the first trailer of a name.
+    fn trailer(&self, name: &str) -> Option<&'b [u8]> {
+        self.response?.trailer(name)
+    }
+
     /// The value of the first header of a name.
     pub(crate) fn header(&self, name: &str) -> Option<&'b [u8]> {
         self.response?.header(name)
@@ -220,6 +225,7 @@ impl Scope for UserScope<'_, '_> {
         };
         Ok(match &self.program.functions[id as usize] {
             Function::Header => reply.header(text()?).map_or(Value::Null, text_value),
+            Function::Trailer => reply.trailer(text()?).map_or(Value::Null, text_value),
             Function::Cookie => reply.cookie(self.user, text()?).unwrap_or(Value::Null),
             Function::Found(path) => {
                 let found = path

@@ -74,6 +74,8 @@ pub struct Response<'a> {
     pub bytes_in: u64,
     /// All bytes that were written.
     pub bytes_out: u64,
+    /// The lines that came behind the body, as in the head; empty: none did.
+    pub trailers: &'a [u8],
     /// Whether the head has a Set-Cookie line.
     pub sets_cookies: bool,
     /// Bytes that came behind the response: the beginning of one to no request. The connection is not
@@ -89,7 +91,18 @@ impl<'a> Response<'a> {
 
     /// The value of the first header of a name, in any case of letters.
     pub fn header(&self, name: &str) -> Option<&'a [u8]> {
-        let mut headers = self.headers();
-        headers.find(|(own, _)| own.eq_ignore_ascii_case(name.as_bytes())).map(|(_, value)| value)
+        first_of(self.headers(), name)
     }
+
+    /// The value of the first trailer of a name (RFC 9110, section 6.5), in any case of letters.
+    pub fn trailer(&self, name: &str) -> Option<&'a [u8]> {
+        first_of(h1::fields(self.trailers), name)
+    }
+}
+
+fn first_of<'a>(
+    mut fields: impl Iterator<Item = (&'a [u8], &'a [u8])>,
+    name: &str,
+) -> Option<&'a [u8]> {
+    fields.find(|(own, _)| own.eq_ignore_ascii_case(name.as_bytes())).map(|(_, value)| value)
 }

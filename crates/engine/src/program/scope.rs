@@ -195,6 +195,8 @@ impl Place {
 pub(crate) enum Function {
     /// `header("name")`: the first header of that name, or null.
     Header,
+    /// `trailer()`: a field behind the body.
+    Trailer,
     /// `cookie("name")`: the cookie of that name in the user's jar, or null.
     Cookie,
     /// `json("$.path")`, `xpath("//path")`: the first match, or null.
@@ -238,6 +240,7 @@ impl Binder for Compiler<'_> {
     fn function(&mut self, name: &str, args: &[Option<Value>]) -> Result<FunctionId, BindError> {
         let function = match (name, args) {
             ("header", [_]) => Function::Header,
+            ("trailer", [_]) => Function::Trailer,
             ("cookie", [_]) => Function::Cookie,
             ("json", []) => Function::JsonBody,
             ("is_json", []) => Function::IsJson,
@@ -259,7 +262,7 @@ impl Binder for Compiler<'_> {
             ("is_json" | "is_xml", _) => {
                 return Err(BindError::new(format!("{name}() takes no argument")));
             }
-            ("header" | "cookie" | "json" | "json_all" | "xpath", _) => {
+            ("header" | "trailer" | "cookie" | "json" | "json_all" | "xpath", _) => {
                 return Err(BindError::new(format!("{name}() takes one argument")));
             }
             _ => return Err(BindError::unknown_function(name)),
@@ -269,7 +272,8 @@ impl Binder for Compiler<'_> {
                 "{name}() reads a response: it can only be used in a check"
             )));
         }
-        self.noticed.body |= !matches!(function, Function::Header | Function::Cookie);
+        self.noticed.body |=
+            !matches!(function, Function::Header | Function::Trailer | Function::Cookie);
         self.functions.push(function);
         Ok(FunctionId(self.functions.len() as u32 - 1))
     }

@@ -143,6 +143,7 @@ fn reply(
 pub(super) struct LongReply {
     status: u16,
     head: Vec<u8>,
+    trailers: Vec<u8>,
     content_type: Vec<u8>,
     body: Vec<u8>,
     body_bytes: u64,
@@ -157,6 +158,7 @@ impl LongReply {
         LongReply {
             status: response.status,
             head: response.head.to_vec(),
+            trailers: response.trailers.to_vec(),
             content_type: content_type(response).to_vec(),
             body: response.body.to_vec(),
             body_bytes: response.body_bytes,
@@ -196,6 +198,7 @@ impl LongReply {
             body_length: self.body_length,
             bytes_in: 0,
             bytes_out: 0,
+            trailers: &self.trailers,
             sets_cookies: false,
             unsolicited_bytes: 0,
         };

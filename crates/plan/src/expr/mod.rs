@@ -157,7 +157,7 @@ impl BindError {
         let known = functions::FUNCTIONS
             .iter()
             .map(|function| function.name)
-            .chain(["header", "cookie", "json", "json_all", "xpath"]);
+            .chain(["header", "trailer", "cookie", "json", "json_all", "xpath"]);
         let help = nearest(name, known).map(|near| format!("did you mean `{near}()`?"));
         BindError { message, help }
     }

@@ -278,6 +278,20 @@ fn a_server_without_http_2_gets_http_1_if_that_is_left_open() {
 }
 
 #[test]
+fn checks_see_trailers_of_both_protocols() {
+    let certificate = TlsCertificate::SelfSigned { names: vec!["localhost".to_owned()] };
+    let tls = TlsOptions { certificate, client_ca: None, http2: true };
+    let server = target_at("127.0.0.1:0", Some(tls));
+    let step = r#"{get: "/chunked?n=3&size=10&delay=0", check: ['trailer("X-CHUNKS") == "3" && trailer("x-bytes") == "30"', 'trailer("x-none") == null', 'header("x-chunks") == null']}"#;
+    for (http, connections) in [("1.1", 0), ("2", 1)] {
+        let head = &format!("connections: {{http: {http}, tls: {{insecure: true}}}}");
+        let json = Steps { head, ..Steps::one(&server.url(), step) }.run(End::Passed);
+        assert_eq!(counter(&json, "http2_connections"), connections, "{json}");
+        assert_eq!(json["counters"]["checks_passed"].as_u64(), Some(3), "{json}");
+    }
+}
+
+#[test]
 fn a_plan_means_the_same() {
     let peer = peer(Ways::default());
     let steps = r#"

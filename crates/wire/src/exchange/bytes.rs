@@ -97,6 +97,7 @@ impl Connection {
             body_length: exchange.intake.length(),
             bytes_in: exchange.received,
             bytes_out: exchange.written as u64,
+            trailers: b"",
             sets_cookies: false,
             unsolicited_bytes: 0,
         };

@@ -177,6 +177,7 @@ impl Exchange<'_> {
             body_length: self.intake.length(),
             bytes_in: self.bytes_in,
             bytes_out: self.bytes_out,
+            trailers: self.parser.trailers(),
             sets_cookies: facts.sets_cookies,
             unsolicited_bytes: unread as u64,
         };

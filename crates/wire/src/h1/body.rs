@@ -64,6 +64,11 @@ impl Decoder {
         matches!(self.0, BodyState::Done)
     }
 
+    /// Whether a line has begun behind the last chunk; the empty one that ends the body is none.
+    fn is_in_trailer(&self) -> bool {
+        matches!(self.0, BodyState::Trailers { line: 1.., .. })
+    }
+
     pub(crate) fn ends_with_connection(&self) -> bool {
         matches!(self.0, BodyState::UntilClose)
     }
@@ -100,10 +105,12 @@ impl Decoder {
         }
     }
 
-    /// Reads from `bytes`; returns how many were used, and whether the body is complete.
+    /// Reads from `bytes`; returns how many were used, and whether the body is complete. Lines behind the last chunk go to
+    /// `trailers`, at most 16 KiB.
     pub(crate) fn feed(
         &mut self,
         bytes: &[u8],
+        trailers: &mut Vec<u8>,
         content: &mut impl FnMut(&[u8]),
     ) -> Result<(usize, bool), Malformed> {
         let mut at = 0;
@@ -115,7 +122,11 @@ impl Decoder {
                 self.skip(take as u64);
                 at += take;
             } else {
+                let was_in_trailer = self.is_in_trailer();
                 self.frame(bytes[at])?;
+                if was_in_trailer || self.is_in_trailer() {
+                    trailers.push(bytes[at]);
+                }
                 at += 1;
             }
         }

@@ -311,7 +311,12 @@ const TOKEN: [bool; 256] = {
 /// Names and values of a head that was parsed before.
 pub(crate) fn lines(head: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     let first = memchr::memchr(b'\n', head).map_or(head.len(), |end| end + 1);
-    head[first..].split(|byte| *byte == b'\n').filter_map(|line| {
+    fields(&head[first..])
+}
+
+/// Names and values of lines that were read before.
+pub(crate) fn fields(lines: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    lines.split(|byte| *byte == b'\n').filter_map(|line| {
         let line = trim_cr(line);
         let colon = memchr::memchr(b':', line)?;
         Some((&line[..colon], line[colon + 1..].trim_ascii()))

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 pub(crate) use body::Decoder;
 use head::HeadParser;
-pub(crate) use head::{Head, lines, unfold};
+pub(crate) use head::{Head, fields, lines, unfold};
 pub(crate) use known::KnownHeads;
 
 /// Most interim (1xx) responses before the real one.
@@ -32,6 +32,7 @@ pub struct ResponseParser {
     /// Whether the request was HEAD, to which the response has no body whatever it says.
     no_body: bool,
     state: ParserState,
+    trailers: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -65,6 +66,7 @@ impl ResponseParser {
         ResponseParser {
             no_body,
             state: ParserState::Head { parser: HeadParser::default(), interim: 0 },
+            trailers: Vec::new(),
         }
     }
 
@@ -80,7 +82,7 @@ impl ResponseParser {
         match &mut self.state {
             ParserState::Head { .. } => self.head_from(bytes),
             ParserState::Body { head, decoder } => {
-                let (used, done) = decoder.feed(bytes, body)?;
+                let (used, done) = decoder.feed(bytes, &mut self.trailers, body)?;
                 if !done {
                     return Ok(Parsed::Body(used));
                 }
@@ -158,6 +160,11 @@ impl ResponseParser {
             ParserState::Head { .. } => None,
             ParserState::Body { head, .. } | ParserState::Done { head } => Some(head),
         }
+    }
+
+    /// The lines behind the last chunk, as they came.
+    pub(crate) fn trailers(&self) -> &[u8] {
+        &self.trailers
     }
 
     /// Whether the response has been read to its end.

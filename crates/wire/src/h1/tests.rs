@@ -52,6 +52,31 @@ fn whole(text: &str) -> Result<Option<(u16, String, bool)>, Malformed> {
 }
 
 #[test]
+fn trailers_are_kept_however_they_are_cut() {
+    const TEXT: &[u8] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nX-Sum: 1\r\nX-b:2\n\r\nrest";
+    for size in 1..=TEXT.len() {
+        let (mut parser, mut held) = (ResponseParser::new(false), Vec::new());
+        for piece in TEXT.chunks(size) {
+            held.extend_from_slice(piece);
+            while let Parsed::Head { end: taken, .. }
+            | Parsed::Body(taken @ 1..)
+            | Parsed::Done(taken @ 1..) = parser.feed(&held, &mut |_| ()).expect("a response")
+            {
+                held.drain(..taken);
+            }
+        }
+        assert!(parser.is_done(), "{size}");
+        assert_eq!(parser.trailers(), b"X-Sum: 1\r\nX-b:2\n", "{size}");
+        assert_eq!(held, b"rest", "{size}");
+    }
+    let mut none = ResponseParser::new(false);
+    let head = none.feed(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", &mut |_| ());
+    assert!(matches!(head, Ok(Parsed::Head { .. })));
+    assert_eq!(none.feed(b"1\r\na\r\n0\r\n\r\n", &mut |_| ()), Ok(Parsed::Done(11)));
+    assert_eq!(none.trailers(), b"");
+}
+
+#[test]
 fn responses_of_every_framing() {
     let good = |text: &str, status, body: &str, keep| {
         assert_eq!(whole(text), Ok(Some((status, body.to_owned(), keep))), "{text}");

@@ -82,6 +82,7 @@ struct Exchange<'a> {
     status: u16,
     /// The response's head as lines.
     head: Vec<u8>,
+    trailers: Vec<u8>,
     sets_cookies: bool,
     is_head: bool,
 }
@@ -120,6 +121,7 @@ impl<'a> Exchange<'a> {
             progress,
             status: 0,
             head: Vec::new(),
+            trailers: Vec::new(),
             sets_cookies: false,
             is_head: Fields::is_head(fields),
         })
@@ -173,7 +175,10 @@ impl<'a> Exchange<'a> {
                 }
                 Some(Err(error)) => Err(error),
                 None => match ready!(receive.poll_trailers(cx)) {
-                    Ok(_) => return Poll::Ready(Ok(())),
+                    Ok(fields) => {
+                        fields.iter().for_each(|fields| lines(fields, &mut self.trailers));
+                        return Poll::Ready(Ok(()));
+                    }
                     Err(error) => Err(error),
                 },
             };
@@ -231,6 +236,7 @@ impl<'a> Exchange<'a> {
             body_length: self.intake.length(),
             bytes_in: marks.bytes_in,
             bytes_out: marks.bytes_out,
+            trailers: &self.trailers,
             sets_cookies: self.sets_cookies,
             unsolicited_bytes: 0,
         };
