@@ -8,8 +8,9 @@ use crate::message::Expect;
 
 /// Bytes of a compressed body that are decompressed before others have their turn: some 0.2 ms of text.
 const TURN: usize = 8 << 10;
-/// Most bytes of a compressed body that are held.
-const MOST_HELD: usize = 16 << 20;
+/// Bytes of a compressed body that are held, at least as many as nearly all bodies have. The rest of a larger one is decompressed as
+/// it comes.
+const HELD: usize = 4 << 20;
 
 /// Takes the body of one response.
 pub(crate) struct Intake<'a> {
@@ -18,6 +19,8 @@ pub(crate) struct Intake<'a> {
     /// What has come of a compressed body, and how much of that was decompressed.
     compressed: Vec<u8>,
     decompressed: usize,
+    /// Whether more has come than is held.
+    is_very_large: bool,
     /// Kept body, of responses that come in more than one piece.
     kept: Vec<u8>,
     /// Bytes of the body as sent.
@@ -33,6 +36,7 @@ impl<'a> Intake<'a> {
             undo: None,
             compressed: Vec::new(),
             decompressed: 0,
+            is_very_large: false,
             kept: Vec::new(),
             bytes: 0,
             length: 0,
@@ -71,10 +75,18 @@ impl<'a> Intake<'a> {
             return take_plain(&mut self.expect, &mut self.kept, piece);
         }
         self.compressed.extend_from_slice(piece);
-        if self.compressed.len() >= MOST_HELD {
-            while self.decompress_part()? {}
-            self.compressed.clear();
-            self.decompressed = 0;
+        self.is_very_large |= self.compressed.len() >= HELD;
+        if self.is_very_large {
+            // A part more than has come: what was held goes little by little, and nobody waits for all of it.
+            let parts = piece.len().div_ceil(TURN) + 1;
+            for _ in 0..parts {
+                if !self.decompress_part()? {
+                    break;
+                }
+            }
+            if self.decompressed >= HELD / 2 {
+                self.compressed.drain(..std::mem::take(&mut self.decompressed));
+            }
         }
         Ok(())
     }
@@ -207,7 +219,7 @@ mod tests {
     #[test]
     fn a_body_of_any_size_is_held_in_constant_memory() {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::none());
-        encoder.write_all(&vec![b'a'; MOST_HELD + 1]).expect("memory");
+        encoder.write_all(&vec![b'a'; 5 * HELD + 1]).expect("memory");
         let packed = encoder.finish().expect("memory");
         let mut codings = Codings::default();
         codings.add(b"gzip");
@@ -215,10 +227,10 @@ mod tests {
         intake.undo(&codings, "gzip").expect("a known coding");
         for piece in packed.chunks(1 << 20) {
             intake.take(piece).expect("it is not too large");
-            assert!(intake.compressed.len() < MOST_HELD);
+            assert!(intake.compressed.len() < 2 * HELD);
         }
         while intake.decompress().expect("it is valid") {}
-        assert_eq!((intake.kept(), intake.length()), (&b"aaa"[..], MOST_HELD as u64 + 1));
+        assert_eq!((intake.kept(), intake.length()), (&b"aaa"[..], 5 * HELD as u64 + 1));
     }
 
     #[test]

@@ -46,8 +46,10 @@ fn closing(text: &str) -> Option<usize> {
     })
 }
 
-/// The index of requests or groups; `None`: there is none.
-pub(super) fn index(row: &RequestStats, target_us: u64) -> Option<f64> {
+/// The Application Performance Index of requests or groups for a target time of so many µs (*Apdex Technical Specification*,
+/// version 1.1, 2007): the share that was satisfied (within it), with half of those that were tolerating (within four times as
+/// much). Who got an error is neither. `None`: there were none.
+pub fn apdex_index(row: &RequestStats, target_us: u64) -> Option<f64> {
     let up_to = |of: &Histogram, limit| of.count() - of.count_above(limit).min(of.count());
     // Who got an error is frustrated, however fast that came.
     let good_up_to =
@@ -78,8 +80,8 @@ mod tests {
         // Cut off by squall: nobody's.
         let error = Some(ErrorKind::Interrupted);
         record(7, Sample { error, complete: false, ..Sample::ok(100) });
-        assert_eq!(index(&row, 500_000), Some(0.75));
-        assert_eq!(index(&RequestStats::default(), 500_000), None);
+        assert_eq!(apdex_index(&row, 500_000), Some(0.75));
+        assert_eq!(apdex_index(&RequestStats::default(), 500_000), None);
     }
 
     #[test]

@@ -145,7 +145,7 @@ impl Metric {
             Metric::Rate => row.count as f64 / elapsed_s,
             Metric::CutOff => row.cut_off as f64,
             Metric::NotSent => row.not_sent as f64,
-            Metric::Apdex { target_us } => apdex::index(row, target_us)?,
+            Metric::Apdex { target_us } => apdex::apdex_index(row, target_us)?,
             Metric::Kind(kind) => row
                 .error_kinds
                 .iter()

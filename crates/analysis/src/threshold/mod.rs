@@ -12,6 +12,7 @@ mod window;
 
 use std::fmt;
 
+pub use apdex::apdex_index;
 use limit::{Op, Unit};
 pub use metric::Statistic;
 use metric::{Metric, latencies};

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use squall_analysis::apdex_index;
 use squall_metrics::{RequestStats, RowKey, RowKind};
 use squall_plan::files;
 
@@ -32,7 +33,7 @@ pub struct Details {
     pub latency: Option<Distribution>,
     /// All corrected latencies.
     pub corrected: Option<Distribution>,
-    /// [`apdex`] of all requests.
+    /// [`apdex_index`] of all requests, with T = [`APDEX_US`].
     pub apdex: Option<f64>,
     /// What belongs to the rows of the result, in its order: requests, groups, iterations.
     pub rows: Vec<RowDetails>,
@@ -55,7 +56,7 @@ pub struct RowDetails {
     pub latency: Option<Distribution>,
     /// Its corrected latencies.
     pub corrected: Option<Distribution>,
-    /// Its [`apdex`].
+    /// Its [`apdex_index`], with T = [`APDEX_US`].
     pub apdex: Option<f64>,
 }
 
@@ -90,14 +91,14 @@ impl Details {
             line: line(key),
             latency: Distribution::of(&stats.latency),
             corrected: Distribution::of(&stats.corrected_latency),
-            apdex: apdex(stats),
+            apdex: apdex_index(stats, APDEX_US),
         });
         let all = run.totals.all();
         Details {
             curves: run.curves.as_ref().map(|own| own.whole.clone()),
             latency: Distribution::of(&all.latency),
             corrected: Distribution::of(&all.corrected_latency),
-            apdex: apdex(&all),
+            apdex: apdex_index(&all, APDEX_US),
             rows: rows.collect(),
             checks: run.totals.checks().map(|(key, _)| line(key)).collect(),
             plan: plan.unwrap_or_default(),
@@ -105,19 +106,6 @@ impl Details {
             missing: plan_error.into_iter().chain(log_error).collect(),
         }
     }
-}
-
-/// The Application Performance Index (Apdex) with T = [`APDEX_US`]: the share of requests that were satisfied (up to
-/// T), with half of those that were tolerated (up to 4 T). Errors count as neither. As it is not known how long each of
-/// them took, they are taken for the quickest, so that it is never too high. `None`: there were no requests.
-fn apdex(stats: &RequestStats) -> Option<f64> {
-    let responses = stats.latency.count();
-    let slow = stats.latency.count_above(APDEX_US);
-    let (satisfied, tolerated) = (responses - slow, slow - stats.latency.count_above(4 * APDEX_US));
-    let wrong = responses.saturating_sub(stats.count.saturating_sub(stats.errors));
-    let tolerated = tolerated.saturating_sub(wrong.saturating_sub(satisfied));
-    let good = satisfied.saturating_sub(wrong) as f64 + tolerated as f64 / 2.0;
-    (stats.count > 0).then(|| good / stats.count as f64)
 }
 
 /// The rows in the order of the result: requests, groups, iterations.
@@ -163,8 +151,6 @@ fn shorten(text: &str, most: usize) -> String {
 mod tests {
     use std::io::{Seek as _, Write as _};
 
-    use squall_metrics::{ErrorKind, Sample};
-
     use super::*;
 
     #[test]
@@ -179,21 +165,6 @@ mod tests {
         let mut file = tempfile::tempfile().expect("a file");
         file.write_all(bytes).and_then(|()| file.rewind()).expect("writable");
         file
-    }
-
-    #[test]
-    fn apdex_counts_errors_as_frustrated() {
-        let mut stats = RequestStats::default();
-        assert_eq!(apdex(&stats), None);
-        // 6 satisfied, 2 tolerated, 2 frustrated.
-        let ms = [1, 1, 1, 1, 1, 400, 900, 1_900, 2_500, 9_000];
-        ms.into_iter().for_each(|ms| stats.record(&Sample::ok(ms * 1_000)));
-        assert_eq!(apdex(&stats), Some(0.7));
-        let error = |ms: u64| Sample { error: Some(ErrorKind::Status), ..Sample::ok(ms * 1_000) };
-        (0..10).for_each(|_| stats.record(&error(1)));
-        assert_eq!(apdex(&stats), Some(0.35));
-        (0..10).for_each(|_| stats.record(&error(3_000)));
-        assert_eq!(apdex(&stats), Some(0.0), "never too high: 10 of the quick ones may be good");
     }
 
     #[test]

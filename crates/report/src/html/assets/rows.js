@@ -263,14 +263,11 @@ function outcomeTable(row, more) {
   const statuses = Object.entries(row.status).map(([status, number]) => [`status ${status}`, count(number), share(number)]);
   const each = (number) => `${bytes(number / Math.max(row.count, 1))} a request`;
   const rows = [...errors, ...statuses, ['received', bytes(row.bytes_in), each(row.bytes_in)], ['sent', bytes(row.bytes_out), each(row.bytes_out)]];
-  if (typeof more.apdex === 'number') rows.push([`Apdex (T = ${time(words.apdex_us)})`, apdexText(row, more.apdex), '']);
+  if (typeof more.apdex === 'number') rows.push([`Apdex (T = ${time(words.apdex_us)})`, more.apdex.toFixed(2), '']);
   if (row.cut_off > 0) rows.push(['cut off by the end of the load', count(row.cut_off), '']);
   if (row.not_sent > 0) rows.push(['not sent, as squall could not make it', count(row.not_sent), '']);
   return [table(`Outcomes of ${row.name}`, ['outcome', 'number', 'share'], rows)];
 }
-
-/** Errors are taken for quick ones, so that with them it is only a lower bound. */
-const apdexText = (row, apdex) => `${row.errors > 0 ? '≥ ' : ''}${apdex.toFixed(2)}`;
 
 /** A row as CSV, with numbers that programs read: times in µs. */
 function rowsCsv() {
