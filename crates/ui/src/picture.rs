@@ -161,6 +161,7 @@ fn result(state: &LiveState) -> Value {
         "passed": outcome.passed(),
         "interrupted": run.interrupted,
         "reasons": outcome.reasons.iter().map(|failure| failure.text.clone()).collect::<Vec<String>>(),
+        "caveats": outcome.caveats,
         "validity": run.validity().label(),
         "requests": all.count,
         "errors": all.errors,
@@ -228,7 +229,7 @@ fn judged(state: &LiveState) -> Value {
         state.last_second.iter().map(|own| own.shown.as_str()).chain(std::iter::repeat(""));
     json!({
         "thresholds": state.thresholds.iter().zip(lately).map(|(own, lately)| json!({
-            "text": own.text, "passed": own.passed, "shown": own.shown, "last_second": lately,
+            "text": own.text, "standing": state.standing(own).label(), "shown": own.shown, "last_second": lately,
         })).collect::<Vec<Value>>(),
         "checks": state.checks.iter().map(|(scenario, name, counts)| json!({
             "scenario": scenario, "name": name,

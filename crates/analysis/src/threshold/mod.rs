@@ -84,6 +84,19 @@ pub struct ThresholdResult {
     pub worst_from_s: Option<u32>,
 }
 
+impl ThresholdResult {
+    /// Whether it fails so far, in a run that goes on. Before its first window is over, a moving window has no value and is not
+    /// judged; if it still has none when the run is over, it has failed.
+    pub fn fails_so_far(&self) -> bool {
+        !self.passed && (self.value.is_some() || self.over_s.is_none())
+    }
+
+    /// The measured value as a person reads it, without where its worst window lies; or why there is none.
+    pub fn shown_alone(&self) -> &str {
+        self.shown.split_once(window::FROM).map_or(&*self.shown, |(value, _)| value)
+    }
+}
+
 const FORMS: &str = "write it as p99(login) < 300ms, error_rate < 1%, rate(\"GET /\") > 100/s, count >= 10, \
                      p95(login, scenario: buyer) < 1s (also kind, group, phase, and tags: p95(team: a) < 1s), \
                      p95(group checkout) < 1s, apdex(login, 500ms) > 0.9, \

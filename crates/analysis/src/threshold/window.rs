@@ -12,6 +12,9 @@ use super::{Op, Threshold, ThresholdResult};
 use crate::censored::Bounded;
 use crate::totals::Totals;
 
+/// What stands between the value of the worst window and its first second.
+pub(super) const FROM: &str = ", from second ";
+
 /// A threshold on a moving window, of which the seconds come one after the other.
 #[derive(Debug, Clone)]
 pub struct MovingWindow {
@@ -120,7 +123,7 @@ impl MovingWindow {
         let worst = self.worst.filter(|_| self.is_used || self.threshold.subject.is_all());
         let shown = match worst {
             Some(Worst { from, value, .. }) => format!(
-                "{}, from second {from} to {}",
+                "{}{FROM}{from} to {}",
                 self.threshold.unit.show_bounded(value),
                 from + self.length
             ),
@@ -297,6 +300,7 @@ mod tests {
         let found = result("p50(login) < 100ms over 5s", &slices, 20);
         assert_eq!((found.passed, found.worst_from_s), (false, Some(6)), "{}", found.shown);
         assert_eq!(found.shown, "400 ms, from second 6 to 11");
+        assert_eq!((found.shown_alone(), found.fails_so_far()), ("400 ms", true));
         assert_eq!((found.text.as_str(), found.over_s), ("p50(login) < 100ms over 5s", Some(5)));
         // Three of ten seconds are no half.
         assert!(result("p50 < 100ms over 10s", &slices, 20).passed);
@@ -314,6 +318,7 @@ mod tests {
         assert!(!result("max < 100ms over 2s", &slices, 5).passed);
         let found = result("max < 100ms over 10s", &slices, 5);
         assert_eq!((found.passed, found.shown.as_str()), (false, "there was no window of 10s"));
+        assert!(!found.fails_so_far(), "while the run goes on it is not judged");
     }
 
     /// A second in which nothing was recorded has no latency, but it has a rate.

@@ -5,7 +5,7 @@ use squall_analysis::{Validity, worst};
 use squall_base::units::{count, counted, percent, rate, time};
 use squall_runner::Phase;
 
-use super::{LiveState, Point, Stopping};
+use super::{LiveState, Point, Standing, Stopping};
 
 /// Seconds that count as now.
 const NOW: usize = 5;
@@ -90,8 +90,16 @@ impl LiveState {
                         format!("{number} thresholds failing: {first}; {more}")
                     }
                 };
-                let text = "The load is as planned, and squall keeps up.".to_owned();
+                let text = match self.not_sent() {
+                    Some(not_sent) => format!("Besides, {not_sent}, and squall keeps up."),
+                    None => "The load is as planned, and squall keeps up.".to_owned(),
+                };
                 Conclusion { mood: Mood::Bad, word, text }
+            }
+            (Mood::Doubtful, _) => {
+                let mood = if self.requests == 0 { Mood::Bad } else { Mood::Doubtful };
+                let text = "squall could not make them from the plan: the errors say why.";
+                of(mood, &self.not_sent().unwrap_or_default(), text.to_owned())
             }
             (_, Mood::Doubtful) => of(
                 Mood::Doubtful,
@@ -162,10 +170,22 @@ impl LiveState {
         // Users that have made their iterations go earlier.
         let ends_by_time = self.loads.iter().all(|load| load.iterations.is_none());
         let few_users = is_closed && ends_by_time && there < wanted * (1.0 - MAX_MISSING) - 1.0;
-        match dropped > 0 || few_arrivals || few_users {
-            true => (Mood::Bad, "no", self.load_now()),
-            false => (Mood::Good, "yes", self.load_now()),
+        let not_sent = self.not_sent();
+        let detail = match &not_sent {
+            Some(not_sent) => format!("{not_sent}, {}", self.load_now()),
+            None => self.load_now(),
+        };
+        match (dropped > 0 || few_arrivals || few_users, not_sent) {
+            (true, _) => (Mood::Bad, "no", detail),
+            (false, Some(_)) => (Mood::Doubtful, "in part", detail),
+            (false, None) => (Mood::Good, "yes", detail),
         }
+    }
+
+    /// How many requests could not be sent; `None`: none of them.
+    fn not_sent(&self) -> Option<String> {
+        let number = self.problems.not_sent();
+        (number > 0).then(|| format!("{} could not be sent", counted(number, "request")))
     }
 
     /// What of the load is there, of what was planned.
@@ -210,23 +230,31 @@ impl LiveState {
         let mut words = Vec::new();
         if let [first, others @ ..] = failing.as_slice() {
             words.push(first.clone());
-            words.extend((!others.is_empty()).then(|| format!("{} more fail", others.len())));
+            words.extend(match others.len() {
+                0 => None,
+                1 => Some("1 more fails".to_owned()),
+                more => Some(format!("{more} more fail")),
+            });
         }
         if errors > 0 {
             words.push(self.errors_now());
         } else if self.problems.total() > 0 {
-            words.push(format!("{} errors before", count(self.problems.total())));
+            words.push(format!("{} before", counted(self.problems.total(), "error")));
         }
         // In a second without any response there is none.
         if last.p99_us > 0 {
             let [p50, p99] = [last.p50_us, last.p99_us].map(|us| time(us as f64));
             words.push(format!("p50 {p50}, p99 {p99}"));
         }
-        if failing.is_empty() && !self.thresholds.is_empty() {
-            words.push(format!(
-                "{} pass so far",
-                counted(self.thresholds.len() as u64, "threshold")
-            ));
+        if failing.is_empty() {
+            let of = |standing: Standing, one: &str, more: &str| -> Option<String> {
+                let all = self.thresholds.iter().filter(|own| self.standing(own) == standing);
+                let number = all.count() as u64;
+                let does = if number == 1 { one } else { more };
+                (number > 0).then(|| format!("{} {does}", counted(number, "threshold")))
+            };
+            words.extend(of(Standing::Passes, "passes so far", "pass so far"));
+            words.extend(of(Standing::NotYet, "has no value yet", "have no value yet"));
         }
         let detail = words.join(", ");
         match (failing.len(), errors, self.problems.total()) {

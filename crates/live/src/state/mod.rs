@@ -26,6 +26,7 @@ pub use history::{History, Point};
 pub use loads::LoadState;
 pub use problems::{Problem, Problems};
 pub use rows::{RowSecond, RowState, Rows};
+pub use thresholds::Standing;
 
 /// Seconds between evaluations of thresholds and validity, which look at everything recorded.
 const EVALUATE_EVERY: u32 = 5;
@@ -199,19 +200,30 @@ impl LiveState {
         if second.second.is_multiple_of(EVALUATE_EVERY) {
             self.evaluate(f64::from(second.second + 1));
         }
-        self.last_second = match self.thresholds.iter().all(|own| own.passed) {
-            true => Vec::new(),
-            false => {
+        let fails = self.thresholds.iter().any(|own| self.standing(own) == Standing::Fails);
+        self.last_second = match fails {
+            false => Vec::new(),
+            true => {
                 let totals = thresholds::of_second(second);
                 self.limits.iter().map(|limit| limit.evaluate(&totals, 1.0)).collect()
             }
         };
     }
 
+    /// How one of its thresholds stands. When the load is over, one that has not passed has failed.
+    pub fn standing(&self, own: &ThresholdResult) -> Standing {
+        match own.passed {
+            true => Standing::Passes,
+            false if self.ended_s.is_some() || own.fails_so_far() => Standing::Fails,
+            false => Standing::NotYet,
+        }
+    }
+
     /// The thresholds that fail so far, a line each, with what the last second alone came to.
     pub fn failing_thresholds(&self) -> Vec<String> {
         let lately = self.last_second.iter().map(Some).chain(std::iter::repeat(None));
-        let all = self.thresholds.iter().zip(lately).filter(|(own, _)| !own.passed);
+        let all = self.thresholds.iter().zip(lately);
+        let all = all.filter(|(own, _)| self.standing(own) == Standing::Fails);
         all.map(|(own, lately)| thresholds::failing(own, lately)).collect()
     }
 

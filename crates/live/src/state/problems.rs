@@ -37,6 +37,10 @@ pub struct Problems {
     all: Vec<Problem>,
     /// Errors that are not in any of them.
     left_out: u64,
+    /// Requests that were errors.
+    errors: u64,
+    /// Requests that could not be sent: why is among the kinds, but the target was asked for nothing.
+    not_sent: u64,
 }
 
 impl Problems {
@@ -47,6 +51,8 @@ impl Problems {
         let is_later = |problem: &Problem| problem.seen.is_none_or(|(_, last)| last < number);
         self.all.iter_mut().filter(|own| is_later(own)).for_each(|own| own.lately = 0);
         for row in second.rows.iter().filter(|row| row.key.place.kind.is_request()) {
+            self.errors += row.stats.errors;
+            self.not_sent += row.stats.not_sent;
             for (kind, count) in &row.stats.error_kinds {
                 let Some(own) = self.find(&row.key, *kind) else {
                     self.left_out += count;
@@ -117,8 +123,13 @@ impl Problems {
         self.left_out
     }
 
-    /// All errors.
+    /// All requests that were errors, without those that could not be sent.
     pub fn total(&self) -> u64 {
-        self.all.iter().map(|own| own.count).sum::<u64>() + self.left_out
+        self.errors
+    }
+
+    /// All requests that could not be sent.
+    pub fn not_sent(&self) -> u64 {
+        self.not_sent
     }
 }

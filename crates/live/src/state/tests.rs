@@ -22,11 +22,16 @@ scenarios:
 
 /// A run of a plan whose load began a second ago after a second.
 fn running(text: &str, length_s: Option<f64>) -> LiveState {
+    with_thresholds(text, length_s, &["p99 < 300ms", "error_rate < 0.1%"])
+}
+
+/// The same with other thresholds.
+fn with_thresholds(text: &str, length_s: Option<f64>, thresholds: &[&str]) -> LiveState {
     let plan = load_str("shop", text, "".as_ref(), &Default::default()).expect("a plan").plan;
     let meta = Meta {
         plan: "shop.yaml".to_owned(),
         target: Some("http://shop.test".to_owned()),
-        thresholds: vec!["p99 < 300ms".to_owned(), "error_rate < 0.1%".to_owned()],
+        thresholds: thresholds.iter().map(|text| (*text).to_owned()).collect(),
         ..Meta::default()
     };
     let mut state = LiveState::of(&meta, &plan, length_s);
@@ -325,6 +330,83 @@ fn the_conclusion_names_the_thresholds_that_fail() {
     assert!(conclusion.word.contains(" > 300 ms, last second "), "{}", conclusion.word);
     // The last second alone passes.
     assert!(!state.thresholds[0].passed && state.last_second[0].passed);
+}
+
+#[test]
+fn a_moving_window_is_not_judged_before_the_first_one_is_over() {
+    let mut state = with_thresholds(MIXED, Some(300.0), &["p95 < 300ms over 10s"]);
+    (0..6).for_each(|number| pass(&mut state, number, WELL));
+    assert_eq!((state.thresholds[0].passed, state.thresholds[0].value), (false, None));
+    assert_eq!(state.standing(&state.thresholds[0]), Standing::NotYet);
+    assert_eq!((state.failing_thresholds().len(), state.last_second.len()), (0, 0));
+    let target = state.answers()[1].clone();
+    assert_eq!(target.word, "yes");
+    assert!(target.detail.ends_with("1 threshold has no value yet"), "{}", target.detail);
+    let conclusion = state.conclusion();
+    assert!(!conclusion.word.contains("threshold"), "{}", conclusion.word);
+    let slow = Doing { latency_us: 400_000, ..WELL };
+    (6..11).for_each(|number| pass(&mut state, number, slow));
+    let failing = state.failing_thresholds().join("; ");
+    assert!(failing.starts_with("p95 "), "{failing}");
+    assert!(failing.contains(" > 300 ms over 10s (seconds "), "{failing}");
+}
+
+#[test]
+fn a_moving_window_without_a_value_has_failed_when_the_load_is_over() {
+    let mut state = with_thresholds(MIXED, Some(6.0), &["p95 < 300ms over 10s"]);
+    (0..6).for_each(|number| pass(&mut state, number, WELL));
+    let ended = EventKind::PhaseEnded { phase: Phase::Load, failed: None };
+    happen(&mut state, 7.0, ended);
+    assert_eq!(state.standing(&state.thresholds[0]), Standing::Fails);
+}
+
+#[test]
+fn a_threshold_that_passes_is_said_in_the_singular() {
+    let mut state = with_thresholds(MIXED, Some(300.0), &["p99 < 300ms"]);
+    pass(&mut state, 0, WELL);
+    let target = state.answers()[1].clone();
+    assert!(target.detail.ends_with("1 threshold passes so far"), "{}", target.detail);
+}
+
+/// A second of a name whose requests could not be sent, but for so many.
+fn unsent(state: &mut LiveState, number: u32, sent: u64) {
+    let mut slice = Slice::new(0, number);
+    if number == 0 {
+        slice.announce(NameId(0), key(0));
+    }
+    let failed =
+        Sample { complete: false, status: 0, error: Some(ErrorKind::Variable), ..Sample::ok(5) };
+    (0..20).for_each(|_| slice.record(NameId(0), &failed));
+    (0..sent).for_each(|_| slice.record(NameId(0), &Sample::ok(5_000)));
+    let rows = slice.rows().map(|(_, own)| Row { key: Arc::new(key(0)), stats: own.clone() });
+    let second = Second {
+        second: number,
+        rows: rows.collect(),
+        counters: slice.counters,
+        load: load_of(WELL),
+        self_metrics: slice.self_metrics.clone(),
+        slices: vec![slice],
+        ..Second::default()
+    };
+    state.now_s = state.now_s.max(f64::from(number) + 2.0);
+    state.second(&second);
+}
+
+#[test]
+fn requests_that_could_not_be_sent_are_not_errors_of_the_target() {
+    let mut state = with_thresholds(MIXED, Some(300.0), &[]);
+    unsent(&mut state, 0, 0);
+    assert_eq!((state.problems.total(), state.problems.not_sent()), (0, 20));
+    let [planned, target, _] = state.answers();
+    assert_eq!((planned.word.as_str(), target.word.as_str()), ("in part", "not yet"));
+    assert!(planned.detail.starts_with("20 requests could not be sent, "), "{}", planned.detail);
+    let conclusion = state.conclusion();
+    let found = (conclusion.mood, conclusion.word.as_str());
+    assert_eq!(found, (Mood::Bad, "20 requests could not be sent"));
+    unsent(&mut state, 1, 10);
+    assert_eq!(state.answers()[1].word, "yes");
+    assert_eq!(state.conclusion().mood, Mood::Doubtful);
+    assert_eq!(state.problems.all()[0].count, 40, "why is among the kinds");
 }
 
 #[test]

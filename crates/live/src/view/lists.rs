@@ -7,7 +7,7 @@ use squall_base::units::{count, percent};
 
 use super::paint::{Paint, clock, fit, width, wrap};
 use crate::browse::Browse;
-use crate::state::{LiveState, Mood, Problem};
+use crate::state::{LiveState, Mood, Problem, Standing};
 
 /// Most rows of a line that is wrapped.
 const MAX_WRAPPED: usize = 6;
@@ -117,7 +117,12 @@ pub fn checks(paint: &mut Paint<'_>, area: Rect, state: &LiveState, browse: &Bro
     let theme = paint.theme;
     let mut lines = Vec::new();
     for own in state.thresholds.iter().filter(|own| browse.passes(&own.text)) {
-        let (word, mood) = if own.passed { ("passes", Mood::Good) } else { ("FAILS", Mood::Bad) };
+        let standing = state.standing(own);
+        let (word, mood) = match standing {
+            Standing::Passes => (standing.label(), Mood::Good),
+            Standing::Fails => ("FAILS", Mood::Bad),
+            Standing::NotYet => (standing.label(), Mood::Unknown),
+        };
         let text = format!("{word}  {}  so far {}", escape_control(&own.text), own.shown);
         lines.push(Line::of(text, theme.mood(mood)));
     }

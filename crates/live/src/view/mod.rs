@@ -129,7 +129,7 @@ fn answers(paint: &mut Paint<'_>, area: Rect, state: &LiveState) {
 fn tabs(paint: &mut Paint<'_>, area: Rect, state: &LiveState, browse: &Browse) {
     let mut x = 1;
     for (number, tab) in (1..).zip(Tab::ALL) {
-        let errors = state.problems.total();
+        let errors = state.problems.total() + state.problems.not_sent();
         let label = match tab {
             Tab::Errors if errors > 0 => format!(" {number} {} ! ", tab.label()),
             _ => format!(" {number} {} ", tab.label()),

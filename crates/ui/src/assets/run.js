@@ -45,8 +45,10 @@ function concluded() {
   const { result } = run.about;
   if (!result) return run.answers.conclusion;
   const why = result.reasons.length > 0 ? `${result.reasons.join('; ')}. ` : '';
+  const but = result.passed && !result.interrupted ? 'But ' : '';
+  const caveats = result.caveats.map((text) => `${but}${text}. `).join('');
   const doubt = run.generator.reasons.find((reason) => reason.validity !== 'valid');
-  const text = `${why}${count(result.requests)} requests, ${count(result.errors)} errors, p99 ${time(result.p99_us)}. Its numbers are ${result.validity}${doubt ? `: ${doubt.observed}` : ''}.`;
+  const text = `${why}${caveats}${count(result.requests)} requests, ${count(result.errors)} errors, p99 ${time(result.p99_us)}. Its numbers are ${result.validity}${doubt ? `: ${doubt.observed}` : ''}.`;
   if (result.interrupted) return { mood: 'doubt', word: 'The run was stopped', text };
   if (!result.passed) return { mood: 'bad', word: 'The run failed', text };
   return { mood: result.validity === 'valid' ? 'good' : 'doubt', word: 'The run passed', text };
@@ -194,7 +196,8 @@ function judgedPart() {
     if (run.judged === last) return;
     last = run.judged;
     const { thresholds, checks } = run.judged;
-    const limits = thresholds.map((own) => [own.text, own.passed ? el('span.word.passed', null, 'passes') : el('span.word.failed', null, 'fails'), own.shown, own.last_second || '–']);
+    const words = { passes: 'span.word.passed', fails: 'span.word.failed' };
+    const limits = thresholds.map((own) => [own.text, el(words[own.standing] || 'span.word', null, own.standing), own.shown, own.last_second || '–']);
     const own = checks.map(({ scenario, name, passed, failed, warned }) => [name, scenario,
       failed > 0 ? el('span.word.failed', null, 'fails') : el('span.word.passed', null, 'passes'), count(passed), count(failed), count(warned)]);
     const parts = [
