@@ -77,7 +77,9 @@ fn sides(args: &Compare) -> Result<Vec<Side>, CommandError> {
             "name a run to compare with it, or take the last ones with `--last N`",
         )),
         ([], [], Some(_)) => {
-            let paths = last_runs(folder, most).map_err(CommandError::bad_input)?;
+            // Compared with itself, no run is worse.
+            let own = find_runs(folder, first, most).map_err(CommandError::bad_input)?;
+            let paths = last_runs(folder, most, &own).map_err(CommandError::bad_input)?;
             let name = format!("last {}", counted(paths.len() as u64, "run"));
             Ok(vec![one(first)?, pooled(&name, load(&paths)?)?])
         }

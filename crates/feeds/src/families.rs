@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 
 use squall_metrics::{ErrorKind, Histogram, MetricStats, RequestStats, RowKey, THOUSANDTHS};
 use squall_report::families::{
-    CHECKS, CORRECTED_LATENCY, ERRORS, ERRORS_BY_KIND, FamilyKind, FamilyName, LATENCY,
-    METRIC_FAMILIES, MetricFamily, MetricPart, RECEIVED_BYTES, REQUESTS, SENT_BYTES, Tags,
+    CHECKS, CORRECTED_LATENCY, CUT_OFF, ERRORS, ERRORS_BY_KIND, FamilyKind, FamilyName, LATENCY,
+    METRIC_FAMILIES, MetricFamily, MetricPart, NOT_SENT, RECEIVED_BYTES, REQUESTS, RETRIES,
+    SENT_BYTES, Tags,
 };
 
 use crate::points::{metric_tags, tags};
@@ -71,9 +72,12 @@ pub enum SeriesValue<'a> {
 type OfRow = (FamilyName, fn(&RequestStats) -> Option<SeriesValue<'_>>);
 
 /// What is counted of rows.
-const SUMS: [OfRow; 4] = [
+const SUMS: [OfRow; 7] = [
     (REQUESTS, |row| Some(SeriesValue::Number(row.count))),
     (ERRORS, |row| Some(SeriesValue::Number(row.errors))),
+    (NOT_SENT, |row| Some(SeriesValue::Number(row.not_sent))),
+    (CUT_OFF, |row| Some(SeriesValue::Number(row.cut_off))),
+    (RETRIES, |row| Some(SeriesValue::Number(row.retries))),
     (RECEIVED_BYTES, |row| Some(SeriesValue::Number(row.bytes_in))),
     (SENT_BYTES, |row| Some(SeriesValue::Number(row.bytes_out))),
 ];

@@ -79,7 +79,8 @@ mod tests {
         assert_eq!(lines.len(), 6);
         assert!(lines[0].starts_with("squall_load users_active=6,iterations_started=0i,"));
         let row = "squall_requests,kind=request,scenario=buyer,group=shop\\ /\\ pay,name=GET\\ /a\\ b,team=a,\
-                   tag_kind=x count=3i,errors=1i,bytes_in=70i,bytes_out=7i,latency_mean_us=";
+                   tag_kind=x count=3i,errors=1i,not_sent=0i,cut_off=0i,retries=0i,\
+                   bytes_in=70i,bytes_out=7i,latency_mean_us=";
         assert!(lines[1].starts_with(row), "{}", lines[1]);
         assert!(lines.iter().all(|line| line.ends_with(" 1700000004250000000")), "{text}");
     }

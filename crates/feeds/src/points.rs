@@ -26,7 +26,7 @@ pub struct Point {
 /// The points of a second, each with the tester's own tags.
 pub fn points(second: &SentSecond, own: &Tags) -> Vec<Point> {
     let mut points = vec![point(LOAD, own.clone(), load(&second.counters))];
-    for (key, stats) in second.rows.iter().filter(|(_, stats)| stats.count > 0) {
+    for (key, stats) in second.rows.iter().filter(|(_, stats)| !stats.is_empty()) {
         let tags = tags(key, own);
         points.push(point(measurement(key.place.kind), tags.clone(), values(&ROW, stats)));
         // Errors and statuses of a group or an iteration are those of the requests within it.
@@ -169,6 +169,23 @@ pub(crate) mod tests {
         assert_eq!(last(&points[3]), Some((pair("status", "200"), count(2))));
         assert_eq!(last(&points[4]), Some((pair("status", "500"), count(1))));
         assert!(!points[5].tags.iter().any(|(name, _)| name == "group"), "no tag is empty");
+    }
+
+    #[test]
+    fn what_was_not_sent_has_a_point_though_nothing_ended() {
+        let mut stats = RequestStats::default();
+        let error = Some(ErrorKind::Variable);
+        stats.record(&Sample { error, complete: false, status: 0, ..Sample::ok(0) });
+        let mut second = SentSecond::default();
+        second.rows.insert(Arc::new(RowKey::new(RowKind::Request, "buyer", "pay")), stats);
+        let points = points(&second, &Tags::new());
+        let names: Vec<&str> = points.iter().map(|point| point.measurement).collect();
+        assert_eq!(names, [LOAD, "squall_requests", ERRORS]);
+        let of = |name| points[1].fields.iter().find(|(own, _)| *own == name).map(|own| own.1);
+        let sum = |number| Some(Number::Sum(number));
+        assert_eq!((of("count"), of("errors")), (sum(0), sum(0)));
+        assert_eq!((of("not_sent"), of("cut_off"), of("retries")), (sum(1), sum(0), sum(0)));
+        assert_eq!(points[2].fields, [(COUNT, Number::Sum(1))]);
     }
 
     /// A second in which a metric of each kind has recorded 1.5, 0 and 4.

@@ -44,7 +44,7 @@ pub fn measurement(kind: RowKind) -> &'static str {
 
 /// Where checks are.
 pub const CHECKS: &str = "squall_checks";
-/// Where errors are by kind.
+/// Where errors are by kind, and why requests were not sent.
 pub const ERRORS: &str = "squall_errors";
 /// Where responses are by status.
 pub const RESPONSES: &str = "squall_responses";
@@ -66,11 +66,29 @@ const fn field<T>(
 }
 
 /// The fields of requests, groups and iterations.
-pub const ROW: [Field<RequestStats>; 14] = [
+pub const ROW: [Field<RequestStats>; 17] = [
     field(COUNT, "number", "Requests, passes or iterations that ended in the second.", |row| {
         Some(Number::Sum(row.count))
     }),
     field("errors", "number", "How many of them were errors.", |row| Some(Number::Sum(row.errors))),
+    field(
+        "not_sent",
+        "number",
+        "Requests that could not be made and were not sent. They count neither in `count` nor in `errors`.",
+        |row| Some(Number::Sum(row.not_sent)),
+    ),
+    field(
+        "cut_off",
+        "number",
+        "What squall cut off because its load had ended. It counts neither in `count` nor in `errors`.",
+        |row| Some(Number::Sum(row.cut_off)),
+    ),
+    field(
+        "retries",
+        "number",
+        "How often requests were sent again because the target had closed their connection.",
+        |row| Some(Number::Sum(row.retries)),
+    ),
     field("bytes_in", "bytes", "Bytes read.", |row| Some(Number::Sum(row.bytes_in))),
     field("bytes_out", "bytes", "Bytes written.", |row| Some(Number::Sum(row.bytes_out))),
     field(
@@ -197,7 +215,12 @@ pub fn reference() -> String {
     head(&mut out, CHECKS, "Results of checks", rows);
     table(&mut out, &CHECK);
     let more = [
-        (ERRORS, "Errors by kind", "`error`, the kind", "Errors of this kind."),
+        (
+            ERRORS,
+            "Errors by kind, and why requests were not sent",
+            "`error`, the kind",
+            "Errors of this kind, or requests that were not sent because of it.",
+        ),
         (RESPONSES, "Responses by status", "`status`, the code", "Responses with this status."),
     ];
     for (name, about, tag, counted) in more {

@@ -7,7 +7,7 @@ use squall_plan::span::Span;
 use squall_plan::template::Template;
 
 /// The names that JMeter gives assertions, which say nothing.
-const DEFAULT_NAMES: [&str; 12] = [
+const DEFAULT_NAMES: [&str; 11] = [
     "Response Assertion",
     "Duration Assertion",
     "Size Assertion",
@@ -16,7 +16,6 @@ const DEFAULT_NAMES: [&str; 12] = [
     "XPath Assertion",
     "XPath2 Assertion",
     "XML Assertion",
-    "HTML Assertion",
     "MD5Hex Assertion",
     "BeanShell Assertion",
     "JSR223 Assertion",

@@ -1,4 +1,5 @@
-//! What failed, as annotations of a build: workflow commands of GitHub, and a code quality report of GitLab.
+//! What failed, and what is to be said of a run that passed, as annotations of a build: workflow commands of GitHub, and a
+//! code quality report of GitLab.
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -17,7 +18,7 @@ struct Annotation {
     finding: String,
 }
 
-/// Why the run failed, and what the numbers are worth.
+/// Why the run failed, how its load was other than planned, and what the numbers are worth.
 fn annotations(run: &RunDocument) -> Vec<Annotation> {
     let interrupted = run.interrupted.then(|| Annotation {
         is_error: true,
@@ -31,6 +32,12 @@ fn annotations(run: &RunDocument) -> Vec<Annotation> {
         text: own.text.clone(),
         finding: [own.kind.as_str(), own.name.as_deref().unwrap_or_default()].join(" "),
     });
+    let caveats = run.outcome.caveats.iter().map(|own| Annotation {
+        is_error: false,
+        title: format!("{}: load other than planned", run.meta.plan),
+        text: own.clone(),
+        finding: format!("caveat {}", without_numbers(own)),
+    });
     let doubts = run.validity_reasons.iter().filter(|own| own.validity != "valid");
     let doubts = doubts.map(|own| Annotation {
         is_error: own.validity == "invalid",
@@ -38,7 +45,13 @@ fn annotations(run: &RunDocument) -> Vec<Annotation> {
         text: format!("{}: {}; hint: {}", own.rule, own.observed, own.advice),
         finding: format!("{} {}", own.validity, own.rule),
     });
-    interrupted.into_iter().chain(reasons).chain(doubts).collect()
+    interrupted.into_iter().chain(reasons).chain(caveats).chain(doubts).collect()
+}
+
+/// The words of a text that have no digit.
+fn without_numbers(text: &str) -> String {
+    let has_digit = |word: &&str| word.chars().any(|c| c.is_ascii_digit());
+    text.split_whitespace().filter(|word| !has_digit(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// Workflow commands: printed by a step, they show up on its run and on the pull request.
@@ -118,6 +131,27 @@ mod tests {
             all[0]["fingerprint"].clone()
         };
         assert_eq!(fingerprint("15 of 315 arrivals"), fingerprint("2 of 315 arrivals"));
+    }
+
+    #[test]
+    fn a_caveat_of_a_run_that_passed_is_a_warning() {
+        let with = |caveat: &str| {
+            let mut run = RunDocument::default();
+            (run.meta.plan, run.outcome.passed) = ("shop".to_owned(), true);
+            run.outcome.caveats = vec![caveat.to_owned()];
+            run
+        };
+        let run = with("80% of the arrivals were dropped (168 of 200)");
+        let wanted = "::warning title=shop%3A load other than planned::80%25 of the arrivals were dropped (168 of 200)\n";
+        assert!(github(&run).starts_with(wanted), "{}", github(&run));
+        let parsed =
+            |run: &RunDocument| -> Value { serde_json::from_str(&gitlab(run)).expect("JSON") };
+        let (one, other) =
+            (parsed(&run), parsed(&with("1.5% of the arrivals were dropped (3 of 1,200)")));
+        assert_eq!(one[0]["severity"], "minor");
+        assert_eq!(one[0]["fingerprint"], other[0]["fingerprint"]);
+        let another = parsed(&with("80% of the requests could not be sent (168 of 200)"));
+        assert_ne!(one[0]["fingerprint"], another[0]["fingerprint"]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::document::{CheckRow, Row, RunDocument};
 use crate::group_path::group_path;
 
 /// The first line.
-const HEAD: &str = "kind,scenario,group,name,tags,count,errors,error_rate,rate,bytes_in,bytes_out,mean_us,p50_us,p75_us,p90_us,p95_us,p99_us,p999_us,max_us,given_up,corrected_p50_us,corrected_p99_us";
+const HEAD: &str = "kind,scenario,group,name,tags,count,errors,error_rate,rate,bytes_in,bytes_out,mean_us,p50_us,p75_us,p90_us,p95_us,p99_us,p999_us,max_us,given_up,corrected_p50_us,corrected_p99_us,cut_off,not_sent,retries";
 
 /// A line for each row.
 pub fn csv(run: &RunDocument) -> String {
@@ -47,6 +47,7 @@ fn row(own: &Row) -> Vec<String> {
     cells.push(given_up.map_or(0, |own| own.given_up).to_string());
     let corrected = own.corrected_latency_us.as_ref();
     cells.extend([corrected.map(|own| own.p50), corrected.map(|own| own.p99)].map(text));
+    cells.extend([own.cut_off, own.not_sent, own.retries].map(|number| number.to_string()));
     cells
 }
 

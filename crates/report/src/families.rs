@@ -26,12 +26,31 @@ pub const REQUESTS: FamilyName =
     family("squall_requests", "", "Requests, passes or iterations that ended, by row.");
 /// Errors.
 pub const ERRORS: FamilyName = family("squall_errors", "", "How many of them were errors.");
+/// Requests that were not sent.
+pub const NOT_SENT: FamilyName = family(
+    "squall_not_sent",
+    "",
+    "Requests that could not be made and were not sent. They count neither as ended nor as errors.",
+);
+/// What squall cut off.
+pub const CUT_OFF: FamilyName = family(
+    "squall_cut_off",
+    "",
+    "What squall cut off because its load had ended. It counts neither as ended nor as an error.",
+);
+/// What was sent again.
+pub const RETRIES: FamilyName = family(
+    "squall_retries",
+    "",
+    "How often requests were sent again because the target had closed their connection.",
+);
 /// Bytes received.
 pub const RECEIVED_BYTES: FamilyName = family("squall_received_bytes", "By", "Bytes received.");
 /// Bytes sent.
 pub const SENT_BYTES: FamilyName = family("squall_sent_bytes", "By", "Bytes sent.");
-/// Errors by the tag `error`.
-pub const ERRORS_BY_KIND: FamilyName = family("squall_errors_by_kind", "", "Errors by kind.");
+/// Errors, and requests that were not sent, by the tag `error`.
+pub const ERRORS_BY_KIND: FamilyName =
+    family("squall_errors_by_kind", "", "Errors by kind, and why requests were not sent.");
 /// Latency.
 pub const LATENCY: FamilyName =
     family("squall_latency_seconds", "s", "Latency of complete responses.");

@@ -256,15 +256,30 @@ pub fn find_runs(base: &Path, text: &str, most: usize) -> Result<Vec<PathBuf>, L
     }
 }
 
-/// The last so many runs of a folder, the oldest first.
+/// The last so many runs of a folder besides some others, the oldest first.
 ///
 /// # Errors
-/// The folder cannot be read, or has no run.
-pub fn last_runs(base: &Path, most: usize) -> Result<Vec<PathBuf>, LoadError> {
-    let found = last(base, most, |_| true)?;
+/// The folder cannot be read, or has no such run.
+pub fn last_runs(base: &Path, most: usize, besides: &[PathBuf]) -> Result<Vec<PathBuf>, LoadError> {
+    let besides: Vec<PathBuf> = besides.iter().filter_map(|path| folder_of(path)).collect();
+    let is_other = |run: &HistoryRun| {
+        folder_of(Path::new(&run.folder)).is_none_or(|folder| !besides.contains(&folder))
+    };
+    let found = last(base, most, is_other)?;
+    let none = if besides.is_empty() { "there is no run" } else { "there is no other run" };
     match found.is_empty() {
-        true => Err(LoadError(format!("{}: there is no run", base.display()))),
+        true => Err(LoadError(format!("{}: {none}", base.display()))),
         false => Ok(found),
+    }
+}
+
+/// The folder of a run that a path means, whichever way it is written: itself, or the one with this `run.json`. Of a
+/// baseline it is the file. `None`: there is none.
+fn folder_of(run: &Path) -> Option<PathBuf> {
+    let path = run.canonicalize().ok()?;
+    match path.is_file() && path.ends_with("run.json") {
+        true => path.parent().map(Path::to_path_buf),
+        false => Some(path),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::document::RunDocument;
 use crate::group_path::group_path;
 use crate::run::INTERRUPTED;
 
-/// A test, why it failed, and what is to be said of one that did not.
+/// A test, why it failed, and what else is to be said of it.
 struct Test {
     class: &'static str,
     name: String,
@@ -39,9 +39,15 @@ pub fn junit(run: &RunDocument) -> String {
             (None, Some(text)) => {
                 writeln!(out, "{head}><system-out>{}</system-out></testcase>", escaped(text))
             }
-            (Some(text), _) => {
+            (Some(text), note) => {
                 let text = escaped(text);
-                writeln!(out, "{head}><failure message=\"{text}\">{text}</failure></testcase>")
+                let note = note.as_ref().map_or(String::new(), |note| {
+                    format!("<system-out>{}</system-out>", escaped(note))
+                });
+                writeln!(
+                    out,
+                    "{head}><failure message=\"{text}\">{text}</failure>{note}</testcase>"
+                )
             }
         };
     }
@@ -85,7 +91,9 @@ fn tests(run: &RunDocument) -> Vec<Test> {
         .chain(refused.as_deref())
         .collect();
     let failure = (!others.is_empty()).then(|| others.join("; "));
-    tests.push(Test { class: "run", name: "the run".to_owned(), failure, note: None });
+    let caveats = &run.outcome.caveats;
+    let note = (!caveats.is_empty()).then(|| caveats.join("; "));
+    tests.push(Test { class: "run", name: "the run".to_owned(), failure, note });
     tests
 }
 
@@ -133,6 +141,19 @@ mod own_tests {
         let refused = junit(&run);
         let wanted = "<failure message=\"the numbers are invalid, which --strict refuses: send_delay: half of the requests were late\">";
         assert!(refused.contains("failures=\"1\"") && refused.contains(wanted), "{refused}");
+    }
+
+    #[test]
+    fn caveats_are_the_output_of_the_run() {
+        let mut run = RunDocument::default();
+        let caveats = ["80% of the arrivals were dropped", "2% of the requests could not be sent"];
+        run.outcome.caveats = caveats.map(str::to_owned).into();
+        let said = "<system-out>80% of the arrivals were dropped; 2% of the requests could not be sent</system-out></testcase>";
+        let passed = junit(&run);
+        assert!(passed.contains("failures=\"0\"") && passed.contains(said), "{passed}");
+        run.interrupted = true;
+        let failed = junit(&run);
+        assert!(failed.contains(&format!("</failure>{said}")), "{failed}");
     }
 
     #[test]

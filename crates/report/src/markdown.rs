@@ -83,8 +83,8 @@ fn thresholds(out: &mut String, run: &RunDocument) {
 
 fn rows(out: &mut String, run: &RunDocument) {
     let mut all: Vec<&Row> = run.requests.iter().chain(&run.groups).collect();
-    // What failed first, then what was asked most.
-    all.sort_by_key(|row| std::cmp::Reverse((row.errors > 0, row.count)));
+    // What failed or was not sent first, then what was asked most.
+    all.sort_by_key(|row| std::cmp::Reverse((row.errors + row.not_sent > 0, row.count)));
     if all.is_empty() {
         return;
     }

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use crate::document::{MetricRow, Row, RunDocument, Times};
 use crate::families::{
-    CHECKS, CORRECTED_LATENCY, ERRORS, ERRORS_BY_KIND, FamilyKind, FamilyName, LATENCY,
-    METRIC_FAMILIES, MetricFamily, MetricPart, RECEIVED_BYTES, REQUESTS, SENT_BYTES, Tags, braced,
-    labels, series_tags,
+    CHECKS, CORRECTED_LATENCY, CUT_OFF, ERRORS, ERRORS_BY_KIND, FamilyKind, FamilyName, LATENCY,
+    METRIC_FAMILIES, MetricFamily, MetricPart, NOT_SENT, RECEIVED_BYTES, REQUESTS, RETRIES,
+    SENT_BYTES, Tags, braced, labels, series_tags,
 };
 use crate::group_path::group_path;
 
@@ -17,6 +17,9 @@ pub fn openmetrics(run: &RunDocument) -> String {
     let rows: Vec<&Row> = run.requests.iter().chain(&run.groups).chain(&run.iterations).collect();
     counter(&mut out, REQUESTS, &rows, |row| row.count);
     counter(&mut out, ERRORS, &rows, |row| row.errors);
+    counter(&mut out, NOT_SENT, &rows, |row| row.not_sent);
+    counter(&mut out, CUT_OFF, &rows, |row| row.cut_off);
+    counter(&mut out, RETRIES, &rows, |row| row.retries);
     counter(&mut out, RECEIVED_BYTES, &rows, |row| row.bytes_in);
     counter(&mut out, SENT_BYTES, &rows, |row| row.bytes_out);
     head(&mut out, ERRORS_BY_KIND.name, "counter", ERRORS_BY_KIND.help);

@@ -71,8 +71,8 @@ pub struct Compare {
     /// Compare these runs, taken together.
     #[arg(long, value_name = "RUN", num_args = 1..)]
     pub after: Vec<String>,
-    /// Let each label mean the last N runs that have it, taken together. With one RUN alone, compare the last N runs of
-    /// the folder with it.
+    /// Let each label mean the last N runs that have it, taken together. With one RUN alone, compare the last N other
+    /// runs of the folder with it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000))]
     pub last: Option<u64>,
     /// Fail (exit code 1) if a measure got worse by more than this, and by more than random variation: 'p95 +10%',

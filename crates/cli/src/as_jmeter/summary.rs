@@ -29,19 +29,26 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, stats: &RequestStats) {
+    fn add(&mut self, kind: RowKind, stats: &RequestStats) {
         // Those that came to nothing took their time, too.
-        let all = [&stats.latency, &stats.waited, &stats.failed_after];
-        for times in all.into_iter().filter(|times| !times.is_empty()) {
+        let all = [&stats.latency, &stats.failed_after, &stats.waited];
+        // A request that was cut off or not sent is a sample that failed. A group that was cut off is none, and only such
+        // groups have waited.
+        let (all, lost) = match kind.is_request() {
+            true => (all.as_slice(), stats.cut_off.saturating_add(stats.not_sent)),
+            false => (&all[..2], 0),
+        };
+        let count = stats.count.saturating_add(lost);
+        for times in all.iter().copied().filter(|times| !times.is_empty()) {
             self.note_times(Some(times.min()), times.max());
             self.sum_us += times.sum();
         }
         // What failed at once has none.
-        if stats.count > all.iter().map(|times| times.count()).sum::<u64>() {
+        if count > all.iter().map(|times| times.count()).sum::<u64>() {
             self.note_times(Some(0), 0);
         }
-        self.count += stats.count;
-        self.errors += stats.errors;
+        self.count += count;
+        self.errors += stats.errors.saturating_add(lost);
     }
 
     fn note_times(&mut self, least_us: Option<u64>, most_us: u64) {
@@ -192,7 +199,7 @@ impl Sink for Summary {
         second.rows.iter().for_each(|row| self.note(&row.key));
         for row in &second.rows {
             if self.is_sample(&row.key) {
-                self.since.add(&row.stats);
+                self.since.add(row.key.place.kind, &row.stats);
             }
         }
         self.since.seconds += 1.0;
@@ -235,7 +242,37 @@ impl Sink for Summary {
 
 #[cfg(test)]
 mod tests {
+    use squall_metrics::{ErrorKind, Sample};
+
     use super::*;
+
+    #[test]
+    fn what_was_cut_off_or_not_sent_is_a_sample_that_failed() {
+        let failed =
+            |kind, us| Sample { complete: false, status: 0, error: Some(kind), ..Sample::ok(us) };
+        let mut stats = RequestStats::default();
+        stats.record(&Sample::ok(2_000));
+        stats.record(&failed(ErrorKind::Interrupted, 6_000));
+        let mut sum = Sum::default();
+        sum.add(RowKind::Request, &stats);
+        assert_eq!((sum.count, sum.errors), (2, 1));
+        assert!(sum.most_us >= 5_900 && sum.least_us > Some(0), "{sum:?}");
+        stats.record(&failed(ErrorKind::Variable, 0));
+        let mut sum = Sum::default();
+        sum.add(RowKind::Request, &stats);
+        assert_eq!((sum.count, sum.errors, sum.least_us), (3, 2, Some(0)));
+    }
+
+    #[test]
+    fn a_group_that_was_cut_off_is_no_sample() {
+        let mut stats = RequestStats { count: 1, cut_off: 1, ..RequestStats::default() };
+        stats.latency.record_ns(2_000_000);
+        stats.waited.record_ns(60_000_000);
+        let mut sum = Sum::default();
+        sum.add(RowKind::Group, &stats);
+        assert_eq!((sum.count, sum.errors), (1, 0));
+        assert!(sum.most_us < 60_000 && sum.sum_us < 60e3, "{sum:?}");
+    }
 
     #[test]
     fn lines_are_those_of_jmeter() {

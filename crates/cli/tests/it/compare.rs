@@ -217,6 +217,14 @@ fn several_runs_of_a_side_are_taken_together() {
     assert_eq!(sides(&json(at, &named_runs, 0))[1], [name(&new[0]), name(&new[2])]);
     let last = json(at, &["compare", "main", "--last", "1", "--json"], 0);
     assert_eq!(sides(&last)[1], [name(&new[2])]);
+    // A run that is the last one itself is not compared with itself, however it is named.
+    let result = format!("{}/run.json", new[2]);
+    let absolute = at.join(&new[2]);
+    let ways = ["new", new[2].as_str(), result.as_str(), absolute.to_str().expect("UTF-8")];
+    for way in ways {
+        let last = json(at, &["compare", way, "--last", "1", "--json"], 0);
+        assert_eq!(sides(&last)[1], [name(&new[1])], "{way}");
+    }
 
     // A baseline of several keeps them.
     let saved = printed(at, &["baseline", "save", "main", "base.gz", "--last", "4"], 0);

@@ -134,6 +134,7 @@ fn row_line(at: u32, key: &RowKey, row: &RequestStats) -> Value {
         ("errors", row.errors),
         ("cut_off", row.cut_off),
         ("not_sent", row.not_sent),
+        ("retries", row.retries),
         ("bytes_in", row.bytes_in),
         ("bytes_out", row.bytes_out),
     ] {

@@ -8,7 +8,7 @@ use crate::cell::{Cell, Type};
 use crate::csv::quoted;
 
 /// The columns with their types. Times are in µs.
-pub(super) const COLUMNS: [(&str, Type); 57] = {
+pub(super) const COLUMNS: [(&str, Type); 58] = {
     use Type::{Count, Number, Text};
     [
         ("second", Count),
@@ -20,6 +20,7 @@ pub(super) const COLUMNS: [(&str, Type); 57] = {
         ("errors", Count),
         ("cut_off", Count),
         ("not_sent", Count),
+        ("retries", Count),
         ("bytes_in", Count),
         ("bytes_out", Count),
         ("mean_us", Number),
