@@ -601,6 +601,20 @@ fn neighbours_of_squall_alone_cost_what_squall_lost() {
     let far = HostSample { target_is_local: 0, target_processes: 0, ..full_by_others() };
     let note = |rule| (rule, Validity::Valid, "none".to_owned());
     assert_eq!(told(&beside(far, 77)), [note("host_busy"), note("starved")]);
+    // What squall lost can make a run invalid; that others were busy cannot.
+    let found = assessed_over(10.0, &machine(far), (0..10).collect(), &[], |second, slice| {
+        let start = u64::from(second) * SECOND;
+        let mut book = TimeRecorder::new(start);
+        book.expect(1);
+        book.change(UserState::NotStarted, UserState::Ready, start);
+        book.change(UserState::Ready, UserState::Request, start + SECOND * 3 / 5);
+        slice.time_account = book.close(start + SECOND);
+        slice.self_metrics.starved_ns = 600_000_000;
+        slice.record(NameId(0), &Sample::ok(20_000));
+    });
+    let weight = |rule| found.iter().find(|own| own.rule == rule).map(Reason::validity);
+    assert_eq!(weight("host_busy"), Some(Validity::Questionable), "{found:?}");
+    assert_eq!(weight("starved"), Some(Validity::Invalid), "{found:?}");
 }
 
 #[test]
