@@ -272,6 +272,11 @@ impl Threshold {
         self.metric == Metric::Rate
     }
 
+    /// Whether it is about an Apdex.
+    pub fn is_of_apdex(&self) -> bool {
+        matches!(self.metric, Metric::Apdex { .. })
+    }
+
     /// The length of the moving window that it judges, in seconds; `None`: it judges the whole run.
     pub fn window(&self) -> Option<u32> {
         self.window
