@@ -12,7 +12,7 @@ mod weight;
 
 use crate::series::{Series, SeriesRow};
 use crate::steady::Steady;
-use crate::threshold::Threshold;
+use crate::threshold::{Threshold, ThresholdResult};
 use crate::totals::Totals;
 use squall_metrics::HostMetrics;
 use squall_metrics::RequestStats;
@@ -131,6 +131,21 @@ pub struct Facts<'a> {
     pub steady: Option<Steady>,
     /// The run's thresholds: they say which percentiles were asked for.
     pub thresholds: &'a [Threshold],
+    /// Their results, as far as they are known.
+    pub results: &'a [ThresholdResult],
+    /// Whether anybody sees its corrected latencies: where nobody does, what moves them alone is no more than a note.
+    pub shows_corrected: bool,
+}
+
+impl Facts<'_> {
+    /// The result of a threshold; `None`: it has windows, and nobody has looked at them.
+    fn result_of(&self, threshold: &Threshold) -> Option<ThresholdResult> {
+        let known = self.results.iter().find(|own| own.text == threshold.text());
+        let whole = || {
+            threshold.window().is_none().then(|| threshold.evaluate(self.totals, self.elapsed_s))
+        };
+        known.cloned().or_else(whole)
+    }
 }
 
 /// What the numbers of a run may suffer from, the most severe first; none above a note: they are valid.

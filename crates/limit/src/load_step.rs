@@ -186,9 +186,9 @@ pub struct Recovery {
     pub from: f64,
     /// The level at which the target was watched.
     pub at: f64,
-    /// Seconds until its latency was normal again; `None`: not while it was watched.
+    /// Seconds from the end of the step until its latency was normal again; `None`: not while it was watched.
     pub seconds: Option<f64>,
-    /// How long it was watched at most, in s.
+    /// How long it was watched at most, in s, from the end of the step as well.
     pub watched_s: f64,
 }
 

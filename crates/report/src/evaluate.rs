@@ -186,6 +186,8 @@ impl Run {
             host: &self.host,
             steady: self.steady,
             thresholds: &thresholds,
+            results: &self.threshold_results,
+            shows_corrected: true,
         });
     }
 }

@@ -245,9 +245,11 @@ impl<'m> Row<'m> {
         Ratio::new(&runs)
     }
 
-    /// How many runs it is of.
+    /// How many runs it is of: those that lack the row say nothing about it.
     fn runs(&self) -> f64 {
-        self.sketch.map_or(1.0, |sketch| sketch.runs.len() as f64)
+        let has_any = |run: &&Vec<Block>| run.iter().any(|block| block.count > 0);
+        let runs = self.sketch.map_or(1, |sketch| sketch.runs.iter().filter(has_any).count());
+        runs.max(1) as f64
     }
 }
 

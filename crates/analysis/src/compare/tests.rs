@@ -276,3 +276,19 @@ fn runs_are_pooled_by_their_rows() {
         (Some(values), None)
     );
 }
+
+/// A run that lacks a row does not make it better known.
+#[test]
+fn a_row_that_one_of_two_runs_lacks_is_of_one_run() {
+    let latency = |_: usize, _: u32, random: &mut Random| lognormal(8_000.0, random);
+    let (less, more) = (run(1, 20, 1, latency), run(2, 20, 2, latency));
+    let pooled = Measured::pool(vec![less, more.clone()]).expect("blocks");
+    let between = |before: &Measured, name: &str| {
+        let compared = compare(before, &more);
+        let is_meant = |row: &&RowComparison| row.key.as_ref().is_some_and(|key| key.name == name);
+        let row = compared.rows.iter().find(is_meant).expect("a row");
+        row.of(Measure::Rate).expect("a difference").between_runs
+    };
+    assert_eq!(between(&pooled, "r1"), between(&more, "r1"));
+    assert!(between(&pooled, "r0") < between(&more, "r0"), "both runs have it");
+}

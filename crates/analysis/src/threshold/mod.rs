@@ -286,6 +286,11 @@ impl Threshold {
         self.metric == Metric::Rate
     }
 
+    /// Whether it is about an Apdex.
+    pub fn is_of_apdex(&self) -> bool {
+        matches!(self.metric, Metric::Apdex { .. })
+    }
+
     /// The length of the moving window that it judges, in seconds; `None`: it judges the whole run.
     pub fn window(&self) -> Option<u32> {
         self.window
@@ -413,14 +418,21 @@ impl Threshold {
     }
 }
 
+/// The longest moving window, in seconds: each second of it is kept in memory.
+const MAX_WINDOW_S: u32 = 3_600;
+
 /// The length of a moving window, in seconds.
 fn window_of(text: &str) -> Result<u32, String> {
     let text = text.trim();
     let length = units::parse_duration(text).ok().filter(|length| length.subsec_nanos() == 0);
     let seconds = length.and_then(|length| u32::try_from(length.as_secs()).ok());
-    seconds.filter(|seconds| (1..=86_400).contains(seconds)).ok_or_else(|| {
-        format!("expected whole seconds after `over`, from 1s to 24h, found `{text}`")
-    })
+    match seconds {
+        Some(seconds) if seconds > MAX_WINDOW_S => {
+            Err(format!("a window may be 1h long at most, found `over {text}`"))
+        }
+        Some(seconds) if seconds > 0 => Ok(seconds),
+        _ => Err(format!("expected whole seconds after `over`, from 1s to 1h, found `{text}`")),
+    }
 }
 
 impl fmt::Display for Threshold {

@@ -283,6 +283,8 @@ fn errors_say_what_is_wrong() {
         ("p99(login, scenario: a, scenario: b) < 1s", "twice"),
         ("p99 < 1s over 1500ms", "whole seconds"),
         ("p99 < 1s over 0s", "whole seconds"),
+        ("p99 < 1s over 3601s", "1h long at most"),
+        ("p99 < 1s over 2h", "1h long at most"),
         ("arrivals_dropped < 5 over 10s", "about the whole run"),
         ("last(stock) < 5 over 10s", "about the whole run"),
         ("p99(render) < 5 over 10s", "about the whole run"),

@@ -155,8 +155,9 @@ struct Sliding {
 
 impl Sliding {
     /// Adds a second, and leaves out the first where there are more than `most`.
-    fn push(&mut self, second: RequestStats, most: usize) {
+    fn push(&mut self, mut second: RequestStats, most: usize) {
         self.back_sum.merge(&second);
+        second.compact();
         self.back.push(second);
         if self.front.len() + self.back.len() <= most {
             return;

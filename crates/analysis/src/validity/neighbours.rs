@@ -69,7 +69,8 @@ pub(super) fn host_busy(facts: &Facts<'_>) -> Option<Reason> {
     if peak.target_is_local == 0 {
         // The target has CPUs of its own, and what squall waited for is known.
         return is_short.then(|| {
-            Reason::weighed(facts, "host_busy", &lost_time(facts), observed, advice.to_owned())
+            let shift = lost_time(facts);
+            capped(Reason::weighed(facts, "host_busy", &shift, observed, advice.to_owned()))
         });
     }
     // Of the time for which the target was ready to run and did not, others are to blame for as much as they had of the
@@ -78,7 +79,8 @@ pub(super) fn host_busy(facts: &Facts<'_>) -> Option<Reason> {
     let waited_us = run.target_waited_us as f64 * blame;
     let each = waited_us / facts.all.latency.count().max(1) as f64;
     let shift = Shift { latency: Some(waits(each)), is_assumed: true, ..lost_time(facts) };
-    let reason = Reason::weighed(
+    // How the waits are distributed is an assumption, so they never make numbers worthless.
+    let reason = capped(Reason::weighed(
         facts,
         "host_busy",
         &shift,
@@ -88,10 +90,13 @@ pub(super) fn host_busy(facts: &Facts<'_>) -> Option<Reason> {
             time(each)
         ),
         advice.to_owned(),
-    );
-    // How the waits are distributed is an assumption, so they never make numbers worthless.
-    let weight = reason.weight.min(Validity::Questionable);
-    (is_short || weight > Validity::Valid).then_some(Reason { weight, ..reason })
+    ));
+    (is_short || reason.weight > Validity::Valid).then_some(reason)
+}
+
+/// Never more than questionable: what squall itself lost has reasons of its own, which weigh as much as it moved.
+fn capped(reason: Reason) -> Reason {
+    Reason { weight: reason.weight.min(Validity::Questionable), ..reason }
 }
 
 /// What waits for a CPU add to latencies that hold so many µs of them on average: all of that to the mean. A percentile p

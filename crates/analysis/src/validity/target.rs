@@ -309,12 +309,19 @@ pub(super) fn too_short<'a>(facts: &'a Facts<'_>) -> impl Iterator<Item = Reason
     facts.thresholds.iter().filter_map(|threshold| {
         let (percentile, responses) = threshold.percentile_of(facts.totals)?;
         let needed = samples_needed(percentile);
+        // A moving window has its share of them.
+        let share = threshold
+            .window()
+            .map_or(1.0, |length| (f64::from(length) / facts.elapsed_s.max(0.001)).min(1.0));
+        let of_window = |values: u64| (values as f64 * share).ceil() as u64;
+        let responses = of_window(responses);
         // A threshold without any response has failed, and says so itself.
         let observed = || {
             format!(
-                "`{}` is based on {}; p{percentile} needs at least {}",
+                "`{}` is based on {}{}; p{percentile} needs at least {}",
                 threshold.text(),
-                based_on(responses, threshold.given_up(facts.totals)),
+                based_on(responses, of_window(threshold.given_up(facts.totals))),
+                if threshold.window().is_some() { " in each window on average" } else { "" },
                 count(needed)
             )
         };

@@ -1,6 +1,9 @@
 //! Rules on made-up runs: what each sees, and that it is a note where the numbers hardly change.
 
+use std::sync::Arc;
+
 use super::*;
+use crate::threshold::Windows;
 use squall_metrics::{
     ErrorKind, HostSample, NameId, PHASES, Phases, RowKey, RowKind, Sample, Slice, TimeRecorder,
     UserState,
@@ -55,6 +58,8 @@ fn assessed_over(
     let mut series = totals.series();
     slices.iter().for_each(|slice| series.add(slice));
     let series = series.finish();
+    let mut windows = Windows::new(thresholds, Arc::new(totals.clone()), elapsed_s as u32);
+    slices.iter().for_each(|slice| windows.add(slice));
     assess(&Facts {
         totals: &totals,
         series: &series,
@@ -63,6 +68,8 @@ fn assessed_over(
         host,
         steady: None,
         thresholds,
+        results: &windows.finish(),
+        shows_corrected: true,
     })
 }
 
@@ -336,6 +343,53 @@ fn a_percentile_of_few_values_says_of_what() {
     assert_eq!(observed(true), both);
 }
 
+/// A moving window has a part of the run's responses, and its own value.
+#[test]
+fn a_moving_window_is_judged_by_what_is_in_it() {
+    let short = |asked: &str| {
+        let asked = [Threshold::parse(asked).expect("a threshold")];
+        let found = assessed(&HostMetrics::default(), 10, &asked, |_, _| ());
+        found.into_iter().map(|own| own.observed).collect::<Vec<_>>()
+    };
+    let said = "`p99 < 10s over 2s` is based on 200 responses in each window on average; p99 needs at least 368";
+    assert_eq!(short("p99 < 10s over 2s"), [said]);
+    assert_eq!(short("p99 < 10s over 5s"), [] as [&str; 0]);
+    // 1.5% of the rate is much where it is 51/s, beside a limit of 50/s.
+    let weight = |asked: &str| {
+        let asked = [Threshold::parse(asked).expect("a threshold")];
+        let host = HostMetrics::default();
+        let found = assessed_over(10.0, &host, (0..10).collect(), &asked, |second, slice| {
+            let requests = if (5..7).contains(&second) { 51 } else { 100 };
+            (0..requests).for_each(|_| slice.record(NameId(0), &Sample::ok(1_000)));
+            (slice.counters.arrivals_due, slice.counters.arrivals_dropped) = (1_000, 15);
+        });
+        found[0].validity()
+    };
+    assert_eq!(weight("rate > 50/s"), Validity::Valid);
+    assert_eq!(weight("rate > 50/s over 2s"), Validity::Questionable);
+}
+
+/// Latencies that move noticeably may have moved how many are within the time of an Apdex.
+#[test]
+fn an_apdex_is_doubted_where_the_latencies_that_it_counts_are() {
+    let weight = |asked: &[&str]| {
+        let asked: Vec<Threshold> =
+            asked.iter().map(|text| Threshold::parse(text).expect("a threshold")).collect();
+        let host = HostMetrics::default();
+        let found = assessed_over(10.0, &host, (0..10).collect(), &asked, |second, slice| {
+            if second == 0 {
+                slice.announce(NameId(1), RowKey::new(RowKind::Request, "s", "b"));
+            }
+            (0..100).for_each(|_| slice.record(NameId(0), &phase_of(5_000, "dns", 4_000)));
+            (0..300).for_each(|_| slice.record(NameId(1), &Sample::ok(100_000)));
+        });
+        found.into_iter().map(|own| (own.rule, own.validity())).collect::<Vec<_>>()
+    };
+    assert_eq!(weight(&[]), [("name_lookups", Validity::Valid)], "little of any number shown");
+    assert_eq!(weight(&["apdex(b, 1s) > 0.9"]), [("name_lookups", Validity::Valid)]);
+    assert_eq!(weight(&["apdex(a, 10ms) > 0.9"]), [("name_lookups", Validity::Questionable)]);
+}
+
 #[test]
 fn what_runs_out_is_a_note_until_something_failed() {
     let mut host = HostMetrics::default();
@@ -601,6 +655,20 @@ fn neighbours_of_squall_alone_cost_what_squall_lost() {
     let far = HostSample { target_is_local: 0, target_processes: 0, ..full_by_others() };
     let note = |rule| (rule, Validity::Valid, "none".to_owned());
     assert_eq!(told(&beside(far, 77)), [note("host_busy"), note("starved")]);
+    // What squall lost can make a run invalid; that others were busy cannot.
+    let found = assessed_over(10.0, &machine(far), (0..10).collect(), &[], |second, slice| {
+        let start = u64::from(second) * SECOND;
+        let mut book = TimeRecorder::new(start);
+        book.expect(1);
+        book.change(UserState::NotStarted, UserState::Ready, start);
+        book.change(UserState::Ready, UserState::Request, start + SECOND * 3 / 5);
+        slice.time_account = book.close(start + SECOND);
+        slice.self_metrics.starved_ns = 600_000_000;
+        slice.record(NameId(0), &Sample::ok(20_000));
+    });
+    let weight = |rule| found.iter().find(|own| own.rule == rule).map(Reason::validity);
+    assert_eq!(weight("host_busy"), Some(Validity::Questionable), "{found:?}");
+    assert_eq!(weight("starved"), Some(Validity::Invalid), "{found:?}");
 }
 
 #[test]

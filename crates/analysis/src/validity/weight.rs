@@ -29,6 +29,9 @@ const SHOWN: [Statistic; 5] = [
     Statistic::Percentile(95.0),
     Statistic::Percentile(99.0),
 ];
+/// Those that say whether the latencies that an Apdex counts have moved.
+const OF_APDEX: [Statistic; 3] =
+    [Statistic::Percentile(50.0), Statistic::Percentile(90.0), Statistic::Percentile(95.0)];
 
 /// By how many µs a statistic of durations may have moved.
 pub(super) type Moved<'a> = Box<dyn Fn(&Histogram, Statistic) -> f64 + 'a>;
@@ -128,7 +131,10 @@ impl<'a> Shift<'a> {
         };
         let latency = weight_of_times(&self.latency, &facts.all.latency).min(self.most());
         // What is late by squall's own fault is in the corrected latency alone; the latency stands.
-        let corrected = weight_of_times(&self.corrected, &facts.all.corrected_latency);
+        let corrected = match facts.shows_corrected {
+            true => weight_of_times(&self.corrected, &facts.all.corrected_latency),
+            false => Validity::Valid,
+        };
         let errors = weight_of(self.errors, MAX_ERRORS);
         rate.max(errors).max(latency).max(corrected.min(Validity::Questionable))
     }
@@ -140,8 +146,11 @@ impl<'a> Shift<'a> {
 
     /// What it weighs by a threshold: invalid, if it may have decided the result.
     fn weight_of(&self, facts: &Facts<'_>, threshold: &Threshold) -> Validity {
-        let result = threshold.evaluate(facts.totals, facts.elapsed_s);
+        let Some(result) = facts.result_of(threshold) else { return Validity::Valid };
         let (Some(value), None) = (result.value, threshold.phase()) else { return Validity::Valid };
+        if threshold.is_of_apdex() {
+            return self.weight_of_apdex(facts, threshold);
+        }
         let mut most = Validity::Invalid;
         let (by, is_noticeable) = match threshold.of_latency() {
             Some((statistic, corrected)) => {
@@ -167,6 +176,13 @@ impl<'a> Shift<'a> {
             if by >= margin && is_noticeable { Validity::Invalid } else { Validity::Questionable };
         weight.min(most)
     }
+
+    /// What it weighs by an Apdex, which counts how many latencies are on which side of two times: nobody can tell by how
+    /// much that moves, but hardly at all where no latency moves noticeably.
+    fn weight_of_apdex(&self, facts: &Facts<'_>, threshold: &Threshold) -> Validity {
+        let row = facts.totals.select(threshold.selector()).unwrap_or_default();
+        weight_among(&OF_APDEX, &self.latency, &row.latency).min(Validity::Questionable)
+    }
 }
 
 /// What a share of anything weighs of which 5% may be off.
@@ -185,7 +201,16 @@ fn weight_of(shift: f64, most: f64) -> Validity {
 
 /// What it weighs by the statistics that are shown of some durations.
 fn weight_of_times(moved: &Option<Moved<'_>>, durations: &Histogram) -> Validity {
-    let weights = SHOWN.iter().map(|statistic| {
+    weight_among(&SHOWN, moved, durations)
+}
+
+/// What it weighs by these statistics of some durations.
+fn weight_among(
+    statistics: &[Statistic],
+    moved: &Option<Moved<'_>>,
+    durations: &Histogram,
+) -> Validity {
+    let weights = statistics.iter().map(|statistic| {
         let value = statistic.of(durations).unwrap_or(0.0);
         weight_of(Shift::by(moved, durations, *statistic), (MAX_SHARE * value).max(MAX_SHIFT_US))
     });

@@ -281,6 +281,8 @@ impl LiveState {
             // What is steady is known at the end, and so is whether there are enough values.
             steady: None,
             thresholds: &[],
+            results: &[],
+            shows_corrected: true,
         });
         let results = self.limits.iter().map(|limit| {
             let window = self.windows.iter().find(|window| window.is_of(limit));

@@ -197,8 +197,10 @@ impl Steps<'_> {
         let seconds = self.load.watch(&self.at(at, length), length, detector)?;
         if !self.is_interrupted() {
             // It begins when the load that was too much ends.
-            let seconds = seconds.map(|seconds| done.tail.as_secs_f64() + seconds);
-            done.recoveries.push(Recovery { from, at, seconds, watched_s: length.as_secs_f64() });
+            let tail = done.tail.as_secs_f64();
+            let seconds = seconds.map(|seconds| tail + seconds);
+            let watched_s = tail + length.as_secs_f64();
+            done.recoveries.push(Recovery { from, at, seconds, watched_s });
             self.save_done(done);
         }
         Ok(seconds.is_some())

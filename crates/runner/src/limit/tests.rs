@@ -152,7 +152,8 @@ fn a_target_that_does_not_recover_is_not_found() {
         limit(&target, &loads(&["users: 1"]), &asked(Mode::Search, 1.0, None, 15), "mean < 60ms");
     assert_eq!((limit.end, limit.sustained_max), (SearchEnd::NotRecovered, None), "{limit:?}");
     assert_eq!(limit.recoveries[0].seconds, None);
-    assert_eq!(limit.recoveries[0].watched_s, 20.0, "two steps");
+    let watched_s = limit.recoveries[0].watched_s;
+    assert!((20.0..=30.0).contains(&watched_s), "two steps, after what was in flight: {watched_s}");
 }
 
 #[test]
