@@ -66,12 +66,13 @@ pub(crate) struct Arrivals {
 impl Arrivals {
     /// How many ns ago the bytes could first have been read that were read just now, at `now_ns` (since 1970), with the
     /// kernel's stamp; 0: it gave none. `None`: it is not known, or in the future, which happens after a change of the system
-    /// clock. `recent_ns`: up to which age a stamp is taken as it is ([`Looks`]).
+    /// clock. `recent_ns`: up to which age a stamp is taken as it is ([`Looks`]), asked for only if it is old enough, as the answer
+    /// costs a look at the clock.
     pub(crate) fn ago_ns(
         &mut self,
         stamp_ns: u64,
         now_ns: u64,
-        recent_ns: u64,
+        recent_ns: impl FnOnce() -> u64,
         inflow: impl FnOnce() -> Option<Inflow>,
     ) -> Option<u64> {
         if stamp_ns == 0 {
@@ -83,7 +84,8 @@ impl Arrivals {
         if let Some(latest) = now_ns.checked_sub(self.latest_ns) {
             ago = ago.min(latest);
         }
-        if ago >= recent_ns
+        if ago >= RECENT_NS
+            && ago >= recent_ns()
             && let Some(inflow) = inflow()
         {
             ago = ago.min(self.behind_gaps(age, now_ns, &inflow));

@@ -101,7 +101,7 @@ impl Link {
     }
 
     /// How many ns ago what was just read could have been read first; see [`crate::arrivals`].
-    pub(crate) fn ago_ns(&mut self, read: Read, recent_ns: u64) -> Option<u64> {
+    pub(crate) fn ago_ns(&mut self, read: Read, recent_ns: impl FnOnce() -> u64) -> Option<u64> {
         match self {
             Link::Plain(transport) => transport.ago_ns(read, recent_ns),
             Link::Tls(stream) => stream.get_mut().0.transport.ago_ns(read, recent_ns),

@@ -68,7 +68,7 @@ impl Transport {
 
     /// How many ns ago what was just read could have been read first; `None`: the kernel did not say when it came.
     /// `recent_ns`: see [`Arrivals::ago_ns`].
-    pub(crate) fn ago_ns(&mut self, read: Read, recent_ns: u64) -> Option<u64> {
+    pub(crate) fn ago_ns(&mut self, read: Read, recent_ns: impl FnOnce() -> u64) -> Option<u64> {
         match self {
             Transport::Tcp(tcp) => {
                 let inflow = || TcpInfo::of(&tcp.stream).map(|info| info.inflow());

@@ -16,7 +16,7 @@ fn inflow(out_of_order: u32, last_ms: u64) -> Option<Inflow> {
 fn who_is_late_has_the_stamp_where_nothing_came_out_of_order() {
     let mut arrivals = Arrivals::default();
     // What came meanwhile makes no difference.
-    let ago = arrivals.ago_ns(NOW - 20 * MS, NOW, RECENT_NS, || inflow(0, 0));
+    let ago = arrivals.ago_ns(NOW - 20 * MS, NOW, || RECENT_NS, || inflow(0, 0));
     assert_eq!(ago, Some(20 * MS));
 }
 
@@ -24,9 +24,9 @@ fn who_is_late_has_the_stamp_where_nothing_came_out_of_order() {
 fn a_recent_stamp_is_taken_without_asking() {
     let mut arrivals = Arrivals::default();
     let ago =
-        arrivals.ago_ns(NOW - RECENT_NS + 1, NOW, RECENT_NS, || panic!("nobody needs to know"));
+        arrivals.ago_ns(NOW - RECENT_NS + 1, NOW, || RECENT_NS, || panic!("nobody needs to know"));
     assert_eq!(ago, Some(RECENT_NS - 1));
-    assert_eq!(arrivals.ago_ns(0, NOW, RECENT_NS, || panic!("there is no stamp")), None);
+    assert_eq!(arrivals.ago_ns(0, NOW, || RECENT_NS, || panic!("there is no stamp")), None);
 }
 
 #[test]
@@ -47,10 +47,10 @@ fn a_stamp_is_recent_if_it_is_from_behind_the_last_look_that_found_nothing() {
 #[test]
 fn a_stamp_from_before_a_gap_was_closed_is_replaced() {
     let mut arrivals = Arrivals::default();
-    assert_eq!(arrivals.ago_ns(NOW - 204 * MS, NOW, RECENT_NS, || inflow(2, 0)), Some(0));
+    assert_eq!(arrivals.ago_ns(NOW - 204 * MS, NOW, || RECENT_NS, || inflow(2, 0)), Some(0));
     // Of what was read behind it, of the same gap.
     assert_eq!(
-        arrivals.ago_ns(NOW - 203 * MS, NOW + 7, RECENT_NS, || panic!("it is recent")),
+        arrivals.ago_ns(NOW - 203 * MS, NOW + 7, || RECENT_NS, || panic!("it is recent")),
         Some(7)
     );
 }
@@ -58,7 +58,7 @@ fn a_stamp_from_before_a_gap_was_closed_is_replaced() {
 #[test]
 fn who_is_late_behind_a_gap_is_told_to_within_two_ticks() {
     let mut arrivals = Arrivals::default();
-    assert_eq!(arrivals.ago_ns(NOW - 204 * MS, NOW, RECENT_NS, || inflow(2, 52)), Some(48 * MS));
+    assert_eq!(arrivals.ago_ns(NOW - 204 * MS, NOW, || RECENT_NS, || inflow(2, 52)), Some(48 * MS));
 }
 
 /// The bytes before a gap are read late, and TCP knows of what has arrived behind it: the gap is no news when it is
@@ -66,35 +66,38 @@ fn who_is_late_behind_a_gap_is_told_to_within_two_ticks() {
 #[test]
 fn a_gap_that_was_known_before_is_seen_when_it_is_closed() {
     let mut arrivals = Arrivals::default();
-    assert_eq!(arrivals.ago_ns(NOW - 20 * MS, NOW, RECENT_NS, || inflow(1, 20)), Some(16 * MS));
+    assert_eq!(arrivals.ago_ns(NOW - 20 * MS, NOW, || RECENT_NS, || inflow(1, 20)), Some(16 * MS));
     let later = NOW + 200 * MS;
-    assert_eq!(arrivals.ago_ns(NOW - MS, later, RECENT_NS, || inflow(1, 0)), Some(0));
+    assert_eq!(arrivals.ago_ns(NOW - MS, later, || RECENT_NS, || inflow(1, 0)), Some(0));
     let mut arrivals = Arrivals::default();
-    assert_eq!(arrivals.ago_ns(NOW - 5 * MS, NOW, RECENT_NS, || inflow(3, 0)), Some(0));
+    assert_eq!(arrivals.ago_ns(NOW - 5 * MS, NOW, || RECENT_NS, || inflow(3, 0)), Some(0));
     // A second gap behind the first one.
     let later = NOW + 3 * MS;
-    assert_eq!(arrivals.ago_ns(NOW - 4 * MS, later, RECENT_NS, || inflow(3, 4)), Some(0));
+    assert_eq!(arrivals.ago_ns(NOW - 4 * MS, later, || RECENT_NS, || inflow(3, 4)), Some(0));
 }
 
 #[test]
 fn a_gap_of_long_ago_moves_no_stamp_that_may_be_right() {
     let mut arrivals = Arrivals::default();
-    assert_eq!(arrivals.ago_ns(NOW - 204 * MS, NOW, RECENT_NS, || inflow(2, 0)), Some(0));
+    assert_eq!(arrivals.ago_ns(NOW - 204 * MS, NOW, || RECENT_NS, || inflow(2, 0)), Some(0));
     let later = NOW + 1_000 * MS;
     for (late, last) in [(20, 20), (20, 24), (20, 17), (1, 0)] {
         let stamp = later - late * MS;
         let mut arrivals = Arrivals { ..arrivals };
-        assert_eq!(arrivals.ago_ns(stamp, later, RECENT_NS, || inflow(2, last)), Some(late * MS));
+        assert_eq!(
+            arrivals.ago_ns(stamp, later, || RECENT_NS, || inflow(2, last)),
+            Some(late * MS)
+        );
     }
 }
 
 #[test]
 fn a_clock_that_is_set_back_leaves_stamps_alone() {
     let mut arrivals = Arrivals::default();
-    assert_eq!(arrivals.ago_ns(NOW - 1, NOW, RECENT_NS, || None), Some(1));
+    assert_eq!(arrivals.ago_ns(NOW - 1, NOW, || RECENT_NS, || None), Some(1));
     let earlier = NOW - 3_600_000 * MS;
-    assert_eq!(arrivals.ago_ns(earlier - 9, earlier, RECENT_NS, || None), Some(9));
-    assert_eq!(arrivals.ago_ns(earlier + 1, earlier, RECENT_NS, || None), None);
+    assert_eq!(arrivals.ago_ns(earlier - 9, earlier, || RECENT_NS, || None), Some(9));
+    assert_eq!(arrivals.ago_ns(earlier + 1, earlier, || RECENT_NS, || None), None);
 }
 
 /// A segment at the receiver: its place in the stream, and when it arrived, lost ones after they were sent again.
@@ -183,7 +186,7 @@ fn tell(seed: u64, loss: usize, busy: u64) -> Vec<(u64, u64)> {
             }
             read = kernel.ready.min(read + 1 + random.below(SEGMENTS));
             let (stamp, since) = kernel.came[read - 1].expect("it can be read");
-            let ago = arrivals.ago_ns(stamp, now, RECENT_NS, || Some(kernel.inflow(now)));
+            let ago = arrivals.ago_ns(stamp, now, || RECENT_NS, || Some(kernel.inflow(now)));
             if read == end {
                 ends.push((since, now - ago.expect("a stamp")));
             }

@@ -134,7 +134,7 @@ impl Exchange<'_> {
             let read = ready!(stream.poll_read(cx, &mut buffer[..room]));
             let read = read.map_err(|error| Error::io(&error))?;
             let ago = match self.intake.expect.throttle {
-                None => stream.ago_ns(read, self.client.recent_ns()),
+                None => stream.ago_ns(read, || self.client.recent_ns()),
                 Some(_) => None,
             };
             self.take(ago, &buffer[..read.bytes], stream)?;

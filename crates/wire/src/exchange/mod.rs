@@ -144,7 +144,7 @@ impl<'a> Exchange<'a> {
             self.reads += 1;
             self.discards = false;
             self.times.delay_ns = match self.intake.expect.throttle {
-                None => stream.ago_ns(read, self.client.recent_ns()),
+                None => stream.ago_ns(read, || self.client.recent_ns()),
                 // They had to wait until they were let in: it does not matter how long they sat there.
                 Some(_) => None,
             };

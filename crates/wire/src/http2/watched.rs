@@ -200,8 +200,8 @@ impl AsyncRead for Watched {
         let room = buffer.initialize_unfilled();
         match ready!(this.link.poll_read(cx, room)) {
             Ok(read) if read.bytes > 0 => {
-                let recent = this.looks.recent_ns(this.clock.now());
-                let ago = this.link.ago_ns(read, recent);
+                let Watched { link, looks, clock, .. } = this;
+                let ago = link.ago_ns(read, || looks.recent_ns(clock.now()));
                 this.read(&room[..read.bytes], ago);
                 if let Some(why) = this.state.too_much.get() {
                     return Poll::Ready(Err(io::Error::other(why)));

@@ -122,7 +122,7 @@ impl Socket {
 
     /// How many ns ago what was just read could have been read first; `None`: the kernel did not say when it came.
     /// `recent_ns`: see [`crate::arrivals`].
-    pub(crate) fn ago_ns(&self, read: Read, recent_ns: u64) -> Option<u64> {
+    pub(crate) fn ago_ns(&self, read: Read, recent_ns: impl FnOnce() -> u64) -> Option<u64> {
         self.with(|slot| {
             let Slot { arrivals, fd, .. } = slot;
             let inflow = || TcpInfo::of(fd).map(|info| info.inflow());
