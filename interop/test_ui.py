@@ -105,7 +105,7 @@ class Page(unittest.TestCase):
         target = free_port()
         self.processes.append(subprocess.Popen([SQUALL, "target", "-l", f"127.0.0.1:{target}"], stdout=subprocess.PIPE))
         wait_for(target)
-        command = [SQUALL, f"http://127.0.0.1:{target}/status/503", "-c", "2", "-d", "30s", "--quiet", "--ui"]
+        command = [SQUALL, f"http://127.0.0.1:{target}/status/503", "-r", "100/s", "-d", "30s", "--quiet", "--ui"]
         process = subprocess.Popen(command, cwd=self.folder.name, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.processes.append(process)
         seen = self.look("end", process.stderr.readline().split()[-1])
