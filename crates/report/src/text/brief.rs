@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use squall_base::units::{count, counted, time};
 use squall_metrics::ErrorKind;
 
-use super::paragraph::{paragraph, verdict};
+use super::paragraph::{INDENT, paragraph, verdict};
 use super::width::{begin, text_width};
 use super::{Show, more, of_kind, phase_text};
 use crate::document::{NONE, Row, RunDocument, ValidityReason};
@@ -69,9 +69,6 @@ pub(super) fn errors(out: &mut String, run: &RunDocument, show: &Show) {
         out.push('\n');
     }
 }
-
-/// What lines begin with that go on.
-const INDENT: &str = "             ";
 
 /// How often a kind of error occurred, in which requests, and an example: `12 status: POST /pay: status 503, 28 bytes, ...`.
 fn error(run: &RunDocument, label: &str, number: u64) -> String {

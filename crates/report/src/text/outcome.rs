@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use squall_base::units::{count, counted, percent};
 
-use super::paragraph::{paragraph, verdict};
+use super::paragraph::{INDENT, paragraph, verdict};
 use super::width::{shorten, text_width};
 use super::{Show, more};
 use crate::document::{CheckRow, FailureDocument, NONE, RunDocument, ThresholdRow};
@@ -13,8 +13,6 @@ use crate::document::{CheckRow, FailureDocument, NONE, RunDocument, ThresholdRow
 const MAX_SHOWN: usize = 8;
 /// Most requests that are named of a check that failed.
 const MAX_JUDGED: usize = 3;
-/// What lines begin with that go on.
-const INDENT: &str = "             ";
 
 /// Whether the run passed, and if not, why; of one that was interrupted, whether it did up to then.
 pub(super) fn outcome(out: &mut String, run: &RunDocument, show: &Show) {

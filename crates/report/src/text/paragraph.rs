@@ -7,8 +7,8 @@ use super::{Show, begin, shorten, text_width};
 
 /// Most columns of a line of the log, which is wrapped.
 const MAX_LINE: usize = 258;
-/// What stands before it.
-const LOG_INDENT: &str = "             ";
+/// What lines begin with that go on, and those of the log.
+pub(super) const INDENT: &str = "             ";
 
 /// A text after a label, wrapped, with later lines indented. What came from elsewhere stays data: control characters
 /// are escaped.
@@ -39,7 +39,7 @@ pub(crate) fn paragraph(out: &mut String, word: &str, text: &str, columns: usize
 /// A line of the log, with an indent as wide as a label. Of one that is too long, an expression and a URL give way: the name
 /// of a request stands at its beginning, and what came of it in parentheses at its end, `(status 404, 28 bytes, GET URL)`.
 pub(super) fn log_line(out: &mut String, line: &str, columns: usize) {
-    let room = columns - text_width(LOG_INDENT);
+    let room = columns - text_width(INDENT);
     let limited = |text: &str| {
         let words = text.split_whitespace().map(|word| shorten(word, room));
         words.collect::<Vec<_>>().join(" ")
@@ -52,7 +52,7 @@ pub(super) fn log_line(out: &mut String, line: &str, columns: usize) {
         }
         _ => shorten(line, MAX_LINE),
     };
-    paragraph(out, LOG_INDENT, &limited(&shown), columns);
+    paragraph(out, INDENT, &limited(&shown), columns);
 }
 
 /// A word in its colour (empty: none), and what it means.
