@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use memchr::memchr;
 use memchr::memmem::Finder;
 
-use crate::CompileError;
+use crate::error::CompileError;
 
 /// Bytes that are common in pages and in JSON, the most common first.
 const COMMON: &[u8] =

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use memchr::{memchr, memmem, memrchr};
 
-use crate::markup::{is_html, is_xml};
+use crate::media_type::{is_html, is_xml, media_type};
 
 /// In how much of a body markup may say its encoding, in bytes (WHATWG HTML, 13.2.3.2).
 const PRESCAN: usize = 1024;
@@ -113,13 +113,6 @@ fn encoded<'t>(encoding: &'static Encoding, text: &'t str) -> Cow<'t, [u8]> {
         }
     }
     Cow::Owned(out)
-}
-
-/// A media type without and with its parameters.
-pub(crate) fn media_type(content_type: &[u8]) -> (&[u8], &[u8]) {
-    let end = memchr(b';', content_type).unwrap_or(content_type.len());
-    let (kind, parameters) = content_type.split_at(end);
-    (kind.trim_ascii(), parameters)
 }
 
 /// The encoding that an XML declaration names (XML 1.0, appendix F).

@@ -1,7 +1,7 @@
 //! A place in a pattern that is being read, shared by the readers of JSON paths, CSS selectors and
 //! XPath expressions.
 
-use crate::CompileError;
+use crate::error::CompileError;
 
 /// How deep the parts of a pattern may be nested in each other.
 const NESTING_LIMIT: usize = 64;

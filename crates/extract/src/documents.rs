@@ -5,10 +5,13 @@ use std::cell::OnceCell;
 
 use serde_json::Value;
 
+use crate::body::Body;
+use crate::error::ExtractError;
 use crate::fuel::Fuel;
 use crate::json::{self, Document};
+use crate::limits::Limits;
 use crate::markup::{self, Dialect, Tree};
-use crate::{Body, ExtractError, Limits, well_formed};
+use crate::well_formed;
 
 /// A response body, parsed at most once per kind however many extractors look at it.
 ///

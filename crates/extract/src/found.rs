@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::ExtractError;
+use crate::error::ExtractError;
 use crate::fuel::Fuel;
 
 /// Which of the matches is wanted.

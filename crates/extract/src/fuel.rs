@@ -3,7 +3,8 @@
 
 use std::cell::Cell;
 
-use crate::{ExtractError, Limits};
+use crate::error::ExtractError;
+use crate::limits::Limits;
 
 /// Steps that every search may take. A step is about the visit of one node or the look at 32 bytes
 /// of text, some nanoseconds, so that this is some ten milliseconds at most.

@@ -6,13 +6,13 @@ mod check;
 mod compare;
 mod document;
 mod parse;
+mod query;
 mod repair;
 mod search;
 #[cfg(test)]
 mod tests;
 
-use regex_automata::meta;
-use serde_json::{Number, Value};
+use serde_json::Value;
 
 #[cfg(test)]
 pub(crate) use check::DEPTH_LIMIT;
@@ -22,6 +22,7 @@ use crate::error::{CompileError, ExtractError};
 use crate::found::{Found, Item, MatchChoice, nth_of};
 use crate::fuel::Fuel;
 use document::{Kind, Node};
+use query::Query;
 use search::{Search, Stop, finished};
 
 /// A compiled path.
@@ -34,7 +35,8 @@ pub(crate) struct JsonPath {
 
 impl JsonPath {
     pub(crate) fn compile(path: &str) -> Result<Self, CompileError> {
-        parse::path(path)
+        let (query, compiled) = parse::path(path)?;
+        Ok(JsonPath { query, compiled })
     }
 
     /// What the regular expressions in it take, in bytes.
@@ -144,125 +146,5 @@ fn item<'b>(document: &Document<'b>, node: Node, fuel: &Fuel) -> Result<Item<'b>
             fuel.count_result(document.value_bytes(node))?;
             document.value(node).map(Item::Json)
         }
-    }
-}
-
-/// A query: from the root (`$`) or from the value that a filter looks at (`@`).
-#[derive(Debug, Clone)]
-struct Query {
-    from_root: bool,
-    segments: Vec<Segment>,
-}
-
-impl Query {
-    /// Whether it selects one value at most, whatever the document.
-    fn is_singular(&self) -> bool {
-        self.segments.iter().all(Segment::is_singular)
-    }
-}
-
-/// One step down: what it selects of each value, or of each value and all that is in it (`..`).
-#[derive(Debug, Clone)]
-struct Segment {
-    descendants: bool,
-    selectors: Vec<Selector>,
-}
-
-impl Segment {
-    fn is_singular(&self) -> bool {
-        !self.descendants && matches!(&*self.selectors, [Selector::Name(_) | Selector::Index(_)])
-    }
-}
-
-#[derive(Debug, Clone)]
-enum Selector {
-    Name(String),
-    Wildcard,
-    /// From the end if negative.
-    Index(i64),
-    Slice {
-        start: Option<i64>,
-        end: Option<i64>,
-        step: i64,
-    },
-    Filter(Test, Tested),
-}
-
-/// Which values a filter looks at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Tested {
-    /// What is in an array or object: `[?test]`.
-    Children,
-    /// The elements of an array, or an object itself: `[??test]`.
-    Items,
-    /// An object itself, which is what `..[??test]` comes to, as it looks at each value once.
-    Objects,
-}
-
-/// What a filter asks of a value.
-#[derive(Debug, Clone)]
-enum Test {
-    Any(Vec<Test>),
-    All(Vec<Test>),
-    Not(Box<Test>),
-    Exists(Query),
-    Compare(Operand, Comparison, Operand),
-    /// `match` (the whole text) and `search` (a part of it).
-    Matches {
-        text: Operand,
-        pattern: TextPattern,
-        whole: bool,
-    },
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Comparison {
-    Equal,
-    NotEqual,
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
-}
-
-/// A value in a comparison, or nothing.
-#[derive(Debug, Clone)]
-enum Operand {
-    Literal(Value),
-    /// A singular query.
-    Query(Query),
-    Length(Box<Operand>),
-    /// A text, or that of a number or boolean.
-    Text(Box<Operand>),
-    Count(Query),
-    /// The value of a query that selects exactly one.
-    Value(Query),
-}
-
-/// The pattern of `match` and `search`.
-#[derive(Debug, Clone)]
-enum TextPattern {
-    Fixed(meta::Regex),
-    /// Taken from the document.
-    Computed(Operand),
-}
-
-/// Compiles the pattern of `match` or `search`; `None` if it is not a regular expression.
-fn text_pattern(pattern: &str, whole: bool) -> Option<meta::Regex> {
-    // By itself, so that the brackets around it below cannot be closed from within.
-    regex_syntax::parse(pattern).ok()?;
-    let pattern = if whole { format!(r"\A(?:{pattern})\z") } else { pattern.to_owned() };
-    // RFC 9485: a dot matches all but line feed and carriage return.
-    let syntax = regex_automata::util::syntax::Config::new().crlf(true);
-    let config = meta::Config::new().nfa_size_limit(Some(1 << 20));
-    meta::Regex::builder().syntax(syntax).configure(config).build(&pattern).ok()
-}
-
-/// Compares numbers by what they are worth: 1 equals 1.0.
-fn compare_numbers(a: &Number, b: &Number) -> Option<std::cmp::Ordering> {
-    let integer = |n: &Number| n.as_i64().map(i128::from).or(n.as_u64().map(i128::from));
-    match (integer(a), integer(b)) {
-        (Some(a), Some(b)) => Some(a.cmp(&b)),
-        _ => a.as_f64()?.partial_cmp(&b.as_f64()?),
     }
 }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::ExtractError;
+use crate::error::ExtractError;
 use crate::found::{Found, Item};
 use crate::fuel::Fuel;
 use crate::markup::{NodeId, Tree};

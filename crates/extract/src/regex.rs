@@ -12,11 +12,8 @@ use regex_automata::util::primitives::NonMaxUsize;
 use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input, Match};
 
-use crate::{CompileError, ExtractError};
-use counted::{CountedRegex, Search};
-
-/// The largest compiled size of a pattern, in bytes.
-const SIZE_LIMIT: usize = 10 << 20;
+use crate::error::{CompileError, ExtractError};
+use counted::{CountedRegex, SIZE_LIMIT, Search};
 
 /// Slots kept on the stack: two for each group up to number 15.
 const STACK_SLOTS: usize = 32;

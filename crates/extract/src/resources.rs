@@ -4,8 +4,12 @@
 
 use std::time::Duration;
 
+use crate::body::Body;
+use crate::cost::{MARKUP_PICOSECONDS, cost_of};
+use crate::documents::Documents;
+use crate::error::ExtractError;
+use crate::limits::Limits;
 use crate::markup::{self, NodeId, Tree};
-use crate::{Body, Documents, ExtractError, Limits, MARKUP_PICOSECONDS, cost_of};
 
 /// The most resources that are taken of one page or style sheet.
 pub const RESOURCES_LIMIT: usize = 1_000;

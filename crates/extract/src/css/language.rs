@@ -1,11 +1,11 @@
 //! Which language an element is in (`:lang()`), and in which direction its text runs (`:dir()`).
 
-use super::Direction;
-use super::matching::Matcher;
-use crate::ExtractError;
+use super::elements::Elements;
+use super::selector::Direction;
+use crate::error::ExtractError;
 use crate::markup::{DOCUMENT, Kind, NodeId};
 
-impl Matcher<'_> {
+impl Elements<'_> {
     /// Whether an element is in one of the languages.
     pub(super) fn speaks(&self, element: NodeId, ranges: &[String]) -> Result<bool, ExtractError> {
         let Some(language) = self.language(element)? else { return Ok(false) };

@@ -1,17 +1,16 @@
 //! Tells whether an element matches a selector: from right to left, each step paid with fuel.
 
-use super::positions::Positions;
+use super::elements::Elements;
+use super::positions::{Family, Position, Positions, number, number_by_name};
+use super::selector::{Among, Case, Combinator, Complex, Compound, Name, Operator, Test};
 use super::states::is_defined;
-use super::{Among, Case, Combinator, Complex, Compound, Name, Operator, Test};
-use crate::ExtractError;
-use crate::fuel::Fuel;
+use crate::error::ExtractError;
 use crate::markup::{DOCUMENT, Kind, NodeId, Tree};
 
 /// Matches the elements of one tree.
 pub(super) struct Matcher<'t> {
-    pub(super) tree: &'t Tree,
-    pub(super) fuel: &'t Fuel,
-    pub(super) positions: Positions,
+    elements: Elements<'t>,
+    positions: Positions,
 }
 
 /// Whether a selector ends at an element and, if not, where else it is no use to try. That keeps
@@ -28,8 +27,8 @@ enum Match {
 }
 
 impl<'t> Matcher<'t> {
-    pub(super) fn new(tree: &'t Tree, fuel: &'t Fuel) -> Self {
-        Matcher { tree, fuel, positions: Positions::default() }
+    pub(super) fn new(elements: Elements<'t>) -> Self {
+        Matcher { elements, positions: Positions::default() }
     }
 
     /// Whether an element matches one of the selectors.
@@ -51,7 +50,7 @@ impl<'t> Matcher<'t> {
         anchor: Option<NodeId>,
     ) -> Result<Match, ExtractError> {
         let Some((last, before)) = compounds.split_last() else { return Ok(Match::Yes) };
-        self.fuel.burn(1)?;
+        self.elements.fuel.burn(1)?;
         if !self.all(&last.tests, element)? {
             return Ok(Match::No);
         }
@@ -63,32 +62,32 @@ impl<'t> Matcher<'t> {
             return Ok(if joined { Match::Yes } else { Match::No });
         }
         match last.combinator {
-            Combinator::Child => match self.parent(element) {
+            Combinator::Child => match self.elements.parent(element) {
                 Some(parent) => Ok(match self.ends_at(before, parent, anchor)? {
                     Match::NotHere => Match::No,
                     result => result,
                 }),
                 None => Ok(Match::Never),
             },
-            Combinator::NextSibling => match self.previous(element)? {
+            Combinator::NextSibling => match self.elements.previous(element)? {
                 Some(previous) => self.ends_at(before, previous, anchor),
                 None => Ok(Match::NotHere),
             },
             Combinator::Descendant => {
-                let mut next = self.parent(element);
+                let mut next = self.elements.parent(element);
                 while let Some(ancestor) = next {
                     match self.ends_at(before, ancestor, anchor)? {
-                        Match::No | Match::NotHere => next = self.parent(ancestor),
+                        Match::No | Match::NotHere => next = self.elements.parent(ancestor),
                         result => return Ok(result),
                     }
                 }
                 Ok(Match::Never)
             }
             Combinator::LaterSibling => {
-                let mut next = self.previous(element)?;
+                let mut next = self.elements.previous(element)?;
                 while let Some(sibling) = next {
                     match self.ends_at(before, sibling, anchor)? {
-                        Match::No => next = self.previous(sibling)?,
+                        Match::No => next = self.elements.previous(sibling)?,
                         result => return Ok(result),
                     }
                 }
@@ -105,50 +104,21 @@ impl<'t> Matcher<'t> {
         element: NodeId,
     ) -> Result<bool, ExtractError> {
         Ok(match combinator {
-            Combinator::Child => self.tree.parent(element) == Some(anchor),
-            Combinator::Descendant => self.tree.descendants(anchor).contains(&element),
-            Combinator::NextSibling => self.previous(element)? == Some(anchor),
+            Combinator::Child => self.elements.tree.parent(element) == Some(anchor),
+            Combinator::Descendant => self.elements.tree.descendants(anchor).contains(&element),
+            Combinator::NextSibling => self.elements.previous(element)? == Some(anchor),
             Combinator::LaterSibling => {
-                anchor < element && self.tree.parent(anchor) == self.tree.parent(element)
+                anchor < element
+                    && self.elements.tree.parent(anchor) == self.elements.tree.parent(element)
             }
         })
-    }
-
-    fn parent(&self, element: NodeId) -> Option<NodeId> {
-        self.tree.parent(element).filter(|parent| *parent != DOCUMENT)
-    }
-
-    /// The element before this one among its siblings.
-    fn previous(&self, element: NodeId) -> Result<Option<NodeId>, ExtractError> {
-        let mut next = self.tree.previous_sibling(element);
-        while let Some(sibling) = next {
-            self.fuel.burn(1)?;
-            if self.tree.is_element(sibling) {
-                return Ok(Some(sibling));
-            }
-            next = self.tree.previous_sibling(sibling);
-        }
-        Ok(None)
-    }
-
-    /// The element behind this one among its siblings.
-    fn next(&self, element: NodeId) -> Result<Option<NodeId>, ExtractError> {
-        let mut next = self.tree.next_sibling(element);
-        while let Some(sibling) = next {
-            self.fuel.burn(1)?;
-            if self.tree.is_element(sibling) {
-                return Ok(Some(sibling));
-            }
-            next = self.tree.next_sibling(sibling);
-        }
-        Ok(None)
     }
 
     fn all(&self, tests: &[Test], element: NodeId) -> Result<bool, ExtractError> {
         for test in tests {
             let holds = match test {
                 // Most elements fail at their name: that is not worth a call.
-                Test::Name(name) => is_named(self.tree, element, name),
+                Test::Name(name) => is_named(self.elements.tree, element, name),
                 test => self.holds(test, element)?,
             };
             if !holds {
@@ -160,23 +130,23 @@ impl<'t> Matcher<'t> {
 
     #[inline(never)]
     fn holds(&self, test: &Test, element: NodeId) -> Result<bool, ExtractError> {
-        let tree = self.tree;
+        let tree = self.elements.tree;
         Ok(match test {
             Test::Name(name) => is_named(tree, element, name),
-            Test::Id(id) => self.attribute(element, "id")? == Some(id),
-            Test::Class(class) => match self.attribute(element, "class")? {
+            Test::Id(id) => self.elements.attribute(element, "id")? == Some(id),
+            Test::Class(class) => match self.elements.attribute(element, "class")? {
                 Some(value) => {
-                    self.fuel.burn_text(value.len())?;
+                    self.elements.fuel.burn_text(value.len())?;
                     has_word(value, class)
                 }
                 None => false,
             },
             Test::Attribute { name, value, case } => {
-                match (self.attribute(element, name)?, value) {
+                match (self.elements.attribute(element, name)?, value) {
                     (None, _) => false,
                     (Some(_), None) => true,
                     (Some(actual), Some((operator, wanted))) => {
-                        self.fuel.burn_text(actual.len())?;
+                        self.elements.fuel.burn_text(actual.len())?;
                         let ignored = match case {
                             Case::Matters => false,
                             Case::Ignored => true,
@@ -197,25 +167,15 @@ impl<'t> Matcher<'t> {
                 let mut children = tree.descendants(element);
                 children.all(|id| matches!(tree.kind(id), Kind::Comment | Kind::Instruction))
             }
-            Test::Html => self.is_html(element)?,
+            Test::Html => self.elements.is_html(element)?,
             Test::Contains { texts, own } => self.contains(element, texts, *own)?,
-            Test::Language(ranges) => self.speaks(element, ranges)?,
-            Test::Direction(direction) => self.direction(element)? == Some(*direction),
-            Test::InRange(within) => self.is_in_range(element)? == Some(*within),
+            Test::Language(ranges) => self.elements.speaks(element, ranges)?,
+            Test::Direction(direction) => self.elements.direction(element)? == Some(*direction),
+            Test::InRange(within) => self.elements.is_in_range(element)? == Some(*within),
             Test::Defined => is_defined(tree.local_name(element)),
-            Test::DefaultButton => self.is_default_button(element)?,
-            Test::UncheckedGroup => self.is_of_unchecked_group(element)?,
+            Test::DefaultButton => self.elements.is_default_button(element)?,
+            Test::UncheckedGroup => self.elements.is_of_unchecked_group(element)?,
         })
-    }
-
-    /// The value of an attribute; in HTML the case of its name does not matter.
-    pub(super) fn attribute(
-        &self,
-        element: NodeId,
-        name: &str,
-    ) -> Result<Option<&'t str>, ExtractError> {
-        self.fuel.burn(self.tree.attributes(element).len())?;
-        Ok(attribute(self.tree, element, name))
     }
 
     fn is_nth(
@@ -229,8 +189,8 @@ impl<'t> Matcher<'t> {
             // The first and the last need no numbers.
             Among::All if (step, offset) == (0, 1) => {
                 return Ok(match from_end {
-                    true => self.next(element)?.is_none(),
-                    false => self.previous(element)?.is_none(),
+                    true => self.elements.next(element)?.is_none(),
+                    false => self.elements.previous(element)?.is_none(),
                 });
             }
             Among::Matching(list) if !self.any(list, element)? => return Ok(false),
@@ -241,19 +201,62 @@ impl<'t> Matcher<'t> {
         Ok(is_nth(i64::from(position), step, offset))
     }
 
+    /// Which child an element is, among those siblings; it must be one of them itself.
+    fn position(&self, element: NodeId, among: &Among) -> Result<Position, ExtractError> {
+        let family = Family::of(among);
+        if let Some(position) = self.positions.known(family, element) {
+            return Ok(position);
+        }
+        let mut counted = Vec::new();
+        for child in self
+            .elements
+            .tree
+            .parent(element)
+            .into_iter()
+            .flat_map(|p| self.elements.tree.children(p))
+        {
+            self.elements.fuel.burn(1)?;
+            let counts = self.elements.tree.is_element(child)
+                && match among {
+                    Among::Matching(list) => self.any(list, child)?,
+                    _ => true,
+                };
+            if counts {
+                counted.push(child);
+            }
+        }
+        let mut table = match self.positions.take(family) {
+            Some(table) => table,
+            None => {
+                let nodes = self.elements.tree.len() as usize;
+                self.elements.fuel.burn(nodes / 8)?;
+                vec![Position::default(); nodes]
+            }
+        };
+        match family {
+            Family::SameName => {
+                number_by_name(&counted, |id| self.elements.tree.name_id(id), &mut table)
+            }
+            _ => number(counted.iter().copied(), &mut table),
+        }
+        let position = table[element as usize];
+        self.positions.keep(family, table);
+        Ok(position)
+    }
+
     /// Whether one of the texts is in that of an element, or in its own text nodes.
     fn contains(&self, element: NodeId, texts: &[String], own: bool) -> Result<bool, ExtractError> {
         let holds = |id: NodeId| {
-            let text = self.tree.text(id);
-            self.fuel.burn_text(text.len() * texts.len())?;
+            let text = self.elements.tree.text(id);
+            self.elements.fuel.burn_text(text.len() * texts.len())?;
             Ok(texts.iter().any(|wanted| text.contains(wanted.as_str())))
         };
         if !own {
             return holds(element);
         }
-        for child in self.tree.children(element) {
-            self.fuel.burn(1)?;
-            if self.tree.kind(child) == Kind::Text && holds(child)? {
+        for child in self.elements.tree.children(element) {
+            self.elements.fuel.burn(1)?;
+            if self.elements.tree.kind(child) == Kind::Text && holds(child)? {
                 return Ok(true);
             }
         }
@@ -264,14 +267,15 @@ impl<'t> Matcher<'t> {
         for Complex(compounds) in list {
             let candidates = match compounds.first().map(|first| first.combinator) {
                 Some(Combinator::NextSibling | Combinator::LaterSibling) => {
-                    let parent = self.tree.parent(anchor).unwrap_or(DOCUMENT);
-                    self.tree.descendants(anchor).end..self.tree.descendants(parent).end
+                    let parent = self.elements.tree.parent(anchor).unwrap_or(DOCUMENT);
+                    self.elements.tree.descendants(anchor).end
+                        ..self.elements.tree.descendants(parent).end
                 }
-                _ => self.tree.descendants(anchor),
+                _ => self.elements.tree.descendants(anchor),
             };
             for candidate in candidates {
-                self.fuel.burn(1)?;
-                if self.tree.is_element(candidate)
+                self.elements.fuel.burn(1)?;
+                if self.elements.tree.is_element(candidate)
                     && self.ends_at(compounds, candidate, Some(anchor))? == Match::Yes
                 {
                     return Ok(true);
@@ -301,13 +305,6 @@ fn is_nth(position: i64, step: i64, offset: i64) -> bool {
         0 => distance == 0,
         step => distance % step == 0 && distance / step >= 0,
     }
-}
-
-/// The value of an attribute; in HTML the case of its name does not matter.
-pub(super) fn attribute<'t>(tree: &'t Tree, element: NodeId, name: &str) -> Option<&'t str> {
-    let mut attributes = tree.attributes(element);
-    let found = attributes.find(|a| tree.same_name(tree.attribute_name(*a), name))?;
-    Some(tree.attribute_value(found))
 }
 
 fn has_word(value: &str, word: &str) -> bool {

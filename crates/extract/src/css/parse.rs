@@ -1,8 +1,14 @@
-//! Reads a selector by the grammar of Selectors Level 4, but for pseudo-classes.
+//! Reads a selector by the grammar of Selectors Level 4.
 
-use super::{Case, Combinator, Complex, Compound, Name, Operator, Test, pseudo};
-use crate::CompileError;
+use super::selector::{
+    Among, Case, Combinator, Complex, Compound, Direction, Name, Operator, Test,
+};
+use super::shorthands::{NEVER, STATES, ignores_case};
+use super::words::{
+    eat_word, identifier, is_name, skip_comment, skip_space, step_and_offset, word, words,
+};
 use crate::cursor::Cursor;
+use crate::error::CompileError;
 
 /// The most compounds that are joined in one selector.
 const COMPOUNDS_LIMIT: usize = 128;
@@ -14,29 +20,9 @@ pub(super) fn selectors(text: &str) -> Result<Vec<Complex>, CompileError> {
     if cursor.at_end() { Ok(list) } else { Err(cursor.expected("`,` or the end")) }
 }
 
-/// Skips white space and comments, and says whether there was any white space.
-pub(super) fn skip_space(cursor: &mut Cursor<'_>) -> bool {
-    let mut space = false;
-    loop {
-        space |= cursor.skip_space();
-        if !skip_comment(cursor) {
-            return space;
-        }
-    }
-}
-
-/// Skips a comment, and says whether there was one.
-fn skip_comment(cursor: &mut Cursor<'_>) -> bool {
-    let length = cursor.rest().strip_prefix("/*").and_then(|rest| rest.find("*/"));
-    if let Some(length) = length {
-        cursor.rewind(cursor.offset() + length + 4);
-    }
-    length.is_some()
-}
-
 /// What a list of selectors may hold.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum List {
+enum List {
     /// Selectors.
     Whole,
     /// Selectors that may begin with a combinator.
@@ -46,7 +32,7 @@ pub(super) enum List {
 }
 
 /// Reads selectors separated by commas.
-pub(super) fn list(cursor: &mut Cursor<'_>, kind: List) -> Result<Vec<Complex>, CompileError> {
+fn list(cursor: &mut Cursor<'_>, kind: List) -> Result<Vec<Complex>, CompileError> {
     let mut list = Vec::new();
     loop {
         skip_space(cursor);
@@ -118,7 +104,7 @@ fn compound(cursor: &mut Cursor<'_>) -> Result<Vec<Test>, CompileError> {
                 cursor.next();
                 tests.push(Test::Root);
             }
-            Some(':') => pseudo::read(cursor, &mut tests)?,
+            Some(':') => pseudo_class(cursor, &mut tests)?,
             _ if cursor.offset() == start.offset() => {
                 return Err(cursor.expected("a selector, such as `div`, `.class` or `[name=x]`"));
             }
@@ -157,84 +143,6 @@ fn name_or_star(cursor: &mut Cursor<'_>) -> Result<Option<Option<String>>, Compi
     match cursor.peek() {
         Some(c) if is_name(c) || c == '\\' => Ok(Some(Some(identifier(cursor, false)?))),
         _ => Ok(None),
-    }
-}
-
-fn is_name(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '-' | '_') || !c.is_ascii()
-}
-
-/// Reads an identifier; one behind `#` may begin with a digit.
-pub(super) fn identifier(
-    cursor: &mut Cursor<'_>,
-    after_hash: bool,
-) -> Result<String, CompileError> {
-    let start = cursor.clone();
-    let mut name = String::new();
-    loop {
-        name.push_str(&cursor.take_while(is_name).replace('\0', "\u{FFFD}"));
-        if !cursor.eat("\\") {
-            break;
-        }
-        name.push(escaped(cursor)?);
-    }
-    if name.is_empty() || name == "-" {
-        return Err(start.expected("a name"));
-    }
-    let bytes = start.rest().as_bytes();
-    let digit = matches!(bytes, [b'0'..=b'9', ..] | [b'-', b'0'..=b'9', ..]);
-    if digit && !after_hash {
-        return Err(start
-            .error("a name does not begin with a digit")
-            .help("escape it, `\\31 a` for 1a, or use [class~=\"1a\"]"));
-    }
-    Ok(name)
-}
-
-/// Reads what follows a backslash: a character, or up to six hexadecimal digits and a space.
-fn escaped(cursor: &mut Cursor<'_>) -> Result<char, CompileError> {
-    let mut code = None;
-    for _ in 0..6 {
-        let Some(digit) = cursor.peek().and_then(|c| c.to_digit(16)) else { break };
-        code = Some(code.unwrap_or(0) * 16 + digit);
-        cursor.next();
-    }
-    match code {
-        Some(code) => {
-            if !cursor.eat("\r\n") && cursor.peek().is_some_and(|c| c.is_ascii_whitespace()) {
-                cursor.next();
-            }
-            Ok(char::from_u32(code).filter(|c| *c != '\0').unwrap_or(char::REPLACEMENT_CHARACTER))
-        }
-        None => cursor.next().ok_or_else(|| cursor.expected("a character after `\\`")),
-    }
-}
-
-/// Reads a text, with or without quotes.
-pub(super) fn word(cursor: &mut Cursor<'_>) -> Result<String, CompileError> {
-    match cursor.peek() {
-        Some('"' | '\'') => string(cursor),
-        _ => identifier(cursor, false).map_err(|error| match error.help {
-            Some(_) => error.help("put the value in quotes"),
-            None => error,
-        }),
-    }
-}
-
-/// Reads a quoted text.
-fn string(cursor: &mut Cursor<'_>) -> Result<String, CompileError> {
-    let start = cursor.clone();
-    let quote = cursor.next();
-    let mut text = String::new();
-    loop {
-        match cursor.next() {
-            None => return Err(start.error("the quote is not closed")),
-            c if c == quote => return Ok(text),
-            Some('\\') if ["\r\n", "\n", "\r", "\x0C"].iter().any(|end| cursor.eat(end)) => {}
-            Some('\\') => text.push(escaped(cursor)?),
-            Some('\0') => text.push(char::REPLACEMENT_CHARACTER),
-            Some(c) => text.push(c),
-        }
     }
 }
 
@@ -281,60 +189,104 @@ fn attribute(cursor: &mut Cursor<'_>) -> Result<Test, CompileError> {
 }
 
 /// A selector of one condition.
-pub(super) fn alone(test: Test) -> Complex {
+fn alone(test: Test) -> Complex {
     Complex(vec![Compound { combinator: Combinator::Descendant, tests: vec![test] }])
 }
 
-/// The attributes whose values have no case in HTML (WHATWG HTML, 4.16.2).
-const WITHOUT_CASE: [&str; 46] = [
-    "accept",
-    "accept-charset",
-    "align",
-    "alink",
-    "axis",
-    "bgcolor",
-    "charset",
-    "checked",
-    "clear",
-    "codetype",
-    "color",
-    "compact",
-    "declare",
-    "defer",
-    "dir",
-    "direction",
-    "disabled",
-    "enctype",
-    "face",
-    "frame",
-    "hreflang",
-    "http-equiv",
-    "lang",
-    "language",
-    "link",
-    "media",
-    "method",
-    "multiple",
-    "nohref",
-    "noresize",
-    "noshade",
-    "nowrap",
-    "readonly",
-    "rel",
-    "rev",
-    "rules",
-    "scope",
-    "scrolling",
-    "selected",
-    "shape",
-    "target",
-    "text",
-    "type",
-    "valign",
-    "valuetype",
-    "vlink",
-];
+/// Reads a pseudo-class.
+fn pseudo_class(cursor: &mut Cursor<'_>, tests: &mut Vec<Test>) -> Result<(), CompileError> {
+    let start = cursor.clone();
+    cursor.next();
+    if cursor.starts_with(":") {
+        return Err(start
+            .error("pseudo-elements are not part of a response")
+            .help("take an attribute with `attr`; the text of the element is taken by default"));
+    }
+    let name = identifier(cursor, false)?.to_ascii_lowercase();
+    if cursor.eat("(") {
+        skip_space(cursor);
+        let test = cursor.nested(|cursor| function(cursor, &name, &start))?;
+        tests.push(test);
+        skip_space(cursor);
+        return cursor.expect(")");
+    }
+    let nth = |among, from_end| Test::Nth { step: 0, offset: 1, from_end, among };
+    match name.as_str() {
+        "root" | "scope" => tests.push(Test::Root),
+        "empty" => tests.push(Test::Empty),
+        "first-child" => tests.push(nth(Among::All, false)),
+        "last-child" => tests.push(nth(Among::All, true)),
+        "only-child" => tests.extend([nth(Among::All, false), nth(Among::All, true)]),
+        "first-of-type" => tests.push(nth(Among::SameName, false)),
+        "last-of-type" => tests.push(nth(Among::SameName, true)),
+        "only-of-type" => tests.extend([nth(Among::SameName, false), nth(Among::SameName, true)]),
+        "defined" => tests.extend([Test::Defined, Test::Html]),
+        "in-range" => tests.extend([Test::InRange(true), Test::Html]),
+        "out-of-range" => tests.extend([Test::InRange(false), Test::Html]),
+        name if NEVER.contains(&name) => tests.push(Test::Is(Vec::new())),
+        _ => {
+            let state = STATES.iter().find(|(known, _)| *known == name);
+            let (_, selector) = state.ok_or_else(|| unknown(&start, &name))?;
+            let mut list = selectors(selector)?;
+            match name.as_str() {
+                "default" => list.push(alone(Test::DefaultButton)),
+                "indeterminate" => list.push(alone(Test::UncheckedGroup)),
+                _ => {}
+            }
+            tests.extend([Test::Is(list), Test::Html]);
+        }
+    }
+    Ok(())
+}
 
-fn ignores_case(attribute: &str) -> bool {
-    WITHOUT_CASE.iter().any(|known| known.eq_ignore_ascii_case(attribute))
+fn unknown(start: &Cursor<'_>, name: &str) -> CompileError {
+    start.error(format!("`:{name}` is not known")).help(
+        "known are :root, :scope, :empty, :is(), :where(), :not(), :has(), :contains(), :lang(), :dir(), \
+         :link, :any-link, :checked, :default, :defined, :disabled, :enabled, :indeterminate, :in-range, :muted, \
+         :open, :optional, :out-of-range, :placeholder-shown, :read-only, :read-write, :required, \
+         :first-child, :last-child, :only-child, :nth-child(), :nth-last-child(), \
+         and the same with -of-type",
+    )
+}
+
+/// Reads a pseudo-class with arguments, behind its bracket.
+fn function(cursor: &mut Cursor<'_>, name: &str, start: &Cursor<'_>) -> Result<Test, CompileError> {
+    let (of_type, from_end) = match name {
+        // `:matches()` is what `:is()` was called before.
+        "is" | "where" | "matches" => return Ok(Test::Is(list(cursor, List::Forgiving)?)),
+        "not" => return Ok(Test::Not(list(cursor, List::Whole)?)),
+        "has" => return Ok(Test::Has(list(cursor, List::Relative)?)),
+        "contains" | "-soup-contains" => {
+            return Ok(Test::Contains { texts: words(cursor)?, own: false });
+        }
+        "-soup-contains-own" => return Ok(Test::Contains { texts: words(cursor)?, own: true }),
+        "lang" => return Ok(Test::Language(words(cursor)?)),
+        "dir" => return direction(cursor),
+        "current" | "host" | "host-context" => {
+            list(cursor, List::Whole)?;
+            return Ok(Test::Is(Vec::new()));
+        }
+        "nth-child" => (false, false),
+        "nth-last-child" => (false, true),
+        "nth-of-type" => (true, false),
+        "nth-last-of-type" => (true, true),
+        _ => return Err(unknown(start, name)),
+    };
+    let (step, offset) = step_and_offset(cursor)?;
+    let space = skip_space(cursor);
+    let among = match of_type {
+        true => Among::SameName,
+        false if space && eat_word(cursor, "of") => Among::Matching(list(cursor, List::Whole)?),
+        false => Among::All,
+    };
+    Ok(Test::Nth { step, offset, from_end, among })
+}
+
+fn direction(cursor: &mut Cursor<'_>) -> Result<Test, CompileError> {
+    let start = cursor.clone();
+    match identifier(cursor, false)?.to_ascii_lowercase().as_str() {
+        "ltr" => Ok(Test::Direction(Direction::LeftToRight)),
+        "rtl" => Ok(Test::Direction(Direction::RightToLeft)),
+        _ => Err(start.expected("ltr or rtl")),
+    }
 }

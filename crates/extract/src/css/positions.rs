@@ -3,9 +3,7 @@
 
 use std::cell::RefCell;
 
-use super::matching::Matcher;
-use super::{Among, Complex};
-use crate::ExtractError;
+use super::selector::{Among, Complex};
 use crate::markup::{NameId, NodeId};
 
 /// The most tables that are kept: each takes eight bytes for each node, and more are rare.
@@ -25,7 +23,7 @@ pub(super) struct Positions(RefCell<Vec<(Family, Vec<Position>)>>);
 
 /// Who is counted together.
 #[derive(Clone, Copy, PartialEq)]
-enum Family {
+pub(super) enum Family {
     All,
     SameName,
     /// What matches this list.
@@ -33,7 +31,7 @@ enum Family {
 }
 
 impl Family {
-    fn of(among: &Among) -> Family {
+    pub(super) fn of(among: &Among) -> Family {
         match among {
             Among::All => Family::All,
             Among::SameName => Family::SameName,
@@ -42,61 +40,20 @@ impl Family {
     }
 }
 
-impl Matcher<'_> {
-    /// Which child an element is, among those siblings; it must be one of them itself.
-    pub(super) fn position(
-        &self,
-        element: NodeId,
-        among: &Among,
-    ) -> Result<Position, ExtractError> {
-        let family = Family::of(among);
-        if let Some(position) = self.positions.known(family, element) {
-            return Ok(position);
-        }
-        let mut counted = Vec::new();
-        for child in self.tree.parent(element).into_iter().flat_map(|p| self.tree.children(p)) {
-            self.fuel.burn(1)?;
-            let counts = self.tree.is_element(child)
-                && match among {
-                    Among::Matching(list) => self.any(list, child)?,
-                    _ => true,
-                };
-            if counts {
-                counted.push(child);
-            }
-        }
-        let mut table = match self.positions.take(family) {
-            Some(table) => table,
-            None => {
-                let nodes = self.tree.len() as usize;
-                self.fuel.burn(nodes / 8)?;
-                vec![Position::default(); nodes]
-            }
-        };
-        match family {
-            Family::SameName => number_by_name(&counted, |id| self.tree.name_id(id), &mut table),
-            _ => number(counted.iter().copied(), &mut table),
-        }
-        let position = table[element as usize];
-        self.positions.keep(family, table);
-        Ok(position)
-    }
-}
-
 impl Positions {
-    fn known(&self, family: Family, element: NodeId) -> Option<Position> {
+    pub(super) fn known(&self, family: Family, element: NodeId) -> Option<Position> {
         let tables = self.0.borrow();
         let (_, table) = tables.iter().find(|(own, _)| *own == family)?;
         Some(table[element as usize]).filter(|position| position.from_start > 0)
     }
 
-    fn take(&self, family: Family) -> Option<Vec<Position>> {
+    pub(super) fn take(&self, family: Family) -> Option<Vec<Position>> {
         let mut tables = self.0.borrow_mut();
         let at = tables.iter().position(|(own, _)| *own == family)?;
         Some(tables.remove(at).1)
     }
 
-    fn keep(&self, family: Family, table: Vec<Position>) {
+    pub(super) fn keep(&self, family: Family, table: Vec<Position>) {
         let mut tables = self.0.borrow_mut();
         if tables.len() == TABLES_LIMIT {
             tables.remove(0);
@@ -105,7 +62,7 @@ impl Positions {
     }
 }
 
-fn number(siblings: impl ExactSizeIterator<Item = NodeId>, table: &mut [Position]) {
+pub(super) fn number(siblings: impl ExactSizeIterator<Item = NodeId>, table: &mut [Position]) {
     let count = siblings.len() as u32;
     for (id, before) in siblings.zip(0..) {
         table[id as usize] = Position { from_start: before + 1, from_end: count - before };
@@ -113,7 +70,11 @@ fn number(siblings: impl ExactSizeIterator<Item = NodeId>, table: &mut [Position
 }
 
 /// Numbers siblings among those of the same name: in order of name and place, each name is a run.
-fn number_by_name(siblings: &[NodeId], name: impl Fn(NodeId) -> NameId, table: &mut [Position]) {
+pub(super) fn number_by_name(
+    siblings: &[NodeId],
+    name: impl Fn(NodeId) -> NameId,
+    table: &mut [Position],
+) {
     let mut sorted: Vec<(NameId, NodeId)> = siblings.iter().map(|id| (name(*id), *id)).collect();
     sorted.sort_unstable();
     for run in sorted.chunk_by(|(a, _), (b, _)| a == b) {

@@ -1,14 +1,14 @@
 //! States of forms that names and attributes alone do not tell: the button that sends a form, groups of
 //! radio buttons, and values between bounds (WHATWG HTML, 4.10 and 2.3.5).
 
-use super::matching::Matcher;
-use crate::ExtractError;
+use super::elements::Elements;
+use crate::error::ExtractError;
 use crate::markup::{DOCUMENT, NodeId};
 
 /// The namespace of HTML.
 const XHTML: &str = "http://www.w3.org/1999/xhtml";
 
-impl Matcher<'_> {
+impl Elements<'_> {
     /// Whether an element is of HTML: in XML by its namespace, in a page by what is around it.
     pub(super) fn is_html(&self, element: NodeId) -> Result<bool, ExtractError> {
         if !self.tree.is_html() {

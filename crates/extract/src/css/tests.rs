@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::selector::{Combinator, Compound, Name, Test};
 use super::*;
 use crate::Limits;
 use crate::markup::{self, Dialect};
@@ -364,7 +365,7 @@ proptest! {
         }
         let list = parse::selectors(&selector).unwrap();
         let fuel = fuel(&tree);
-        let matcher = Matcher::new(&tree, &fuel);
+        let matcher = Matcher::new(Elements { tree: &tree, fuel: &fuel });
         for element in tree.elements() {
             prop_assert_eq!(
                 matcher.any(&list, element),

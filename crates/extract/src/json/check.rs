@@ -1,11 +1,19 @@
 //! Checks that a text is JSON (RFC 8259) and notes where its arrays and objects end. One pass,
 //! without recursion.
 
-use super::document::Container;
-use crate::ExtractError;
+use crate::error::ExtractError;
 
 /// The deepest nesting that is read.
 pub(crate) const DEPTH_LIMIT: usize = 127;
+
+/// Where an array or object ends.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Container {
+    /// The offset behind its closing bracket.
+    pub(super) end: u32,
+    /// The number of the first container that begins behind it.
+    pub(super) next: u32,
+}
 
 /// What is wrong with a text, and the offset at which it was seen.
 type Fault = (usize, &'static str);

@@ -6,9 +6,9 @@ use std::cmp::Ordering;
 use serde_json::{Number, Value};
 
 use super::document::{Kind, Node};
+use super::query::Comparison;
 use super::search::{Operated, Search, Stop, finished};
-use super::{Comparison, compare_numbers};
-use crate::ExtractError;
+use crate::error::ExtractError;
 
 /// What two values are compared by.
 enum Comparable<'o> {
@@ -153,5 +153,14 @@ impl<'d> Search<'d> {
             }
             _ => Ok(false),
         }
+    }
+}
+
+/// Compares numbers by what they are worth: 1 equals 1.0.
+fn compare_numbers(a: &Number, b: &Number) -> Option<Ordering> {
+    let integer = |n: &Number| n.as_i64().map(i128::from).or(n.as_u64().map(i128::from));
+    match (integer(a), integer(b)) {
+        (Some(a), Some(b)) => Some(a.cmp(&b)),
+        _ => a.as_f64()?.partial_cmp(&b.as_f64()?),
     }
 }

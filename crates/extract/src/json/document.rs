@@ -7,18 +7,9 @@ use std::collections::HashMap;
 
 use serde_json::{Number, Value};
 
-use super::check;
-use crate::ExtractError;
+use super::check::{self, Container};
+use crate::error::ExtractError;
 use crate::limits::JSON_VALUE_BYTES;
-
-/// Where an array or object ends.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Container {
-    /// The offset behind its closing bracket.
-    pub(super) end: u32,
-    /// The number of the first container that begins behind it.
-    pub(super) next: u32,
-}
 
 /// A JSON text that has been checked.
 #[derive(Debug)]

@@ -2,12 +2,11 @@
 
 use serde_json::Value;
 
-use super::{
-    Comparison, JsonPath, Operand, Query, Segment, Selector, Test, Tested, TextPattern,
-    text_pattern,
+use super::query::{
+    Comparison, Operand, Query, Segment, Selector, Test, Tested, TextPattern, text_pattern,
 };
-use crate::CompileError;
 use crate::cursor::Cursor;
+use crate::error::CompileError;
 
 /// The most segments of a query. JSON is read to 127 levels: more segments can never match.
 const SEGMENTS_LIMIT: usize = 128;
@@ -15,8 +14,8 @@ const SEGMENTS_LIMIT: usize = 128;
 /// The largest integer that all JSON software reads alike (RFC 7493).
 const LARGEST_INTEGER: i64 = (1 << 53) - 1;
 
-/// Reads a whole path.
-pub(super) fn path(path: &str) -> Result<JsonPath, CompileError> {
+/// Reads a whole path, and says what the regular expressions in it take, in bytes.
+pub(super) fn path(path: &str) -> Result<(Query, usize), CompileError> {
     let mut cursor = Cursor::new(path);
     if !cursor.eat("$") {
         return Err(cursor
@@ -29,8 +28,7 @@ pub(super) fn path(path: &str) -> Result<JsonPath, CompileError> {
             "names with other characters than letters, digits and _ are written ['a name']",
         ));
     }
-    let query = Query { from_root: true, segments };
-    Ok(JsonPath { query, compiled: cursor.compiled() })
+    Ok((Query { from_root: true, segments }, cursor.compiled()))
 }
 
 fn segments(cursor: &mut Cursor<'_>) -> Result<Vec<Segment>, CompileError> {

@@ -7,8 +7,8 @@ use std::cell::RefCell;
 use serde_json::Value;
 
 use super::document::{Document, Kind, Node, is_named};
-use super::{Operand, Query, Segment, Selector, Test, Tested, TextPattern, text_pattern};
-use crate::ExtractError;
+use super::query::{Operand, Query, Segment, Selector, Test, Tested, TextPattern, text_pattern};
+use crate::error::ExtractError;
 use crate::fuel::Fuel;
 
 /// The price of compiling a pattern that stands in the document.

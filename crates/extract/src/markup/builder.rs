@@ -4,11 +4,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::chunks::Chunks;
-use super::{
-    Attribute, DOCUMENT, Dialect, Kind, NAMES_LIMIT, NO_NAME, NameId, Node, NodeId, Tree,
-    nodes_limit, too_many,
-};
-use crate::ExtractError;
+use super::dialect::Dialect;
+use super::limits::{NAMES_LIMIT, nodes_limit, too_many};
+use super::tree::{Attribute, DOCUMENT, Kind, NO_NAME, NameId, Node, NodeId, Tree};
+use crate::error::ExtractError;
 
 /// How many names are looked for before the table of names is.
 pub(super) const RECENT_NAMES: usize = 64;

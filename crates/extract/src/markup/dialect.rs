@@ -1,6 +1,6 @@
 //! Whether markup is HTML or XML.
 
-use crate::charset;
+use crate::media_type::{is_html, is_xml, media_type};
 
 /// How markup is to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +13,7 @@ impl Dialect {
     /// How a body is to be read: as its media type says; XML too if it says so in its first bytes, unless
     /// it is sent as HTML and is a page.
     pub(crate) fn of(content_type: &[u8], body: &[u8]) -> Dialect {
-        let (kind, _) = charset::media_type(content_type);
+        let (kind, _) = media_type(content_type);
         if is_xml(kind) {
             return Dialect::Xml;
         }
@@ -24,19 +24,6 @@ impl Dialect {
             false => Dialect::Html,
         }
     }
-}
-
-/// Whether a media type is that of HTML.
-pub(crate) fn is_html(kind: &[u8]) -> bool {
-    kind.eq_ignore_ascii_case(b"text/html")
-}
-
-/// Whether a media type is one of XML (RFC 7303).
-pub(crate) fn is_xml(kind: &[u8]) -> bool {
-    let suffix = kind.len().checked_sub(4).and_then(|at| kind.get(at..));
-    kind.eq_ignore_ascii_case(b"text/xml")
-        || kind.eq_ignore_ascii_case(b"application/xml")
-        || suffix.is_some_and(|suffix| suffix.eq_ignore_ascii_case(b"+xml"))
 }
 
 /// Whether the first element of a document is that of a page.

@@ -15,8 +15,9 @@ use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 
-use super::{ATTRIBUTES_LIMIT, Tree};
-use crate::ExtractError;
+use super::limits::{ATTRIBUTES_LIMIT, too_many_attributes};
+use super::tree::Tree;
+use crate::error::ExtractError;
 use page::Page;
 
 /// The parser is fed in pieces of at most this size and looked at in between.
@@ -101,10 +102,6 @@ impl Unfinished {
         }
         Ok(())
     }
-}
-
-fn too_many_attributes() -> ExtractError {
-    ExtractError::TooLarge { what: "attributes in one tag", limit: ATTRIBUTES_LIMIT }
 }
 
 /// The tree builder, and how many tokens it was given.

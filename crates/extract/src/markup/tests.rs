@@ -1,5 +1,6 @@
 //! Trees from HTML and XML, and what they refuse.
 
+use super::limits::{ATTRIBUTES_LIMIT, DEPTH_LIMIT};
 use super::*;
 
 /// A tree as one line: elements in brackets, text in quotes.

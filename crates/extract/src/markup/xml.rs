@@ -4,8 +4,11 @@
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
-use super::{ATTRIBUTES_LIMIT, Builder, DEPTH_LIMIT, Dialect, Tree};
-use crate::ExtractError;
+use super::builder::Builder;
+use super::dialect::Dialect;
+use super::limits::{ATTRIBUTES_LIMIT, DEPTH_LIMIT};
+use super::tree::Tree;
+use crate::error::ExtractError;
 
 const VERSION: XmlVersion = XmlVersion::Implicit1_0;
 

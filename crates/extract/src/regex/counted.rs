@@ -6,6 +6,9 @@ use regex_automata::nfa::thompson;
 use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input, Match};
 
+/// The largest compiled size of a pattern, in bytes.
+pub(super) const SIZE_LIMIT: usize = 10 << 20;
+
 /// A pattern as a pair of automata: one forwards, one backwards.
 #[derive(Debug)]
 pub(super) struct CountedRegex(Regex);
@@ -21,7 +24,7 @@ impl CountedRegex {
             .minimum_bytes_per_state(Some(10));
         Regex::builder()
             .syntax(syntax::Config::new().utf8(false))
-            .thompson(thompson::Config::new().utf8(false).nfa_size_limit(Some(super::SIZE_LIMIT)))
+            .thompson(thompson::Config::new().utf8(false).nfa_size_limit(Some(SIZE_LIMIT)))
             .dfa(dfa)
             .build(pattern)
             .ok()

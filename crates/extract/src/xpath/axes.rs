@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
+use super::expression::{Axis, LocationStep, NodeTest};
 use super::search::Search;
 use super::value::Node;
-use super::{Axis, LocationStep, NodeTest};
-use crate::ExtractError;
+use crate::error::ExtractError;
 use crate::markup::{DOCUMENT, Kind, NodeId};
 
 /// Takes a node, and says whether to go on.

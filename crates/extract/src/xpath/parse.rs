@@ -1,10 +1,10 @@
 //! Reads an expression by the grammar of XPath 1.0, and checks the types that are known before it
 //! is evaluated.
 
-use super::functions::Function;
-use super::{Axis, Expression, LocationStep, NodeTest, Operator, Start};
-use crate::CompileError;
+use super::expression::{Axis, Expression, LocationStep, NodeTest, Operator, Start};
+use super::signatures::Function;
 use crate::cursor::Cursor;
+use crate::error::CompileError;
 
 /// Binary operators by precedence, the loosest first; longer signs before their beginnings.
 const OPERATORS: [&[(&str, Operator)]; 6] = [

@@ -4,9 +4,9 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use super::expression::{Expression, LocationStep, Operator, Start};
 use super::value::{Node, XPathValue, number_to_text, text_to_number};
-use super::{Expression, LocationStep, Operator, Start};
-use crate::ExtractError;
+use crate::error::ExtractError;
 use crate::fuel::Fuel;
 use crate::markup::{Tree, local};
 

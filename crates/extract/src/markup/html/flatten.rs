@@ -4,10 +4,13 @@ use std::cell::{Cell, RefCell};
 
 use html5ever::QualName;
 
+use super::super::builder::Builder;
 use super::super::chunks::Chunks;
-use super::super::{self as markup, Builder, DEPTH_LIMIT, Dialect, Kind, Tree};
+use super::super::dialect::Dialect;
+use super::super::limits::DEPTH_LIMIT;
+use super::super::tree::{Kind, NO_NAME, Tree};
 use super::page::{Node, Page, some};
-use crate::ExtractError;
+use crate::error::ExtractError;
 
 impl Page {
     /// Calls `enter` for each node below the document in document order, and `leave` behind the
@@ -75,7 +78,7 @@ impl Page {
                     ),
                     Kind::Text => builder.text_in_place(node.attributes_or_length as usize),
                     _ => {
-                        builder.push(Kind::Comment, markup::NO_NAME, node.attributes_or_length, 0);
+                        builder.push(Kind::Comment, NO_NAME, node.attributes_or_length, 0);
                     }
                 }
             },

@@ -6,11 +6,11 @@ use std::collections::HashMap;
 use html5ever::interface::NodeOrText;
 use html5ever::{Attribute, LocalName, Namespace, QualName};
 
+use super::super::builder::{RECENT_NAMES, append};
 use super::super::chunks::Chunks;
-use super::super::{
-    self as markup, DEPTH_LIMIT, Kind, NAMES_LIMIT, RECENT_NAMES, append, too_many,
-};
-use crate::ExtractError;
+use super::super::limits::{DEPTH_LIMIT, NAMES_LIMIT, nodes_limit, too_many};
+use super::super::tree::{self, Kind};
+use crate::error::ExtractError;
 
 /// A node while the page is built, when nodes still move.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ pub(super) struct Page {
     pub(super) name_ids: RefCell<HashMap<QualName, u32>>,
     /// Names that came lately, which are most of those that come.
     pub(super) recent_names: RefCell<[Option<(QualName, u32)>; RECENT_NAMES]>,
-    pub(super) attributes: RefCell<Chunks<markup::Attribute>>,
+    pub(super) attributes: RefCell<Chunks<tree::Attribute>>,
     /// All texts in the order in which they came.
     pub(super) text: RefCell<String>,
     /// The values of attributes, and comments.
@@ -82,7 +82,7 @@ impl Page {
             attributes: RefCell::new(Chunks::new()),
             text: RefCell::default(),
             asides: RefCell::default(),
-            nodes_limit: markup::nodes_limit(bytes).min(1000 + bytes),
+            nodes_limit: nodes_limit(bytes).min(1000 + bytes),
             depth: Cell::new(0),
             steps: Cell::new(BASE_STEPS + STEPS_PER_BYTE * bytes as u64),
             failure: RefCell::default(),
@@ -179,7 +179,7 @@ impl Page {
         if attributes.len() >= self.nodes_limit {
             self.fail(too_many("attributes", self.nodes_limit));
         }
-        attributes.push(markup::Attribute { name, value: start..asides.len() as u32 });
+        attributes.push(tree::Attribute { name, value: start..asides.len() as u32 });
         attributes.len() as u32 - 1
     }
 

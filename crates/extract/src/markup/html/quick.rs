@@ -17,7 +17,10 @@ use std::ops::Range;
 
 use memchr::memchr;
 
-use super::super::{Builder, DEPTH_LIMIT, Dialect, NameId, NodeId, Tree};
+use super::super::builder::Builder;
+use super::super::dialect::Dialect;
+use super::super::limits::DEPTH_LIMIT;
+use super::super::tree::{NameId, NodeId, Tree};
 use kinds::{KINDS, Kind};
 
 /// Looks at open elements that a page may take, beyond those that its length allows.
@@ -89,6 +92,15 @@ enum Quirks {
 /// An element that is open.
 #[derive(Debug, Clone, Copy)]
 struct Open {
+    name: NameId,
+    kind: Kind,
+}
+
+/// A tag whose name has been read.
+#[derive(Debug, Clone, Copy)]
+struct Tag<'h> {
+    /// The name as it is written.
+    written: &'h str,
     name: NameId,
     kind: Kind,
 }

@@ -7,9 +7,9 @@ use html5ever::interface::{ElemName, ElementFlags, NodeOrText, QuirksMode, TreeS
 use html5ever::tendril::StrTendril;
 use html5ever::{Attribute, LocalName, Namespace, QualName};
 
-use super::super::{self as markup, ATTRIBUTES_LIMIT, Kind};
+use super::super::limits::{ATTRIBUTES_LIMIT, too_many_attributes};
+use super::super::tree::{self, Kind, NO_NAME};
 use super::page::{Node, Page, some};
-use super::too_many_attributes;
 
 /// A look at the name of an element in the page.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl TreeSink for Page {
     }
 
     fn create_comment(&self, text: StrTendril) -> usize {
-        self.create(Kind::Comment, 0, self.keep(markup::NO_NAME, &text))
+        self.create(Kind::Comment, 0, self.keep(NO_NAME, &text))
     }
 
     fn create_pi(&self, _: StrTendril, data: StrTendril) -> usize {
@@ -122,8 +122,8 @@ impl TreeSink for Page {
         let moved = self.attributes.borrow().len() as u32;
         for at in first..first + u32::from(count) {
             let mut attributes = self.attributes.borrow_mut();
-            let markup::Attribute { name, value } = &attributes[at as usize];
-            let copy = markup::Attribute { name: *name, value: value.clone() };
+            let tree::Attribute { name, value } = &attributes[at as usize];
+            let copy = tree::Attribute { name: *name, value: value.clone() };
             attributes.push(copy);
         }
         self.keep_all(missing);

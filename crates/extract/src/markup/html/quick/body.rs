@@ -2,8 +2,7 @@
 //! the end of its parent here, so that those in effect are those that are open.
 
 use super::kinds::{self, Kind};
-use super::tokens::Tag;
-use super::{Mode, Quirks, Reader, Unusual};
+use super::{Mode, Quirks, Reader, Tag, Unusual};
 
 /// How many equal formatting elements may be within each other before the outermost one has no
 /// effect any more.

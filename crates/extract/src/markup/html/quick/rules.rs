@@ -2,8 +2,7 @@
 //! within it see `body`.
 
 use super::kinds::{self, Kind};
-use super::tokens::Tag;
-use super::{Mode, Quirks, Reader, Unusual};
+use super::{Mode, Quirks, Reader, Tag, Unusual};
 
 /// Whether a tag has been dealt with, or is for the mode that has been entered.
 enum Taken {

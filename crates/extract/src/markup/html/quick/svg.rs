@@ -2,8 +2,7 @@
 //! full algorithm, as are those with elements that SVG does not have.
 
 use super::kinds::Kind;
-use super::tokens::Tag;
-use super::{Reader, Unusual};
+use super::{Reader, Tag, Unusual};
 
 /// The elements, as SVG writes them, in which letters may be upper case. `script` is not among them.
 const ELEMENTS: [&str; 67] = [

@@ -4,24 +4,15 @@ use std::ops::Range;
 
 use memchr::{memchr, memmem};
 
-use super::super::super::NameId;
+use super::super::super::tree::NameId;
 use super::kinds::Kind;
-use super::{Mode, Quirks, Reader, Unusual, references, svg};
+use super::{Mode, Quirks, Reader, Tag, Unusual, references, svg};
 
 /// Attributes of one tag, each of which is compared with those before it.
 const USUAL_ATTRIBUTES: usize = 64;
 
 /// How a document type begins, in any case.
 const DOCUMENT_TYPE: &[u8] = b"<!doctype";
-
-/// A tag whose name has been read.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Tag<'h> {
-    /// The name as it is written.
-    pub(super) written: &'h str,
-    pub(super) name: NameId,
-    pub(super) kind: Kind,
-}
 
 impl<'h> Reader<'h> {
     /// Reads what is next.
