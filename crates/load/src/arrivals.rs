@@ -3,7 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::{Nanos, Rate, RateCursor, Share};
+use crate::rate::{Rate, RateCursor};
+use crate::share::Share;
+use crate::time::Nanos;
 use squall_base::random::Random;
 
 /// How arrivals are spaced.

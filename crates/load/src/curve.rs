@@ -1,6 +1,6 @@
 //! What a load asks for over the time of a run, as a line that is drawn and read by the second.
 
-use crate::Nanos;
+use crate::time::Nanos;
 
 /// Seconds to nanoseconds.
 const SECOND: f64 = 1e9;

@@ -1,6 +1,6 @@
 //! Several scenarios in one load, mixed by weight: which of them user or arrival number i runs.
 
-use crate::ShapeError;
+use crate::error::ShapeError;
 
 /// Weights over members. Number i goes to a member such that every beginning of the sequence has the
 /// weights as closely as whole numbers allow.

@@ -1,6 +1,7 @@
 //! A rate of arrivals over time, straight from point to point, and its integral in closed form.
 
-use crate::{MAX_TIME, Nanos, ShapeError, ends_of};
+use crate::error::ShapeError;
+use crate::time::{MAX_TIME, Nanos, ends_of};
 
 const SECOND: f64 = 1e9;
 

@@ -1,7 +1,7 @@
 //! The one place where numbered things (users, arrivals, iterations, rows of data) are split over
 //! nodes and workers.
 
-use crate::ShapeError;
+use crate::error::ShapeError;
 
 /// The numbers that one node or one worker takes.
 ///

@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use crate::{Nanos, ShapeError, Share, ends_of};
+use crate::error::ShapeError;
+use crate::share::Share;
+use crate::time::{Nanos, ends_of};
 
 /// Most users of a load.
 pub const MAX_USERS: u64 = 1_000_000_000;

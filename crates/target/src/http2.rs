@@ -15,9 +15,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, ReadHalf, WriteHalf};
 use tokio_rustls::server::TlsStream;
 
 use crate::http::body::BodyDecoder;
-use crate::http::conn::{self, Conn};
+use crate::http::conn::Conn;
 use crate::http::head::BodyLength;
 use crate::http::response::is_bodiless;
+use crate::http::serve;
 use crate::transport::{Client, Plain, Transport};
 use crate::worker::Open;
 
@@ -54,7 +55,7 @@ pub(crate) async fn serve(socket: Box<TlsStream<Plain>>, open: Rc<Open>, id: u64
         let mut conn = Conn::new(Transport::Piped(site, client.clone()), open.clone(), id);
         conn.requests = requests;
         requests += 1;
-        tokio::task::spawn_local(conn::serve(conn));
+        tokio::task::spawn_local(serve::serve(conn));
         tokio::task::spawn_local(exchange(request, respond, ours));
     }
 }

@@ -1,6 +1,6 @@
 //! Listening sockets: bind them, accept from them, deal the connections out to the workers.
 //!
-//! One listener serves all workers, and its connections are dealt out in iteration. The alternative, a
+//! One listener serves all workers, and its connections are dealt out in turn. The alternative, a
 //! listener a thread with `SO_REUSEPORT`, lets the kernel choose by hash: 64 connections on two
 //! threads then split like coin tosses, often 38 to 26, and a target that is busy on one side
 //! bends what is measured. Dealing costs one queue entry a connection, and accepting is far from
@@ -25,12 +25,11 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::clock::Timers;
 use crate::transport::Plain;
 use crate::watched::Watched;
-use crate::worker::Order;
 
 /// Connections that the kernel holds until they are accepted (it may allow fewer).
 const BACKLOG: i32 = 8192;
 
-/// Connections accepted in a row before other work has its iteration.
+/// Connections accepted in a row before other work has its turn.
 const ACCEPT_BATCH: usize = 64;
 
 /// The wait after an accept failed for want of descriptors or memory.
@@ -172,7 +171,13 @@ impl Accepted {
     }
 }
 
-/// Deals connections out to the workers, in iteration.
+/// Messages to a worker.
+pub(crate) enum Order {
+    Serve(Accepted),
+    Stop,
+}
+
+/// Deals connections out to the workers, in turn.
 pub(crate) struct Dealer {
     workers: Vec<UnboundedSender<Order>>,
     dealt: Cell<u64>,

@@ -11,11 +11,13 @@ use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_rustls::TlsAcceptor;
 
+use crate::connections;
 use crate::counters::{self, Stats};
-use crate::listener::{self, Address, Dealer, Listener};
+use crate::listener::{self, Address, Dealer, Listener, Order};
+use crate::options::Options;
 use crate::site::Site;
-use crate::worker::{self, Order, Worker};
-use crate::{Options, tls};
+use crate::tls;
+use crate::worker::Worker;
 
 /// A running target. It ends when it is dropped.
 pub struct Server {
@@ -194,5 +196,5 @@ async fn work(job: Job, worker: Rc<Worker>) {
             });
         }
     }
-    worker::run(worker, job.tls, job.orders).await;
+    connections::run(worker, job.tls, job.orders).await;
 }

@@ -14,7 +14,7 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::ClientCertVerifier;
 use rustls::{RootCertStore, ServerConfig};
 
-use crate::{TlsCertificate, TlsOptions};
+use crate::options::{TlsCertificate, TlsOptions};
 
 /// HTTP/2 as ALPN names it (RFC 9113, 3.2).
 pub(crate) const HTTP2: &[u8] = b"h2";

@@ -1,5 +1,5 @@
-//! The slow path: one request whose answer waits, streams, reads a large body, or breaks the
-//! protocol. A handler drives its [`Exchange`] in order: read, wait, start, write, finish.
+//! One request and its response on the slow path: one that waits, streams, reads a large body, or breaks the protocol. A
+//! handler drives its [`Exchange`] in order: read, wait, start, write, finish.
 
 use std::future::poll_fn;
 use std::io;
@@ -9,10 +9,9 @@ use std::time::{Duration, Instant};
 use super::Refusal;
 use super::body::BodyDecoder;
 use super::conn::{Conn, Next};
-use super::head::{self, Parsed};
+use super::head::Head;
 use super::response::{Framing, Persistence, Response, is_bodiless};
-use crate::routes::{Call, Handler};
-use crate::site::ByteShare;
+use crate::site::bounded::ByteShare;
 use crate::worker::Worker;
 
 /// Most bytes of a body that a handler gets as a whole; beyond it the response is 413.
@@ -74,67 +73,26 @@ enum Progress {
     Finished,
 }
 
-/// Answers the request at the start of the connection's carry.
-pub(crate) async fn run(conn: &mut Conn) -> io::Result<Next> {
-    let raw = conn.take_carry();
-    // The fast path has parsed these bytes already.
-    let Ok(Parsed::Complete(head, length)) = head::parse(&raw) else { return Ok(Next::Close) };
-    conn.store_carry(&raw[length..]);
-    conn.requests += 1;
-    conn.worker().counters().requests.add(1);
-    let mut exchange = Exchange {
-        conn,
-        body: BodyDecoder::new(head.body),
-        owes_continue: head.expects_continue,
-        is_head: head.method == "HEAD",
-        http_10: head.http_10,
-        keep_alive: head.keep_alive,
-        progress: Progress::Waiting,
-        out: Vec::new(),
-    };
-    let worker = exchange.conn.shared_worker();
-    let call = Call::find(&head, &worker);
-    match exchange.answer(&call).await {
-        Ok(()) => exchange.end(),
-        Err(Fault::Io(error)) => Err(error),
-        Err(Fault::HangUp) => Ok(Next::Close),
-        Err(Fault::Refused(refusal)) => exchange.refuse(refusal).await,
+impl<'c> Exchange<'c> {
+    pub(super) fn new(conn: &'c mut Conn, head: &Head<'_>) -> Self {
+        Exchange {
+            conn,
+            body: BodyDecoder::new(head.body),
+            owes_continue: head.expects_continue,
+            is_head: head.method == "HEAD",
+            http_10: head.http_10,
+            keep_alive: head.keep_alive,
+            progress: Progress::Waiting,
+            out: Vec::new(),
+        }
     }
-}
 
-impl Exchange<'_> {
     pub(crate) fn worker(&self) -> &Worker {
         self.conn.worker()
     }
 
-    async fn answer(&mut self, call: &Call<'_>) -> Result<(), Fault> {
-        match call.route.handler {
-            Handler::Head(handle) => {
-                self.read_body(|_| Ok(())).await?;
-                let mut response = Response::new(200);
-                handle(call, &mut response);
-                self.respond(&response).await
-            }
-            Handler::Body(handle) => {
-                let site = self.conn.shared_worker().site.clone();
-                // Until the response is sent, which may be as large.
-                let mut held = site.hold_bodies();
-                let body = self.whole_body(&mut held).await?;
-                let mut response = Response::new(200);
-                handle(call, &body, &mut response);
-                drop(body);
-                self.respond(&response).await
-            }
-            Handler::Stream(handle) => {
-                self.read_body(|_| Ok(())).await?;
-                handle(call, self).await
-            }
-            Handler::Raw(handle) => handle(call, self).await,
-        }
-    }
-
     /// Whether the connection lives on after the response.
-    fn end(&self) -> io::Result<Next> {
+    pub(super) fn end(&self) -> io::Result<Next> {
         let whole = self.progress == Progress::Finished && self.body.is_done();
         Ok(match (whole, self.keep_alive) {
             (true, true) => Next::Iteration,
@@ -144,7 +102,7 @@ impl Exchange<'_> {
         })
     }
 
-    async fn refuse(&mut self, refusal: Refusal) -> io::Result<Next> {
+    pub(super) async fn refuse(&mut self, refusal: Refusal) -> io::Result<Next> {
         if self.progress != Progress::Waiting {
             return Ok(Next::Close);
         }
@@ -185,7 +143,7 @@ impl Exchange<'_> {
     }
 
     /// The request's body as a whole, at most [`BODY_LIMIT`] bytes of it.
-    async fn whole_body(&mut self, held: &mut ByteShare<'_>) -> Result<Vec<u8>, Fault> {
+    pub(super) async fn whole_body(&mut self, held: &mut ByteShare<'_>) -> Result<Vec<u8>, Fault> {
         const TOO_MANY: Refusal =
             Refusal::new(503, "bodies of more than 64 MiB are in memory already");
         const TOO_LARGE: Refusal = Refusal::new(413, "this route takes bodies of at most 1 MiB");

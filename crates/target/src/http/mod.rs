@@ -1,14 +1,15 @@
 //! HTTP/1.1 (RFC 9110, RFC 9112), the server's side, by hand.
 //!
-//! [`head`] and [`body`] take bytes and give meaning, without I/O; [`response`] renders; [`conn`]
-//! is the loop of a connection and its fast path; [`exchange`] is the slow path: requests that
-//! wait, stream or break the protocol. [`text`] holds the small encodings around them.
+//! [`head`] and [`body`] take bytes and give meaning, without I/O; [`response`] renders; [`conn`] reads and
+//! writes; [`exchange`] is a request that waits, streams or breaks the protocol; [`serve`] is the loop of a
+//! connection. [`text`] holds the small encodings around them.
 
 pub(crate) mod body;
 pub(crate) mod conn;
 pub(crate) mod exchange;
 pub(crate) mod head;
 pub(crate) mod response;
+pub(crate) mod serve;
 pub(crate) mod text;
 
 /// Why a request is refused: the connection closes after this answer.

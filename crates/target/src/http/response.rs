@@ -5,6 +5,9 @@ use std::io::Write as _;
 
 use super::Refusal;
 
+/// Bytes of a date in a header, as in `Sun, 06 Nov 1994 08:49:37 GMT`.
+pub(crate) const DATE_LEN: usize = 29;
+
 /// A response in the making. A worker keeps one and reuses its memory.
 #[derive(Default)]
 pub(crate) struct Response {

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use md5::{Digest as _, Md5};
 use ring::digest::{SHA256, digest as ring_digest};
 
-use super::Call;
+use super::call::Call;
 use super::pages::is_password;
 use crate::http::response::Response;
 use squall_base::hex::Hex;

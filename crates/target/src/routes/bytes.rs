@@ -8,7 +8,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use ring::digest::{Context, SHA256};
 
-use super::Call;
+use super::call::Call;
 use super::delay::valid_ms;
 use crate::http::exchange::{Exchange, Fault};
 use crate::http::response::{Framing, Response};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Call;
+use super::call::Call;
 use crate::counters;
 use crate::http::response::Response;
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::Call;
+use super::call::Call;
 use crate::http::exchange::{Exchange, Fault};
 use crate::http::response::Response;
 use crate::random::Random;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Call;
+use super::call::Call;
 use crate::http::text;
 
 /// Names and values, in order.

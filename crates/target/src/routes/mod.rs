@@ -3,50 +3,32 @@
 
 mod auth;
 mod bytes;
+mod call;
 mod control;
 mod delay;
 mod fields;
 mod hostile;
-pub(crate) mod leak;
-pub(crate) mod pages;
-pub(crate) mod queue;
+mod leak;
+mod pages;
+mod queue;
 mod resources;
 mod responses;
-pub(crate) mod shop;
+mod route;
+mod shop;
 
 use std::fmt::Write as _;
-use std::future::Future;
-use std::pin::Pin;
-use std::str::FromStr;
 
-use crate::http::exchange::{Exchange, Fault};
+use crate::home::home_page;
 use crate::http::head::Head;
 use crate::http::response::Response;
-use crate::http::text;
-use crate::session::{self, Session};
 use crate::worker::Worker;
+use call::PARAM_LIMIT;
+use route::{route, work};
 
+pub(crate) use call::Call;
 pub use hostile::HOSTILE;
-
-/// A route of the target: where, how, and what it does.
-#[derive(Clone, Copy)]
-pub struct Route {
-    /// The path; `{name}` stands for one segment.
-    pub path: &'static str,
-    /// The methods that it answers, `OPTIONS` aside, which every route does.
-    pub methods: &'static [&'static str],
-    /// What it does, in a sentence or two.
-    pub about: &'static str,
-    pub(crate) handler: Handler,
-    /// Length of the path's literal start.
-    literal: usize,
-}
-
-impl std::fmt::Debug for Route {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Route").field("path", &self.path).field("methods", &self.methods).finish()
-    }
-}
+pub(crate) use route::Handler;
+pub use route::Route;
 
 /// The methods of a page that is only read.
 const READ: &[&str] = &["GET", "HEAD"];
@@ -57,53 +39,18 @@ const POST: &[&str] = &["POST"];
 /// All methods.
 const ANY: &[&str] = &["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
-/// What a handler that waits or streams returns.
-type Work<'c> = Pin<Box<dyn Future<Output = Result<(), Fault>> + 'c>>;
-
-/// A handler that waits or streams.
-type Streamer = for<'c> fn(&'c Call<'c>, &'c mut Exchange<'_>) -> Work<'c>;
-
-/// How a route answers.
-#[derive(Clone, Copy)]
-pub(crate) enum Handler {
-    /// At once, from the head; a body is read and discarded.
-    Head(fn(&Call<'_>, &mut Response)),
-    /// At once, from head and body.
-    Body(fn(&Call<'_>, &[u8], &mut Response)),
-    /// In its own time, after a body has been read and discarded.
-    Stream(Streamer),
-    /// In its own time; the body is its own concern.
-    Raw(Streamer),
-}
-
-/// Names an async function as a [`Streamer`].
-macro_rules! work {
-    ($function:path) => {
-        |call, exchange| Box::pin($function(call, exchange))
-    };
-}
-use work;
-
-const fn route(
-    path: &'static str,
-    methods: &'static [&'static str],
-    handler: Handler,
-    about: &'static str,
-) -> Route {
-    let mut literal = 0;
-    while literal < path.len() && path.as_bytes()[literal] != b'{' {
-        literal += 1;
-    }
-    Route { path, methods, about, handler, literal }
-}
-
 /// Every route but the hostile ones, which are in [`HOSTILE`].
 pub const ROUTES: &[Route] = &[
-    route("/", READ, Handler::Head(pages::home), "The home page: about 1 KB of HTML with links."),
+    route(
+        "/",
+        READ,
+        Handler::Head(|_, response| home_page(response)),
+        "The home page: about 1 KB of HTML with links.",
+    ),
     route(
         "/routes",
         READ,
-        Handler::Head(pages::routes),
+        Handler::Head(list_routes),
         "Every route with its methods and what it does, as text.",
     ),
     route(
@@ -334,12 +281,8 @@ pub const ROUTES: &[Route] = &[
         Handler::Head(control::stats),
         "The target's own counters as JSON: requests, accepted, open, bytes_in, bytes_out.",
     ),
-    route("/hostile", READ, Handler::Head(pages::hostile), "The hostile routes, as text."),
+    route("/hostile", READ, Handler::Head(list_hostile), "The hostile routes, as text."),
 ];
-
-const NOT_FOUND: Route = route("", ANY, Handler::Head(responses::not_found), "");
-const NOT_ALLOWED: Route = route("", ANY, Handler::Head(responses::not_allowed), "");
-const OPTIONS: Route = route("", ANY, Handler::Head(responses::options), "");
 
 /// The routes as text, one block a route: what `/routes` and `squall target --routes` show.
 pub fn describe_routes() -> String {
@@ -351,105 +294,34 @@ pub fn describe_routes() -> String {
     text
 }
 
-/// Most `{name}` segments of a route.
-const PARAM_LIMIT: usize = 2;
-
-/// A request on its way to its handler.
-pub(crate) struct Call<'c> {
-    pub(crate) head: &'c Head<'c>,
-    pub(crate) route: &'static Route,
-    pub(crate) worker: &'c Worker,
-    params: [&'c str; PARAM_LIMIT],
+fn list_routes(_: &Call<'_>, response: &mut Response) {
+    response.text(format_args!("{}", describe_routes()));
 }
 
-impl<'c> Call<'c> {
-    /// Finds the route of a request; one of the tables, or one that says why there is none.
-    pub(crate) fn find(head: &'c Head<'c>, worker: &'c Worker) -> Self {
-        let found = find_route(head.path);
-        let (route, params) = match found {
-            None if head.method == "OPTIONS" && head.path == "*" => (&OPTIONS, Default::default()),
-            None => (&NOT_FOUND, Default::default()),
-            Some(_) if head.method == "OPTIONS" => (&OPTIONS, Default::default()),
-            Some((route, params)) if route.methods.contains(&head.method) => (route, params),
-            Some(_) => (&NOT_ALLOWED, Default::default()),
-        };
-        Call { head, route, worker, params }
+fn list_hostile(_: &Call<'_>, response: &mut Response) {
+    response.text(format_args!(""));
+    for route in HOSTILE {
+        response.print(format_args!("{}\n    {}\n", route.path, route.about));
     }
+}
 
-    /// The n-th `{name}` of the path, decoded; `None` where the route has no such segment.
-    pub(crate) fn param(&self, n: usize) -> Option<std::borrow::Cow<'c, str>> {
-        let raw = self.params.get(n).filter(|raw| !raw.is_empty())?;
-        Some(text::percent_decode(raw))
-    }
-
-    /// The n-th `{name}` of the path as a number or the like.
-    pub(crate) fn param_as<T: FromStr>(&self, n: usize) -> Option<T> {
-        self.param(n)?.parse().ok()
-    }
-
-    /// The value of a parameter of the query, decoded.
-    pub(crate) fn query(&self, name: &str) -> Option<std::borrow::Cow<'c, str>> {
-        text::pairs(self.head.query).find(|(n, _)| n == name).map(|(_, value)| value)
-    }
-
-    /// A parameter of the query as a number or the like; `default` when it is absent, and an
-    /// error in words when it is something else.
-    pub(crate) fn query_as<T: FromStr>(&self, name: &str, default: T) -> Result<T, String> {
-        match self.query(name) {
-            None => Ok(default),
-            Some(value) => value.parse().map_err(|_| format!("?{name}={value} is not valid")),
-        }
-    }
-
-    /// The session of the request's cookie.
-    pub(crate) fn session(&self) -> Option<Session> {
-        let value = text::cookie(self.head.field("cookie")?, session::COOKIE)?;
-        Session::from_cookie_value(value, &self.worker.site.signer)
-    }
-
-    /// The session of the request, or a new one, which the response then sets.
-    pub(crate) fn session_or_new(&self, response: &mut Response) -> Session {
-        self.session().unwrap_or_else(|| {
-            let session = Session { id: self.worker.site.random.bits(), user: String::new() };
-            self.set_session(&session, response);
-            session
-        })
-    }
-
-    /// Sets the session's cookie.
-    pub(crate) fn set_session(&self, session: &Session, response: &mut Response) {
-        let value = session.cookie_value(&self.worker.site.signer);
-        let name = session::COOKIE;
-        let cookie = format_args!("{name}={value}; Path=/; HttpOnly; SameSite=Lax").to_string();
-        response.field("Set-Cookie", cookie);
-    }
+/// Finds the handler of a request: that of its route, or one that says why there is none.
+pub(crate) fn find<'c>(head: &'c Head<'c>, worker: &'c Worker) -> (Handler, Call<'c>) {
+    let found = find_route(head.path);
+    let methods = found.map(|(route, _)| route.methods);
+    let instead = |handler| (Handler::Head(handler), Default::default());
+    let (handler, params) = match found {
+        Some((route, params)) if route.methods.contains(&head.method) => (route.handler, params),
+        Some(_) if head.method == "OPTIONS" => instead(responses::options),
+        None if head.method == "OPTIONS" && head.path == "*" => instead(responses::options),
+        Some(_) => instead(responses::not_allowed),
+        None => instead(responses::not_found),
+    };
+    (handler, Call { head, worker, methods, params })
 }
 
 fn find_route(path: &str) -> Option<(&'static Route, [&str; PARAM_LIMIT])> {
     ROUTES.iter().chain(HOSTILE).find_map(|route| Some((route, route.params(path)?)))
-}
-
-impl Route {
-    /// The `{name}` segments of `path`, if it is one of this route's.
-    fn params<'p>(&self, path: &'p str) -> Option<[&'p str; PARAM_LIMIT]> {
-        let (literal, pattern) = self.path.split_at(self.literal);
-        let rest = path.strip_prefix(literal)?;
-        let mut params = [""; PARAM_LIMIT];
-        if pattern.is_empty() {
-            return rest.is_empty().then_some(params);
-        }
-        // What follows the literal start is segments in braces only; a test holds the tables to it.
-        let mut segments = rest.split('/');
-        for place in params.iter_mut().take(pattern.split('/').count()) {
-            *place = segments.next().filter(|segment| !segment.is_empty())?;
-        }
-        segments.next().is_none().then_some(params)
-    }
-
-    /// The methods for an `Allow` field.
-    fn allow(&self) -> String {
-        format!("{}, OPTIONS", self.methods.join(", "))
-    }
 }
 
 #[cfg(test)]

@@ -1,48 +1,10 @@
-//! The pages of the site: home, login and what belongs to it, and the list of routes.
+//! The pages of a user: login and what belongs to it.
 
+use super::call::Call;
 use super::fields::Fields;
-use super::{Call, HOSTILE, describe_routes};
 use crate::http::response::Response;
 use crate::http::text::Html;
 use crate::session::{self, Session, USER_LIMIT};
-
-pub(super) fn home(_: &Call<'_>, response: &mut Response) {
-    home_page(response);
-}
-
-/// The home page, the same for everybody.
-pub(crate) fn home_page(response: &mut Response) {
-    response.html(
-        "The squall test site",
-        format_args!(
-            "<p>This site is made to be loaded. Everything on it is fast, unless it says that it \
-             is slow, and correct, unless it says that it is hostile.</p>\n\
-             <ul>\n\
-             <li><a href=\"/login\">log in</a>, then see your <a href=\"/home\">page</a></li>\n\
-             <li><a href=\"/items\">the shop</a> and its <a href=\"/api/items\">items as JSON</a>, \
-             your <a href=\"/cart\">cart</a></li>\n\
-             <li><a href=\"/bytes/1k\">1 KiB</a>, <a href=\"/chunked\">chunks</a>, \
-             <a href=\"/gzip\">gzip</a>, <a href=\"/cacheable\">cacheable</a></li>\n\
-             <li><a href=\"/delay/100\">100 ms later</a>, \
-             <a href=\"/queue?servers=2&amp;mean=10\">a queue with two servers</a></li>\n\
-             <li><a href=\"/redirect/3\">three redirects</a>, <a href=\"/echo\">echo</a></li>\n\
-             <li><a href=\"/routes\">every route</a>, <a href=\"/hostile\">the hostile corner</a>\
-             </li>\n\
-             </ul>"
-        ),
-    );
-}
-
-pub(super) fn routes(_: &Call<'_>, response: &mut Response) {
-    response.text(format_args!("{}", describe_routes()));
-}
-
-pub(super) fn hostile(_: &Call<'_>, response: &mut Response) {
-    response.text(format_args!(""));
-    for route in HOSTILE {
-        response.print(format_args!("{}\n    {}\n", route.path, route.about));
-    }
-}
 
 pub(super) fn login(call: &Call<'_>, body: &[u8], response: &mut Response) {
     if call.head.method != "POST" {

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::Call;
+use super::call::Call;
 use crate::http::response::Response;
 
 /// Most resources of a page.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Call, find_route};
+use super::call::Call;
 use crate::http::exchange::{Exchange, Fault};
 use crate::http::response::Response;
 use crate::http::text;
@@ -23,19 +23,16 @@ pub(super) fn not_found(call: &Call<'_>, response: &mut Response) {
 }
 
 pub(super) fn not_allowed(call: &Call<'_>, response: &mut Response) {
-    if let Some((route, _)) = find_route(call.head.path) {
-        response.field("Allow", route.allow());
+    if let Some(methods) = call.allow() {
+        response.field("Allow", methods);
     }
     response.error(405, format_args!("{} does not allow {}", call.head.path, call.head.method));
 }
 
 pub(super) fn options(call: &Call<'_>, response: &mut Response) {
-    let allow = match find_route(call.head.path) {
-        Some((route, _)) => route.allow(),
-        None => "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS".to_owned(),
-    };
+    let every = || "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS".to_owned();
     response.status = 204;
-    response.field("Allow", allow);
+    response.field("Allow", call.allow().unwrap_or_else(every));
 }
 
 pub(super) fn status(call: &Call<'_>, response: &mut Response) {

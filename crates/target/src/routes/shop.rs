@@ -1,64 +1,13 @@
-//! The shop: items, a cart for each session, orders.
+//! The shop: items, a cart for each session, orders, as HTML and JSON.
 
-use super::Call;
+use super::call::Call;
 use super::fields::{Fields, wants_json};
 use crate::http::response::Response;
 use crate::session::Session;
+use crate::site::cart::{Cart, ITEMS, Item};
 
-/// Number of items; they are numbered from 1.
-const ITEMS: u32 = 1000;
 /// Items on a page.
 const PAGE: u32 = 20;
-/// Most different items in a cart.
-const CART_LIMIT: usize = 50;
-/// Most pieces of one item in a cart.
-const QUANTITY_LIMIT: u32 = 1000;
-
-/// A session's cart: items and how many of each.
-#[derive(Default)]
-pub(crate) struct Cart(Vec<(u32, u32)>);
-
-/// An item; everything about it follows from its number.
-#[derive(Clone, Copy)]
-struct Item {
-    id: u32,
-}
-
-impl Item {
-    fn new(id: u32) -> Option<Item> {
-        (1..=ITEMS).contains(&id).then_some(Item { id })
-    }
-
-    fn name(self) -> String {
-        const LOOKS: [&str; 10] =
-            ["Red", "Blue", "Small", "Large", "Old", "New", "Warm", "Light", "Round", "Plain"];
-        const THINGS: [&str; 10] =
-            ["Lamp", "Chair", "Kettle", "Coat", "Clock", "Bag", "Rug", "Bowl", "Desk", "Book"];
-        // Both indices are digits.
-        let (look, thing) = (self.id / 10 % 10, self.id % 10);
-        format!("{} {} {}", LOOKS[look as usize], THINGS[thing as usize], self.id)
-    }
-
-    /// Between 1.00 and 100.99.
-    fn price_cents(self) -> u32 {
-        100 + self.id * 7919 % 10_000
-    }
-
-    fn stock(self) -> u32 {
-        self.id * 31 % 100
-    }
-
-    fn print_json(self, response: &mut Response) {
-        response.print(format_args!(
-            r#"{{"id":{},"name":"{}","price_cents":{},"stock":{}}}"#,
-            self.id,
-            self.name(),
-            self.price_cents(),
-            self.stock()
-        ));
-    }
-}
-
 /// The items of the page that the query asks for, with the page's number.
 fn page(call: &Call<'_>) -> Result<(u32, impl Iterator<Item = Item> + use<>), String> {
     let pages = ITEMS / PAGE;
@@ -102,9 +51,19 @@ pub(super) fn items_json(call: &Call<'_>, response: &mut Response) {
     ));
     for (n, item) in items.enumerate() {
         response.print(format_args!("{}", if n > 0 { "," } else { "" }));
-        item.print_json(response);
+        print_json(item, response);
     }
     response.print(format_args!("]}}"));
+}
+
+fn print_json(item: Item, response: &mut Response) {
+    response.print(format_args!(
+        r#"{{"id":{},"name":"{}","price_cents":{},"stock":{}}}"#,
+        item.id,
+        item.name(),
+        item.price_cents(),
+        item.stock()
+    ));
 }
 
 fn find_item(call: &Call<'_>, response: &mut Response) -> Option<Item> {
@@ -136,49 +95,7 @@ pub(super) fn item_page(call: &Call<'_>, response: &mut Response) {
 pub(super) fn item_json(call: &Call<'_>, response: &mut Response) {
     let Some(item) = find_item(call, response) else { return };
     response.json(format_args!(""));
-    item.print_json(response);
-}
-
-impl Cart {
-    fn add(&mut self, item: Item, quantity: u32) -> Result<(), String> {
-        let at = self.0.iter().position(|(id, _)| *id == item.id);
-        let before = at.map_or(0, |at| self.0[at].1);
-        let sum = before.saturating_add(quantity);
-        if sum > QUANTITY_LIMIT {
-            return Err(format!("a cart can contain at most {QUANTITY_LIMIT} of an item"));
-        }
-        match at {
-            Some(at) => self.0[at].1 = sum,
-            None if self.0.len() < CART_LIMIT => self.0.push((item.id, quantity)),
-            None => return Err(format!("a cart can contain at most {CART_LIMIT} different items")),
-        }
-        Ok(())
-    }
-
-    fn total_cents(&self) -> u64 {
-        let price = |&(id, n): &(u32, u32)| u64::from(Item { id }.price_cents()) * u64::from(n);
-        self.0.iter().map(price).sum()
-    }
-
-    fn pieces(&self) -> u64 {
-        self.0.iter().map(|&(_, n)| u64::from(n)).sum()
-    }
-
-    fn json(&self) -> String {
-        let items: Vec<_> =
-            self.0.iter().map(|(id, n)| format!(r#"{{"id":{id},"quantity":{n}}}"#)).collect();
-        let (total, items) = (self.total_cents(), items.join(","));
-        format!(r#"{{"items":[{items}],"total_cents":{total}}}"#)
-    }
-
-    fn html(&self) -> String {
-        let mut list = String::from("<ul class=\"cart\">\n");
-        for &(id, n) in &self.0 {
-            list.push_str(&format!("<li data-id=\"{id}\">{n} x {}</li>\n", Item { id }.name()));
-        }
-        list.push_str(&format!("</ul>\n<p class=\"total\">{}</p>", self.total_cents()));
-        list
-    }
+    print_json(item, response);
 }
 
 pub(super) fn cart(call: &Call<'_>, body: &[u8], response: &mut Response) {
@@ -253,31 +170,4 @@ pub(super) fn cancel(call: &Call<'_>, response: &mut Response) {
         take_cart(call, &session);
     }
     response.text(format_args!("cancelled\n"));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cart_adds_up_and_is_bounded() {
-        let mut cart = Cart::default();
-        let item = |id| Item::new(id).unwrap();
-        cart.add(item(3), 2).unwrap();
-        cart.add(item(4), 1).unwrap();
-        cart.add(item(3), 1).unwrap();
-        assert_eq!(cart.pieces(), 4);
-        let total = u64::from(3 * item(3).price_cents() + item(4).price_cents());
-        assert_eq!(cart.total_cents(), total);
-        let expected = format!(
-            r#"{{"items":[{{"id":3,"quantity":3}},{{"id":4,"quantity":1}}],"total_cents":{total}}}"#
-        );
-        assert_eq!(cart.json(), expected);
-        assert!(cart.add(item(4), u32::MAX).is_err());
-        for id in 100..148 {
-            cart.add(item(id), 1).unwrap();
-        }
-        assert!(cart.add(item(200), 1).is_err());
-        assert!(Item::new(0).is_none() && Item::new(ITEMS + 1).is_none());
-    }
 }

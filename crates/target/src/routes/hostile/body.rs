@@ -10,7 +10,7 @@ use super::head::{flood, pace};
 use crate::http::exchange::{Exchange, Fault};
 use crate::http::response::{Framing, Response};
 use crate::http::text::size;
-use crate::routes::Call;
+use crate::routes::call::Call;
 
 type Result = std::result::Result<(), Fault>;
 

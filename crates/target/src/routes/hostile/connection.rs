@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::http::exchange::{Exchange, Fault};
 use crate::http::response::Response;
-use crate::routes::Call;
+use crate::routes::call::Call;
 
 /// A head that promises 1000 bytes, up to the middle of a field.
 const HALF_HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nServer: squall\r\nContent-Le";

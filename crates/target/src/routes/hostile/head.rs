@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::http::exchange::{Exchange, Fault};
 use crate::http::response::Response;
 use crate::random::Random;
-use crate::routes::Call;
+use crate::routes::call::Call;
 use crate::routes::delay::valid_ms;
 
 type Result = std::result::Result<(), Fault>;

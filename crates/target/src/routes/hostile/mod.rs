@@ -7,7 +7,7 @@ mod body;
 mod connection;
 mod head;
 
-use super::{Handler, Route, route, work};
+use super::route::{Handler, Route, route, work};
 
 /// The methods of the hostile routes.
 const METHODS: &[&str] = &["GET", "POST"];
