@@ -179,7 +179,7 @@ def run(command, cpu=GENERATOR_CPU, limit=600):
 
 def in_terminal(command, meanwhile, cpu=GENERATOR_CPU):
     """Runs a command in a terminal of 200x60 that is read, and `meanwhile(pid)` beside it; returns what that returned, CPU
-    seconds, peak RSS in MiB, and the bytes that were written."""
+    seconds, and peak RSS in MiB."""
     pid, leader = pty.fork()
     if pid == 0:
         os.execvpe("taskset", pinned(cpu, command), os.environ | {"TERM": "xterm-256color"})
@@ -201,7 +201,7 @@ def in_terminal(command, meanwhile, cpu=GENERATOR_CPU):
     os.close(leader)
     if os.waitstatus_to_exitcode(status) != 0:
         sys.exit("the run failed:\n" + b"".join(written)[-3000:].decode(errors="replace"))
-    return dict(found=found, cpu=usage.ru_utime + usage.ru_stime, rss=peak.mib(usage), written=sum(map(len, written)))
+    return dict(found=found, cpu=usage.ru_utime + usage.ru_stime, rss=peak.mib(usage))
 
 
 def wrk(url, connections, seconds, more=()):
