@@ -41,12 +41,10 @@ impl<'p> Cursor<'p> {
         self.compiled
     }
 
-    /// How many bytes have been read.
     pub(crate) fn offset(&self) -> usize {
         self.at
     }
 
-    /// What has not been read yet.
     pub(crate) fn rest(&self) -> &'p str {
         // `at` only moves by whole characters.
         &self.text[self.at..]

@@ -29,7 +29,6 @@ pub struct Documents<'b> {
     markup: OnceCell<Result<Tree, ExtractError>>,
 }
 
-/// Where the text comes from.
 #[derive(Debug, Clone, Copy)]
 enum Source<'b> {
     Text(&'b [u8]),

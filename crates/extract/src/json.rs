@@ -25,7 +25,6 @@ use document::{Kind, Node};
 use query::Query;
 use search::{Search, Stop, finished};
 
-/// A compiled path.
 #[derive(Debug, Clone)]
 pub(crate) struct JsonPath {
     query: Query,

@@ -23,7 +23,6 @@ use expression::Expression;
 use search::{Context, Search};
 use value::{XPathValue, number_to_text};
 
-/// A compiled expression.
 #[derive(Debug, Clone)]
 pub(crate) struct XPath(Expression);
 

@@ -7,7 +7,6 @@ pub struct Presence {
     from_s: Option<f64>,
     to_s: Option<f64>,
     until_done: bool,
-    /// Whether it was seen.
     has_begun: bool,
 }
 

@@ -4,11 +4,8 @@ use std::io::{ErrorKind, Read};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// Most bytes of a head.
 const MAX_HEAD: usize = 8 << 10;
-/// Most bytes of a body.
 const MAX_BODY: usize = 4 << 10;
-/// Most fields of a head.
 const MAX_FIELDS: usize = 64;
 /// The time that a whole request may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -89,7 +86,6 @@ pub(crate) fn read(stream: &mut TcpStream) -> Result<Request, Unread> {
     }
 }
 
-/// Reads what there is.
 fn more(stream: &mut TcpStream, bytes: &mut Vec<u8>, until: Instant) -> Result<(), Unread> {
     let left = until.saturating_duration_since(Instant::now());
     // Nothing that was begun, and nothing is said of it.
@@ -112,7 +108,6 @@ fn more(stream: &mut TcpStream, bytes: &mut Vec<u8>, until: Instant) -> Result<(
     }
 }
 
-/// A whole head.
 fn parse(head: &[u8]) -> Result<Request, Unread> {
     let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
     let mut parsed = httparse::Request::new(&mut fields);

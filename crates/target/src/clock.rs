@@ -157,7 +157,6 @@ impl Timers {
         Ok(())
     }
 
-    /// Waits until `deadline`.
     pub(crate) fn sleep_until(&self, deadline: Instant) -> Sleep<'_> {
         Sleep { timers: self, deadline, ticket: None }
     }

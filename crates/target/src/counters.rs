@@ -45,7 +45,6 @@ pub(crate) struct Counters {
     pub(crate) bytes_out: Counter,
 }
 
-/// Sums the counters of all workers.
 pub(crate) fn sum(workers: &[Counters]) -> Stats {
     workers.iter().fold(Stats::default(), |total, worker| {
         // Closed first: a connection that comes and goes meanwhile must not make `open` negative.

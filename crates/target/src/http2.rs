@@ -32,7 +32,6 @@ const CONNECTION_WINDOW: u32 = 16 << 20;
 /// What a pipe holds in each direction.
 const PIPE: usize = 64 * 1024;
 
-/// Most bytes of a response's head.
 const HEAD_LIMIT: usize = 256 * 1024;
 
 /// Serves a client's connection until it ends, `id` its number.

@@ -83,7 +83,6 @@ impl fmt::Display for Address {
     }
 }
 
-/// A listening socket.
 pub(crate) struct Listener {
     fd: OwnedFd,
     address: Address,
@@ -171,7 +170,6 @@ impl Accepted {
     }
 }
 
-/// Messages to a worker.
 pub(crate) enum Order {
     Serve(Accepted),
     Stop,

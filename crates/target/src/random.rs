@@ -14,7 +14,6 @@ impl Random {
         Random(AtomicU64::new(seed))
     }
 
-    /// 64 random bits.
     pub(crate) fn bits(&self) -> u64 {
         mix(self.0.fetch_add(STEP, Relaxed).wrapping_add(STEP))
     }
@@ -24,7 +23,6 @@ impl Random {
         random::uniform(self.bits())
     }
 
-    /// Exponential with this mean.
     pub(crate) fn exponential(&self, mean: f64) -> f64 {
         random::exponential(mean, self.unit())
     }

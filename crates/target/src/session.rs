@@ -7,13 +7,11 @@ use squall_base::hex::Hex;
 
 use crate::http::text::unhex;
 
-/// The cookie's name.
 pub(crate) const COOKIE: &str = "sid";
 
 /// Longest name that a user may have, in bytes.
 pub(crate) const USER_LIMIT: usize = 128;
 
-/// A visitor's session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Session {
     pub(crate) id: u64,
@@ -25,7 +23,6 @@ pub(crate) struct Session {
 pub(crate) struct Signer(hmac::Key);
 
 impl Signer {
-    /// A signer with this secret.
     pub(crate) fn new(secret: &[u8]) -> Self {
         Signer(hmac::Key::new(hmac::HMAC_SHA256, secret))
     }

@@ -12,7 +12,6 @@ use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::server::TlsStream;
 
-/// A socket without TLS.
 pub(crate) enum Plain {
     Tcp(TcpStream),
     Unix(UnixStream),

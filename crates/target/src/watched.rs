@@ -18,7 +18,6 @@ impl Watched {
         Ok(Watched(registered?))
     }
 
-    /// Waits until the descriptor is readable.
     pub(crate) async fn readable(&self) -> io::Result<AsyncFdReadyGuard<'_, OwnedFd>> {
         self.0.readable().await
     }

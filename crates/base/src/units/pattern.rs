@@ -2,7 +2,6 @@
 
 use super::read::{BITS, SIZES, TIMES};
 
-/// A decimal number.
 const NUMBER: &str = r"([0-9]+(\.[0-9]*)?|\.[0-9]+)";
 
 /// One of these units; in capital or small letters where `any_case`.

@@ -4,7 +4,6 @@ use crate::error::ExtractError;
 use crate::fuel::Fuel;
 use crate::markup::{DOCUMENT, NodeId, Tree};
 
-/// The elements of one tree.
 #[derive(Clone, Copy)]
 pub(super) struct Elements<'t> {
     pub(super) tree: &'t Tree,

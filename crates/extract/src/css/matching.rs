@@ -7,7 +7,6 @@ use super::states::is_defined;
 use crate::error::ExtractError;
 use crate::markup::{DOCUMENT, Kind, NodeId, Tree};
 
-/// Matches the elements of one tree.
 pub(super) struct Matcher<'t> {
     elements: Elements<'t>,
     positions: Positions,

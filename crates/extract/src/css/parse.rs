@@ -13,7 +13,6 @@ use crate::error::CompileError;
 /// The most compounds that are joined in one selector.
 const COMPOUNDS_LIMIT: usize = 128;
 
-/// Reads a whole list of selectors.
 pub(super) fn selectors(text: &str) -> Result<Vec<Complex>, CompileError> {
     let mut cursor = Cursor::new(text);
     let list = list(&mut cursor, List::Whole)?;
@@ -23,7 +22,6 @@ pub(super) fn selectors(text: &str) -> Result<Vec<Complex>, CompileError> {
 /// What a list of selectors may hold.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum List {
-    /// Selectors.
     Whole,
     /// Selectors that may begin with a combinator.
     Relative,
@@ -31,7 +29,6 @@ enum List {
     Forgiving,
 }
 
-/// Reads selectors separated by commas.
 fn list(cursor: &mut Cursor<'_>, kind: List) -> Result<Vec<Complex>, CompileError> {
     let mut list = Vec::new();
     loop {
@@ -193,7 +190,6 @@ fn alone(test: Test) -> Complex {
     Complex(vec![Compound { combinator: Combinator::Descendant, tests: vec![test] }])
 }
 
-/// Reads a pseudo-class.
 fn pseudo_class(cursor: &mut Cursor<'_>, tests: &mut Vec<Test>) -> Result<(), CompileError> {
     let start = cursor.clone();
     cursor.next();

@@ -17,7 +17,6 @@ pub(super) struct Position {
     pub(super) from_end: u32,
 }
 
-/// What has been numbered so far.
 #[derive(Default)]
 pub(super) struct Positions(RefCell<Vec<(Family, Vec<Position>)>>);
 
@@ -26,7 +25,6 @@ pub(super) struct Positions(RefCell<Vec<(Family, Vec<Position>)>>);
 pub(super) enum Family {
     All,
     SameName,
-    /// What matches this list.
     Matching(*const Complex),
 }
 

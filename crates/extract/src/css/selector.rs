@@ -20,7 +20,6 @@ pub(super) enum Combinator {
     LaterSibling,
 }
 
-/// One condition on an element.
 #[derive(Debug, Clone)]
 pub(super) enum Test {
     Name(Name),
@@ -72,7 +71,6 @@ pub(super) enum Among {
     Matching(Vec<Complex>),
 }
 
-/// In which direction a text runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction {
     LeftToRight,
@@ -87,14 +85,12 @@ pub(super) enum Case {
     IgnoredInHtml,
 }
 
-/// The name of an element.
 #[derive(Debug, Clone)]
 pub(super) enum Name {
     /// Whatever its prefix.
     Local(String),
     /// As written in the document, with or without a prefix.
     Full(String),
-    /// Any with this prefix.
     Prefix(String),
 }
 

@@ -5,7 +5,6 @@ use super::elements::Elements;
 use crate::error::ExtractError;
 use crate::markup::{DOCUMENT, NodeId};
 
-/// The namespace of HTML.
 const XHTML: &str = "http://www.w3.org/1999/xhtml";
 
 impl Elements<'_> {

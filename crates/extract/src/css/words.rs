@@ -84,7 +84,6 @@ pub(super) fn word(cursor: &mut Cursor<'_>) -> Result<String, CompileError> {
     }
 }
 
-/// Reads a quoted text.
 fn string(cursor: &mut Cursor<'_>) -> Result<String, CompileError> {
     let start = cursor.clone();
     let quote = cursor.next();
@@ -101,7 +100,6 @@ fn string(cursor: &mut Cursor<'_>) -> Result<String, CompileError> {
     }
 }
 
-/// Reads texts separated by commas.
 pub(super) fn words(cursor: &mut Cursor<'_>) -> Result<Vec<String>, CompileError> {
     let mut words = Vec::new();
     loop {

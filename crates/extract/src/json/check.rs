@@ -3,7 +3,6 @@
 
 use crate::error::ExtractError;
 
-/// The deepest nesting that is read.
 pub(crate) const DEPTH_LIMIT: usize = 127;
 
 /// Where an array or object ends.

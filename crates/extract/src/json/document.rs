@@ -18,7 +18,6 @@ pub(crate) struct Document<'b> {
     containers: Vec<Container>,
 }
 
-/// A value in a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Node {
     /// The offset of its first byte.

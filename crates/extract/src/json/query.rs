@@ -85,7 +85,6 @@ pub(super) enum Comparison {
 #[derive(Debug, Clone)]
 pub(super) enum Operand {
     Literal(Value),
-    /// A singular query.
     Query(Query),
     Length(Box<Operand>),
     /// A text, or that of a number or boolean.
@@ -95,7 +94,6 @@ pub(super) enum Operand {
     Value(Query),
 }
 
-/// The pattern of `match` and `search`.
 #[derive(Debug, Clone)]
 pub(super) enum TextPattern {
     Fixed(meta::Regex),

@@ -31,7 +31,6 @@ struct Open {
 }
 
 struct Repair<'t> {
-    /// What was not read yet.
     text: &'t str,
     out: String,
     open: Vec<Open>,

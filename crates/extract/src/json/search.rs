@@ -19,7 +19,6 @@ const BLOCK: i64 = 1 << 14;
 
 /// Why a walk ended before its end.
 pub(super) enum Stop {
-    /// No more is wanted.
     Enough,
     Failed(ExtractError),
 }
@@ -32,7 +31,6 @@ impl From<ExtractError> for Stop {
 
 type Visit<'s> = &'s mut dyn FnMut(Node) -> Result<(), Stop>;
 
-/// A search in a document.
 pub(super) struct Search<'d> {
     pub(super) document: &'d Document<'d>,
     pub(super) fuel: &'d Fuel,

@@ -69,7 +69,6 @@ impl Builder {
         builder
     }
 
-    /// How many elements are open.
     pub(super) fn depth(&self) -> usize {
         self.open.len() - 1
     }

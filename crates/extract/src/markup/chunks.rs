@@ -5,7 +5,6 @@ use std::ops::{Index, IndexMut};
 /// Entries in one piece: a power of two.
 const PIECE: usize = 1 << 12;
 
-/// A list that only grows.
 #[derive(Debug)]
 pub(super) struct Chunks<T> {
     pieces: Vec<Vec<T>>,

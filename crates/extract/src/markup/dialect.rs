@@ -2,7 +2,6 @@
 
 use crate::media_type::{is_html, is_xml, media_type};
 
-/// How markup is to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
     Html,

@@ -36,7 +36,6 @@ pub(super) struct Node {
     /// Where the attributes of an element begin; what a comment or instruction says is kept as
     /// the value of one.
     pub(super) attributes: u32,
-    /// How many attributes it has.
     pub(super) attribute_count: u16,
     /// Where its text begins in `Tree::text`; it ends where the text of node `end` begins.
     pub(super) text: u32,
@@ -54,7 +53,6 @@ pub(crate) type NameId = u32;
 /// The name of nodes that have none, which is the first that the builder notes.
 pub(super) const NO_NAME: NameId = 0;
 
-/// A parsed page or XML document.
 #[derive(Debug)]
 pub(crate) struct Tree {
     pub(super) nodes: Chunks<Node>,
@@ -177,7 +175,6 @@ impl Tree {
         &self.names[self.attributes[attribute as usize].name as usize]
     }
 
-    /// The value of an attribute.
     pub(crate) fn attribute_value(&self, attribute: u32) -> &str {
         slice(&self.asides, &self.attributes[attribute as usize].value)
     }

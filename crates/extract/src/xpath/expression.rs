@@ -56,7 +56,6 @@ impl Expression {
     }
 }
 
-/// Where a path begins.
 #[derive(Debug, Clone)]
 pub(super) enum Start {
     Document,
@@ -83,7 +82,6 @@ pub(super) enum Operator {
 }
 
 impl Operator {
-    /// Whether it gives a number.
     pub(super) fn calculates(self) -> bool {
         use Operator::{Add, Divide, Multiply, Remainder, Subtract};
         matches!(self, Add | Subtract | Multiply | Divide | Remainder)
@@ -126,7 +124,6 @@ pub(super) enum NodeTest {
     Local(String),
     /// `p:name`: as written in the document.
     Full(String),
-    /// `node()`
     Any,
     Text,
     Comment,

@@ -36,7 +36,6 @@ const AXES: [(&str, Axis); 12] = [
     ("self", Axis::OneSelf),
 ];
 
-/// Reads a whole expression.
 pub(super) fn expression(text: &str) -> Result<Expression, CompileError> {
     let mut cursor = Cursor::new(text);
     let expression = any(&mut cursor)?;
@@ -276,7 +275,6 @@ fn any_below() -> LocationStep {
     any_on(Axis::DescendantOrSelf)
 }
 
-/// Any node on an axis.
 fn any_on(axis: Axis) -> LocationStep {
     LocationStep { axis, test: NodeTest::Any, predicates: vec![], positional: false }
 }

@@ -25,7 +25,6 @@ impl Context {
     }
 }
 
-/// A search in one tree.
 pub(super) struct Search<'t> {
     pub(super) tree: &'t Tree,
     pub(super) fuel: &'t Fuel,

@@ -72,7 +72,6 @@ impl Function {
         found.map_or((0, 0), |(_, _, least, most)| (*least, *most))
     }
 
-    /// Whether it takes that many arguments.
     pub(super) fn takes(self, arguments: usize) -> bool {
         let (least, most) = self.arity();
         (least..=most).contains(&arguments)
@@ -89,7 +88,6 @@ impl Function {
         }
     }
 
-    /// Whether it gives a number.
     pub(super) fn gives_number(self) -> bool {
         matches!(
             self,
@@ -105,7 +103,6 @@ impl Function {
         )
     }
 
-    /// Whether its argument must be nodes.
     pub(super) fn takes_nodes(self) -> bool {
         matches!(
             self,

@@ -19,7 +19,6 @@ impl Node {
     }
 }
 
-/// What an expression gives.
 #[derive(Debug, Clone)]
 pub(super) enum XPathValue<'t> {
     /// In document order, each once.

@@ -7,7 +7,6 @@ use super::head::BodyLength;
 /// Most bytes of a chunk's extensions, and of all trailers.
 const EXTRA_LIMIT: u32 = 16 * 1024;
 
-/// Where in the body we are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BodyDecoder {
     state: BodyState,
@@ -54,7 +53,6 @@ impl BodyDecoder {
         BodyDecoder { state, extra: EXTRA_LIMIT }
     }
 
-    /// Whether the body is over.
     pub(crate) fn is_done(&self) -> bool {
         self.state == BodyState::Done
     }

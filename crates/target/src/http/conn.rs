@@ -11,7 +11,6 @@ use tokio::io::ReadBuf;
 use crate::transport::Transport;
 use crate::worker::{Open, READ_SIZE, Worker};
 
-/// A client's connection.
 pub(crate) struct Conn {
     pub(super) socket: Transport,
     open: Rc<Open>,
@@ -33,13 +32,11 @@ pub(crate) struct Conn {
 /// What follows an iteration of the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Another iteration.
     Iteration,
     /// The request at the start of the carry waits, streams or misbehaves.
     Exchange,
     /// Nothing is answered before the stall is over.
     Stall,
-    /// The connection is over.
     Close,
     /// The connection is over, but the client may still be sending.
     Linger,
@@ -146,7 +143,6 @@ impl Conn {
         self.send(&unsent).await
     }
 
-    /// Writes all of `data`.
     pub(crate) async fn send(&mut self, mut data: &[u8]) -> io::Result<()> {
         while !data.is_empty() {
             let written = poll_fn(|cx| self.poll_send(cx, data)).await?;
@@ -182,7 +178,6 @@ impl Conn {
         Ok(())
     }
 
-    /// Waits until nothing is stalled.
     pub(crate) async fn wait_for_stall(&mut self) -> io::Result<()> {
         while let Some(until) = self.worker().site.stall() {
             self.worker().timers.sleep_until(until).await?;

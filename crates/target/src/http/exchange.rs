@@ -32,7 +32,6 @@ const GATHER: usize = 16 * 1024;
 /// Why an exchange ends before its response is complete.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// The connection failed.
     Io(io::Error),
     /// The request is refused; the client is told so if nothing has been sent yet.
     Refused(Refusal),
@@ -165,17 +164,14 @@ impl<'c> Exchange<'c> {
         Ok(whole)
     }
 
-    /// Waits until `deadline`.
     pub(crate) async fn sleep_until(&self, deadline: Instant) -> Result<(), Fault> {
         Ok(self.worker().timers.sleep_until(deadline).await?)
     }
 
-    /// Waits for this long.
     pub(crate) async fn sleep(&self, time: Duration) -> Result<(), Fault> {
         self.sleep_until(Instant::now() + time).await
     }
 
-    /// Sends a whole response.
     pub(crate) async fn respond(&mut self, response: &Response) -> Result<(), Fault> {
         self.start(response, response.own_framing()).await?;
         self.write(&response.body).await?;
@@ -242,7 +238,6 @@ impl<'c> Exchange<'c> {
         Ok(self.conn.socket().reset_on_close()?)
     }
 
-    /// Sends what is gathered.
     pub(crate) async fn flush(&mut self) -> Result<(), Fault> {
         if !self.out.is_empty() {
             self.conn.send(&self.out).await?;

@@ -45,7 +45,6 @@ pub(crate) enum BodyLength {
     Chunked,
 }
 
-/// What [`parse`] found.
 #[derive(Debug)]
 pub(crate) enum Parsed<'b> {
     /// The head is not all there yet.

@@ -15,7 +15,6 @@ pub(crate) mod text;
 /// Why a request is refused: the connection closes after this answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
-    /// The status code of the answer.
     pub(crate) status: u16,
     /// What was wrong, for the one who wrote the client.
     pub(crate) reason: &'static str,

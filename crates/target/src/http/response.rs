@@ -24,7 +24,6 @@ pub(crate) enum Framing {
     Bodiless,
     Length(u64),
     Chunked,
-    /// The body ends with the connection.
     UntilClose,
 }
 
@@ -49,7 +48,6 @@ impl Persistence {
 }
 
 impl Response {
-    /// An empty response with this status.
     pub(crate) fn new(status: u16) -> Self {
         Response { status, ..Response::default() }
     }
@@ -75,7 +73,6 @@ impl Response {
         self.fields.push_str("\r\n");
     }
 
-    /// Adds to the body.
     pub(crate) fn print(&mut self, text: fmt::Arguments<'_>) {
         // Writing to a vector does not fail.
         let _ = self.body.write_fmt(text);
@@ -116,7 +113,6 @@ impl Response {
         response
     }
 
-    /// A redirect.
     pub(crate) fn redirect(&mut self, status: u16, location: impl fmt::Display) {
         self.status = status;
         self.field("Location", location);

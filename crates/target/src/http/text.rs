@@ -51,7 +51,6 @@ pub(crate) fn cookie<'c>(field: &'c str, name: &str) -> Option<&'c str> {
     cookies(field).find(|(n, _)| *n == name).map(|(_, value)| value)
 }
 
-/// The cookies of a `Cookie` field.
 pub(crate) fn cookies(field: &str) -> impl Iterator<Item = (&str, &str)> {
     field.split(';').filter_map(|pair| pair.trim().split_once('='))
 }
@@ -91,7 +90,6 @@ pub(crate) fn size(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(unit)
 }
 
-/// Decodes hexadecimal digits.
 pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
     let (pairs, odd) = text.as_bytes().as_chunks::<2>();
     if !odd.is_empty() {

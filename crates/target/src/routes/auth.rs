@@ -62,7 +62,6 @@ pub(super) fn bearer(call: &Call<'_>, response: &mut Response) {
     response.error(401, format_args!("a Bearer token is required"));
 }
 
-/// A hash function of Digest authentication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Algorithm {
     Sha256,

@@ -53,7 +53,6 @@ impl<'c> Call<'c> {
         }
     }
 
-    /// The session of the request's cookie.
     pub(crate) fn session(&self) -> Option<Session> {
         let value = text::cookie(self.head.field("cookie")?, session::COOKIE)?;
         Session::from_cookie_value(value, &self.worker.site.signer)
@@ -68,7 +67,6 @@ impl<'c> Call<'c> {
         })
     }
 
-    /// Sets the session's cookie.
     pub(crate) fn set_session(&self, session: &Session, response: &mut Response) {
         let value = session.cookie_value(&self.worker.site.signer);
         let name = session::COOKIE;

@@ -36,7 +36,6 @@ const READ: &[&str] = &["GET", "HEAD"];
 const FORM: &[&str] = &["GET", "HEAD", "POST"];
 /// The methods of a call that changes something.
 const POST: &[&str] = &["POST"];
-/// All methods.
 const ANY: &[&str] = &["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
 /// Every route but the hostile ones, which are in [`HOSTILE`].

@@ -8,7 +8,6 @@ use crate::http::exchange::{Exchange, Fault};
 use crate::http::response::Response;
 use crate::site::queues::Kind;
 
-/// Most servers of a queue.
 const SERVER_LIMIT: usize = 10_000;
 
 pub(super) async fn queue(call: &Call<'_>, exchange: &mut Exchange<'_>) -> Result<(), Fault> {

@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 use super::call::Call;
 use crate::http::response::Response;
 
-/// Most resources of a page.
 const RESOURCE_LIMIT: u32 = 10_000;
 /// Since when nothing has changed.
 const MODIFIED: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
@@ -31,7 +30,6 @@ pub(super) fn page(call: &Call<'_>, response: &mut Response) {
     response.html("A page with resources", format_args!("{tags}"));
 }
 
-/// `/resource/{kind}/{n}`.
 pub(super) fn resource(call: &Call<'_>, response: &mut Response) {
     let (Some(kind), Some(number)) = (call.param(0), call.param_as::<u32>(1)) else {
         return response.error(400, format_args!("a resource has a kind and a number"));

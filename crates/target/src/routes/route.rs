@@ -48,10 +48,8 @@ impl Route {
 /// What a handler that waits or streams returns.
 type Work<'c> = Pin<Box<dyn Future<Output = Result<(), Fault>> + 'c>>;
 
-/// A handler that waits or streams.
 type Streamer = for<'c> fn(&'c Call<'c>, &'c mut Exchange<'_>) -> Work<'c>;
 
-/// How a route answers.
 #[derive(Clone, Copy)]
 pub(crate) enum Handler {
     /// At once, from the head; a body is read and discarded.

@@ -6,7 +6,6 @@ use crate::http::response::Response;
 use crate::session::Session;
 use crate::site::cart::{Cart, ITEMS, Item};
 
-/// Items on a page.
 const PAGE: u32 = 20;
 /// The items of the page that the query asks for, with the page's number.
 fn page(call: &Call<'_>) -> Result<(u32, impl Iterator<Item = Item> + use<>), String> {

@@ -2,7 +2,6 @@
 
 /// Number of items; they are numbered from 1.
 pub(crate) const ITEMS: u32 = 1000;
-/// Most different items in a cart.
 const CART_LIMIT: usize = 50;
 /// Most pieces of one item in a cart.
 const QUANTITY_LIMIT: u32 = 1000;

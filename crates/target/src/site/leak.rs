@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// A response is never slower than this by the leak, in microseconds.
 const LEAK_LIMIT: u64 = 60_000_000;
 
-/// The leak of the site.
 #[derive(Default)]
 pub(crate) struct Leak {
     in_flight: AtomicU64,

@@ -27,7 +27,6 @@ const NONCES: usize = 32 * 1024;
 /// What tells the site's random numbers from others of the same seed: "target" in ASCII.
 const OWN: u64 = 0x7461_7267_6574;
 
-/// The state of the site.
 pub(crate) struct Site {
     /// One set of counters a worker.
     pub(crate) counters: Box<[Counters]>,

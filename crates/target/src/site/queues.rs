@@ -33,7 +33,6 @@ impl Kind {
         mix(mix(site ^ self.servers as u64) ^ self.mean.as_nanos() as u64)
     }
 
-    /// The next service time.
     fn service(self, random: &Random) -> Duration {
         match self.fixed {
             true => self.mean,
@@ -42,7 +41,6 @@ impl Kind {
     }
 }
 
-/// The queues of the site.
 pub(crate) struct Queues {
     seed: u64,
     all: Shared<HashMap<Kind, Queue>>,
@@ -72,7 +70,6 @@ impl Servers {
 }
 
 impl Queues {
-    /// No queues yet.
     pub(crate) fn new(seed: u64) -> Self {
         Queues { seed, all: Shared::default() }
     }

@@ -47,7 +47,6 @@ const STEPS_PER_BYTE: u64 = 16;
 /// What a page has too many of if its tags are deep in others or have many attributes.
 const COMPARISONS: &str = "comparisons of tags with those around them";
 
-/// The page while it is built.
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) bytes: usize,

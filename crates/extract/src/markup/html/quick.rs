@@ -89,7 +89,6 @@ enum Quirks {
     Unknown,
 }
 
-/// An element that is open.
 #[derive(Debug, Clone, Copy)]
 struct Open {
     name: NameId,
@@ -199,7 +198,6 @@ impl<'h> Reader<'h> {
         Ok(())
     }
 
-    /// Closes the innermost element.
     fn close(&mut self) {
         if let Some(closed) = self.stack.pop() {
             self.counts[closed.kind as usize] -= 1;

@@ -9,7 +9,6 @@ mod head;
 
 use super::route::{Handler, Route, route, work};
 
-/// The methods of the hostile routes.
 const METHODS: &[&str] = &["GET", "POST"];
 
 /// Every hostile route.

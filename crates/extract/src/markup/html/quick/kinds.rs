@@ -60,7 +60,6 @@ pub(super) enum Kind {
     Ordinary,
 }
 
-/// How many kinds there are.
 pub(super) const KINDS: usize = Kind::Ordinary as usize + 1;
 
 /// End tags of other elements do not reach out of it.
@@ -71,7 +70,6 @@ pub(super) const SCOPE: u8 = 1 << 1;
 pub(super) const BUTTON_SCOPE: u8 = 1 << 2;
 /// Bounds beside those for `li`.
 pub(super) const LIST_SCOPE: u8 = 1 << 3;
-/// The bounds within tables.
 pub(super) const TABLE_SCOPE: u8 = 1 << 4;
 /// Its end tag may be left out.
 pub(super) const IMPLIED: u8 = 1 << 5;

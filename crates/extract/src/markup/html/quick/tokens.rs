@@ -15,7 +15,6 @@ const USUAL_ATTRIBUTES: usize = 64;
 const DOCUMENT_TYPE: &[u8] = b"<!doctype";
 
 impl<'h> Reader<'h> {
-    /// Reads what is next.
     pub(super) fn token(&mut self) -> Result<(), Unusual> {
         match self.html.as_bytes()[self.at..] {
             [b'<', b'/', next, ..] if !next.is_ascii_alphabetic() => self.bogus_comment(2),
