@@ -47,7 +47,7 @@ impl Translator<'_> {
         let caches = self.named(&gathered.cache_managers);
         each_request(steps, &mut |request| {
             request.http.cookie_jar = name_of(&jars, request.http.cookie_jar.as_ref());
-            request.cache_name = name_of(&caches, request.cache_name.as_ref());
+            request.http.cache_name = name_of(&caches, request.http.cache_name.as_ref());
         });
         let caches = caches.into_iter().filter(|(id, _)| self.clears_cache(*id, same_user));
         let caches = caches.map(|(_, name)| step(StepKind::ClearCache(name)));

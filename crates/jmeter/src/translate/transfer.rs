@@ -76,29 +76,29 @@ impl Translator<'_> {
             "GET" => !options.flag("HTTPSampler.postBodyRaw"),
             method => method == "HEAD",
         };
-        request.redirect_to_get = (request.http.redirects.is_some() && !is_plain).then_some(true);
+        request.http.redirect_to_get =
+            (request.http.redirects.is_some() && !is_plain).then_some(true);
         if options.flag("HTTPSampler.auto_redirects") {
             request.http.redirects = Some(MOST_REDIRECTS);
-            request.redirect_to_get = None;
-            request.redirect_cookies = request.http.cookies.map(|_| false);
+            request.http.redirect_to_get = None;
+            request.http.redirect_cookies = request.http.cookies.map(|_| false);
             match (request.method.as_str(), self.client(id, options)) {
                 ("GET" | "HEAD" | "POST", _) => {}
                 (method @ "DELETE", _) | (method, Client::Java) => {
                     self.obstacle(id, format!("redirects of {method} within the HTTP client"));
                 }
                 // Apache's client does not follow those of others.
-                _ => (request.http.redirects, request.redirect_cookies) = (None, None),
+                _ => (request.http.redirects, request.http.redirect_cookies) = (None, None),
             }
         }
         // JMeter follows them to whatever host they lead.
         if request.http.redirects.is_some() {
             self.any_host.set(true);
         }
-        request.cache = self.cache(held, gathered, &mut request.cache_name);
-        request.http.resources = self.resources(id, options, request.cache);
-        if request.method != "GET" {
-            request.cache = CacheUse::Off;
-        }
+        let cache = self.cache(held, gathered, &mut request.http.cache_name);
+        request.http.resources = self.resources(id, options, cache);
+        let is_cached = cache != CacheUse::Off && request.method == "GET";
+        request.http.cache = is_cached.then_some(cache);
         self.note_look_up(held, self.client(id, options));
     }
 

@@ -23,6 +23,10 @@ record! {
         /// Maximum number of redirects followed in one request.
         #[key(default "0: a step is one request")]
         pub redirects: Option<u32>,
+        /// Whether any redirect of a method other than HEAD is followed by a GET without a body, and a 307 only of GET and HEAD;
+        /// otherwise that is so for 303, and for 301 and 302 of POST, and 307 and 308 keep method and body.
+        #[key(default "false")]
+        pub redirect_to_get: Option<bool>,
         /// Headers that follow a redirect to another origin, though they are credentials or Host;
         /// `Authorization` is that of `auth` too.
         #[key(default "none")]
@@ -36,6 +40,15 @@ record! {
         /// Name of the user's jar that they are in: each user has one of each name.
         #[key(default "the jar without a name")]
         pub cookie_jar: Option<String>,
+        /// Whether responses that lead on set cookies; otherwise only the last one does.
+        #[key(default "true")]
+        pub redirect_cookies: Option<bool>,
+        /// Whether the user has a cache, for requests that are a GET.
+        #[key(default "false")]
+        pub cache: Option<CacheUse>,
+        /// Name of that cache, which the resources of pages share: each user has one of each name.
+        #[key(default "the cache without a name")]
+        pub cache_name: Option<String>,
         /// Whether compressed responses are asked for (Accept-Encoding), and decompressed for the checks
         /// and extracts that read them.
         #[key(default "false")]
@@ -85,10 +98,14 @@ impl HttpOptions {
         HttpOptions {
             timeout: self.timeout.or(&defaults.timeout),
             redirects: self.redirects.or(defaults.redirects),
+            redirect_to_get: self.redirect_to_get.or(defaults.redirect_to_get),
             redirect_headers: either(&self.redirect_headers, &defaults.redirect_headers),
             default_headers: self.default_headers.or(defaults.default_headers),
             cookies: self.cookies.or(defaults.cookies),
             cookie_jar: either(&self.cookie_jar, &defaults.cookie_jar),
+            redirect_cookies: self.redirect_cookies.or(defaults.redirect_cookies),
+            cache: self.cache.or(defaults.cache),
+            cache_name: either(&self.cache_name, &defaults.cache_name),
             compression: self.compression.or(defaults.compression),
             auth: either(&self.auth, &defaults.auth),
             client_cert: either(&self.client_cert, &defaults.client_cert),

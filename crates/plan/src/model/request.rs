@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::response::{Checks, Extracts};
 use super::tags::{Tagged, Tags};
-use super::{CacheUse, Check, Extract, HttpOptions, Json};
+use super::{Check, Extract, HttpOptions, Json};
 use crate::keys::{
     self, Any, At, Choice, Chosen, Form, Headers, Key, Keys, Like, Looks, Maybe, Naming, NotEmpty,
     Of, Pairs, Plain, Record, RequestUrl, Shape, Short, ShortOr, Size, Templated, Text, Union,
@@ -46,22 +46,10 @@ record! {
         /// How it is made and judged, where `defaults` may say it too.
         #[key(flat)]
         pub http: HttpOptions,
-        /// Whether any redirect of a method other than HEAD is followed by a GET without a body, and a 307 only of GET and HEAD;
-        /// otherwise that is so for 303, and for 301 and 302 of POST, and 307 and 308 keep method and body.
-        #[key(default "false")]
-        pub redirect_to_get: Option<bool>,
-        /// Whether responses that lead on set cookies; otherwise only the last one does.
-        #[key(default "true")]
-        pub redirect_cookies: Option<bool>,
         /// The value of the header `Cookie` where the user has no cookie for the URL; no further than to the first
         /// URL's origin.
         #[key(default "none")]
         pub cookie_otherwise: Option<Template>,
-        /// Whether the user has a cache for it, where it is a GET.
-        pub cache: CacheUse,
-        /// Name of that cache, which its resources share: each user has one of each name.
-        #[key(default "the cache without a name")]
-        pub cache_name: Option<String>,
         /// What becomes of the response's body.
         #[key(default "what checks and extracts need is kept")]
         pub response_body: Option<ResponseBody>,

@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 use squall_extract::Charset;
 use squall_metrics::RowKind;
-use squall_plan::model::{CacheUse, HttpOptions, Request, ResponseBody, Timeouts};
+use squall_plan::model::{HttpOptions, Request, ResponseBody, Timeouts};
 use squall_plan::span::Spanned;
 
 use self::headers::{add_content_type, has_header};
@@ -110,10 +110,10 @@ impl<'p> Compiler<'p> {
             trace_context: has_trace_context(&http, &headers),
             cookies: http.cookies.unwrap_or(true),
             jar: self.stores.jar(http.cookie_jar.as_deref()),
-            redirect_cookies: request.redirect_cookies.unwrap_or(true),
-            redirect_to_get: request.redirect_to_get.unwrap_or(false),
-            cache: if request.method == "GET" { request.cache } else { CacheUse::Off },
-            cache_number: self.stores.cache(request.cache_name.as_deref()),
+            redirect_cookies: http.redirect_cookies.unwrap_or(true),
+            redirect_to_get: http.redirect_to_get.unwrap_or(false),
+            cache: http.cache.filter(|_| request.method == "GET").unwrap_or_default(),
+            cache_number: self.stores.cache(http.cache_name.as_deref()),
             default_headers: http.default_headers.unwrap_or(true),
             headers,
             query,
