@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use squall_plan::diagnostic::Sources;
 use squall_plan::model::{
-    Body, Closed, ConnectionReuse, Connections, Load, Open, Plan, Request, Scenario, Step,
-    StepKind, Target, Timeouts, Tls, UserTime,
+    Body, Closed, ConnectionReuse, Connections, HttpOptions, Load, Open, Plan, Request, Scenario,
+    Step, StepKind, Target, Timeouts, Tls, UserTime,
 };
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
@@ -50,8 +50,11 @@ fn plan(args: &OneLine) -> Result<Plan, CommandError> {
         method,
         headers,
         body,
-        redirects: Some(args.redirects),
-        timeout: Timeouts { total: args.timeout.map(UserTime::from), ..Timeouts::default() },
+        http: HttpOptions {
+            redirects: Some(args.redirects),
+            timeout: Timeouts { total: args.timeout.map(UserTime::from), ..Timeouts::default() },
+            ..HttpOptions::default()
+        },
         ..Request::get(Template::text(&url))
     };
     let load = load(args);

@@ -156,16 +156,16 @@ fn hoist(plan: &mut Plan) {
     let mut shared = plan.defaults.clone();
     macro_rules! hoist {
         ($($field:ident)*) => {$(
-            if shared.$field.is_none() && first.$field.is_some() && rest.iter().all(|own| own.$field == first.$field) {
-                shared.$field = first.$field.clone();
-                each_request(plan, &mut |request| request.$field = None);
+            if shared.http.$field.is_none() && first.http.$field.is_some() && rest.iter().all(|own| own.http.$field == first.http.$field) {
+                shared.http.$field = first.http.$field.clone();
+                each_request(plan, &mut |request| request.http.$field = None);
             }
         )*};
     }
     hoist!(redirects default_headers compression max_body max_decompression_ratio status_errors retry_stale trace_context);
     // Resources of pages are asked for with the headers of the plan.
-    if requests.iter().all(|request| request.resources.is_none())
-        && plan.defaults.resources.is_none()
+    if requests.iter().all(|request| request.http.resources.is_none())
+        && plan.defaults.http.resources.is_none()
     {
         let is_shared = |(name, value): &&(Template, Template)| {
             let own = OWN_HEADERS.iter().any(|own| name.source().eq_ignore_ascii_case(own));

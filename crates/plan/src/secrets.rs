@@ -256,8 +256,8 @@ impl Plan {
         }
         let defaults = self.scenarios.iter().map(|scenario| &scenario.defaults);
         for defaults in defaults.chain([&self.defaults]) {
-            add_credentials(defaults.auth.as_ref(), &defaults.headers, &mut secrets);
-            add_proxy(defaults.proxy.as_ref(), &mut secrets);
+            add_credentials(defaults.http.auth.as_ref(), &defaults.headers, &mut secrets);
+            add_proxy(defaults.http.proxy.as_ref(), &mut secrets);
         }
         let steps = self.scenarios.iter().flat_map(|scenario| &scenario.steps);
         for step in steps.chain(&self.setup).chain(&self.teardown) {
@@ -415,9 +415,9 @@ fn hide_urls(value: &mut Printed) {
 /// Adds the credentials of a step's requests.
 fn add_requests(step: &Step, secrets: &mut Secrets) {
     if let StepKind::Request(request) = &step.kind {
-        add_credentials(request.auth.as_ref(), &request.headers, secrets);
+        add_credentials(request.http.auth.as_ref(), &request.headers, secrets);
         secrets.add_query(request.url.source());
-        add_proxy(request.proxy.as_ref(), secrets);
+        add_proxy(request.http.proxy.as_ref(), secrets);
     }
     step.inner().for_each(|step| add_requests(step, secrets));
 }

@@ -16,13 +16,13 @@ use squall_wire::Shared;
 pub fn count(plan: &Plan) -> Option<u64> {
     let mut own = Vec::new();
     let scenarios = || plan.scenarios.iter();
-    own.extend(plan.defaults.source_address.as_ref());
-    own.extend(scenarios().filter_map(|scenario| scenario.defaults.source_address.as_ref()));
+    own.extend(plan.defaults.http.source_address.as_ref());
+    own.extend(scenarios().filter_map(|scenario| scenario.defaults.http.source_address.as_ref()));
     scenarios().flat_map(|scenario| &scenario.steps).for_each(|step| of_requests(step, &mut own));
     let own: Vec<&str> = own.into_iter().map(Template::literal).collect::<Option<_>>()?;
     // Where all requests have their own, none has one of these.
     let of_plan = plan.connections.source_addresses.iter();
-    let of_plan = of_plan.filter(|_| plan.defaults.source_address.is_none());
+    let of_plan = of_plan.filter(|_| plan.defaults.http.source_address.is_none());
     let all = of_plan.map(|address| address.value.as_str()).chain(own);
     let all: BTreeSet<IpAddr> = all.filter_map(|text| text.parse().ok()).collect();
     // A host has one family.
@@ -38,7 +38,7 @@ pub fn of_all<'s>(program: &Program, shared: &'s Shared) -> &'s [IpAddr] {
 
 fn of_requests<'p>(step: &'p Step, found: &mut Vec<&'p Template>) {
     if let StepKind::Request(request) = &step.kind {
-        found.extend(&request.source_address);
+        found.extend(&request.http.source_address);
     }
     step.inner().for_each(|step| of_requests(step, found));
 }

@@ -29,7 +29,7 @@ impl Pages {
         let mut found = Found::default();
         for scenario in &plan.scenarios {
             let defaults = [&scenario.defaults, &plan.defaults];
-            let resources = defaults.iter().find_map(|own| own.resources.as_ref());
+            let resources = defaults.iter().find_map(|own| own.http.resources.as_ref());
             for step in &scenario.steps {
                 found.look(&scenario.name.value, Some(Vec::new()), resources, step);
             }
@@ -90,7 +90,7 @@ impl Found {
         resources: Option<&Resources>,
         request: &Request,
     ) {
-        let resources = request.resources.as_ref().or(resources);
+        let resources = request.http.resources.as_ref().or(resources);
         let is_page = resources.is_some_and(|resources| resources.load);
         self.are_there |= is_page;
         let name = request.name.as_ref().and_then(|name| name.literal());

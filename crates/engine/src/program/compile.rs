@@ -267,7 +267,7 @@ impl<'p> Compiler<'p> {
             options,
             plan,
             defaults: &plan.defaults,
-            following: Rc::new(following(&plan.defaults.redirect_headers)),
+            following: Rc::new(following(&plan.defaults.http.redirect_headers)),
             constants: HashMap::new(),
             variables: Vec::new(),
             slots: HashMap::new(),

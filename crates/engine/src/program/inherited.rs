@@ -1,7 +1,7 @@
 //! What steps inherit: default headers, credentials, tags, the path of the target. Each step has all of it, so that few lines
 //! of a plan may come to a lot; how much is bounded.
 
-use squall_plan::model::Defaults;
+use squall_plan::model::{Auth, Defaults, HttpOptions};
 use squall_plan::span::Span;
 use squall_plan::template::Template;
 
@@ -43,6 +43,26 @@ impl Compiler<'_> {
         let bytes = texts.iter().map(|text| text.source().len()).sum();
         let span = texts.first().map(|text| text.span()).unwrap_or_default();
         self.inherit(bytes, span)
+    }
+
+    /// The options of a request with those that it inherits, which are counted; `None` after an error was noted.
+    pub(super) fn inherit_http(&mut self, own: &HttpOptions) -> Option<HttpOptions> {
+        let defaults = &self.defaults.http;
+        let mut texts: Vec<&Template> = Vec::new();
+        match defaults.auth.as_ref().filter(|_| own.auth.is_none()) {
+            Some(Auth::Basic { user, password } | Auth::Digest { user, password }) => {
+                texts.extend([user, password]);
+            }
+            Some(Auth::Bearer(token)) => texts.push(token),
+            None => {}
+        }
+        texts.extend(defaults.proxy.as_ref().filter(|_| own.proxy.is_none()));
+        texts.extend(defaults.client_cert.as_ref().filter(|_| own.client_cert.is_none()));
+        self.inherit_texts(&texts)?;
+        let following = defaults.redirect_headers.iter().flatten();
+        let bytes = following.map(|name| name.value.len()).sum();
+        self.inherit(bytes, Span::default())?;
+        Some(own.or(defaults))
     }
 
     /// Counts the tags of a row; `None` after an error was noted.

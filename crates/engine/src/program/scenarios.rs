@@ -2,13 +2,13 @@
 //! variables hold where, and who shares a load.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
 
 use squall_metrics::RowKind;
 use squall_plan::model::{
-    self, Bandwidth, ConnectionReuse, Defaults, Load, OnError, Session, Step, UserTime,
+    self, Bandwidth, ConnectionReuse, Defaults, Load, OnError, Session, Step,
 };
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
@@ -42,7 +42,7 @@ impl<'p> Compiler<'p> {
         let mut shared = Vec::new();
         for (index, (scenario, defaults)) in plan.scenarios.iter().zip(defaults).enumerate() {
             self.defaults = defaults;
-            self.following = Rc::new(following(&defaults.redirect_headers));
+            self.following = Rc::new(following(&defaults.http.redirect_headers));
             let on_error = scenario.on_error.unwrap_or(plan.on_error);
             let bandwidth = Some(scenario.bandwidth.unwrap_or(plan.bandwidth));
             let (name, steps) = (&scenario.name.value, &scenario.steps);
@@ -97,7 +97,7 @@ impl<'p> Compiler<'p> {
             let is_plain = scenario.defaults == Defaults::default();
             match is_plain || self.inherit_defaults(&plan.defaults).is_none() {
                 true => Cow::Borrowed(&plan.defaults),
-                false => Cow::Owned(inherit(&scenario.defaults, &plan.defaults)),
+                false => Cow::Owned(scenario.defaults.over(&plan.defaults)),
             }
         });
         merged.collect()
@@ -219,43 +219,6 @@ fn first_stuck(loads: &[LoadProfile]) -> Option<usize> {
         }
     }
     waiting.iter().position(|waiting| *waiting > 0)
-}
-
-/// A scenario's defaults over the plan's.
-fn inherit(own: &Defaults, plan: &Defaults) -> Defaults {
-    let named = |(name, _): &(Template, Template)| name.source().to_ascii_lowercase();
-    let has: HashSet<String> = own.headers.iter().map(named).collect();
-    let others = plan.headers.iter().filter(|header| !has.contains(&named(header)));
-    let headers = own.headers.iter().chain(others).cloned().collect();
-    let either =
-        |own: &Option<UserTime>, plan: &Option<UserTime>| own.as_ref().or(plan.as_ref()).cloned();
-    Defaults {
-        headers,
-        timeout: squall_plan::model::Timeouts {
-            pool: either(&own.timeout.pool, &plan.timeout.pool),
-            connect: either(&own.timeout.connect, &plan.timeout.connect),
-            first_byte: either(&own.timeout.first_byte, &plan.timeout.first_byte),
-            total: either(&own.timeout.total, &plan.timeout.total),
-            all: either(&own.timeout.all, &plan.timeout.all),
-        },
-        redirects: own.redirects.or(plan.redirects),
-        redirect_headers: own.redirect_headers.clone().or_else(|| plan.redirect_headers.clone()),
-        default_headers: own.default_headers.or(plan.default_headers),
-        cookies: own.cookies.or(plan.cookies),
-        cookie_jar: own.cookie_jar.clone().or_else(|| plan.cookie_jar.clone()),
-        compression: own.compression.or(plan.compression),
-        auth: own.auth.clone().or_else(|| plan.auth.clone()),
-        client_cert: own.client_cert.clone().or_else(|| plan.client_cert.clone()),
-        proxy: own.proxy.clone().or_else(|| plan.proxy.clone()),
-        source_address: own.source_address.clone().or_else(|| plan.source_address.clone()),
-        max_body: own.max_body.or(plan.max_body),
-        max_decompression_ratio: own.max_decompression_ratio.or(plan.max_decompression_ratio),
-        status_errors: own.status_errors.or(plan.status_errors),
-        retry_stale: own.retry_stale.or(plan.retry_stale),
-        trace_context: own.trace_context.or(plan.trace_context),
-        resources: own.resources.clone().or_else(|| plan.resources.clone()),
-        tags: plan.tags.iter().chain(&own.tags).cloned().collect(),
-    }
 }
 
 #[cfg(test)]

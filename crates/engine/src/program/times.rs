@@ -118,17 +118,14 @@ impl Compiler<'_> {
         }
     }
 
-    /// The limits of time of a request, its own before those of `defaults`; `None` after an error was noted.
-    pub(super) fn timeouts(&mut self, own: &Timeouts, defaults: &Timeouts) -> Option<TimeoutsOp> {
-        let mut of = |own: &Option<UserTime>, default: &Option<UserTime>, otherwise| {
-            self.time(own.as_ref().or(default.as_ref()), otherwise)
-        };
+    /// The limits of time of a request; `None` after an error was noted.
+    pub(super) fn timeouts(&mut self, own: &Timeouts) -> Option<TimeoutsOp> {
         Some(TimeoutsOp {
-            pool: of(&own.pool, &defaults.pool, DEFAULT_POOL)?,
-            connect: of(&own.connect, &defaults.connect, DEFAULT_CONNECT)?,
-            first_byte: of(&own.first_byte, &defaults.first_byte, Duration::MAX)?,
-            total: of(&own.total, &defaults.total, DEFAULT_TOTAL)?,
-            all: of(&own.all, &defaults.all, Duration::MAX)?,
+            pool: self.time(own.pool.as_ref(), DEFAULT_POOL)?,
+            connect: self.time(own.connect.as_ref(), DEFAULT_CONNECT)?,
+            first_byte: self.time(own.first_byte.as_ref(), Duration::MAX)?,
+            total: self.time(own.total.as_ref(), DEFAULT_TOTAL)?,
+            all: self.time(own.all.as_ref(), Duration::MAX)?,
         })
     }
 }

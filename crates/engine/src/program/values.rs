@@ -91,7 +91,7 @@ impl<'p> Compiler<'p> {
     /// A template that need not be there; the outer `None` after an error was noted.
     pub(super) fn optional(
         &mut self,
-        template: Option<&'p Template>,
+        template: Option<&Template>,
     ) -> Option<Option<BoundTemplate>> {
         match template {
             Some(template) => self.template(template).map(Some),

@@ -51,7 +51,7 @@ impl Translator<'_> {
             self.add_checks(*id, told, &looks, request);
         }
         // Where a check reads the status, nothing else judges it; JMeter always does, unless it is told not to.
-        if reads_status && request.status_errors != Some(false) {
+        if reads_status && request.http.status_errors != Some(false) {
             let expr = Expr::parse("status < 400", Span::default());
             let of_status =
                 |check: &Check| check.resources && check.expr.source().contains("status");
@@ -175,7 +175,7 @@ impl Translator<'_> {
             if looks.resources {
                 self.obstacle(id, "resources of a page whose status is ignored");
             }
-            request.status_errors = Some(false);
+            request.http.status_errors = Some(false);
             // It undoes what failed before it.
             request.check.clear();
             *reads_status = false;

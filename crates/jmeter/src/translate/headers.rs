@@ -82,12 +82,12 @@ impl Translator<'_> {
             headers.push(header("Content-Length", "0"));
         }
         // What the plan asks for it can read.
-        request.compression = has(&headers, "Accept-Encoding").then_some(true);
+        request.http.compression = has(&headers, "Accept-Encoding").then_some(true);
         // JMeter sends the headers of a request with all that it is redirected to.
         let names = headers.iter().skip(1).map(|(name, _)| name.source().to_owned());
         let names: Vec<_> = names.map(|name| Spanned::new(name, Span::default())).collect();
-        request.redirect_headers =
-            (request.redirects.is_some() && !names.is_empty()).then_some(names);
+        request.http.redirect_headers =
+            (request.http.redirects.is_some() && !names.is_empty()).then_some(names);
         request.headers = headers;
     }
 
@@ -137,10 +137,10 @@ impl Translator<'_> {
             let name = reader.constant("Header.name").unwrap_or_default();
             let value = self.pieces(id, reader.source("Header.value"));
             reader.finish();
-            if name.eq_ignore_ascii_case("cookie") && request.cookies == Some(true) {
+            if name.eq_ignore_ascii_case("cookie") && request.http.cookies == Some(true) {
                 // A cookie manager's cookies go in its place.
                 request.cookie_otherwise.get_or_insert_with(|| self.template_of(id, &value));
-                if request.resources.is_some() {
+                if request.http.resources.is_some() {
                     self.obstacle(id, "the header `Cookie` for what a page loads");
                 }
                 continue;

@@ -32,8 +32,8 @@ impl Translator<'_> {
             let of = self.text_of_variable(element, variable);
             return Looks { element, redirects: false, resources: false, of };
         }
-        let redirects = scope == "all" && request.redirects.is_some();
-        let resources = scope == "all" && request.resources.is_some();
+        let redirects = scope == "all" && request.http.redirects.is_some();
+        let resources = scope == "all" && request.http.resources.is_some();
         // Without sub-samples all of them are the response itself.
         let is_alone = !redirects && !resources || matches!(which, 0 | 1);
         if !(matches!(scope, "" | "parent") || scope == "all" && is_alone) {
@@ -56,8 +56,8 @@ impl Translator<'_> {
         }
         let is_all = scope == "all";
         Check {
-            redirects: is_all && request.redirects.is_some(),
-            resources: is_all && request.resources.is_some(),
+            redirects: is_all && request.http.redirects.is_some(),
+            resources: is_all && request.http.resources.is_some(),
             ..Check::default()
         }
     }

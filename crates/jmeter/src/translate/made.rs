@@ -71,7 +71,8 @@ impl Translator<'_> {
     /// Such a sample, with what looks at it, and what comes after it.
     pub(super) fn made(&self, id: ElementId, made: Made, held: &Scope) -> Vec<StepKind> {
         // Its code says nothing of whether it is an error.
-        let mut seen = Request { status_errors: Some(false), ..Request::default() };
+        let mut seen = Request::default();
+        seen.http.status_errors = Some(false);
         let after = self.judged(held, &mut seen);
         self.refuse_looks(id, held, &made.unknown);
         if seen.counted == Some(false) {

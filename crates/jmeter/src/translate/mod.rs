@@ -64,8 +64,8 @@ use std::path::PathBuf;
 
 use squall_plan::expr::Expr;
 use squall_plan::model::{
-    DataSource, Defaults, Json, KeyStore, Plan, Step, StepKind, Target, Think, Thinking, Timeouts,
-    UserTime, Var,
+    DataSource, Defaults, HttpOptions, Json, KeyStore, Plan, Step, StepKind, Target, Think,
+    Thinking, Timeouts, UserTime, Var,
 };
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
@@ -283,14 +283,17 @@ impl Translator<'_> {
     fn plan(&self) -> Plan {
         let mut plan = Plan {
             defaults: Defaults {
-                default_headers: Some(false),
-                cookies: Some(false),
                 headers: headers::defaults(),
-                client_cert: self.client_certificate(),
-                timeout: Timeouts {
-                    connect: Some(UserTime::Known(NO_LIMIT)),
-                    total: Some(UserTime::Known(NO_LIMIT)),
-                    ..Timeouts::default()
+                http: HttpOptions {
+                    default_headers: Some(false),
+                    cookies: Some(false),
+                    client_cert: self.client_certificate(),
+                    timeout: Timeouts {
+                        connect: Some(UserTime::Known(NO_LIMIT)),
+                        total: Some(UserTime::Known(NO_LIMIT)),
+                        ..Timeouts::default()
+                    },
+                    ..HttpOptions::default()
                 },
                 ..Defaults::default()
             },

@@ -90,13 +90,13 @@ impl Translator<'_> {
         client: Client,
         request: &mut Request,
     ) {
-        request.proxy = self.proxy(id, options);
-        if client == Client::Java && self.of_all.proxy.is_some() && request.proxy.is_none() {
+        request.http.proxy = self.proxy(id, options);
+        if client == Client::Java && self.of_all.proxy.is_some() && request.http.proxy.is_none() {
             self.obstacle(id, "the proxy of system properties with the client of Java");
         }
         let source = self.source(id, options);
         // Java's client has none.
-        request.source_address = source.filter(|_| client == Client::Apache);
+        request.http.source_address = source.filter(|_| client == Client::Apache);
     }
 
     fn proxy(&self, id: ElementId, options: &Options<'_>) -> Option<Template> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use squall_base::uri::Part;
 use squall_plan::model::{
-    HashAlgorithm, Request, ResponseBody, Scenario, Step, StepKind, Timeouts, UserTime,
+    HashAlgorithm, HttpOptions, Request, ResponseBody, Scenario, Step, StepKind, Timeouts, UserTime,
 };
 use squall_plan::span::Span;
 use squall_plan::template::Template;
@@ -129,19 +129,22 @@ impl Translator<'_> {
         let mut request = Request {
             name: Some(self.template(id, &self.tree.element(id).name))
                 .filter(|name| !name.source().is_empty()),
-            timeout: self.timeouts(&options, held),
-            cookies: cookies.is_some().then_some(true),
+            http: HttpOptions {
+                timeout: self.timeouts(&options, held),
+                cookies: cookies.is_some().then_some(true),
+                ..HttpOptions::default()
+            },
             method,
             ..Request::default()
         };
         gathered.cookie_managers.extend(cookies);
-        request.cookie_jar = cookies.map(stores::of);
+        request.http.cookie_jar = cookies.map(stores::of);
         self.refused(&options);
         self.transfer(id, &options, held, gathered, &mut request);
         if options.flag("HTTPSampler.md5") {
             request.response_body = Some(ResponseBody::Digest(HashAlgorithm::Md5));
             // A digest names none.
-            request.resources = None;
+            request.http.resources = None;
         }
         let client = self.client(id, &options);
         self.reached(id, &options, client, &mut request);

@@ -191,7 +191,8 @@ impl Translator<'_> {
         exec.stderr = path("SystemSampler.stderr");
         let ok = self.program_result(&reader, &mut exec);
         reader.finish();
-        let mut seen = Request { status_errors: Some(false), ..Request::default() };
+        let mut seen = Request::default();
+        seen.http.status_errors = Some(false);
         let after = self.judged(held, &mut seen);
         if held.assertions.iter().any(|id| self.asks_for(*id, &SENT)) {
             exec.sent = self.program_told(id, &exec);

@@ -327,7 +327,7 @@ impl Translator<'_> {
             self.check(id, &source, Check { name, ..untold() }, request);
         }
         if outcome.ok.is_some() {
-            request.status_errors = Some(false);
+            request.http.status_errors = Some(false);
         }
     }
 

@@ -46,8 +46,8 @@ impl Translator<'_> {
         let jars = self.named(&gathered.cookie_managers);
         let caches = self.named(&gathered.cache_managers);
         each_request(steps, &mut |request| {
-            request.cookie_jar = name_of(&jars, request.cookie_jar.as_ref());
-            request.cache_name = name_of(&caches, request.cache_name.as_ref());
+            request.http.cookie_jar = name_of(&jars, request.http.cookie_jar.as_ref());
+            request.http.cache_name = name_of(&caches, request.http.cache_name.as_ref());
         });
         let caches = caches.into_iter().filter(|(id, _)| self.clears_cache(*id, same_user));
         let caches = caches.map(|(_, name)| step(StepKind::ClearCache(name)));

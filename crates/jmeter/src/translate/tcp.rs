@@ -54,7 +54,8 @@ impl Translator<'_> {
         ]);
         options.finish();
         // A TCP Sampler has no status that could be an error.
-        let mut seen = Request { status_errors: Some(false), ..Request::default() };
+        let mut seen = Request::default();
+        seen.http.status_errors = Some(false);
         let after = self.judged(held, &mut seen);
         self.refuse_looks(id, held, &[&HEADS[..], &MESSAGE, &SENT].concat());
         let before = Self::before_facts(&seen);

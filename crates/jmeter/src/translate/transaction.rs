@@ -54,7 +54,8 @@ impl Translator<'_> {
         if self.assumes_success(&held) {
             self.obstacle(id, "an assertion that ignores whether its samples failed");
         }
-        let mut seen = Request { status_errors: Some(false), ..Request::default() };
+        let mut seen = Request::default();
+        seen.http.status_errors = Some(false);
         let is_within = self.is_judging.replace(true);
         self.without_settings(|| self.checks(&held, &mut seen));
         self.is_judging.set(is_within);

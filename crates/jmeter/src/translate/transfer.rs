@@ -69,35 +69,36 @@ impl Translator<'_> {
         gathered: &mut Gathered,
         request: &mut Request,
     ) {
-        request.redirects = options.flag("HTTPSampler.follow_redirects").then_some(MOST_REDIRECTS);
+        request.http.redirects =
+            options.flag("HTTPSampler.follow_redirects").then_some(MOST_REDIRECTS);
         // A plain GET goes on as what it is in any case.
         let is_plain = match request.method.as_str() {
             "GET" => !options.flag("HTTPSampler.postBodyRaw"),
             method => method == "HEAD",
         };
-        request.redirect_to_get = (request.redirects.is_some() && !is_plain).then_some(true);
+        request.http.redirect_to_get =
+            (request.http.redirects.is_some() && !is_plain).then_some(true);
         if options.flag("HTTPSampler.auto_redirects") {
-            request.redirects = Some(MOST_REDIRECTS);
-            request.redirect_to_get = None;
-            request.redirect_cookies = request.cookies.map(|_| false);
+            request.http.redirects = Some(MOST_REDIRECTS);
+            request.http.redirect_to_get = None;
+            request.http.redirect_cookies = request.http.cookies.map(|_| false);
             match (request.method.as_str(), self.client(id, options)) {
                 ("GET" | "HEAD" | "POST", _) => {}
                 (method @ "DELETE", _) | (method, Client::Java) => {
                     self.obstacle(id, format!("redirects of {method} within the HTTP client"));
                 }
                 // Apache's client does not follow those of others.
-                _ => (request.redirects, request.redirect_cookies) = (None, None),
+                _ => (request.http.redirects, request.http.redirect_cookies) = (None, None),
             }
         }
         // JMeter follows them to whatever host they lead.
-        if request.redirects.is_some() {
+        if request.http.redirects.is_some() {
             self.any_host.set(true);
         }
-        request.cache = self.cache(held, gathered, &mut request.cache_name);
-        request.resources = self.resources(id, options, request.cache);
-        if request.method != "GET" {
-            request.cache = CacheUse::Off;
-        }
+        let cache = self.cache(held, gathered, &mut request.http.cache_name);
+        request.http.resources = self.resources(id, options, cache);
+        let is_cached = cache != CacheUse::Off && request.method == "GET";
+        request.http.cache = is_cached.then_some(cache);
         self.note_look_up(held, self.client(id, options));
     }
 
@@ -220,7 +221,8 @@ impl Translator<'_> {
                 let is_own = |name: &Template| name.source().eq_ignore_ascii_case("authorization");
                 let has_own = request.headers.iter().any(|(name, _)| is_own(name));
                 let auth = self.authorization(&reader);
-                request.auth = auth.filter(|auth| !has_own || !matches!(auth, Auth::Basic { .. }));
+                request.http.auth =
+                    auth.filter(|auth| !has_own || !matches!(auth, Auth::Basic { .. }));
                 reader.finish();
                 return;
             }

@@ -1,17 +1,11 @@
 //! What applies to every request that does not say otherwise.
 
-use serde_json::{Value, json};
+use std::collections::HashSet;
 
+use super::HttpOptions;
 use super::tags::{Tagged, Tags};
-use super::user_time::{TimeOfUser, UserTime};
-use super::{DEFAULT_PARALLEL, MAX_PARALLEL};
-use crate::keys::{
-    self, Bool, Chosen, Headers, Key, Keys, Like, Maybe, Of, OwnProxy, Positive, Short, ShortOr,
-    Size, Small, Templated, Union, record, words,
-};
-use crate::span::Spanned;
+use crate::keys::{Headers, record};
 use crate::template::Template;
-use crate::yaml::{Node, Reader};
 
 record! {
     /// What applies to every request that does not say otherwise. A scenario may have its own.
@@ -20,270 +14,25 @@ record! {
         /// Headers added unless the request has one of that name, or its body needs another.
         #[key([Headers])]
         pub headers: Vec<(Template, Template)>,
-        /// Timeouts: of the whole request, or of each of its phases.
-        #[key([ShortOr<Timeouts>])]
-        pub timeout: Timeouts,
-        /// Maximum number of redirects followed in one request.
-        #[key(default "0: a step is one request")]
-        pub redirects: Option<u32>,
-        /// Headers that follow a redirect to another origin, though they are credentials or Host;
-        /// `Authorization` is that of `auth` too.
-        #[key(default "none")]
-        pub redirect_headers: Option<Vec<Spanned<String>>>,
-        /// Whether `User-Agent` and `Accept` are sent where the plan gives no such header.
-        #[key(default "true")]
-        pub default_headers: Option<bool>,
-        /// Whether the cookies of responses are kept, and sent with later requests.
-        #[key(default "true")]
-        pub cookies: Option<bool>,
-        /// Name of the user's jar that they are in: each user has one of each name.
-        #[key(default "the jar without a name")]
-        pub cookie_jar: Option<String>,
-        /// Whether compressed responses are asked for (Accept-Encoding), and decompressed for the checks
-        /// and extracts that read them.
-        #[key(default "false")]
-        pub compression: Option<bool>,
-        /// Credentials.
-        pub auth: Option<Auth>,
-        /// Name of the client certificate that connections over TLS are made with, of `tls` in `connections`.
-        #[key(default "`cert` of `tls`")]
-        pub client_cert: Option<Template>,
-        /// HTTP proxy, as in `connections`, whatever `no_proxy` says there; `none`: requests go without; empty: as if it were
-        /// not given.
-        #[key([Maybe<Like<Templated, OwnProxy>>] default "`proxy` of `connections`")]
-        pub proxy: Option<Template>,
-        /// Local IP address that connections are made from; empty: as if it were not given.
-        #[key(default "`source_addresses` of `connections` in turn")]
-        pub source_address: Option<Template>,
-        /// Maximum number of bytes of a body; beyond it the request fails as `body_too_large`.
-        #[key([Maybe<Size>] default "any")]
-        pub max_body: Option<u64>,
-        /// Maximum number of decompressed bytes for each byte of a compressed body; the first MiB is free.
-        #[key([Maybe<Positive>] default "200")]
-        pub max_decompression_ratio: Option<u64>,
-        /// Whether a status of 400 and above is an error where no check of the request looks at
-        /// `status`.
-        #[key(default "true")]
-        pub status_errors: Option<bool>,
-        /// Whether a request is repeated on a new connection where the target had closed the old one before
-        /// it was delivered.
-        #[key(default "true")]
-        pub retry_stale: Option<bool>,
-        /// Whether requests carry a trace ID of their own (`traceparent`), by which the target's tracing
-        /// system knows them.
-        #[key(default "false")]
-        pub trace_context: Option<bool>,
-        /// What pages load as well: images, styles, scripts, frames and icons.
-        #[key([Maybe<ShortOr<Resources>>] default "false")]
-        pub resources: Option<Resources>,
+        /// How requests are made and judged.
+        #[key(flat)]
+        pub http: HttpOptions,
         /// Tags of every row, known before the run; those of a scenario, a group or a request take precedence.
         #[key([Tagged])]
         pub tags: Tags,
     }
 }
 
-record! {
-    /// The resources of a page (images, styles, scripts, frames, icons), loaded as a browser does.
-    #[derive(Debug, Clone, PartialEq)]
-    pub struct Resources as "resources" {
-        /// Whether they are loaded: a request may do without what the defaults ask for.
-        #[key(no)]
-        pub load: bool,
-        /// Maximum number of requests at the same time.
-        #[key([Small<1, MAX_PARALLEL>])]
-        pub limit: u32,
-        /// A regular expression that the URL of each must match.
-        pub include: Option<Spanned<String>>,
-        /// A regular expression that it must not match.
-        pub exclude: Option<Spanned<String>>,
-        /// Which hosts they are loaded from.
-        pub hosts: ResourceHosts,
-        /// Whether what styles name by `url(...)` is loaded, images and fonts: all of it, where a browser loads what the rules
-        /// that apply need.
-        pub css_urls: bool,
-        /// Whether users have a cache for them.
-        pub cache: CacheUse,
-        /// Whether they are requested with the headers of the page, in addition to those of `defaults`.
-        pub headers: bool,
-    }
-}
-
-impl Default for Resources {
-    fn default() -> Self {
-        Resources {
-            load: true,
-            limit: DEFAULT_PARALLEL,
-            include: None,
-            exclude: None,
-            hosts: ResourceHosts::default(),
-            css_urls: true,
-            cache: CacheUse::Full,
-            headers: false,
+impl Defaults {
+    /// A scenario's defaults over the plan's.
+    pub fn over(&self, plan: &Defaults) -> Defaults {
+        let named = |(name, _): &(Template, Template)| name.source().to_ascii_lowercase();
+        let has: HashSet<String> = self.headers.iter().map(named).collect();
+        let others = plan.headers.iter().filter(|header| !has.contains(&named(header)));
+        Defaults {
+            headers: self.headers.iter().chain(others).cloned().collect(),
+            http: self.http.or(&plan.http),
+            tags: plan.tags.iter().chain(&self.tags).cloned().collect(),
         }
     }
-}
-
-/// Whether they are loaded at all.
-impl Short for Resources {
-    type Form = Bool;
-    fn from_short(load: bool) -> Resources {
-        Resources { load, ..Resources::default() }
-    }
-    fn short(&self) -> Option<bool> {
-        (*self == Resources::from_short(self.load)).then_some(self.load)
-    }
-}
-
-/// Whether a user has a cache for what it asks for. It keeps what there is to know of responses, and no bodies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum CacheUse {
-    /// There is none.
-    #[default]
-    Off,
-    /// What is fresh is not asked for again, what is stale is asked for with conditions (RFC 9111).
-    Full,
-    /// Everything cached is requested conditionally, fresh or not.
-    Revalidate,
-}
-
-/// The form of a cache's use.
-pub(crate) struct UseOfCache;
-
-impl keys::Form for UseOfCache {
-    type Value = CacheUse;
-    fn shape() -> keys::Shape {
-        let about = "Everything cached is requested conditionally, fresh or not.";
-        keys::Shape::Either(vec![Bool::shape(), keys::Shape::Words(vec![("revalidate", about)])])
-    }
-    fn read(reader: &mut Reader, node: &Node) -> Option<CacheUse> {
-        if node.is_text("revalidate") {
-            return Some(CacheUse::Revalidate);
-        }
-        let is_full = Bool::read(reader, node)?;
-        Some(if is_full { CacheUse::Full } else { CacheUse::Off })
-    }
-    fn print(value: &CacheUse) -> Value {
-        match value {
-            CacheUse::Off => json!(false),
-            CacheUse::Full => json!(true),
-            CacheUse::Revalidate => json!("revalidate"),
-        }
-    }
-}
-
-impl keys::Plain for CacheUse {
-    type Form = UseOfCache;
-}
-
-words! {
-    /// From where resources are loaded.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-    pub enum ResourceHosts {
-        /// The host of the page.
-        #[default]
-        Same = "same",
-        /// All hosts that requests may go to.
-        All = "all",
-    }
-}
-
-record! {
-    /// Limits of time of a request; `None`: inherited, and in the end the engine's defaults.
-    #[derive(Debug, Clone, PartialEq, Default)]
-    pub struct Timeouts as "a timeout" {
-        /// Waiting for a connection of the plan's own pool.
-        #[key(default "60s")]
-        pub pool: Option<UserTime>,
-        /// Name lookup, connect and TLS handshake.
-        #[key(default "10s")]
-        pub connect: Option<UserTime>,
-        /// From the send to the first byte of the response.
-        #[key(default "any")]
-        pub first_byte: Option<UserTime>,
-        /// The whole request, redirects not included.
-        #[key(default "60s")]
-        pub total: Option<UserTime>,
-        /// The whole request with its redirects.
-        #[key(default "any")]
-        pub all: Option<UserTime>,
-    }
-}
-
-/// The limit of the whole request.
-impl Short for Timeouts {
-    type Form = TimeOfUser;
-    fn from_short(total: UserTime) -> Timeouts {
-        Timeouts { total: Some(total), ..Timeouts::default() }
-    }
-    fn short(&self) -> Option<UserTime> {
-        self.total.clone().filter(|total| *self == Timeouts::from_short(total.clone()))
-    }
-}
-
-/// Credentials of a request.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Auth {
-    /// RFC 7617.
-    Basic {
-        /// User name.
-        user: Template,
-        /// Password, masked in every output.
-        password: Template,
-    },
-    /// `Authorization: Bearer ...`, RFC 6750.
-    Bearer(Template),
-    /// RFC 7616: MD5, SHA-256, SHA-512-256 and their -sess variants, qop=auth and auth-int.
-    Digest {
-        /// User name.
-        user: Template,
-        /// Password, masked in every output.
-        password: Template,
-    },
-}
-
-record! {
-    /// A user name and a password.
-    #[derive(Debug, Clone, PartialEq, Default)]
-    pub struct Login as "a login" {
-        /// User name.
-        #[key(required)]
-        pub user: Template,
-        /// Password, masked in every output.
-        #[key(required)]
-        pub password: Template,
-    }
-}
-
-impl Union for Auth {
-    fn variants() -> Vec<Auth> {
-        let (user, password) = (Template::default(), Template::default());
-        let basic = Auth::Basic { user: user.clone(), password: password.clone() };
-        vec![basic, Auth::Bearer(Template::default()), Auth::Digest { user, password }]
-    }
-
-    fn keys(&mut self, keys: &mut Keys<'_>) {
-        let (name, about, user, password) = match self {
-            Auth::Bearer(token) => {
-                let about = "`Authorization: Bearer ...` (RFC 6750).";
-                return keys.key::<Templated>(token, Key::required("bearer", about));
-            }
-            Auth::Basic { user, password } => ("basic", "HTTP Basic (RFC 7617).", user, password),
-            Auth::Digest { user, password } => {
-                let about = "HTTP Digest (RFC 7616): MD5, SHA-256, SHA-512-256 and their -sess variants, qop=auth and \
-                             auth-int.";
-                ("digest", about, user, password)
-            }
-        };
-        let mut login = Login { user: user.clone(), password: password.clone() };
-        keys.key::<Of<Login>>(&mut login, Key::required(name, about));
-        (*user, *password) = (login.user, login.password);
-    }
-}
-
-impl keys::Choice for Auth {
-    const TITLE: &'static str = "auth";
-}
-
-impl keys::Plain for Auth {
-    type Form = Chosen<Auth>;
 }

@@ -10,6 +10,7 @@ mod connections;
 mod data;
 mod defaults;
 mod feeds;
+mod http_options;
 mod load;
 mod paced;
 mod plan;
@@ -30,8 +31,9 @@ pub use connections::{
     TlsVersion,
 };
 pub use data::{Advance, AtEnd, Csv, DataFormat, DataSource, Numbers, Pick, Share};
-pub use defaults::{Auth, CacheUse, Defaults, ResourceHosts, Resources, Timeouts};
+pub use defaults::Defaults;
 pub use feeds::{FeedLayout, JmeterGraphite, JmeterInfluxdb, JmeterSamples, PlanFeed};
+pub use http_options::{Auth, CacheUse, HttpOptions, ResourceHosts, Resources, Timeouts};
 pub use load::{Arrivals, Closed, End, Load, Open, Stage};
 pub use paced::{CountedBy, GroupSamples, Pace, PacedBy, Passes, Rendezvous, ThinkTime};
 pub use plan::{Bandwidth, OnError, Plan, Resolved, Scenario, Session, Target, Var, Warmup};

@@ -4,11 +4,11 @@ use serde_json::{Map, Value, json};
 
 use super::response::{Checks, Extracts};
 use super::tags::{Tagged, Tags};
-use super::{Auth, CacheUse, Check, Extract, Json, Resources, Timeouts};
+use super::{Check, Extract, HttpOptions, Json};
 use crate::keys::{
     self, Any, At, Choice, Chosen, Form, Headers, Key, Keys, Like, Looks, Maybe, Naming, NotEmpty,
-    Of, OwnProxy, Pairs, Plain, Positive, Record, RequestUrl, Shape, Short, ShortOr, Size,
-    Templated, Text, Union, Word, record, words,
+    Of, Pairs, Plain, Record, RequestUrl, Shape, Short, ShortOr, Size, Templated, Text, Union,
+    Word, record, words,
 };
 use crate::span::Spanned;
 use crate::template::Template;
@@ -43,84 +43,19 @@ record! {
         /// WHATWG Encoding Standard. What it does not have is sent as `?`.
         #[key([Maybe<At<Like<Text, NotEmpty>>>] default "utf-8")]
         pub charset: Option<Spanned<String>>,
-        /// Credentials.
-        #[key(default "those of `defaults`")]
-        pub auth: Option<Auth>,
-        /// Name of the client certificate that connections over TLS are made with, of `tls` in `connections`. Connections
-        /// are reused only with the same one.
-        #[key(default "as `defaults` says, otherwise `cert` of `tls`")]
-        pub client_cert: Option<Template>,
-        /// HTTP proxy of its own, as in `connections`, whatever `no_proxy` says there; `none`: it goes without; empty: as if it
-        /// were not given. Connections are reused only with the same one.
-        #[key([Maybe<Like<Templated, OwnProxy>>] default "as `defaults` says, otherwise `proxy` of `connections`")]
-        pub proxy: Option<Template>,
-        /// Local IP address that its connections are made from; empty: as if it were not given. Connections are
-        /// reused only with the same one.
-        #[key(default "as `defaults` says, otherwise `source_addresses` of `connections` in turn")]
-        pub source_address: Option<Template>,
-        /// Timeouts: of the whole request, or of each of its phases.
-        #[key([ShortOr<Timeouts>])]
-        pub timeout: Timeouts,
-        /// Maximum number of redirects followed.
-        #[key(default "as `defaults` says, otherwise 0")]
-        pub redirects: Option<u32>,
-        /// Whether any redirect of a method other than HEAD is followed by a GET without a body, and a 307 only of GET and HEAD;
-        /// otherwise that is so for 303, and for 301 and 302 of POST, and 307 and 308 keep method and body.
-        #[key(default "false")]
-        pub redirect_to_get: Option<bool>,
-        /// Headers that follow a redirect to another origin, though they are credentials or Host;
-        /// `Authorization` is that of `auth` too.
-        #[key(default "as `defaults` says, otherwise none")]
-        pub redirect_headers: Option<Vec<Spanned<String>>>,
-        /// Whether `User-Agent` and `Accept` are sent where the plan gives no such header.
-        #[key(default "as `defaults` says, otherwise true")]
-        pub default_headers: Option<bool>,
-        /// Whether the user's cookies go along, and those of the response are kept.
-        #[key(default "as `defaults` says, otherwise true")]
-        pub cookies: Option<bool>,
-        /// Name of the user's jar that they are in: each user has one of each name.
-        #[key(default "as `defaults` says, otherwise the jar without a name")]
-        pub cookie_jar: Option<String>,
+        /// How it is made and judged, where `defaults` may say it too.
+        #[key(flat)]
+        pub http: HttpOptions,
         /// The value of the header `Cookie` where the user has no cookie for the URL; no further than to the first
         /// URL's origin.
         #[key(default "none")]
         pub cookie_otherwise: Option<Template>,
-        /// Whether responses that lead on set cookies; otherwise only the last one does.
-        #[key(default "true")]
-        pub redirect_cookies: Option<bool>,
-        /// Whether the user has a cache for it, where it is a GET.
-        pub cache: CacheUse,
-        /// Name of that cache, which its resources share: each user has one of each name.
-        #[key(default "the cache without a name")]
-        pub cache_name: Option<String>,
-        /// Ask for compressed responses.
-        #[key(default "as `defaults` says, otherwise false")]
-        pub compression: Option<bool>,
-        /// Maximum number of bytes of the body, as received and as decompressed.
-        #[key([Maybe<Size>] default "as `defaults` says")]
-        pub max_body: Option<u64>,
-        /// Maximum number of decompressed bytes for each byte of a compressed body.
-        #[key([Maybe<Positive>] default "as `defaults` says, otherwise 200")]
-        pub max_decompression_ratio: Option<u64>,
         /// What becomes of the response's body.
         #[key(default "what checks and extracts need is kept")]
         pub response_body: Option<ResponseBody>,
-        /// Whether a status of 400 and above is an error where no check looks at `status`.
-        #[key(default "as `defaults` says, otherwise true")]
-        pub status_errors: Option<bool>,
-        /// Whether it is repeated on a new connection where the target had closed the old one.
-        #[key(default "as `defaults` says, otherwise true")]
-        pub retry_stale: Option<bool>,
-        /// Whether it carries a trace ID of its own (`traceparent`), unless `headers` has that. Requests that redirects
-        /// take belong to its trace, with a span each; what a page loads as well has traces of its own.
-        #[key(default "as `defaults` says, otherwise false")]
-        pub trace_context: Option<bool>,
         /// Whether it counts; one that does not is left out of all rows and totals, whatever its outcome.
         #[key(default "true")]
         pub counted: Option<bool>,
-        /// What the page loads as well.
-        #[key([Maybe<ShortOr<Resources>>] default "as `defaults` says, otherwise false")]
-        pub resources: Option<Resources>,
         /// Values taken from the response, in order.
         #[key([Extracts])]
         pub extract: Vec<Extract>,
@@ -540,6 +475,8 @@ impl Request {
 
 /// The form of a request that a step makes.
 pub(crate) fn keys(request: &mut Request, keys: &mut Keys<'_>) {
-    keys.title(Request::TITLE, "One exchange with the target, and the redirects that follow.");
+    let about = "One exchange with the target, and the redirects that follow. What it does not say and `defaults` may, from \
+                 `timeout` to `resources`, is as they say; the default is what holds where they do not either.";
+    keys.title(Request::TITLE, about);
     request.keys(keys);
 }

@@ -18,7 +18,8 @@ pub(super) struct Peak {
 impl Peak {
     /// The peak of a scenario.
     pub fn of(scenario: &Scenario, plan: &Plan) -> Peak {
-        let inherited = scenario.defaults.resources.as_ref().or(plan.defaults.resources.as_ref());
+        let inherited =
+            scenario.defaults.http.resources.as_ref().or(plan.defaults.http.resources.as_ref());
         Peak {
             requests: requests(&scenario.steps),
             at_once: at_once(&scenario.steps, &|own| connections(own, inherited), 1),
@@ -72,7 +73,7 @@ fn at_once<'s>(
 
 /// Connections of a request: those of the resources that its page loads, `inherited` unless it says otherwise.
 fn connections(request: &Request, inherited: Option<&Resources>) -> u64 {
-    let resources = request.resources.as_ref().or(inherited);
+    let resources = request.http.resources.as_ref().or(inherited);
     resources.filter(|own| own.load).map_or(1, |own| u64::from(own.limit))
 }
 

@@ -86,17 +86,9 @@ impl<'p> Compiler<'p> {
         })
     }
 
-    /// The credentials of a request, which may be those of the defaults.
-    pub(super) fn auth(&mut self, own: Option<&'p Auth>) -> Option<AuthOp> {
-        let inherited = self.defaults.auth.as_ref().filter(|_| own.is_none());
-        match inherited {
-            Some(Auth::Basic { user, password } | Auth::Digest { user, password }) => {
-                self.inherit_texts(&[user, password])?;
-            }
-            Some(Auth::Bearer(token)) => self.inherit_texts(&[token])?,
-            None => {}
-        }
-        Some(match own.or(inherited) {
+    /// The credentials of a request.
+    pub(super) fn auth(&mut self, auth: Option<&Auth>) -> Option<AuthOp> {
+        Some(match auth {
             None => AuthOp::None,
             Some(Auth::Basic { user, password }) => {
                 AuthOp::Basic { user: self.template(user)?, password: self.template(password)? }

@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 use squall_extract::Charset;
 use squall_metrics::RowKind;
-use squall_plan::model::{CacheUse, Request, ResponseBody, Timeouts};
+use squall_plan::model::{HttpOptions, Request, ResponseBody, Timeouts};
 use squall_plan::span::Spanned;
 
 use self::headers::{add_content_type, has_header};
@@ -33,6 +33,11 @@ pub(super) fn following(headers: &Option<Vec<Spanned<String>>>) -> HashSet<Strin
     headers.iter().flatten().map(|header| header.value.to_ascii_lowercase()).collect()
 }
 
+/// Whether a request carries a trace ID of its own: not where the plan gives the header.
+fn has_trace_context(http: &HttpOptions, headers: &[HeaderOp]) -> bool {
+    http.trace_context.unwrap_or(false) && !has_header(headers, TRACEPARENT)
+}
+
 /// What the plan says of a request whose name depends on what it does.
 fn source_of(request: &Request) -> String {
     match &request.name {
@@ -46,7 +51,8 @@ impl<'p> Compiler<'p> {
     pub(super) fn request(&mut self, request: &'p Request) -> Option<RequestOp> {
         let url = self.url(request)?;
         let name = self.request_name(request, &url)?;
-        let following = match &request.redirect_headers {
+        let http = self.inherit_http(&request.http)?;
+        let following = match &request.http.redirect_headers {
             None => self.following.clone(),
             own => Rc::new(following(own)),
         };
@@ -59,15 +65,14 @@ impl<'p> Compiler<'p> {
         framing::leave_type_to_body(&body, &mut headers);
         let mut headers = self.inherited_headers(headers, &request.body, &follows)?;
         add_content_type(&request.body, &mut headers);
-        let auth = self.auth(request.auth.as_ref())?;
+        let auth = self.auth(http.auth.as_ref())?;
         self.noticed = Default::default();
         self.response_body = request.response_body.as_ref();
         let post = self.post_of(&name, &source_of(request), &request.extract, &request.check)?;
         self.response_body = None;
         let noticed = std::mem::take(&mut self.noticed);
-        let status_errors = request.status_errors.or(self.defaults.status_errors).unwrap_or(true)
-            && !noticed.status;
-        let resources = self.resources(request, &name, &follows)?;
+        let status_errors = http.status_errors.unwrap_or(true) && !noticed.status;
+        let resources = self.resources(request, &http, &name, &follows)?;
         let reads_body = noticed.body || post.iter().any(PostOp::reads_body) || resources.is_some();
         if reads_body && request.response_body == Some(ResponseBody::Discard) {
             let message =
@@ -86,12 +91,12 @@ impl<'p> Compiler<'p> {
             }
             Some(ResponseBody::Discard | ResponseBody::Keep(_)) | None => None,
         };
-        let (limits, timeouts) = self.limits(request, reads_body)?;
+        let (limits, timeouts) = self.limits(request, &http, reads_body)?;
         let other_cookie = match &request.cookie_otherwise {
             Some(value) => Some(self.template(value)?),
             None => None,
         };
-        let via = self.via(request)?;
+        let via = self.via(&http)?;
         self.note_destination_of(&url, via.as_deref());
         let mut op = RequestOp {
             name,
@@ -102,14 +107,14 @@ impl<'p> Compiler<'p> {
             prepared: None,
             own_cookie: has_header(&headers, b"cookie: "),
             other_cookie,
-            trace_context: self.has_trace_context(request, &headers),
-            cookies: self.keeps_cookies(request),
-            jar: self.jar(request),
-            redirect_cookies: request.redirect_cookies.unwrap_or(true),
-            redirect_to_get: request.redirect_to_get.unwrap_or(false),
-            cache: if request.method == "GET" { request.cache } else { CacheUse::Off },
-            cache_number: self.stores.cache(request.cache_name.as_deref()),
-            default_headers: self.has_default_headers(request),
+            trace_context: has_trace_context(&http, &headers),
+            cookies: http.cookies.unwrap_or(true),
+            jar: self.stores.jar(http.cookie_jar.as_deref()),
+            redirect_cookies: http.redirect_cookies.unwrap_or(true),
+            redirect_to_get: http.redirect_to_get.unwrap_or(false),
+            cache: http.cache.filter(|_| request.method == "GET").unwrap_or_default(),
+            cache_number: self.stores.cache(http.cache_name.as_deref()),
+            default_headers: http.default_headers.unwrap_or(true),
             headers,
             query,
             body,
@@ -122,7 +127,7 @@ impl<'p> Compiler<'p> {
             timeouts,
             capture,
             sees_digest: matches!(request.response_body, Some(ResponseBody::Digest(_))),
-            retry_stale: self.retries_stale(request),
+            retry_stale: http.retry_stale.unwrap_or(true),
             counted: request.counted.unwrap_or(true),
             status_errors,
             post,
@@ -146,40 +151,13 @@ impl<'p> Compiler<'p> {
         charset.map(Some)
     }
 
-    /// Whether the user's cookies go along, and those of the response are kept.
-    fn keeps_cookies(&self, request: &Request) -> bool {
-        request.cookies.or(self.defaults.cookies).unwrap_or(true)
-    }
-
-    /// The number of the jar that they are in.
-    fn jar(&mut self, request: &Request) -> u16 {
-        let name = request.cookie_jar.as_ref().or(self.defaults.cookie_jar.as_ref());
-        self.stores.jar(name.map(String::as_str))
-    }
-
-    /// Whether `User-Agent` and `Accept` are sent where the plan has no such header.
-    fn has_default_headers(&self, request: &Request) -> bool {
-        request.default_headers.or(self.defaults.default_headers).unwrap_or(true)
-    }
-
-    /// Whether it is repeated on a new connection where the target had closed the old one.
-    fn retries_stale(&self, request: &Request) -> bool {
-        request.retry_stale.or(self.defaults.retry_stale).unwrap_or(true)
-    }
-
-    /// Whether it carries a trace ID of its own: not where the plan gives the header.
-    pub(super) fn has_trace_context(&self, request: &Request, headers: &[HeaderOp]) -> bool {
-        let is_asked = request.trace_context.or(self.defaults.trace_context).unwrap_or(false);
-        is_asked && !has_header(headers, TRACEPARENT)
-    }
-
     /// The bounds of a request, and those of time that its user decides; `None` after an error was noted.
     fn limits(
         &mut self,
         request: &Request,
+        http: &HttpOptions,
         reads_body: bool,
     ) -> Option<(Limits, Option<Box<TimeoutsOp>>)> {
-        let max_body = request.max_body.or(self.defaults.max_body);
         let keep = match request.response_body {
             Some(ResponseBody::Keep(bytes)) => bytes,
             Some(ResponseBody::Digest(_)) => 0,
@@ -187,30 +165,29 @@ impl<'p> Compiler<'p> {
             _ => 0,
         };
         let limits = Limits {
-            redirects: request.redirects.or(self.defaults.redirects).unwrap_or(0),
-            max_body: max_body.unwrap_or(if keep == u64::MAX {
+            redirects: http.redirects.unwrap_or(0),
+            max_body: http.max_body.unwrap_or(if keep == u64::MAX {
                 DEFAULT_KEPT_BODY
             } else {
                 u64::MAX
             }),
-            max_decompression_ratio: request
+            max_decompression_ratio: http
                 .max_decompression_ratio
-                .or(self.defaults.max_decompression_ratio)
                 .unwrap_or(DEFAULT_DECOMPRESSION_RATIO),
             keep,
-            compression: request.compression.or(self.defaults.compression).unwrap_or(false),
+            compression: http.compression.unwrap_or(false),
             ..Limits::NONE
         };
-        self.timed(limits, &request.timeout)
+        self.timed(limits, &http.timeout)
     }
 
     /// Limits with those of time; `None` after an error was noted.
     fn timed(
         &mut self,
         limits: Limits,
-        own: &Timeouts,
+        timeouts: &Timeouts,
     ) -> Option<(Limits, Option<Box<TimeoutsOp>>)> {
-        let timeouts = self.timeouts(own, &self.defaults.timeout)?;
+        let timeouts = self.timeouts(timeouts)?;
         Some(match timeouts.known(limits) {
             Some(limits) => (limits, None),
             None => (limits, Some(Box::new(timeouts))),

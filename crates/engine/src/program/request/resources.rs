@@ -2,12 +2,12 @@
 
 use squall_extract::Spec;
 use squall_metrics::RowKind;
-use squall_plan::model::{Body, Request, ResourceHosts, Resources, ResponseBody};
+use squall_plan::model::{Body, HttpOptions, Request, ResourceHosts, Resources, ResponseBody};
 use squall_plan::span::Spanned;
 use squall_plan::template::BoundTemplate;
 
 use super::headers::has_header;
-use super::{framing, source_of};
+use super::{framing, has_trace_context, source_of};
 use crate::program::compile::Compiler;
 use crate::program::ops::{BodyOp, FromOp, NameOp, PostOp, RequestOp, ResourcesOp, UrlOp};
 
@@ -20,11 +20,11 @@ impl<'p> Compiler<'p> {
     pub(super) fn resources(
         &mut self,
         request: &'p Request,
+        http: &HttpOptions,
         name: &NameOp,
         follows: &dyn Fn(&str) -> bool,
     ) -> Option<Option<Box<ResourcesOp>>> {
-        let resources = request.resources.as_ref().or(self.defaults.resources.as_ref());
-        let Some(resources) = resources.filter(|resources| resources.load) else {
+        let Some(resources) = http.resources.as_ref().filter(|resources| resources.load) else {
             return Some(None);
         };
         if let Some(ResponseBody::Discard | ResponseBody::Keep(_) | ResponseBody::Digest(_)) =
@@ -36,8 +36,8 @@ impl<'p> Compiler<'p> {
             return None;
         }
         let group = self.row_place(RowKind::Group);
-        let file = self.resource(request, name, resources, follows, false)?;
-        let document = self.resource(request, name, resources, follows, true)?;
+        let file = self.resource(request, http, name, resources, follows, false)?;
+        let document = self.resource(request, http, name, resources, follows, true)?;
         let mut pattern = |pattern: &Option<Spanned<String>>| match pattern {
             None => Some(None),
             Some(text) => {
@@ -65,6 +65,7 @@ impl<'p> Compiler<'p> {
     fn resource(
         &mut self,
         request: &'p Request,
+        http: &HttpOptions,
         name: &NameOp,
         resources: &Resources,
         follows: &dyn Fn(&str) -> bool,
@@ -84,7 +85,7 @@ impl<'p> Compiler<'p> {
         };
         framing::without_length(&mut own);
         let headers = self.inherited_headers(own, &Body::None, stay)?;
-        let (mut limits, timeouts) = self.limits(request, reads_body)?;
+        let (mut limits, timeouts) = self.limits(request, http, reads_body)?;
         limits.redirects = limits.redirects.max(RESOURCE_REDIRECTS);
         Some(RequestOp {
             name: NameOp::FromUrl,
@@ -95,19 +96,19 @@ impl<'p> Compiler<'p> {
             prepared: None,
             own_cookie: has_header(&headers, b"cookie: "),
             other_cookie: None,
-            trace_context: self.has_trace_context(request, &headers),
-            cookies: self.keeps_cookies(request),
-            jar: self.jar(request),
-            redirect_cookies: request.redirect_cookies.unwrap_or(true),
-            redirect_to_get: request.redirect_to_get.unwrap_or(false),
+            trace_context: has_trace_context(http, &headers),
+            cookies: http.cookies.unwrap_or(true),
+            jar: self.stores.jar(http.cookie_jar.as_deref()),
+            redirect_cookies: http.redirect_cookies.unwrap_or(true),
+            redirect_to_get: http.redirect_to_get.unwrap_or(false),
             cache: resources.cache,
-            cache_number: self.stores.cache(request.cache_name.as_deref()),
-            default_headers: self.has_default_headers(request),
+            cache_number: self.stores.cache(http.cache_name.as_deref()),
+            default_headers: http.default_headers.unwrap_or(true),
             headers,
             query: Vec::new(),
             body: BodyOp::None,
             charset: None,
-            auth: self.auth(request.auth.as_ref())?,
+            auth: self.auth(http.auth.as_ref())?,
             via: None,
             reads_sent: noticed.sent,
             auth_follows: false,
@@ -115,7 +116,7 @@ impl<'p> Compiler<'p> {
             timeouts,
             capture: None,
             sees_digest: false,
-            retry_stale: self.retries_stale(request),
+            retry_stale: http.retry_stale.unwrap_or(true),
             counted: true,
             status_errors,
             post,

@@ -35,11 +35,12 @@ impl<'p> Compiler<'p> {
         let reads_body = noticed.body || post.iter().any(PostOp::reads_body);
         let unread = if reads_body { DEFAULT_KEPT_BODY } else { u64::MAX };
         let limits = Limits {
-            max_body: tcp.max_body.or(self.defaults.max_body).unwrap_or(unread),
+            max_body: tcp.max_body.or(self.defaults.http.max_body).unwrap_or(unread),
             keep: if reads_body { u64::MAX } else { 0 },
             ..Limits::NONE
         };
-        let (limits, timeouts) = self.timed(limits, &tcp.timeout)?;
+        let (limits, timeouts) =
+            self.timed(limits, &tcp.timeout.or(&self.defaults.http.timeout))?;
         Some(TcpOp {
             name,
             place: self.row_place(RowKind::Request),

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use squall_plan::model::{Defaults, Request};
+use squall_plan::model::HttpOptions;
 use squall_plan::template::{Template, TemplatePart};
 use squall_wire::{Between, Destination, Origin, Proxy};
 
@@ -12,31 +12,23 @@ use crate::parts::url;
 use crate::program::compile::Compiler;
 use crate::program::ops::{UrlOp, ViaOp};
 
-impl<'p> Compiler<'p> {
+impl Compiler<'_> {
     /// What a request says of how its origin is reached; the outer `None` after an error was noted.
-    pub(super) fn via(&mut self, request: &'p Request) -> Option<Option<Box<ViaOp>>> {
-        let defaults: &'p Defaults = self.defaults;
-        let proxy = defaults.proxy.as_ref().filter(|_| request.proxy.is_none());
-        let client_cert = defaults.client_cert.as_ref().filter(|_| request.client_cert.is_none());
-        let inherited: Vec<&Template> = [proxy, client_cert].into_iter().flatten().collect();
-        self.inherit_texts(&inherited)?;
-        let client_cert = request.client_cert.as_ref().or(defaults.client_cert.as_ref());
-        let proxy = request.proxy.as_ref().or(defaults.proxy.as_ref());
-        let source = request.source_address.as_ref().or(defaults.source_address.as_ref());
-        self.via_op(client_cert, proxy, source)
+    pub(super) fn via(&mut self, http: &HttpOptions) -> Option<Option<Box<ViaOp>>> {
+        let (cert, proxy) = (http.client_cert.as_ref(), http.proxy.as_ref());
+        self.via_op(cert, proxy, http.source_address.as_ref())
     }
 
     /// The same for bytes over TCP, which know neither certificates nor proxies.
     pub(super) fn via_of_tcp(&mut self) -> Option<Option<Box<ViaOp>>> {
-        let defaults: &'p Defaults = self.defaults;
-        self.via_op(None, None, defaults.source_address.as_ref())
+        self.via_op(None, None, self.defaults.http.source_address.as_ref())
     }
 
     fn via_op(
         &mut self,
-        client_cert: Option<&'p Template>,
-        proxy: Option<&'p Template>,
-        source: Option<&'p Template>,
+        client_cert: Option<&Template>,
+        proxy: Option<&Template>,
+        source: Option<&Template>,
     ) -> Option<Option<Box<ViaOp>>> {
         let mut via = ViaOp {
             client_cert: self.optional(client_cert)?,
