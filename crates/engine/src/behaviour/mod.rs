@@ -21,8 +21,8 @@ use squall_plan::model::OnError;
 
 use self::others::Waiting;
 use self::stretch::Stretch;
+use crate::net::in_flight::Guard;
 use crate::program::{ExecOp, ParallelOp, Pc, RequestOp, Scenario, TcpOp};
-use crate::sample::in_flight::Guard;
 use crate::sample::{self, Moment, Sampled};
 use crate::user::{Core, OpenGroup, Strand, User};
 use crate::worker::Worker;

@@ -9,9 +9,9 @@ use squall_plan::template::BoundTemplate;
 
 use super::stretch::Stretch;
 use super::{Next, Task};
+use crate::net::in_flight::Guard;
 use crate::program::RendezvousOp;
 use crate::sample::Moment;
-use crate::sample::in_flight::Guard;
 use crate::turns::{Pass, Turn, Visit};
 use crate::user::{Core, Strand};
 use crate::worker::Worker;

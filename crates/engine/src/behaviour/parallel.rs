@@ -12,9 +12,9 @@ use squall_metrics::UserState;
 
 use super::join::Join;
 use super::{BUDGET, Next, Stretch, perform};
+use crate::net::in_flight::Guard;
 use crate::program::{Branch, ParallelOp, Pc, Program};
 use crate::sample::Moment;
-use crate::sample::in_flight::Guard;
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
 

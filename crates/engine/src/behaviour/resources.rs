@@ -15,15 +15,16 @@ use squall_plan::value::Value;
 use tokio::sync::Notify;
 
 use super::parallel;
+use crate::net::in_flight::Guard;
+use crate::net::origins::KnownOrigin;
 use crate::parts::cache::Lookup;
 use crate::post::OnTheWay;
 use crate::program::{PostOp, RequestOp, ResourcesOp};
-use crate::sample::in_flight::Guard;
 use crate::sample::resources::{Found, Item, ResourceSampler, look_up};
 use crate::sample::{self, Moment, Sampled};
 use crate::trace::{Tally, Trace};
 use crate::user::{Core, OpenGroup, Strand};
-use crate::worker::{KnownOrigin, Worker};
+use crate::worker::Worker;
 
 /// Frames within frames that are loaded.
 const FRAME_DEPTH: u32 = 3;

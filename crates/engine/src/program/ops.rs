@@ -13,7 +13,7 @@ use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
 use squall_wire::{BytesEnd, Fields};
 
-use super::scope::Intrinsic;
+use super::places::Intrinsic;
 use crate::parts::replace::Markers;
 
 /// A request, compiled.

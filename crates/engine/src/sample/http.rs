@@ -10,16 +10,17 @@ use squall_wire::{
 };
 
 use super::capture::Capture;
-use super::connections::{Borrowed, Carrier, Permit};
 use super::received::{Challenged, Received, received};
 use super::resources::{self, Known, Wanted};
 use super::route::{self, Form, Message, Route};
 use super::throttle::Throttled;
 use super::{Frame, SampleFailure, Sampler};
+use crate::net::origins::KnownOrigin;
+use crate::net::pools::{Borrowed, Carrier, Permit};
 use crate::parts::sent::Sent;
 use crate::program::{Limits, RequestOp};
 use crate::user::Core;
-use crate::worker::{KnownOrigin, Worker};
+use crate::worker::Worker;
 
 impl Sampler for RequestOp {
     fn name(&self) -> Option<u32> {
@@ -236,7 +237,7 @@ async fn attempt(
     }
     match exchanged {
         Ok(Ok(received)) => {
-            borrowed.give_back(user);
+            borrowed.give_back(&user.connections, user.iteration.get());
             Ok(received)
         }
         Ok(Err(error)) => {

@@ -4,24 +4,23 @@
 //! ([`tcp`]).
 
 mod body;
-pub(crate) mod bursts;
 mod capture;
-pub(crate) mod connections;
+mod connections;
 mod copy;
 mod exec;
 mod failure;
 mod frame;
 mod http;
-pub(crate) mod in_flight;
 mod received;
 pub(crate) mod resources;
 mod route;
 mod tcp;
-pub(crate) mod throttle;
+mod throttle;
 mod via;
 
 use squall_metrics::PlaceId;
 
+use crate::net::in_flight::InFlight;
 use crate::post::OnTheWay;
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
@@ -29,7 +28,6 @@ pub(crate) use failure::SampleFailure;
 use frame::Frame;
 pub(crate) use frame::note;
 pub(crate) use http::is_fresh;
-use in_flight::InFlight;
 use resources::Found;
 
 /// Performs one kind of sample.

@@ -10,7 +10,8 @@ use super::capture::Capture;
 use super::resources::{Within, content_type};
 use super::route::{self, Route};
 use super::{Frame, SampleFailure};
-use crate::long_body::{self, FoundAhead};
+use crate::found::FoundAhead;
+use crate::long_body;
 use crate::parts::auth::Challenge;
 use crate::program::{AuthOp, RequestOp};
 

@@ -16,12 +16,13 @@ use squall_wire::Response;
 
 use super::route::{self, Route};
 use super::{Frame, SampleFailure, Sampler, http};
+use crate::net::origins::KnownOrigin;
 use crate::parts::cache::{Condition, Fields, Lookup, Moments};
 use crate::parts::url;
 use crate::program::RequestOp;
 use crate::scope::UserScope;
 use crate::user::Core;
-use crate::worker::{KnownOrigin, Worker};
+use crate::worker::Worker;
 
 /// What is looked for in a reply.
 #[derive(Clone, Default)]

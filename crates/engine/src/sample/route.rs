@@ -10,17 +10,18 @@ use squall_wire::{Fields, Origin};
 use super::body;
 use super::failure::SampleFailure;
 use super::via;
+use crate::net::origins::KnownOrigin;
 use crate::parts::auth::Asking;
 use crate::parts::cache::Condition;
 use crate::parts::cookies::Site;
 use crate::parts::trace_context::{TRACEPARENT, TraceId};
 use crate::parts::{names, url};
+use crate::program::render::{self, Destination, END_OF_HEAD, FieldWriter, HeadWriter};
 use crate::program::{AuthOp, NameOp, Prepared, RequestOp, UrlOp};
-use crate::render::{self, Destination, END_OF_HEAD, FieldWriter, HeadWriter};
 use crate::scope::UserScope;
 use crate::scratch::Buffer;
 use crate::user::Core;
-use crate::worker::{KnownOrigin, Worker};
+use crate::worker::Worker;
 
 /// Most characters of a URL that an error shows.
 const MAX_SHOWN_URL: usize = 200;

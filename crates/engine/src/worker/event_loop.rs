@@ -14,10 +14,10 @@ use tokio::sync::watch;
 
 use super::Worker;
 use crate::behaviour;
+use crate::messages::Orders;
+use crate::net::in_flight::{Fired, InFlight};
 use crate::roster::{Action, Seat};
 use crate::rows::NoRow;
-use crate::run::Orders;
-use crate::sample::in_flight::Fired;
 use crate::user::{Strand, User};
 
 /// So many things that are due are done before what has arrived is taken. They are few, so that a worker that is behind
@@ -27,7 +27,7 @@ const BUDGET: u32 = 16;
 
 /// What a timer of the roster is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Timer {
+enum Timer {
     /// A deadline of an entry in flight may have passed.
     Deadline(u32),
     /// An entry in flight may go on.
@@ -221,9 +221,21 @@ impl Worker {
         self.recorder.self_metrics(|own| own.timer_delay.record_ns(now.saturating_sub(due)));
     }
 
-    pub(super) fn set_timer(&self, timer: Timer, due: u64) {
+    fn set_timer(&self, timer: Timer, due: u64) {
         self.roster.borrow_mut().set_timer(timer.id(), due);
         self.note_due(due);
+    }
+
+    /// Sets the deadlines of something in flight, and a timer if it needs one.
+    pub(crate) fn set_deadlines(&self, in_flight: &InFlight, phase: u64, total: u64) {
+        if let Some(due) = in_flight.set_deadlines(phase, total) {
+            self.set_timer(Timer::Deadline(in_flight.id), due);
+        }
+    }
+
+    /// Wakes something in flight at a time.
+    pub(crate) fn wake_at(&self, in_flight: &InFlight, at: u64) {
+        self.set_timer(Timer::Wake(in_flight.id), at);
     }
 
     /// A user of a closed workload begins.

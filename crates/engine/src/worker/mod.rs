@@ -8,9 +8,7 @@
 mod alarm;
 mod control;
 mod event_loop;
-mod held;
 mod open_files;
-mod origins;
 mod turn;
 
 use std::cell::{Cell, RefCell};
@@ -24,27 +22,26 @@ use squall_base::random::Random;
 use squall_load::Share;
 use squall_metrics::UserState;
 use squall_plan::value::Value;
-use squall_wire::{Client, Clock, LoopWaker, Shared};
+use squall_wire::{Client, Clock, LoopWaker, Origin, Shared};
 use tokio::sync::{Notify, watch};
 use tokio::task::LocalSet;
 
+use crate::messages::{Message, Orders};
+use crate::net::bursts::Bursts;
+use crate::net::in_flight::{InFlight, InFlightTable};
+use crate::net::origins::{Asked, KnownOrigin, Origins, SaidProxy};
+use crate::net::pools::Pools;
 use crate::parts::trace_context::TraceId;
 use crate::program::Program;
 use crate::record::{NameRegistry, Recorder};
 use crate::roster::{Part, Roster};
 use crate::rows::Rows;
-use crate::run::{Message, Orders};
-use crate::sample::bursts::Bursts;
-use crate::sample::connections::Pools;
-use crate::sample::in_flight::{InFlight, InFlightTable};
 use crate::scratch::{Buffer, Buffers};
 use crate::shared_values::SharedValues;
 use crate::together::Together;
 use crate::trace::{Exchange, Trace};
 use crate::user::{Core, User};
 use alarm::Alarm;
-use origins::Origins;
-pub(crate) use origins::{Asked, KnownOrigin};
 
 /// Where a run of one user leaves its variables.
 pub(crate) type LastVariables = Arc<Mutex<Vec<(String, Value)>>>;
@@ -325,16 +322,28 @@ impl Worker {
         *left = names.filter_map(value).chain(shared).collect();
     }
 
-    /// Sets the deadlines of something in flight, and a timer if it needs one.
-    pub(crate) fn set_deadlines(&self, in_flight: &InFlight, phase: u64, total: u64) {
-        if let Some(due) = in_flight.set_deadlines(phase, total) {
-            self.set_timer(event_loop::Timer::Deadline(in_flight.id), due);
-        }
+    /// An origin that the plan names, by its number in the program.
+    pub(crate) fn named_origin(&self, number: u32) -> Rc<KnownOrigin> {
+        self.origins.named(number)
     }
 
-    /// Wakes something in flight at a time.
-    pub(crate) fn wake_at(&self, in_flight: &InFlight, at: u64) {
-        self.set_timer(event_loop::Timer::Wake(in_flight.id), at);
+    /// An origin for a request that asks for this. Connections with a client certificate, through a proxy or
+    /// from an address of their own go to an origin of their own, so that no other request has them.
+    pub(crate) fn known_origin(&self, origin: Origin, asked: Asked) -> Rc<KnownOrigin> {
+        self.origins.known(&self.program, origin, asked)
+    }
+
+    /// An origin for a request that asks for this, from that for one which asks for nothing.
+    pub(crate) fn as_asked(&self, plain: &Rc<KnownOrigin>, asked: Asked) -> Rc<KnownOrigin> {
+        self.origins.as_asked(&self.program, plain, asked)
+    }
+
+    /// What a text says of a proxy.
+    ///
+    /// # Errors
+    /// It says nothing of one.
+    pub(crate) fn said_proxy(&self, text: &[u8]) -> Result<SaidProxy, String> {
+        self.origins.said_proxy(&self.program, text)
     }
 
     /// The ID of a new trace.
