@@ -14,6 +14,7 @@ use squall_plan::value::Value;
 use squall_wire::{Clock, Shared};
 use tokio::sync::watch;
 
+use crate::behaviour;
 use crate::messages::{ChangeKind, ChangeOrder, Command, LogLine, Message, Orders};
 use crate::profile::Shape;
 use crate::program::Program;
@@ -209,6 +210,7 @@ pub fn run(
                 orders,
                 trace: trace.clone(),
                 variables: variables.clone(),
+                start_user: behaviour::start,
             };
             let failed = messages.clone();
             let thread = std::thread::Builder::new().name(format!("worker-{index}"));

@@ -10,11 +10,14 @@ use squall_wire::{
 };
 
 use super::capture::Capture;
+use super::failure::SampleFailure;
+use super::frame::Frame;
+use super::page::Wanted;
 use super::received::{Challenged, Received, received};
-use super::resources::{self, Known, Wanted};
+use super::resources::{self, Known};
 use super::route::{self, Form, Message, Route};
+use super::sampler::Sampler;
 use super::throttle::Throttled;
-use super::{Frame, SampleFailure, Sampler};
 use crate::net::origins::KnownOrigin;
 use crate::net::pools::{Borrowed, Carrier, Permit};
 use crate::parts::sent::Sent;
@@ -56,7 +59,7 @@ impl Sampler for RequestOp {
         if self.cache == CacheUse::Off {
             return follow(frame, self, route).await;
         }
-        frame.wanted.keep(frame.worker.url(self, &route));
+        frame.wanted.keep(frame.worker.url(self, &route), resources::now());
         let conditions = match resources::look_up_request(frame.worker, frame.user, self, &route) {
             Known::Stale(conditions) => conditions,
             Known::Absent | Known::Fresh => Vec::new(),

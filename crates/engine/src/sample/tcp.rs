@@ -8,10 +8,13 @@ use squall_metrics::{ErrorKind, PlaceId};
 use squall_plan::model::{ByteForm, KeepOpen};
 use squall_wire::{BytesEnd, BytesOut, Delivery, Expect, Response, Times};
 
+use super::failure::SampleFailure;
+use super::frame::Frame;
 use super::http::connect;
-use super::route::{rendered, rendered_name};
+use super::rendered::{rendered, rendered_name};
+use super::sampler::Sampler;
 use super::throttle::Throttled;
-use super::{Frame, SampleFailure, Sampler, via};
+use super::via;
 use crate::found::FoundAhead;
 use crate::net::origins::{Asked, KnownOrigin};
 use crate::net::pools::{Borrowed, Carrier};

@@ -13,7 +13,6 @@ use squall_wire::LoopOwner;
 use tokio::sync::watch;
 
 use super::Worker;
-use crate::behaviour;
 use crate::messages::Orders;
 use crate::net::in_flight::{Fired, InFlight};
 use crate::roster::{Action, Seat};
@@ -170,7 +169,7 @@ impl Worker {
                 user.strand.due = due;
                 user.strand.waited = true;
                 self.note(&user.core, UserState::Ready, due);
-                self.spawn(user);
+                (self.start_user)(self, user);
             }
             Action::Dismiss { mut user, at } => {
                 let User { core, strand } = &mut *user;
@@ -248,7 +247,7 @@ impl Worker {
         user.strand.due = due;
         self.note_came(user.core.scenario());
         self.note_users();
-        self.spawn(user);
+        (self.start_user)(self, user);
     }
 
     /// An arrival of an open workload.
@@ -259,7 +258,7 @@ impl Worker {
         (user.strand.due, user.strand.waited, user.strand.arrived) = (due, true, true);
         self.note_came(user.core.scenario());
         self.note_users();
-        self.spawn(user);
+        (self.start_user)(self, user);
     }
 
     /// Books an arrival that has begun, or that never will because the run ends or its data does.
@@ -281,15 +280,15 @@ impl Worker {
         }
     }
 
-    /// Gives a user a task of its own. One that panics breaks the worker off: what it held is given
+    /// Runs what a user does in a task of its own. One that panics breaks the worker off: what it held is given
     /// back, but what it meant to do will not be done.
-    fn spawn(self: &Rc<Self>, user: Box<User>) {
+    pub(crate) fn spawn(self: &Rc<Self>, drive: impl Future<Output = ()> + 'static) {
         self.tasks.set(self.tasks.get() + 1);
         let task = Task(self.clone());
         tokio::task::spawn_local(async move {
             // What a user does is some 3 KiB, in a box of its own: tokio aligns tasks to lines of the cache, and glibc
             // gives out aligned memory that was freed again only in part, which took twice the memory of 40,000 users.
-            let mut drive = Box::pin(behaviour::drive(task.0.clone(), user));
+            let mut drive = Box::pin(drive);
             std::future::poll_fn(|cx| {
                 let polled = catch_unwind(AssertUnwindSafe(|| drive.as_mut().poll(cx)));
                 polled.unwrap_or_else(|panic| {

@@ -2,13 +2,14 @@
 //! nothing while they run but the names that are made on the way; once a second each hands over what it
 //! has recorded.
 //!
-//! The roster says what is due ([`crate::roster`]); a user that does something is owned by a task
-//! ([`crate::behaviour`]). So memory follows what is in flight, not the number of users.
+//! The roster says what is due ([`crate::roster`]); a user that does something is owned by a task, of which a worker
+//! only knows how it is started ([`StartUser`]). So memory follows what is in flight, not the number of users.
 
 mod alarm;
 mod control;
 mod event_loop;
 mod open_files;
+mod spans;
 mod turn;
 
 use std::cell::{Cell, RefCell};
@@ -70,7 +71,12 @@ pub(crate) struct Assignment {
     pub trace: Option<Trace>,
     /// Where the variables of a run of one user are left at its end.
     pub variables: Option<LastVariables>,
+    /// Starts what its users do.
+    pub start_user: StartUser,
 }
+
+/// Gives a user that can go on a task of its own ([`Worker::spawn`]).
+pub(crate) type StartUser = fn(&Rc<Worker>, Box<User>);
 
 /// State of a worker, shared by its tasks.
 pub(crate) struct Worker {
@@ -123,6 +129,7 @@ pub(crate) struct Worker {
     /// Loads that others wait for, and that are not done here.
     awaited: RefCell<Vec<u16>>,
     variables: Option<LastVariables>,
+    start_user: StartUser,
 }
 
 /// What a worker sleeps in, and what other threads wake it by, which know it by the numbers of its
@@ -229,6 +236,7 @@ impl Worker {
             shared_values: assignment.shared_values,
             awaited: RefCell::new(program.awaited_loads()),
             variables: assignment.variables,
+            start_user: assignment.start_user,
             program,
             clock,
             index,
