@@ -172,7 +172,7 @@ impl Worker {
                 (self.start_user)(self, user);
             }
             Action::Dismiss { mut user, at } => {
-                let User { core, strand } = &mut *user;
+                let User { core, strand, .. } = &mut *user;
                 self.cut_off_spans(core, strand);
                 self.note(&user.core, UserState::Finished, at);
                 self.note_left(user.core.scenario());
