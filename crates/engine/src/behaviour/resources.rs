@@ -14,16 +14,16 @@ use squall_plan::model::CacheUse;
 use squall_plan::value::Value;
 use tokio::sync::Notify;
 
-use super::parallel;
+use super::lanes;
+use crate::net::in_flight::Guard;
+use crate::net::origins::KnownOrigin;
 use crate::parts::cache::Lookup;
 use crate::post::OnTheWay;
 use crate::program::{PostOp, RequestOp, ResourcesOp};
-use crate::sample::in_flight::Guard;
-use crate::sample::resources::{Found, Item, ResourceSampler, look_up};
-use crate::sample::{self, Moment, Sampled};
+use crate::sample::{self, Found, Item, Moment, ResourceSampler, Sampled, look_up};
 use crate::trace::{Tally, Trace};
 use crate::user::{Core, OpenGroup, Strand};
-use crate::worker::{KnownOrigin, Worker};
+use crate::worker::Worker;
 
 /// Frames within frames that are loaded.
 const FRAME_DEPTH: u32 = 3;
@@ -35,8 +35,7 @@ pub(super) async fn load_page(
     core: &Core,
     strand: &mut Strand,
     in_flight: &Guard<'_>,
-    op: &RequestOp,
-    resources: &ResourcesOp,
+    (op, resources): (&RequestOp, &ResourcesOp),
     now: Moment,
 ) -> Moment {
     worker.note_begin(core, strand, now);
@@ -84,14 +83,14 @@ fn load<'a>(
     now: Moment,
 ) -> Pin<Box<dyn Future<Output = Moment> + 'a>> {
     Box::pin(async move {
-        parallel::open(worker, core, strand, now);
+        lanes::open(worker, core, strand, now);
         let strands: Vec<Strand> =
             (0..op.limit.min(RESOURCES_LIMIT)).map(|_| strand.branch()).collect();
         let loading = Loading {
             worker,
             core,
             op,
-            page_origin: found.origin().clone(),
+            page_origin: found.origin.clone(),
             page: worker.recorder.name_text(page),
             names: Default::default(),
             waiting: RefCell::default(),
@@ -107,7 +106,7 @@ fn load<'a>(
         };
         loading.add(found, Depth::default());
         let run = |strand| loading.lane(strand, now);
-        parallel::join(core, strands.into_iter().map(run)).await;
+        lanes::join(core, strands.into_iter().map(run)).await;
         loading.hand_over();
         let (failed, tally, end) = (loading.failed.get(), loading.tally.get(), loading.end.get());
         if failed {
@@ -117,7 +116,7 @@ fn load<'a>(
             strand.tally_mut().add(tally);
         }
         strand.due = end;
-        parallel::close(worker, core, strand, end)
+        lanes::close(worker, core, strand, end)
     })
 }
 

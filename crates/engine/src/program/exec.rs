@@ -7,7 +7,7 @@ use squall_plan::model::{Exec, Write};
 use squall_plan::span::Span;
 use squall_plan::template::Template;
 
-use super::compile::Compiler;
+use super::compiler::Compiler;
 use super::ops::{ExecOp, NameOp, WriteOp};
 
 /// Timeout of a program, where the plan gives none.

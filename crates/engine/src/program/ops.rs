@@ -13,7 +13,7 @@ use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
 use squall_wire::{BytesEnd, Fields};
 
-use super::scope::Intrinsic;
+use super::places::Intrinsic;
 use crate::parts::replace::Markers;
 
 /// A request, compiled.
@@ -26,8 +26,8 @@ pub(crate) struct RequestOp {
     pub step: Box<str>,
     pub method: Box<str>,
     pub url: UrlOp,
-    /// The whole request, where nothing in it depends on the user: the head, of which the last
-    /// `tail` bytes (the empty line and a body) come after what a user adds (cookies, digest).
+    /// The whole request, where nothing in it depends on the user. What a user adds (cookies, digest) goes
+    /// between the lines of its head and the empty line behind them.
     pub prepared: Option<Prepared>,
     /// Headers beside those that follow from the rest.
     pub headers: Vec<HeaderOp>,

@@ -13,8 +13,8 @@ use squall_plan::model::HashAlgorithm;
 use squall_wire::BodySink;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::SampleFailure;
-use super::route::rendered;
+use super::failure::SampleFailure;
+use super::rendered::rendered;
 use crate::parts::confined_file;
 use crate::program::{CaptureOp, RequestOp};
 use crate::scope::UserScope;

@@ -6,9 +6,11 @@ use std::pin::pin;
 use squall_metrics::{ErrorKind, PlaceId};
 use squall_plan::template::BoundTemplate;
 
-use super::in_flight::Cancel;
-use super::route::rendered_name;
-use super::{Frame, SampleFailure, Sampler};
+use super::failure::SampleFailure;
+use super::frame::Frame;
+use super::rendered::rendered_name;
+use super::sampler::Sampler;
+use crate::net::in_flight::Cancel;
 use crate::parts::exec;
 use crate::program::{ExecOp, NameOp, PostOp};
 use crate::scope::UserScope;

@@ -10,16 +10,20 @@ use squall_wire::{
 };
 
 use super::capture::Capture;
-use super::connections::{Borrowed, Carrier, Permit};
+use super::failure::SampleFailure;
+use super::frame::Frame;
+use super::page::Wanted;
 use super::received::{Challenged, Received, received};
-use super::resources::{self, Known, Wanted};
+use super::resources::{self, Known};
 use super::route::{self, Form, Message, Route};
+use super::sampler::Sampler;
 use super::throttle::Throttled;
-use super::{Frame, SampleFailure, Sampler};
+use crate::net::origins::KnownOrigin;
+use crate::net::pools::{Borrowed, Carrier, Permit};
 use crate::parts::sent::Sent;
 use crate::program::{Limits, RequestOp};
 use crate::user::Core;
-use crate::worker::{KnownOrigin, Worker};
+use crate::worker::Worker;
 
 impl Sampler for RequestOp {
     fn name(&self) -> Option<u32> {
@@ -55,7 +59,7 @@ impl Sampler for RequestOp {
         if self.cache == CacheUse::Off {
             return follow(frame, self, route).await;
         }
-        frame.wanted.keep(frame.worker.url(self, &route));
+        frame.wanted.keep(frame.worker.url(self, &route), resources::now());
         let conditions = match resources::look_up_request(frame.worker, frame.user, self, &route) {
             Known::Stale(conditions) => conditions,
             Known::Absent | Known::Fresh => Vec::new(),
@@ -236,7 +240,7 @@ async fn attempt(
     }
     match exchanged {
         Ok(Ok(received)) => {
-            borrowed.give_back(user);
+            borrowed.give_back(&user.connections, user.iteration.get());
             Ok(received)
         }
         Ok(Err(error)) => {

@@ -7,10 +7,12 @@ use squall_metrics::ErrorKind;
 use squall_wire::{Phase, Response, Times};
 
 use super::capture::Capture;
-use super::resources::{Within, content_type};
+use super::failure::SampleFailure;
+use super::frame::Frame;
+use super::page::{Within, content_type};
 use super::route::{self, Route};
-use super::{Frame, SampleFailure};
-use crate::long_body::{self, FoundAhead};
+use crate::found::FoundAhead;
+use crate::long_body;
 use crate::parts::auth::Challenge;
 use crate::program::{AuthOp, RequestOp};
 

@@ -1,158 +1,21 @@
 //! The resources of a page: looked for in a response while it lies in the worker's buffer, and each
 //! requested as a sample of its own, with what its user's cache knows of it.
 
-use std::borrow::Cow;
 use std::rc::Rc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use squall_extract::{
-    Body, ExtractError, Limits, PageResources, Resource, ResourceKind, page_cost_estimate,
-    page_resources, style_cost_estimate, style_resources,
-};
-use squall_metrics::PlaceId;
-use squall_plan::expr::Slot;
+use squall_extract::{ExtractError, PageResources};
 use squall_plan::model::CacheUse;
 use squall_wire::Response;
 
+use super::frame::Frame;
+use super::page::{Cached, Found, Item, Within, content_type};
 use super::route::{self, Route};
-use super::{Frame, SampleFailure, Sampler, http};
 use crate::parts::cache::{Condition, Fields, Lookup, Moments};
-use crate::parts::url;
 use crate::program::RequestOp;
 use crate::scope::UserScope;
 use crate::user::Core;
-use crate::worker::{KnownOrigin, Worker};
-
-/// What is looked for in a reply.
-#[derive(Clone, Default)]
-pub(crate) struct Wanted<'w> {
-    within: Within,
-    /// Of which URL it is the reply, if the cache keeps what there is to know of it.
-    cached: Option<Cached<'w>>,
-    /// Whether it is the reply to a page's resource: what extracts find in it is for the page to take.
-    pub is_of_page: bool,
-}
-
-/// A reply that the user's cache keeps.
-#[derive(Clone)]
-struct Cached<'w> {
-    url: Cow<'w, str>,
-    /// When it was asked for, in seconds since 1970.
-    requested: i64,
-    /// Whether the cache knows what it names too; of a page it does not.
-    with_names: bool,
-}
-
-/// In what references are looked for.
-#[derive(Clone, Copy, Default, PartialEq)]
-pub(super) enum Within {
-    #[default]
-    Nothing,
-    Page,
-    Style,
-}
-
-impl Within {
-    /// What it takes to look, as a rule.
-    pub(super) fn cost_estimate(self, body_bytes: usize) -> Duration {
-        match self {
-            Within::Nothing => Duration::ZERO,
-            Within::Page => page_cost_estimate(body_bytes),
-            Within::Style => style_cost_estimate(body_bytes),
-        }
-    }
-
-    /// The references in a response.
-    pub(super) fn read_response(
-        self,
-        response: &Response<'_>,
-    ) -> Option<Result<PageResources, ExtractError>> {
-        match self {
-            Within::Nothing => None,
-            _ => self.read(&Body::new(response.body, content_type(response))),
-        }
-    }
-
-    /// The references in a body.
-    pub(super) fn read(self, body: &Body<'_>) -> Option<Result<PageResources, ExtractError>> {
-        match self {
-            Within::Nothing => None,
-            Within::Page => Some(page_resources(body, Limits::default())),
-            Within::Style => {
-                Some(Ok(PageResources { base: None, resources: style_resources(body.text()) }))
-            }
-        }
-    }
-}
-
-/// What a response says that its body is.
-pub(super) fn content_type<'r>(response: &Response<'r>) -> &'r [u8] {
-    response.header("content-type").unwrap_or_default()
-}
-
-impl Wanted<'_> {
-    /// The resources of a page.
-    pub(super) fn page() -> Self {
-        Wanted { within: Within::Page, ..Wanted::default() }
-    }
-
-    /// That the cache keeps what there is to know of the reply to a request of the plan's.
-    pub(super) fn keep(&mut self, url: String) {
-        let url = Cow::Owned(url);
-        self.cached = Some(Cached { url, requested: now(), with_names: false });
-    }
-}
-
-/// What a reply names, and where it stands.
-#[derive(Debug)]
-pub(crate) struct Found {
-    origin: Rc<KnownOrigin>,
-    /// Path with query.
-    path: String,
-    page: Rc<PageResources>,
-    /// What extracts did not find in it, and seek in its resources.
-    pub sought: Vec<Slot>,
-}
-
-/// A resource that is to be loaded.
-#[derive(Debug, Clone)]
-pub(crate) struct Item {
-    pub kind: ResourceKind,
-    pub origin: Rc<KnownOrigin>,
-    /// Path with query.
-    pub path: String,
-    /// The whole URL.
-    pub url: String,
-}
-
-impl Found {
-    /// Where it was found.
-    pub(crate) fn origin(&self) -> &Rc<KnownOrigin> {
-        &self.origin
-    }
-
-    /// The resources with their places; those are left out that go by neither http nor https, or to
-    /// where requests may not go.
-    pub(crate) fn items(&self, worker: &Worker) -> Vec<Item> {
-        let page = &self.origin;
-        let on = Some((&page.origin, &*self.path));
-        let base = self.page.base.as_deref().and_then(|base| url::resolve(on, base).ok());
-        let on = base.as_ref().map_or(on, |base| Some((&base.origin, &*base.path)));
-        let item = |resource: &Resource| {
-            let location = url::resolve(on, &resource.reference).ok()?;
-            let origin = if location.origin == page.origin {
-                page.clone()
-            } else if worker.program.hosts.allows(&location.origin.host, location.origin.port) {
-                worker.known_origin(location.origin, page.asked.clone())
-            } else {
-                return None;
-            };
-            let url = format!("{}{}", origin.origin, location.path);
-            Some(Item { kind: resource.kind, origin, path: location.path, url })
-        };
-        self.page.resources.iter().filter_map(item).collect()
-    }
-}
+use crate::worker::Worker;
 
 impl Frame<'_> {
     /// In what resources are looked for, given a response.
@@ -282,7 +145,7 @@ pub(super) enum Known {
     Stale(Vec<Condition>),
 }
 
-fn route_of<'p, 'w>(
+pub(super) fn route_of<'p, 'w>(
     worker: &'w Worker,
     op: &RequestOp,
     item: &Item,
@@ -323,62 +186,7 @@ fn header(
     value.into()
 }
 
-fn now() -> i64 {
+pub(super) fn now() -> i64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.map_or(0, |now| now.as_secs() as i64)
-}
-
-/// The request of a resource.
-pub(crate) struct ResourceSampler<'a> {
-    pub op: &'a RequestOp,
-    pub item: &'a Item,
-    /// The name under which it is counted.
-    pub name: u32,
-    /// Whether its body may name other resources.
-    pub is_read: bool,
-    /// Whether credentials go along.
-    pub trusted: bool,
-    /// Whether the user's cache keeps what there is to know of it.
-    pub cached: bool,
-    /// What it is asked for with.
-    pub conditions: Vec<Condition>,
-}
-
-impl Sampler for ResourceSampler<'_> {
-    fn name(&self) -> Option<u32> {
-        Some(self.name)
-    }
-
-    fn step(&self) -> &str {
-        &self.op.step
-    }
-
-    fn kind(&self) -> &str {
-        "GET"
-    }
-
-    fn place(&self) -> PlaceId {
-        self.op.place
-    }
-
-    fn is_counted(&self) -> bool {
-        true
-    }
-
-    fn is_scheduled(&self) -> bool {
-        false
-    }
-
-    async fn perform<'f>(&'f self, frame: &mut Frame<'f>) -> Result<(), SampleFailure> {
-        let within = match (self.is_read, self.item.kind) {
-            (true, ResourceKind::Style) => Within::Style,
-            (true, ResourceKind::Frame) => Within::Page,
-            _ => Within::Nothing,
-        };
-        let url = Cow::Borrowed(&*self.item.url);
-        let cached = self.cached.then(|| Cached { url, requested: now(), with_names: true });
-        frame.wanted = Wanted { within, cached, is_of_page: true };
-        let route = route_of(frame.worker, self.op, self.item, &self.conditions, self.trusted);
-        http::follow(frame, self.op, route).await
-    }
 }

@@ -3,24 +3,26 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use squall_metrics::{ErrorKind, PlaceId};
+use squall_metrics::ErrorKind;
 use squall_plan::template::BoundTemplate;
 use squall_wire::{Fields, Origin};
 
 use super::body;
 use super::failure::SampleFailure;
+use super::rendered::{rendered, rendered_name};
 use super::via;
+use crate::net::origins::KnownOrigin;
 use crate::parts::auth::Asking;
 use crate::parts::cache::Condition;
 use crate::parts::cookies::Site;
 use crate::parts::trace_context::{TRACEPARENT, TraceId};
 use crate::parts::{names, url};
+use crate::program::render::{self, Destination, END_OF_HEAD, FieldWriter, HeadWriter};
 use crate::program::{AuthOp, NameOp, Prepared, RequestOp, UrlOp};
-use crate::render::{self, Destination, END_OF_HEAD, FieldWriter, HeadWriter};
 use crate::scope::UserScope;
 use crate::scratch::Buffer;
 use crate::user::Core;
-use crate::worker::{KnownOrigin, Worker};
+use crate::worker::Worker;
 
 /// Most characters of a URL that an error shows.
 const MAX_SHOWN_URL: usize = 200;
@@ -457,26 +459,4 @@ pub(super) fn site<'a>(origin: &'a Origin, path: &'a str) -> Site<'a> {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let now = now.map_or(0, |now| now.as_secs() as i64);
     Site { host: &origin.host, path, secure: origin.is_tls(), now }
-}
-
-/// The text of a template, in a buffer of the worker's.
-pub(super) fn rendered<'w>(
-    worker: &'w Worker,
-    template: &BoundTemplate,
-    scope: &UserScope<'_, '_>,
-) -> Result<Buffer<'w>, SampleFailure> {
-    let mut text = worker.buffers.take();
-    template.render(scope, &mut text)?;
-    Ok(text)
-}
-
-/// The name that a template gives, of a row at a place.
-pub(super) fn rendered_name(
-    worker: &Worker,
-    template: &BoundTemplate,
-    place: PlaceId,
-    scope: &UserScope<'_, '_>,
-) -> Result<u32, SampleFailure> {
-    let text = rendered(worker, template, scope)?;
-    Ok(worker.recorder.name(place, &names::limited(&String::from_utf8_lossy(&text))))
 }

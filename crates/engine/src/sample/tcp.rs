@@ -8,16 +8,20 @@ use squall_metrics::{ErrorKind, PlaceId};
 use squall_plan::model::{ByteForm, KeepOpen};
 use squall_wire::{BytesEnd, BytesOut, Delivery, Expect, Response, Times};
 
-use super::connections::{Borrowed, Carrier};
+use super::failure::SampleFailure;
+use super::frame::Frame;
 use super::http::connect;
-use super::route::{rendered, rendered_name};
+use super::rendered::{rendered, rendered_name};
+use super::sampler::Sampler;
 use super::throttle::Throttled;
-use super::{Frame, SampleFailure, Sampler, via};
-use crate::long_body::FoundAhead;
+use super::via;
+use crate::found::FoundAhead;
+use crate::net::origins::{Asked, KnownOrigin};
+use crate::net::pools::{Borrowed, Carrier};
 use crate::parts::{names, url};
 use crate::program::{Limits, NameOp, TcpOp, TcpTo};
 use crate::scope::UserScope;
-use crate::worker::{Asked, KnownOrigin, Worker};
+use crate::worker::Worker;
 
 impl Sampler for TcpOp {
     fn name(&self) -> Option<u32> {
@@ -193,7 +197,7 @@ impl TcpOp {
         match exchanged {
             Ok(Ok(received)) => {
                 if self.connection == KeepOpen::Keep {
-                    borrowed.give_back(user);
+                    borrowed.give_back(&user.connections, user.iteration.get());
                 }
                 Ok(received?)
             }

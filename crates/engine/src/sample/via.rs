@@ -7,11 +7,12 @@ use squall_metrics::ErrorKind;
 use squall_plan::template::BoundTemplate;
 
 use super::failure::SampleFailure;
-use super::route::rendered;
+use super::rendered::rendered;
+use crate::net::origins::{Asked, KnownOrigin};
 use crate::parts::{names, url};
 use crate::program::ViaOp;
 use crate::scope::UserScope;
-use crate::worker::{Asked, KnownOrigin, Worker};
+use crate::worker::Worker;
 
 /// An origin as a request asks for it, if it says anything of that.
 pub(super) fn asked(

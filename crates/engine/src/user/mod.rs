@@ -1,11 +1,12 @@
 //! A virtual user: plain data. While it waits it is nothing else; while it does something, a task of
 //! its worker owns it.
 //!
-//! It is a [`Core`], which all that it does at the same time shares, and a [`Strand`], the flow of its
-//! steps. A strand changes the core through cells, borrowed for no longer than one look: never over a
+//! It is a [`Core`], which all that it does at the same time shares, a [`Strand`], the flow of its steps, and a
+//! [`Cursor`], its place in what decides on them. A strand changes the core through cells, borrowed for no longer than one look: never over a
 //! wait.
 
 mod concurrency;
+mod cursor;
 mod strand;
 
 use std::cell::{Cell, OnceCell, Ref, RefCell, RefMut};
@@ -18,22 +19,25 @@ use squall_metrics::UserState;
 use squall_plan::expr::Slot;
 use squall_plan::value::Value;
 
+use crate::net::bandwidth::Bandwidths;
+use crate::net::pools::{Idle, Pools};
 use crate::parts::auth::Challenges;
 use crate::parts::cache::Cache;
 use crate::parts::cookies::Jar;
 use crate::parts::data::Row;
 use crate::program::{Place, Program};
 use crate::roster::{Seat, Seated};
-use crate::sample::connections::{Idle, Pools};
-use crate::sample::throttle::Bandwidths;
 use crate::shared_values::SharedValues;
 pub(crate) use concurrency::Concurrency;
+pub(crate) use cursor::Cursor;
 pub(crate) use strand::{OpenGroup, Strand};
 
 /// A virtual user.
 pub(crate) struct User {
     pub core: Core,
     pub strand: Strand,
+    /// Where it stands in what it does.
+    pub cursor: Cursor,
 }
 
 /// What everything that a user does shares.
@@ -153,6 +157,7 @@ impl User {
                 bandwidths: OnceCell::new(),
             },
             strand: Strand::default(),
+            cursor: Cursor::default(),
         }
     }
 }

@@ -7,7 +7,7 @@ use squall_plan::span::Spanned;
 use squall_plan::template::{BoundTemplate, Template};
 
 use crate::parts::replace::Markers;
-use crate::program::compile::Compiler;
+use crate::program::compiler::Compiler;
 use crate::program::ops::{BodyOp, FileOp, HeaderOp, PartOp};
 
 impl<'p> Compiler<'p> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use squall_plan::template::{Template, TemplatePart};
 use squall_plan::value::Value;
 
-use crate::program::compile::Compiler;
+use crate::program::compiler::Compiler;
 use crate::program::ops::{FileOp, NamedFile};
 
 impl<'p> Compiler<'p> {

@@ -7,7 +7,7 @@ use squall_plan::template::{BoundTemplate, Template, TemplatePart};
 
 use super::framing;
 use crate::parts::confined;
-use crate::program::compile::Compiler;
+use crate::program::compiler::Compiler;
 use crate::program::ops::{Across, AuthOp, HeaderOp};
 
 impl<'p> Compiler<'p> {

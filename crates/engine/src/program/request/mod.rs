@@ -9,29 +9,22 @@ mod tcp;
 mod url;
 mod via;
 
-use std::collections::HashSet;
 use std::rc::Rc;
 
 use squall_extract::Charset;
 use squall_metrics::RowKind;
 use squall_plan::model::{HttpOptions, Request, ResponseBody, Timeouts};
-use squall_plan::span::Spanned;
 
 use self::headers::{add_content_type, has_header};
-use super::compile::Compiler;
+use super::compiler::{Compiler, following};
 use super::ops::{CaptureOp, HeaderOp, Limits, PostOp, RequestOp, TimeoutsOp};
 use crate::parts::trace_context::TRACEPARENT;
-use crate::render;
+use crate::program::render;
 
 /// Most bytes of a body that something reads, where the plan gives no other limit.
 const DEFAULT_KEPT_BODY: u64 = 64 << 20;
 /// Most decompressed bytes for each byte of a compressed body: text compresses to a hundredth at best.
 const DEFAULT_DECOMPRESSION_RATIO: u64 = 200;
-
-/// The headers that follow redirects, in small letters.
-pub(super) fn following(headers: &Option<Vec<Spanned<String>>>) -> HashSet<String> {
-    headers.iter().flatten().map(|header| header.value.to_ascii_lowercase()).collect()
-}
 
 /// Whether a request carries a trace ID of its own: not where the plan gives the header.
 fn has_trace_context(http: &HttpOptions, headers: &[HeaderOp]) -> bool {

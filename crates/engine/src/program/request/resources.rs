@@ -8,7 +8,7 @@ use squall_plan::template::BoundTemplate;
 
 use super::headers::has_header;
 use super::{framing, has_trace_context, source_of};
-use crate::program::compile::Compiler;
+use crate::program::compiler::Compiler;
 use crate::program::ops::{BodyOp, FromOp, NameOp, PostOp, RequestOp, ResourcesOp, UrlOp};
 
 /// Most redirects of a resource, unless the page may follow more: as browsers have it.

@@ -9,7 +9,7 @@ use squall_wire::{Between, BytesEnd, Destination};
 
 use super::DEFAULT_KEPT_BODY;
 use crate::parts::{names, url};
-use crate::program::compile::Compiler;
+use crate::program::compiler::Compiler;
 use crate::program::ops::{Limits, NameOp, PostOp, TcpOp, TcpTo};
 
 impl<'p> Compiler<'p> {

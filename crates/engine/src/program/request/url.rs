@@ -9,7 +9,7 @@ use squall_plan::value::Value;
 use squall_wire::Origin;
 
 use crate::parts::{names, url};
-use crate::program::compile::Compiler;
+use crate::program::compiler::Compiler;
 use crate::program::ops::{NameOp, UrlOp};
 
 impl<'p> Compiler<'p> {

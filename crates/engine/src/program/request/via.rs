@@ -9,7 +9,7 @@ use squall_wire::{Between, Destination, Origin, Proxy};
 
 use crate::parts::proxy::ProxyChoice;
 use crate::parts::url;
-use crate::program::compile::Compiler;
+use crate::program::compiler::Compiler;
 use crate::program::ops::{UrlOp, ViaOp};
 
 impl Compiler<'_> {

@@ -5,7 +5,9 @@ use squall_wire::Response;
 
 use super::{Frame, POOL};
 use crate::post::AssertionResult;
-use crate::sample::{Moment, SampleFailure, Sampled, Sampler};
+use crate::sample::failure::SampleFailure;
+use crate::sample::sampled::{Moment, Sampled};
+use crate::sample::sampler::Sampler;
 use crate::trace::Tally;
 use crate::user::Strand;
 

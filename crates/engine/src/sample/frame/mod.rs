@@ -12,21 +12,23 @@ use squall_plan::expr::Slot;
 use squall_plan::value::Value;
 use squall_wire::{ConnectTimes, MAY_BE_RETRANSMITTED_NS, Phase, Response, Times};
 
-use crate::long_body::FoundAhead;
+use crate::found::FoundAhead;
+use crate::net::in_flight::InFlight;
+use crate::net::origins::KnownOrigin;
+use crate::net::pools::Place;
 use crate::parts::exec::Output;
 use crate::parts::sent::Sent;
 use crate::parts::trace_context::TraceId;
 use crate::post::{self, AssertionResult, Observation, OnTheWay, Placed};
 use crate::program::{self, CheckOp, ExecOp, PostOp, RequestOp};
 use crate::record::Outstanding;
-use crate::sample::connections::Place;
 use crate::sample::copy::Copy;
-use crate::sample::in_flight::InFlight;
-use crate::sample::resources::{Found, Wanted, content_type};
-use crate::sample::{Moment, SampleFailure};
+use crate::sample::failure::SampleFailure;
+use crate::sample::page::{Found, Wanted, content_type};
+use crate::sample::sampled::Moment;
 use crate::scope::{Reply, Said, UserScope};
 use crate::user::{Core, Strand};
-use crate::worker::{KnownOrigin, Worker};
+use crate::worker::Worker;
 
 /// Places in [`PHASES`].
 const POOL: usize = phase("pool");

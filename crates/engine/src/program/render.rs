@@ -15,11 +15,10 @@ use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
 use squall_wire::{Fields, Http, Proxy};
 
+use super::compiler::Compiler;
+use super::constant_scope::ConstantScope;
+use super::ops::{Across, AuthOp, BodyOp, HeaderOp, JsonOp, Prepared, RequestOp, UrlOp};
 use crate::parts::confined;
-use crate::program::{
-    Across, AuthOp, BodyOp, Compiler, HeaderOp, JsonOp, Prepared, RequestOp, UrlOp,
-};
-use crate::scope::ConstantScope;
 
 /// What identifies squall to servers.
 const USER_AGENT: &str = concat!("squall/", env!("CARGO_PKG_VERSION"));

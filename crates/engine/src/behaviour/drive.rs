@@ -1,0 +1,330 @@
+//! The driver: performs what a behaviour asks for, until its user waits, is free or gone.
+//!
+//! Several branches of a user at the same time all run within its task. Each has its own behaviour and strand, its own
+//! entry in flight and its own chance, so that what it draws does not depend on whose response comes first. What else
+//! a user has, they share.
+
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+
+use squall_base::random::Random;
+use squall_metrics::UserState;
+
+use super::next::{Answer, Behaviour, Call, Env, Next, Task};
+use super::{lanes, others, resources};
+use crate::net::in_flight::Guard;
+use crate::roster::After;
+use crate::sample::{self, Moment};
+use crate::user::{Core, Strand};
+use crate::worker::Worker;
+
+/// Steps, with samples counted as many, that a task may run before it lets others run: a loop
+/// that never waits must not keep its worker from seeing the end of the run.
+const BUDGET: u32 = 10_000;
+const SAMPLE_COST: u32 = 100;
+
+/// How a user gives up its task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// It does nothing until then.
+    Wait(UserState, u64),
+    /// It waits for an arrival.
+    Free,
+    /// It is no more.
+    Gone,
+}
+
+/// Runs a user until it rests. Returns how, and since when.
+pub(super) async fn run<B: Behaviour>(
+    worker: &Rc<Worker>,
+    core: &Core,
+    strand: &mut Strand,
+    behaviour: &mut B,
+) -> (Rest, u64) {
+    let in_flight = worker.in_flight.enter();
+    let mut flow = Flow::new(worker, core, strand, behaviour, &in_flight);
+    let mut now = Moment::at(worker.clock.now());
+    loop {
+        match flow.next(now.ready) {
+            Ok(task) => now = flow.perform(task, now).await,
+            Err(rest) => return (rest, now.ready),
+        }
+    }
+}
+
+/// One flow of a user's steps, at work.
+struct Flow<'f, 'p, B> {
+    worker: &'p Rc<Worker>,
+    core: &'p Core,
+    strand: &'f mut Strand,
+    behaviour: &'f mut B,
+    in_flight: &'f Guard<'p>,
+    budget: u32,
+    /// What the behaviour is told when it goes on.
+    answer: Answer<B>,
+}
+
+impl<'f, 'p, B: Behaviour> Flow<'f, 'p, B> {
+    fn new(
+        worker: &'p Rc<Worker>,
+        core: &'p Core,
+        strand: &'f mut Strand,
+        behaviour: &'f mut B,
+        in_flight: &'f Guard<'p>,
+    ) -> Self {
+        let (budget, answer) = (BUDGET, Answer::Ready);
+        Flow { worker, core, strand, behaviour, in_flight, budget, answer }
+    }
+
+    /// What a user does next, iteration by iteration; or how it rests.
+    fn next(&mut self, now: u64) -> Result<Task<'p, B>, Rest> {
+        let (worker, core) = (self.worker, self.core);
+        loop {
+            if !core.in_iteration.get() {
+                let ends = core.stopped.get() || worker.is_stopping();
+                if ends || !worker.begin_iteration(core, self.strand, now) {
+                    worker.count_arrival(self.strand, false);
+                    return Err(Rest::Gone);
+                }
+                self.answer = Answer::Begin;
+            }
+            match self.resume(now) {
+                Next::Go(task) => return Ok(task),
+                Next::Wait(until) => return Err(Rest::Wait(UserState::Think, until)),
+                Next::Gone => {
+                    worker.cut_off_spans(core, self.strand);
+                    return Err(Rest::Gone);
+                }
+                Next::Over => match worker.end_iteration(core, self.strand, now) {
+                    After::Now(_) if self.budget == 0 => return Ok(Task::Yield),
+                    After::Now(_) => self.budget -= 1,
+                    After::At(due) => return Err(Rest::Wait(UserState::Pacing, due)),
+                    After::Free => return Err(Rest::Free),
+                    After::Gone => return Err(Rest::Gone),
+                },
+            }
+        }
+    }
+
+    /// Runs the behaviour to where it has to wait, unless its user or its iteration has to end.
+    fn resume(&mut self, now: u64) -> Next<'p, B> {
+        let Flow { worker, core, .. } = *self;
+        core.elapsed.set(now.saturating_sub(worker.recorder.start()));
+        if core.stopped.get() || worker.is_stopping() {
+            return Next::Gone;
+        }
+        if self.strand.is_over || core.iteration_over.get() {
+            return Next::Over;
+        }
+        let answer = std::mem::replace(&mut self.answer, Answer::Ready);
+        let (strand, budget) = (&mut *self.strand, &mut self.budget);
+        let next = self.behaviour.resume(Env { worker, core, strand, budget, now }, answer);
+        if let Next::Wait(until) = next {
+            let wait = until.saturating_sub(now);
+            self.strand.thought = self.strand.thought.saturating_add(wait);
+        }
+        next
+    }
+
+    /// Performs what the behaviour asked for, from `now` on. Returns when it was done.
+    async fn perform(&mut self, task: Task<'p, B>, now: Moment) -> Moment {
+        let Flow { worker, core, in_flight, .. } = *self;
+        let end = match task {
+            Task::Sample(call) => self.sample(call, now).await,
+            Task::Join { branches, limit } => {
+                let joined = join(worker, core, self.strand, branches, limit, now);
+                let (branches, end) = joined.await;
+                self.answer = Answer::Joined(branches);
+                end
+            }
+            Task::Wait(waiting) => {
+                others::wait(worker, core, self.strand, in_flight, waiting, now).await
+            }
+            Task::Yield => {
+                self.budget = BUDGET;
+                tokio::task::yield_now().await;
+                Moment::at(worker.clock.now())
+            }
+        };
+        worker.advance_if_due(end.seen);
+        end
+    }
+
+    async fn sample(&mut self, call: Call<'p>, now: Moment) -> Moment {
+        let Flow { worker, core, in_flight, .. } = *self;
+        self.budget = self.budget.saturating_sub(SAMPLE_COST);
+        let strand = &mut *self.strand;
+        if let Call::Request(op) = call
+            && let Some(resources) = &op.resources
+        {
+            return resources::load_page(worker, core, strand, in_flight, (op, resources), now)
+                .await;
+        }
+        worker.note_begin(core, strand, now);
+        let sampled = match call {
+            Call::Request(op) => sample::sample(worker, core, strand, in_flight, op, now).await,
+            Call::Exec(op) => sample::sample(worker, core, strand, in_flight, op, now).await,
+            Call::Tcp(op) => sample::sample(worker, core, strand, in_flight, op, now).await,
+        };
+        worker.note_end(core, strand, &sampled)
+    }
+}
+
+/// The branches that have ended, and when all had.
+type Joined<'a, B> = Pin<Box<dyn Future<Output = (Vec<B>, Moment)> + 'a>>;
+
+/// Runs branches that `strand` came to at `now`, at most `limit` at a time.
+///
+/// A branch may come to branches itself: hence the box.
+fn join<'a, B: Behaviour + 'a>(
+    worker: &'a Rc<Worker>,
+    core: &'a Core,
+    strand: &'a mut Strand,
+    branches: Vec<B>,
+    limit: usize,
+    now: Moment,
+) -> Joined<'a, B> {
+    Box::pin(async move {
+        lanes::open(worker, core, strand, now);
+        let lanes = limit.min(branches.len());
+        let strands: Vec<Strand> = (0..lanes).map(|_| strand.branch()).collect();
+        let parallel = Parallel {
+            worker,
+            core,
+            waiting: RefCell::new((0..).zip(branches)),
+            ended: RefCell::default(),
+            seed: core.chance(),
+            end: Cell::new(now.ready),
+            strand: RefCell::new(strand),
+        };
+        lanes::join(core, strands.into_iter().map(|strand| parallel.lane(strand, now))).await;
+        let Parallel { end, strand, ended, .. } = parallel;
+        (ended.into_inner(), lanes::close(worker, core, strand.into_inner(), end.get()))
+    })
+}
+
+/// Branches that are being run, as many at a time as there are lanes.
+struct Parallel<'a, B> {
+    worker: &'a Rc<Worker>,
+    core: &'a Core,
+    /// The branches that nobody has begun, with their numbers.
+    waiting: RefCell<std::iter::Zip<std::ops::RangeFrom<u64>, std::vec::IntoIter<B>>>,
+    ended: RefCell<Vec<B>>,
+    seed: u64,
+    /// When the last of them ended.
+    end: Cell<u64>,
+    /// What they belong to.
+    strand: RefCell<&'a mut Strand>,
+}
+
+impl<B: Behaviour> Parallel<'_, B> {
+    /// Runs one branch after the other, as long as there are any.
+    async fn lane(&self, mut strand: Strand, mut now: Moment) {
+        let in_flight = self.worker.in_flight.enter();
+        while let Some((number, mut branch)) = self.begin() {
+            let chance = Random::of(self.seed, number, 0, 0);
+            let run = self.branch(&mut strand, &mut branch, &in_flight, now);
+            now = with_chance(self.core, chance, pin!(run)).await;
+            self.strand.borrow_mut().join(&mut strand);
+            self.ended.borrow_mut().push(branch);
+        }
+        // That of its last response, or until which it waited: what comes after is squall's own time.
+        self.end.set(self.end.get().max(strand.due));
+        let mut parent = self.strand.borrow_mut();
+        parent.due = self.end.get();
+        parent.waited &= strand.waited;
+        parent.arrived &= strand.arrived;
+    }
+
+    /// The next branch, and its number.
+    fn begin(&self) -> Option<(u64, B)> {
+        if self.core.is_ending() || self.worker.is_stopping() {
+            return None;
+        }
+        self.waiting.borrow_mut().next()
+    }
+
+    /// Runs a branch from `now` on. Returns when it ended.
+    async fn branch(
+        &self,
+        strand: &mut Strand,
+        behaviour: &mut B,
+        in_flight: &Guard<'_>,
+        mut now: Moment,
+    ) -> Moment {
+        let Parallel { worker, core, .. } = *self;
+        let mut flow = Flow::new(worker, core, strand, behaviour, in_flight);
+        loop {
+            match flow.resume(now.ready) {
+                Next::Go(task) => now = flow.perform(task, now).await,
+                Next::Wait(until) => {
+                    let due = self.wait(in_flight, now.ready, until).await;
+                    now = Moment::at(worker.clock.now());
+                    match due {
+                        Some(due) => (flow.strand.due, flow.strand.waited) = (due, true),
+                        None => flow.strand.due = now.ready, // and not when the wait would have been over
+                    }
+                }
+                // It ends with its user.
+                Next::Gone => {
+                    worker.cut_off_spans(core, flow.strand);
+                    core.stopped.set(true);
+                    return now;
+                }
+                Next::Over => {
+                    worker.end_groups(core, flow.strand, now.ready);
+                    return now;
+                }
+            }
+        }
+    }
+
+    /// Waits from `now` until `due`. Returns when it was due, which a pause makes later; `None`: the
+    /// user, or its iteration, ends before.
+    async fn wait(&self, in_flight: &Guard<'_>, now: u64, due: u64) -> Option<u64> {
+        let Parallel { worker, core, .. } = *self;
+        let wait = due.saturating_sub(now);
+        let due = worker.roster.borrow().without_pauses(now).saturating_add(wait);
+        let mut timer = None;
+        let ready = |_: &_| {
+            let now = worker.clock.now();
+            let (surplus, paused, time) = {
+                let roster = worker.roster.borrow();
+                let surplus = roster.is_surplus(core.seat);
+                (surplus, roster.is_paused(), roster.without_pauses(now))
+            };
+            if worker.is_stopping() || surplus {
+                core.stopped.set(true);
+            }
+            if core.is_ending() {
+                return Some(None);
+            }
+            let at = due.saturating_add(now - time);
+            if time >= due && !paused {
+                return Some(Some(at));
+            }
+            if !paused && timer.replace(at) != Some(at) {
+                worker.wake_at(in_flight, at);
+            }
+            None
+        };
+        in_flight.wait(ready).await
+    }
+}
+
+/// Runs a future with a chance of its own, which is its user's only while it is polled.
+async fn with_chance<F: Future>(
+    core: &Core,
+    mut chance: Random,
+    mut future: Pin<&mut F>,
+) -> F::Output {
+    poll_fn(|cx| {
+        let others = core.swap_chance(chance);
+        let polled = future.as_mut().poll(cx);
+        chance = core.swap_chance(others);
+        polled
+    })
+    .await
+}
