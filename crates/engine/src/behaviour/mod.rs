@@ -98,7 +98,7 @@ async fn perform(
     let end = match task {
         Task::Request(op) => {
             *budget = budget.saturating_sub(REQUEST_COST);
-            if let Some(resources) = &op.resources {
+            if let Some(resources) = &op.policy.resources {
                 return resources::load_page(worker, core, strand, in_flight, op, resources, now)
                     .await;
             }

@@ -6,6 +6,7 @@
 //! network, no clock.
 
 mod advise;
+mod call;
 mod compile;
 mod cookies;
 mod data;
@@ -13,6 +14,7 @@ mod exec;
 mod flow;
 mod inherited;
 mod judged;
+mod limits;
 mod literals;
 mod metric;
 mod ops;
@@ -20,6 +22,7 @@ mod patterns;
 mod post;
 mod print;
 mod request;
+mod samples;
 mod scenarios;
 mod scope;
 mod tags;
@@ -52,6 +55,10 @@ use crate::profile::{LoadProfile, Shape};
 use crate::shared_values::Values;
 
 pub use advise::advise;
+pub(crate) use call::{
+    Across, AuthOp, BodyOp, CallOp, ContentOp, FileOp, HeaderOp, MultipartKind, PartOp, Prepared,
+    UrlOp, ViaOp, ViaUse,
+};
 pub(crate) use compile::Compiler;
 pub use compile::{
     CompileOptions, DEFAULT_GRACEFUL_STOP, Refused, Section, compile, compile_or_refuse,
@@ -59,11 +66,12 @@ pub use compile::{
 pub(crate) use data::Feed;
 pub use data::Feeds;
 pub use judged::{Judged, Subjects, misjudged};
+pub(crate) use limits::{Limits, TimeoutsOp};
 pub(crate) use ops::{
-    Across, AuthOp, BodyOp, CaptureOp, CheckOp, CookieOp, CookiePlace, ExecOp, ExtractOp, FileOp,
-    FromOp, HeaderOp, JsonOp, Limits, LookOp, MetricOp, MultipartKind, NameOp, PartOp, PostOp,
-    Prepared, RequestOp, ResourcesOp, TcpOp, TcpTo, UrlOp, ViaOp, ViaUse, WriteOp,
+    CheckOp, CookieOp, CookiePlace, ExtractOp, FromOp, JsonOp, LookOp, MetricOp, NameOp, PostOp,
+    RowOp, WriteOp,
 };
+pub(crate) use samples::{CaptureOp, ExecOp, Policy, RequestOp, ResourcesOp, TcpOp, TcpTo};
 pub(crate) use scope::{Function, Intrinsic, Place};
 pub(crate) use times::think;
 

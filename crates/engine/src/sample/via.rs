@@ -7,7 +7,7 @@ use squall_metrics::ErrorKind;
 use squall_plan::template::BoundTemplate;
 
 use super::failure::SampleFailure;
-use super::route::rendered;
+use super::rendered::rendered;
 use crate::parts::{names, url};
 use crate::program::ViaOp;
 use crate::scope::UserScope;

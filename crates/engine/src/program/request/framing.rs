@@ -6,8 +6,8 @@ use squall_plan::model::{Body, Request};
 use squall_plan::span::Span;
 use squall_plan::template::{BoundTemplate, Template};
 
+use crate::program::call::{BodyOp, HeaderOp, MultipartKind};
 use crate::program::compile::Compiler;
-use crate::program::ops::{BodyOp, HeaderOp, MultipartKind};
 use crate::render;
 use crate::scope::ConstantScope;
 
