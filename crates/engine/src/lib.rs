@@ -5,15 +5,17 @@
 //! calls back; a [`Control`] ends a run from elsewhere.
 
 mod behaviour;
+mod found;
 #[doc(hidden)]
 pub mod fuzz;
 mod long_body;
+mod messages;
+mod net;
 mod parts;
 mod post;
 mod profile;
 mod program;
 mod record;
-mod render;
 mod roster;
 mod rows;
 mod run;
@@ -28,13 +30,14 @@ mod turns;
 mod user;
 mod worker;
 
+pub use messages::{ErrorExample, LogLine};
 pub use parts::trace_context::TraceId;
 pub use parts::url::host_name;
 pub use program::{
     CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Judged, Planned, Program, Refused, Section,
     Subjects, advise, compile, compile_or_refuse, misjudged,
 };
-pub use run::{Control, Ended, ErrorExample, Event, LogLine, RunOptions, run};
+pub use run::{Control, Ended, Event, RunOptions, run};
 pub use trace::{
     Exchange, ExchangeCopy, ExchangeFilter, Extracted, SeenGroup, Spares, StatedResponse, Tally,
     Trace,

@@ -4,11 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use squall_extract::{
-    Body, Documents, ExtractError, Extractor, Found, LONG_BODY, Limits, MatchChoice,
-};
+use squall_extract::{Body, Documents, Extractor, Found, LONG_BODY, Limits, MatchChoice};
 
-use crate::post::which;
+use crate::found::{FoundAhead, which};
 use crate::program::{ExtractOp, FromOp, PostOp};
 use crate::user::Core;
 
@@ -16,10 +14,6 @@ use crate::user::Core;
 const LONG_SEARCH: Duration = Duration::from_millis(10);
 /// Searches that take less than that are never long, not even in hostile bodies.
 const SHORT_SEARCH: Duration = Duration::from_millis(1);
-
-/// What was found ahead of post-processing: an entry for each operation, `None` for those that do not
-/// search the body.
-pub(crate) type FoundAhead = Vec<Option<Result<Found<'static>, ExtractError>>>;
 
 /// A search to be made.
 struct Search {
@@ -131,7 +125,7 @@ mod tests {
         let texts: Vec<String> = found
             .into_iter()
             .map(|found| match found.expect("a search").expect("no error") {
-                Found::One(item) => crate::post::item_value(&item).to_string(),
+                Found::One(item) => crate::found::item_value(&item).to_string(),
                 other => format!("{other:?}"),
             })
             .collect();

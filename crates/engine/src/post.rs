@@ -7,17 +7,16 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use squall_extract::{Documents, ExtractError, Extractor, Found, Item, Limits, Spec};
+use squall_extract::{Documents, ExtractError, Extractor, Found, Limits, Spec};
 use squall_metrics::ErrorKind;
 use squall_plan::expr::{EvalError, Slot};
-use squall_plan::model::Match;
 use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
 
-use crate::long_body::FoundAhead;
+use crate::found::{FoundAhead, item_value, text_value, which};
 use crate::parts::links;
 use crate::program::{CheckOp, ExtractOp, FromOp, PostOp, Program};
-use crate::scope::{Reply, UserScope, text_value};
+use crate::scope::{Reply, UserScope};
 use crate::user::Core;
 
 /// What the assertions of a request came to.
@@ -347,22 +346,4 @@ fn value_of(found: Result<Found<'_>, ExtractError>) -> Result<Option<Value>, Str
 fn default(program: &Program, user: &Core, extract: &ExtractOp) -> Option<Result<Value, String>> {
     let json = extract.default.as_ref()?;
     Some(json.value(&UserScope::new(program, user)).map_err(|error| error.to_string()))
-}
-
-pub(crate) fn which(which: Match) -> squall_extract::MatchChoice {
-    match which {
-        Match::First => squall_extract::MatchChoice::First,
-        Match::Nth(n) => squall_extract::MatchChoice::Nth(n),
-        Match::Last => squall_extract::MatchChoice::Last,
-        Match::All => squall_extract::MatchChoice::All,
-        Match::Random => squall_extract::MatchChoice::Random,
-    }
-}
-
-/// An extracted item as a value of the plan's expressions.
-pub(crate) fn item_value(item: &Item<'_>) -> Value {
-    match item {
-        Item::Bytes(bytes) => text_value(bytes),
-        Item::Json(json) => Value::from_json(json),
-    }
 }

@@ -1,53 +1,20 @@
 //! What templates and expressions see while a user runs: its variables, its rows of data, facts
 //! about it and about the answer in hand. Borrows everything, copies nothing.
 
-use std::cell::{OnceCell, Ref, RefCell};
+use std::cell::{OnceCell, Ref};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use squall_base::random::Random;
 use squall_extract::{Documents, Found, MatchChoice};
 use squall_plan::expr::{EvalError, FunctionId, Scope, Slot};
 use squall_plan::value::{Value, ValueRef};
 use squall_wire::Response;
 
+use crate::found::{item_value, text_value};
 use crate::parts::data::Row;
 use crate::parts::sent::Sent;
-use crate::program::{Function, Intrinsic, Place, Program};
+use crate::program::{Function, Intrinsic, Place, Program, now_unix_ms};
 use crate::shared_values::Values;
 use crate::user::{Core, UserFeed};
-
-/// What is known before the run: nothing but constants and chance.
-pub(crate) struct ConstantScope {
-    random: RefCell<Random>,
-}
-
-impl ConstantScope {
-    pub(crate) fn new(seed: u64) -> Self {
-        ConstantScope { random: RefCell::new(Random::new(seed)) }
-    }
-}
-
-impl Scope for ConstantScope {
-    fn variable(&self, _: Slot) -> ValueRef<'_> {
-        ValueRef::Null
-    }
-
-    fn is_set(&self, _: Slot) -> bool {
-        false
-    }
-
-    fn call(&self, _: FunctionId, _: &[Value]) -> Result<Value, EvalError> {
-        Err(EvalError::new("there is no response to look at before the run"))
-    }
-
-    fn random(&self) -> u64 {
-        self.random.borrow_mut().next_u64()
-    }
-
-    fn now_unix_ms(&self) -> i64 {
-        now_unix_ms()
-    }
-}
 
 /// A user, and the reply that it is looking at, if any. It borrows the user's variables: none can be set
 /// while it lives.
@@ -232,7 +199,7 @@ impl Scope for UserScope<'_, '_> {
                     .find_in(reply.documents, MatchChoice::First, 0)
                     .map_err(|error| EvalError::new(error.to_string()))?;
                 match found {
-                    Found::One(item) => crate::post::item_value(&item),
+                    Found::One(item) => item_value(&item),
                     _ => Value::Null,
                 }
             }
@@ -240,7 +207,7 @@ impl Scope for UserScope<'_, '_> {
                 let found = path
                     .find_in(reply.documents, MatchChoice::All, 0)
                     .map_err(|error| EvalError::new(error.to_string()))?;
-                Value::List(found.into_items().iter().map(crate::post::item_value).collect())
+                Value::List(found.into_items().iter().map(item_value).collect())
             }
             Function::IsJson => Value::Bool(reply.documents.is_json()),
             Function::IsXml => {
@@ -287,16 +254,4 @@ impl UserScope<'_, '_> {
             (_, None) => ValueRef::Null,
         }
     }
-}
-
-/// Bytes as a text, with what is not UTF-8 replaced.
-pub(crate) fn text_value(bytes: &[u8]) -> Value {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Value::Text(text.into()),
-        Err(_) => Value::Text(String::from_utf8_lossy(bytes).into()),
-    }
-}
-
-fn now_unix_ms() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64)
 }

@@ -9,7 +9,7 @@ use squall_plan::template::{BoundPart, BoundTemplate};
 use squall_plan::value::Value;
 
 use super::stretch::Stretch;
-use crate::long_body::FoundAhead;
+use crate::found::FoundAhead;
 use crate::post::{self, AssertionResult, OnTheWay};
 use crate::program::LookOp;
 use crate::sample;

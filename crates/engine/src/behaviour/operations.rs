@@ -8,8 +8,8 @@ use squall_plan::model::{StopScope, Think};
 use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
 
+use super::next::{Next, Task};
 use super::stretch::Stretch;
-use super::{Next, Task};
 use crate::parts::names;
 use crate::program::{self, GroupName, MetricOp, Op, Register, RequestOp, Scenario, Section};
 use crate::sample;

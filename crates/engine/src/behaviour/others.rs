@@ -7,30 +7,14 @@ use std::task::Waker;
 use squall_metrics::UserState;
 use squall_plan::template::BoundTemplate;
 
+use super::next::{Next, Task, Waiting};
 use super::stretch::Stretch;
-use super::{Next, Task};
+use crate::net::in_flight::Guard;
 use crate::program::RendezvousOp;
 use crate::sample::Moment;
-use crate::sample::in_flight::Guard;
-use crate::turns::{Pass, Turn, Visit};
+use crate::turns::Visit;
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
-
-/// What a user waits for.
-pub(super) enum Waiting {
-    Turn(Turn),
-    /// That others come, so many nanoseconds at most.
-    Visit(Visit, Option<u64>),
-}
-
-impl Waiting {
-    fn pass(&self) -> &Pass {
-        match self {
-            Waiting::Turn(turn) => turn.pass(),
-            Waiting::Visit(visit, _) => visit.pass(),
-        }
-    }
-}
 
 impl<'p> Stretch<'_, 'p> {
     /// Comes to a critical section. `None`: it is in it.

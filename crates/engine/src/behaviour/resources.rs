@@ -14,17 +14,16 @@ use squall_plan::model::CacheUse;
 use squall_plan::value::Value;
 use tokio::sync::Notify;
 
-use super::parallel;
+use super::lanes;
+use crate::net::in_flight::Guard;
+use crate::net::origins::KnownOrigin;
 use crate::parts::cache::Lookup;
 use crate::post::OnTheWay;
 use crate::program::{PostOp, RequestOp, ResourcesOp};
-use crate::sample::call::Call;
-use crate::sample::in_flight::Guard;
-use crate::sample::resources::{Found, Item, look_up};
-use crate::sample::{self, Moment, SampleHead, Sampled};
+use crate::sample::{self, Call, Found, Item, Moment, SampleHead, Sampled, look_up};
 use crate::trace::{Tally, Trace};
 use crate::user::{Core, OpenGroup, Strand};
-use crate::worker::{KnownOrigin, Worker};
+use crate::worker::Worker;
 
 /// Frames within frames that are loaded.
 const FRAME_DEPTH: u32 = 3;
@@ -85,14 +84,14 @@ fn load<'a>(
     now: Moment,
 ) -> Pin<Box<dyn Future<Output = Moment> + 'a>> {
     Box::pin(async move {
-        parallel::open(worker, core, strand, now);
+        lanes::open(worker, core, strand, now);
         let strands: Vec<Strand> =
             (0..op.limit.min(RESOURCES_LIMIT)).map(|_| strand.branch()).collect();
         let loading = Loading {
             worker,
             core,
             op,
-            page_origin: found.origin().clone(),
+            page_origin: found.origin.clone(),
             page: worker.recorder.name_text(page),
             names: Default::default(),
             waiting: RefCell::default(),
@@ -108,7 +107,7 @@ fn load<'a>(
         };
         loading.add(found, Depth::default());
         let run = |strand| loading.lane(strand, now);
-        parallel::join(core, strands.into_iter().map(run)).await;
+        lanes::join(core, strands.into_iter().map(run)).await;
         loading.hand_over();
         let (failed, tally, end) = (loading.failed.get(), loading.tally.get(), loading.end.get());
         if failed {
@@ -118,7 +117,7 @@ fn load<'a>(
             strand.tally_mut().add(tally);
         }
         strand.due = end;
-        parallel::close(worker, core, strand, end)
+        lanes::close(worker, core, strand, end)
     })
 }
 

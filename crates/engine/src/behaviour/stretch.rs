@@ -3,7 +3,7 @@
 use squall_base::random::Random;
 use squall_metrics::UserState;
 
-use super::{Next, Task};
+use super::next::{Next, Task};
 use crate::program::{Pc, Program};
 use crate::roster::{After, Begin};
 use crate::user::{Core, OpenGroup, Strand};

@@ -3,7 +3,7 @@
 use squall_metrics::UserState;
 use squall_plan::model::{PacedBy, Think};
 
-use super::Next;
+use super::next::Next;
 use super::stretch::Stretch;
 use crate::program::{PaceClock, PaceOp};
 use crate::user::Core;

@@ -8,8 +8,8 @@ use squall_plan::diagnostic::Diagnostic;
 use squall_plan::model::{Plan, Step, StepKind};
 use squall_plan::span::Span;
 
-use super::judged::{Recorded, recorded};
-use super::{Judged, Program};
+use super::compiled::Program;
+use super::judged::{Judged, Recorded, recorded};
 
 /// Warnings about a plan. `programs`: of setup, load and teardown; `judged`: what thresholds are about.
 pub fn advise(plan: &Plan, programs: &[&Program], judged: &[Judged<'_>]) -> Vec<Diagnostic> {

@@ -3,34 +3,8 @@
 use squall_plan::model::Cookie;
 use squall_plan::template::Template;
 
-use super::compile::Compiler;
+use super::compiler::Compiler;
 use super::ops::{CookieOp, CookiePlace};
-use crate::parts::numbered::Numbered;
-
-/// The names of jars and caches, whose numbers are their places from 1; 0 is the one without a name. Steps are fewer
-/// than numbers.
-#[derive(Debug, Default)]
-pub(super) struct Stores {
-    jars: Numbered<String>,
-    caches: Numbered<String>,
-}
-
-impl Stores {
-    /// The number of a jar.
-    pub(super) fn jar(&mut self, name: Option<&str>) -> u16 {
-        number(&mut self.jars, name)
-    }
-
-    /// The number of a cache.
-    pub(super) fn cache(&mut self, name: Option<&str>) -> u16 {
-        number(&mut self.caches, name)
-    }
-}
-
-fn number(names: &mut Numbered<String>, name: Option<&str>) -> u16 {
-    let Some(name) = name else { return 0 };
-    u16::try_from(names.number(name.to_owned()) + 1).unwrap_or(u16::MAX)
-}
 
 impl<'p> Compiler<'p> {
     /// Compiles a cookie to set; `None` after an error was noted.

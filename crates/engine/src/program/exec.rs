@@ -7,7 +7,7 @@ use squall_plan::model::{Exec, Write};
 use squall_plan::span::Span;
 use squall_plan::template::Template;
 
-use super::compile::Compiler;
+use super::compiler::Compiler;
 use super::ops::{NameOp, WriteOp};
 use super::samples::ExecOp;
 

@@ -9,11 +9,12 @@ use squall_plan::model::{
 };
 use squall_plan::span::Span;
 
-use super::compile::{Compiler, Section};
-use super::{
+use super::compiler::{Compiler, Section};
+use super::steps::{
     Branch, ExactOp, GroupName, Op, PaceClock, PaceOp, ParallelOp, PassCount, PassPart, PassesOp,
-    Pc, Register, RendezvousOp, nanos,
+    Pc, Register, RendezvousOp,
 };
+use crate::profile::nanos;
 
 /// Lays one list of steps flat.
 pub(super) struct Lowering<'c, 'p> {

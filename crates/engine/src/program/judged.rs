@@ -7,7 +7,8 @@ use squall_metrics::{Names, RowKey, RowKind, Selector};
 use squall_plan::diagnostic::{Diagnostic, nearest};
 use squall_plan::span::Span;
 
-use super::{GroupName, Op, Program, Scenario};
+use super::compiled::{Program, Scenario};
+use super::steps::{GroupName, Op};
 use crate::profile::LoadProfile;
 
 /// Errors that come with the name that was most likely meant: to find it takes a look at all.

@@ -4,7 +4,7 @@
 use squall_plan::expr::{BoundExpr, Expr};
 use squall_plan::value::Value;
 
-use super::compile::Compiler;
+use super::compiler::Compiler;
 
 impl Compiler<'_> {
     /// The condition of an `if` or a `while`; `None` after an error was noted.

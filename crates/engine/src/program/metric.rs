@@ -6,7 +6,7 @@ use squall_metrics::{MetricKey, MetricKind};
 use squall_plan::model;
 use squall_plan::template::BoundTemplate;
 
-use super::compile::{Compiler, Section};
+use super::compiler::{Compiler, Section};
 use super::ops::MetricOp;
 
 impl<'p> Compiler<'p> {

@@ -10,7 +10,7 @@ use squall_plan::model::Match;
 use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
 
-use super::scope::Intrinsic;
+use super::places::Intrinsic;
 
 /// What is done with a reply.
 #[derive(Debug)]

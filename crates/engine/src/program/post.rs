@@ -8,9 +8,9 @@ use squall_plan::template::{BoundTemplate, Template};
 
 use crate::parts::names;
 
-use super::compile::Compiler;
+use super::compiler::Compiler;
 use super::ops::{CheckOp, ExtractOp, FromOp, LookOp, NameOp, PostOp};
-use super::scope::Intrinsic;
+use super::places::Intrinsic;
 
 impl<'p> Compiler<'p> {
     /// Extracts, and then the checks that may look at what they found, of what has a name in results.

@@ -4,7 +4,11 @@ use std::fmt::{Display, Formatter, Result};
 
 use squall_base::units::counted;
 
-use super::{GroupName, NameOp, Op, PassPart, PostOp, Program, RequestOp, TcpTo, UrlOp};
+use super::call::UrlOp;
+use super::compiled::Program;
+use super::ops::{NameOp, PostOp};
+use super::samples::{RequestOp, TcpTo};
+use super::steps::{GroupName, Op, PassPart};
 use crate::profile::{LoadProfile, Shape};
 
 impl Display for Program {

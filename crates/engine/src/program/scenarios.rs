@@ -14,9 +14,8 @@ use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
 
 use super::Scenario;
-use super::compile::{Compiler, Section};
+use super::compiler::{Compiler, Section, following};
 use super::flow::Lowering;
-use super::request::following;
 use crate::profile::{LoadProfile, Member, Shape};
 
 impl<'p> Compiler<'p> {

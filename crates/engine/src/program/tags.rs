@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use squall_plan::span::Spanned;
 use squall_plan::template::Template;
 
-use super::compile::Compiler;
+use super::compiler::Compiler;
 
 /// The tags that there were before others were put on; `None`: none were.
 pub(super) type TagsBefore = Option<Vec<(String, String)>>;

@@ -7,7 +7,7 @@ use squall_plan::span::Span;
 use squall_plan::template::Template;
 use squall_wire::{Http, KeyStore, Origin};
 
-use super::compile::Compiler;
+use super::compiler::Compiler;
 use crate::parts::{proxy, url};
 
 impl Compiler<'_> {

@@ -8,9 +8,10 @@ use squall_plan::expr::{EvalError, Scope};
 use squall_plan::model::{Think, Thinking, Timeouts, UserTime};
 use squall_plan::template::BoundTemplate;
 
-use super::compile::Compiler;
+use super::compiler::Compiler;
 use super::limits::{Limits, TimeOp, TimeoutsOp};
-use super::{Op, nanos};
+use super::steps::Op;
+use crate::profile::nanos;
 
 /// Limits of time where the plan gives none.
 const DEFAULT_POOL: Duration = Duration::from_secs(60);

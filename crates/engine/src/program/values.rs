@@ -7,7 +7,7 @@ use squall_plan::model::{Json, Request};
 use squall_plan::template::{BoundTemplate, Template, TemplatePart};
 use squall_plan::value::Value;
 
-use super::compile::Compiler;
+use super::compiler::Compiler;
 use super::ops::{JsonOp, NameOp};
 use crate::parts::names;
 

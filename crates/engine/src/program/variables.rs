@@ -9,9 +9,10 @@ use squall_plan::secrets::sounds_secret;
 use squall_plan::span::Span;
 use squall_plan::value::{MAX_VARIABLES, Value};
 
-use super::compile::{Compiler, Section};
+use super::compiler::{Compiler, Section};
+use super::constant_scope::ConstantScope;
 use super::ops::JsonOp;
-use super::scope::Place;
+use super::places::Place;
 use crate::parts::url;
 
 /// What a variable of a scenario stands in place of.
@@ -167,7 +168,7 @@ impl<'p> Compiler<'p> {
 
     /// The value of something that may only depend on what is known before the run.
     fn fold(&mut self, json: &JsonOp, span: Span) -> Option<Value> {
-        let scope = crate::scope::ConstantScope::new(self.options.seed);
+        let scope = ConstantScope::new(self.options.seed);
         match (json.value_within(&scope, &self.budget), self.budget.exceeded()) {
             (Ok(value), _) => Some(value),
             (Err(_), Some(bound)) => {

@@ -22,9 +22,9 @@ use squall_metrics::{
 use squall_plan::secrets::{Excerpt, Secrets};
 use squall_plan::value::Value;
 
+use crate::messages::{ErrorExample, LogLine, Message};
 use crate::parts::secret_forms;
 use crate::program::Program;
-use crate::run::{ErrorExample, LogLine, Message};
 use crate::trace::Trace;
 use crate::user::OpenGroup;
 use effort::ThreadTime;

@@ -10,14 +10,15 @@ use squall_wire::{
 };
 
 use super::capture::Capture;
-use super::connections::{Borrowed, Carrier, Permit};
 use super::failure::SampleFailure;
 use super::frame::Frame;
 use super::message::{Form, Message};
 use super::throttle::Throttled;
+use crate::net::origins::KnownOrigin;
+use crate::net::pools::{Borrowed, Carrier, Permit};
 use crate::program::{CaptureOp, Limits};
 use crate::user::Core;
-use crate::worker::{KnownOrigin, Worker};
+use crate::worker::Worker;
 
 /// What is sent in an exchange, and what becomes of what comes back.
 pub(super) trait Exchange {
@@ -155,7 +156,7 @@ pub(super) async fn attempt<X: Exchange>(
     match exchanged {
         Ok(Ok(received)) => {
             if terms.keep_open {
-                borrowed.give_back(user);
+                borrowed.give_back(&user.connections, user.iteration.get());
             }
             Ok(received)
         }

@@ -12,8 +12,8 @@ use super::failure::SampleFailure;
 use crate::parts::confined_file;
 use crate::parts::multipart::{Content, OpenFile, Part, Pieces};
 use crate::parts::replace::Replaced;
+use crate::program::render::in_charset;
 use crate::program::{BodyOp, ContentOp, FileOp, MultipartKind, PartOp};
-use crate::render::in_charset;
 use crate::scope::UserScope;
 use crate::user::Core;
 

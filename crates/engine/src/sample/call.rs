@@ -9,15 +9,16 @@ use squall_wire::Origin;
 use super::failure::SampleFailure;
 use super::rendered::rendered;
 use super::via;
+use crate::net::origins::KnownOrigin;
 use crate::parts::cache::Condition;
 use crate::parts::cookies::Site;
 use crate::parts::trace_context::TraceId;
 use crate::parts::{names, url};
+use crate::program::render;
 use crate::program::{CallOp, ContentOp, Policy, Prepared, UrlOp};
-use crate::render;
 use crate::scope::UserScope;
 use crate::scratch::Buffer;
-use crate::worker::{KnownOrigin, Worker};
+use crate::worker::Worker;
 
 /// Most characters of a URL that an error shows.
 const MAX_SHOWN_URL: usize = 200;

@@ -11,12 +11,12 @@ use squall_plan::value::Value;
 
 use super::failure::SampleFailure;
 use super::frame::Frame;
-use super::in_flight::Cancel;
+use super::page::Found;
 use super::rendered;
-use super::resources::Found;
 use super::sampled::SampleHead;
 use super::sampler::Sampler;
-use crate::long_body::FoundAhead;
+use crate::found::FoundAhead;
+use crate::net::in_flight::Cancel;
 use crate::parts::exec::{self, Output};
 use crate::program::{ExecOp, PostOp};
 use crate::scope::{Reply, Said, UserScope};

@@ -4,7 +4,7 @@ use squall_metrics::ErrorKind;
 use squall_plan::expr::EvalError;
 use squall_wire::{Error, Phase};
 
-use super::in_flight::Cancel;
+use crate::net::in_flight::Cancel;
 
 /// Why a sample came to nothing, and how to say it.
 #[derive(Debug)]

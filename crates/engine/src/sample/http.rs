@@ -7,9 +7,10 @@ use super::attempt::{Attempt, attempt};
 use super::call::{Call, Target};
 use super::failure::SampleFailure;
 use super::frame::Frame;
+use super::page::{Found, Wanted};
 use super::received::{Challenged, HttpExchange, Received};
 use super::rendered;
-use super::resources::{Found, Wanted, look_up};
+use super::resources::{look_up, now};
 use super::sampled::SampleHead;
 use super::sampler::Sampler;
 use crate::parts::cache::Lookup;
@@ -76,7 +77,7 @@ impl RequestOp {
             if let Lookup::Stale(conditions) = look_up(worker, user, policy, &call, &url) {
                 call.conditions = conditions;
             }
-            wanted.keep(url);
+            wanted.keep(url, now());
         }
         Ok((call, wanted))
     }

@@ -6,7 +6,7 @@ use squall_extract::{Body, Documents, Limits};
 use squall_wire::Response;
 
 use super::frame::Frame;
-use super::resources::content_type;
+use super::page::content_type;
 use crate::parts::sent::Sent;
 use crate::scope::Reply;
 

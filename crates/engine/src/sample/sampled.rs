@@ -1,8 +1,8 @@
-//! What a sample is to those who take it, and what became of it.
+//! How a sample counts, when a user can go on, and what became of it.
 
 use squall_metrics::PlaceId;
 
-use super::resources::Found;
+use super::page::Found;
 use crate::post::OnTheWay;
 use crate::program::RowOp;
 

@@ -13,18 +13,19 @@ use super::capture::Capture;
 use super::failure::SampleFailure;
 use super::frame::Frame;
 use super::message::{Form, Message};
+use super::page::Found;
 use super::rendered::{self, rendered};
 use super::reply::Beside;
-use super::resources::Found;
 use super::sampled::SampleHead;
 use super::sampler::Sampler;
 use super::via;
-use crate::long_body::FoundAhead;
+use crate::found::FoundAhead;
+use crate::net::origins::{Asked, KnownOrigin};
 use crate::parts::{names, url};
 use crate::program::{Limits, TcpOp, TcpTo};
 use crate::scope::UserScope;
 use crate::user::Core;
-use crate::worker::{Asked, KnownOrigin, Worker};
+use crate::worker::Worker;
 
 impl<'p> Sampler<'p> for &'p TcpOp {
     fn head(&self) -> SampleHead<'p> {

@@ -8,10 +8,11 @@ use squall_plan::template::BoundTemplate;
 
 use super::failure::SampleFailure;
 use super::rendered::rendered;
+use crate::net::origins::{Asked, KnownOrigin};
 use crate::parts::{names, url};
 use crate::program::ViaOp;
 use crate::scope::UserScope;
-use crate::worker::{Asked, KnownOrigin, Worker};
+use crate::worker::Worker;
 
 /// An origin as a request asks for it, if it says anything of that.
 pub(super) fn asked(

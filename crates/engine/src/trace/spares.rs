@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Exchange;
+use super::exchange::Exchange;
 
 /// Most lots that are kept.
 const MOST_LOTS: usize = 16;

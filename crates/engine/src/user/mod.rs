@@ -18,14 +18,14 @@ use squall_metrics::UserState;
 use squall_plan::expr::Slot;
 use squall_plan::value::Value;
 
+use crate::net::bandwidth::Bandwidths;
+use crate::net::pools::{Idle, Pools};
 use crate::parts::auth::Challenges;
 use crate::parts::cache::Cache;
 use crate::parts::cookies::Jar;
 use crate::parts::data::Row;
 use crate::program::{Place, Program};
 use crate::roster::{Seat, Seated};
-use crate::sample::connections::{Idle, Pools};
-use crate::sample::throttle::Bandwidths;
 use crate::shared_values::SharedValues;
 pub(crate) use concurrency::Concurrency;
 pub(crate) use strand::{OpenGroup, Strand};

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::Worker;
+use crate::messages::{ChangeKind, Command, Orders};
 use crate::roster::{Change, Part};
-use crate::run::{ChangeKind, Command, Orders};
 
 impl Worker {
     pub(super) fn obey(&self, orders: &Orders) {

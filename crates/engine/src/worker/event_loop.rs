@@ -13,11 +13,10 @@ use squall_wire::LoopOwner;
 use tokio::sync::watch;
 
 use super::Worker;
-use crate::behaviour;
+use crate::messages::Orders;
+use crate::net::in_flight::{Fired, InFlight};
 use crate::roster::{Action, Seat};
 use crate::rows::NoRow;
-use crate::run::Orders;
-use crate::sample::in_flight::Fired;
 use crate::user::{Strand, User};
 
 /// So many things that are due are done before what has arrived is taken. They are few, so that a worker that is behind
@@ -27,7 +26,7 @@ const BUDGET: u32 = 16;
 
 /// What a timer of the roster is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Timer {
+enum Timer {
     /// A deadline of an entry in flight may have passed.
     Deadline(u32),
     /// An entry in flight may go on.
@@ -170,7 +169,7 @@ impl Worker {
                 user.strand.due = due;
                 user.strand.waited = true;
                 self.note(&user.core, UserState::Ready, due);
-                self.spawn(user);
+                (self.start_user)(self, user);
             }
             Action::Dismiss { mut user, at } => {
                 let User { core, strand } = &mut *user;
@@ -221,9 +220,21 @@ impl Worker {
         self.recorder.self_metrics(|own| own.timer_delay.record_ns(now.saturating_sub(due)));
     }
 
-    pub(super) fn set_timer(&self, timer: Timer, due: u64) {
+    fn set_timer(&self, timer: Timer, due: u64) {
         self.roster.borrow_mut().set_timer(timer.id(), due);
         self.note_due(due);
+    }
+
+    /// Sets the deadlines of something in flight, and a timer if it needs one.
+    pub(crate) fn set_deadlines(&self, in_flight: &InFlight, phase: u64, total: u64) {
+        if let Some(due) = in_flight.set_deadlines(phase, total) {
+            self.set_timer(Timer::Deadline(in_flight.id), due);
+        }
+    }
+
+    /// Wakes something in flight at a time.
+    pub(crate) fn wake_at(&self, in_flight: &InFlight, at: u64) {
+        self.set_timer(Timer::Wake(in_flight.id), at);
     }
 
     /// A user of a closed workload begins.
@@ -236,7 +247,7 @@ impl Worker {
         user.strand.due = due;
         self.note_came(user.core.scenario());
         self.note_users();
-        self.spawn(user);
+        (self.start_user)(self, user);
     }
 
     /// An arrival of an open workload.
@@ -247,7 +258,7 @@ impl Worker {
         (user.strand.due, user.strand.waited, user.strand.arrived) = (due, true, true);
         self.note_came(user.core.scenario());
         self.note_users();
-        self.spawn(user);
+        (self.start_user)(self, user);
     }
 
     /// Books an arrival that has begun, or that never will because the run ends or its data does.
@@ -269,15 +280,15 @@ impl Worker {
         }
     }
 
-    /// Gives a user a task of its own. One that panics breaks the worker off: what it held is given
+    /// Runs what a user does in a task of its own. One that panics breaks the worker off: what it held is given
     /// back, but what it meant to do will not be done.
-    fn spawn(self: &Rc<Self>, user: Box<User>) {
+    pub(crate) fn spawn(self: &Rc<Self>, drive: impl Future<Output = ()> + 'static) {
         self.tasks.set(self.tasks.get() + 1);
         let task = Task(self.clone());
         tokio::task::spawn_local(async move {
             // What a user does is some 3 KiB, in a box of its own: tokio aligns tasks to lines of the cache, and glibc
             // gives out aligned memory that was freed again only in part, which took twice the memory of 40,000 users.
-            let mut drive = Box::pin(behaviour::drive(task.0.clone(), user));
+            let mut drive = Box::pin(drive);
             std::future::poll_fn(|cx| {
                 let polled = catch_unwind(AssertUnwindSafe(|| drive.as_mut().poll(cx)));
                 polled.unwrap_or_else(|panic| {

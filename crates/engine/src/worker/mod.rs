@@ -2,15 +2,14 @@
 //! nothing while they run but the names that are made on the way; once a second each hands over what it
 //! has recorded.
 //!
-//! The roster says what is due ([`crate::roster`]); a user that does something is owned by a task
-//! ([`crate::behaviour`]). So memory follows what is in flight, not the number of users.
+//! The roster says what is due ([`crate::roster`]); a user that does something is owned by a task, of which a worker
+//! only knows how it is started ([`StartUser`]). So memory follows what is in flight, not the number of users.
 
 mod alarm;
 mod control;
 mod event_loop;
-mod held;
 mod open_files;
-mod origins;
+mod spans;
 mod turn;
 
 use std::cell::{Cell, RefCell};
@@ -24,27 +23,26 @@ use squall_base::random::Random;
 use squall_load::Share;
 use squall_metrics::UserState;
 use squall_plan::value::Value;
-use squall_wire::{Client, Clock, LoopWaker, Shared};
+use squall_wire::{Client, Clock, LoopWaker, Origin, Shared};
 use tokio::sync::{Notify, watch};
 use tokio::task::LocalSet;
 
+use crate::messages::{Message, Orders};
+use crate::net::bursts::Bursts;
+use crate::net::in_flight::{InFlight, InFlightTable};
+use crate::net::origins::{Asked, KnownOrigin, Origins, SaidProxy};
+use crate::net::pools::Pools;
 use crate::parts::trace_context::TraceId;
 use crate::program::Program;
 use crate::record::{NameRegistry, Recorder};
 use crate::roster::{Part, Roster};
 use crate::rows::Rows;
-use crate::run::{Message, Orders};
-use crate::sample::bursts::Bursts;
-use crate::sample::connections::Pools;
-use crate::sample::in_flight::{InFlight, InFlightTable};
 use crate::scratch::{Buffer, Buffers};
 use crate::shared_values::SharedValues;
 use crate::together::Together;
 use crate::trace::{Exchange, Trace};
 use crate::user::{Core, User};
 use alarm::Alarm;
-use origins::Origins;
-pub(crate) use origins::{Asked, KnownOrigin};
 
 /// Where a run of one user leaves its variables.
 pub(crate) type LastVariables = Arc<Mutex<Vec<(String, Value)>>>;
@@ -73,7 +71,12 @@ pub(crate) struct Assignment {
     pub trace: Option<Trace>,
     /// Where the variables of a run of one user are left at its end.
     pub variables: Option<LastVariables>,
+    /// Starts what its users do.
+    pub start_user: StartUser,
 }
+
+/// Gives a user that can go on a task of its own ([`Worker::spawn`]).
+pub(crate) type StartUser = fn(&Rc<Worker>, Box<User>);
 
 /// State of a worker, shared by its tasks.
 pub(crate) struct Worker {
@@ -126,6 +129,7 @@ pub(crate) struct Worker {
     /// Loads that others wait for, and that are not done here.
     awaited: RefCell<Vec<u16>>,
     variables: Option<LastVariables>,
+    start_user: StartUser,
 }
 
 /// What a worker sleeps in, and what other threads wake it by, which know it by the numbers of its
@@ -232,6 +236,7 @@ impl Worker {
             shared_values: assignment.shared_values,
             awaited: RefCell::new(program.awaited_loads()),
             variables: assignment.variables,
+            start_user: assignment.start_user,
             program,
             clock,
             index,
@@ -325,16 +330,28 @@ impl Worker {
         *left = names.filter_map(value).chain(shared).collect();
     }
 
-    /// Sets the deadlines of something in flight, and a timer if it needs one.
-    pub(crate) fn set_deadlines(&self, in_flight: &InFlight, phase: u64, total: u64) {
-        if let Some(due) = in_flight.set_deadlines(phase, total) {
-            self.set_timer(event_loop::Timer::Deadline(in_flight.id), due);
-        }
+    /// An origin that the plan names, by its number in the program.
+    pub(crate) fn named_origin(&self, number: u32) -> Rc<KnownOrigin> {
+        self.origins.named(number)
     }
 
-    /// Wakes something in flight at a time.
-    pub(crate) fn wake_at(&self, in_flight: &InFlight, at: u64) {
-        self.set_timer(event_loop::Timer::Wake(in_flight.id), at);
+    /// An origin for a request that asks for this. Connections with a client certificate, through a proxy or
+    /// from an address of their own go to an origin of their own, so that no other request has them.
+    pub(crate) fn known_origin(&self, origin: Origin, asked: Asked) -> Rc<KnownOrigin> {
+        self.origins.known(&self.program, origin, asked)
+    }
+
+    /// An origin for a request that asks for this, from that for one which asks for nothing.
+    pub(crate) fn as_asked(&self, plain: &Rc<KnownOrigin>, asked: Asked) -> Rc<KnownOrigin> {
+        self.origins.as_asked(&self.program, plain, asked)
+    }
+
+    /// What a text says of a proxy.
+    ///
+    /// # Errors
+    /// It says nothing of one.
+    pub(crate) fn said_proxy(&self, text: &[u8]) -> Result<SaidProxy, String> {
+        self.origins.said_proxy(&self.program, text)
     }
 
     /// The ID of a new trace.

@@ -8,7 +8,7 @@ use squall_plan::template::{BoundTemplate, Template};
 
 use crate::parts::replace::Markers;
 use crate::program::call::{BodyOp, FileOp, HeaderOp, PartOp};
-use crate::program::compile::Compiler;
+use crate::program::compiler::Compiler;
 
 impl<'p> Compiler<'p> {
     /// Compiles a body. `headers`: those that the request has of its own, which may name the boundary of its parts.

@@ -7,9 +7,9 @@ use squall_plan::span::Span;
 use squall_plan::template::{BoundTemplate, Template};
 
 use crate::program::call::{BodyOp, HeaderOp, MultipartKind};
-use crate::program::compile::Compiler;
-use crate::render;
-use crate::scope::ConstantScope;
+use crate::program::compiler::Compiler;
+use crate::program::constant_scope::ConstantScope;
+use crate::program::render;
 
 const CONTENT_LENGTH: &[u8] = b"content-length: ";
 const CONTENT_TYPE: &[u8] = b"content-type: ";

@@ -8,7 +8,7 @@ use squall_plan::template::{BoundTemplate, Template, TemplatePart};
 use super::framing;
 use crate::parts::confined;
 use crate::program::call::{Across, AuthOp, HeaderOp};
-use crate::program::compile::Compiler;
+use crate::program::compiler::Compiler;
 
 impl<'p> Compiler<'p> {
     /// The headers that a request has of its own.

@@ -9,32 +9,25 @@ mod tcp;
 mod url;
 mod via;
 
-use std::collections::HashSet;
 use std::rc::Rc;
 
 use squall_extract::Charset;
 use squall_metrics::RowKind;
 use squall_plan::model::{CacheUse, Request, ResponseBody, Timeouts};
-use squall_plan::span::Spanned;
 
 use self::headers::{add_content_type, has_header};
 use super::call::{AuthOp, CallOp, ContentOp, HeaderOp};
-use super::compile::{Compiler, Noticed};
+use super::compiler::{Compiler, Noticed, following};
 use super::limits::{Limits, TimeoutsOp};
 use super::ops::{NameOp, PostOp, RowOp};
 use super::samples::{CaptureOp, Policy, RequestOp};
 use crate::parts::trace_context::TRACEPARENT;
-use crate::render;
+use crate::program::render;
 
 /// Most bytes of a body that something reads, where the plan gives no other limit.
 const DEFAULT_KEPT_BODY: u64 = 64 << 20;
 /// Most decompressed bytes for each byte of a compressed body: text compresses to a hundredth at best.
 const DEFAULT_DECOMPRESSION_RATIO: u64 = 200;
-
-/// The headers that follow redirects, in small letters.
-pub(super) fn following(headers: &Option<Vec<Spanned<String>>>) -> HashSet<String> {
-    headers.iter().flatten().map(|header| header.value.to_ascii_lowercase()).collect()
-}
 
 /// What the plan says of a request whose name depends on what it does.
 fn source_of(request: &Request) -> String {

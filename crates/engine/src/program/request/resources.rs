@@ -7,7 +7,7 @@ use squall_plan::span::Spanned;
 
 use super::{framing, source_of};
 use crate::program::call::ContentOp;
-use crate::program::compile::Compiler;
+use crate::program::compiler::Compiler;
 use crate::program::ops::{FromOp, NameOp, PostOp};
 use crate::program::samples::{Policy, ResourcesOp};
 

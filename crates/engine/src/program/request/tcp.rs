@@ -9,7 +9,7 @@ use squall_wire::{Between, BytesEnd, Destination};
 
 use super::DEFAULT_KEPT_BODY;
 use crate::parts::{names, url};
-use crate::program::compile::Compiler;
+use crate::program::compiler::Compiler;
 use crate::program::limits::Limits;
 use crate::program::ops::{NameOp, PostOp};
 use crate::program::samples::{TcpOp, TcpTo};

@@ -10,7 +10,7 @@ use squall_wire::Origin;
 
 use crate::parts::{names, url};
 use crate::program::call::UrlOp;
-use crate::program::compile::Compiler;
+use crate::program::compiler::Compiler;
 use crate::program::ops::NameOp;
 
 impl<'p> Compiler<'p> {

@@ -6,7 +6,7 @@ use squall_wire::Response;
 use super::Frame;
 use crate::post::AssertionResult;
 use crate::sample::failure::SampleFailure;
-use crate::sample::resources::Found;
+use crate::sample::page::Found;
 use crate::sample::sampled::{SampleHead, Sampled};
 use crate::trace::Tally;
 use crate::user::Strand;

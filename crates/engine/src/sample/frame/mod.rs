@@ -13,19 +13,20 @@ use squall_plan::expr::Slot;
 use squall_wire::{ConnectTimes, Phase, Response, Times};
 
 use self::timing::Timing;
-use crate::long_body::FoundAhead;
+use crate::found::FoundAhead;
+use crate::net::in_flight::InFlight;
+use crate::net::origins::KnownOrigin;
+use crate::net::pools::Place;
 use crate::parts::trace_context::TraceId;
 use crate::post::{self, AssertionResult, Observation, OnTheWay, Placed};
 use crate::program::{CheckOp, PostOp};
 use crate::record::Outstanding;
-use crate::sample::connections::Place;
 use crate::sample::copy::Copy;
 use crate::sample::failure::SampleFailure;
-use crate::sample::in_flight::InFlight;
 use crate::sample::sampled::Moment;
 use crate::scope::Reply;
 use crate::user::{Core, Strand};
-use crate::worker::{KnownOrigin, Worker};
+use crate::worker::Worker;
 
 /// A sample that is being taken.
 pub(crate) struct Frame<'w> {

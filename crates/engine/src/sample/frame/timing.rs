@@ -4,7 +4,7 @@
 use squall_metrics::{PHASES, Phases};
 use squall_wire::{ConnectTimes, MAY_BE_RETRANSMITTED_NS, Times};
 
-use crate::sample::bursts::Bursts;
+use crate::net::bursts::Bursts;
 use crate::sample::sampled::Moment;
 
 /// Places in [`PHASES`].

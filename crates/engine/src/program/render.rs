@@ -15,11 +15,11 @@ use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
 use squall_wire::{Fields, Http, Proxy};
 
+use super::call::{Across, AuthOp, BodyOp, CallOp, ContentOp, HeaderOp, Prepared, UrlOp};
+use super::compiler::Compiler;
+use super::constant_scope::ConstantScope;
+use super::ops::JsonOp;
 use crate::parts::confined;
-use crate::program::{
-    Across, AuthOp, BodyOp, CallOp, Compiler, ContentOp, HeaderOp, JsonOp, Prepared, UrlOp,
-};
-use crate::scope::ConstantScope;
 
 /// What identifies squall to servers.
 const USER_AGENT: &str = concat!("squall/", env!("CARGO_PKG_VERSION"));

@@ -1,6 +1,8 @@
-//! Several strands of a user at the same time. All run within the user's task; each has its own place
-//! in the program, its own loops and groups, its own entry in flight and its own chance, so that what
-//! it draws does not depend on who is answered first. What else a user has, they share.
+//! Drives a user: performs what its program asks for, until it waits, is free or gone.
+//!
+//! Several strands of a user at the same time all run within its task. Each has its own place in the program, its own
+//! loops and groups, its own entry in flight and its own chance, so that what it draws does not depend on whose response
+//! comes first. What else a user has, they share.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -8,20 +10,104 @@ use std::pin::{Pin, pin};
 use std::rc::Rc;
 
 use squall_base::random::Random;
-use squall_metrics::UserState;
 
-use super::join::Join;
-use super::{BUDGET, Next, Stretch, perform};
-use crate::program::{Branch, ParallelOp, Pc, Program};
-use crate::sample::Moment;
-use crate::sample::in_flight::Guard;
-use crate::user::{Core, Strand};
+use super::next::{Next, Task};
+use super::stretch::Stretch;
+use super::{lanes, others, resources};
+use crate::net::in_flight::Guard;
+use crate::program::{Branch, ParallelOp, Program};
+use crate::sample::{self, Moment};
+use crate::user::{Core, Strand, User};
 use crate::worker::Worker;
+
+/// Operations, with requests counted as many, that a task may run before it lets others run: a loop
+/// that never waits must not keep its worker from seeing the end of the run.
+const BUDGET: u32 = 10_000;
+const REQUEST_COST: u32 = 100;
+
+/// Gives a user a task of its own.
+pub(crate) fn start(worker: &Rc<Worker>, user: Box<User>) {
+    worker.spawn(drive(worker.clone(), user));
+}
+
+/// Runs a user until it waits, is free, or is gone.
+async fn drive(worker: Rc<Worker>, mut user: Box<User>) {
+    let program = worker.program.clone();
+    let in_flight = worker.in_flight.enter();
+    let mut budget = BUDGET;
+    let mut now = Moment::at(worker.clock.now());
+    loop {
+        let User { core, strand } = &mut *user;
+        let mut stretch = Stretch {
+            worker: &worker,
+            program: &program,
+            core: &*core,
+            strand: &mut *strand,
+            budget: &mut budget,
+        };
+        match stretch.run(now.ready) {
+            Next::Go(task) => {
+                now = perform(&worker, core, strand, &in_flight, &mut budget, task, now).await;
+            }
+            Next::Wait(state, due) => {
+                drop(in_flight);
+                worker.note(core, state, now.ready);
+                return worker.park(user, due, now.ready);
+            }
+            Next::Free => return worker.free(user),
+            Next::Gone => return worker.leave(user, now.ready),
+        }
+    }
+}
+
+/// Does what a strand can do from a moment on. Returns when it was done.
+async fn perform(
+    worker: &Rc<Worker>,
+    core: &Core,
+    strand: &mut Strand,
+    in_flight: &Guard<'_>,
+    budget: &mut u32,
+    task: Task<'_>,
+    now: Moment,
+) -> Moment {
+    let end = match task {
+        Task::Request(op) => {
+            *budget = budget.saturating_sub(REQUEST_COST);
+            if let Some(resources) = &op.policy.resources {
+                return resources::load_page(worker, core, strand, in_flight, op, resources, now)
+                    .await;
+            }
+            worker.note_begin(core, strand, now);
+            let sampled = sample::sample(worker, core, strand, in_flight, op, now).await;
+            worker.note_end(core, strand, &sampled)
+        }
+        Task::Exec(op) => {
+            worker.note_begin(core, strand, now);
+            let sampled = sample::sample(worker, core, strand, in_flight, op, now).await;
+            worker.note_end(core, strand, &sampled)
+        }
+        Task::Tcp(op) => {
+            *budget = budget.saturating_sub(REQUEST_COST);
+            worker.note_begin(core, strand, now);
+            let sampled = sample::sample(worker, core, strand, in_flight, op, now).await;
+            worker.note_end(core, strand, &sampled)
+        }
+        Task::Parallel(op) => branches(worker, core, strand, op, now).await,
+        Task::Wait(waiting) => others::wait(worker, core, strand, in_flight, waiting, now).await,
+        Task::Yield => {
+            *budget = BUDGET;
+            tokio::task::yield_now().await;
+            Moment::at(worker.clock.now())
+        }
+    };
+    worker.advance_if_due(end.seen);
+    end
+}
 
 /// Runs the branches of an operation that `strand` came to at `now`. Returns when all had ended.
 ///
 /// A branch may come to such an operation itself: hence the box.
-pub(super) fn run<'a>(
+fn branches<'a>(
     worker: &'a Rc<Worker>,
     core: &'a Core,
     strand: &'a mut Strand,
@@ -29,7 +115,7 @@ pub(super) fn run<'a>(
     now: Moment,
 ) -> Pin<Box<dyn Future<Output = Moment> + 'a>> {
     Box::pin(async move {
-        open(worker, core, strand, now);
+        lanes::open(worker, core, strand, now);
         let lanes = op.limit.min(op.branches.len());
         let strands: Vec<Strand> = (0..lanes).map(|_| strand.branch()).collect();
         let parallel = Parallel {
@@ -43,51 +129,12 @@ pub(super) fn run<'a>(
             strand: RefCell::new(strand),
         };
         let run = |strand| parallel.lane(strand, now);
-        join(core, strands.into_iter().map(run)).await;
+        lanes::join(core, strands.into_iter().map(run)).await;
         let Parallel { end, strand, .. } = parallel;
         let strand = strand.into_inner();
         strand.pc = op.end;
-        close(worker, core, strand, end.get())
+        lanes::close(worker, core, strand, end.get())
     })
-}
-
-/// Several strands begin, in place of one.
-pub(super) fn open(worker: &Worker, core: &Core, strand: &Strand, now: Moment) {
-    if !strand.is_branch {
-        worker.note(core, UserState::Think, core.concurrency.advance(now.ready));
-    }
-}
-
-/// Runs strands until all have ended.
-pub(super) async fn join<F: Future<Output = ()>>(core: &Core, lanes: impl IntoIterator<Item = F>) {
-    let mut join = Join::new(lanes);
-    let mut ending = false;
-    poll_fn(|cx| {
-        loop {
-            let joined = join.poll(cx);
-            if joined.is_ready() || ending || !core.is_ending() {
-                return joined;
-            }
-            // Those that wait have nothing more to wait for.
-            ending = true;
-            join.wake_all();
-        }
-    })
-    .await;
-}
-
-/// Several strands have ended, the last at `end`; the one that they belong to goes on. Returns when.
-pub(super) fn close(worker: &Worker, core: &Core, strand: &mut Strand, end: u64) -> Moment {
-    if core.iteration_over.get() {
-        strand.pc = worker.program.scenarios[core.scenario()].ops.len() as Pc;
-    }
-    let seen = worker.clock.now().max(end);
-    if strand.is_branch {
-        return Moment { ready: end, seen };
-    }
-    let ready = core.concurrency.advance(end);
-    worker.note(core, UserState::Ready, ready);
-    Moment { ready, seen }
 }
 
 /// Branches that are being run, as many at a time as there are lanes.

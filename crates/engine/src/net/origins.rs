@@ -9,7 +9,6 @@ use std::rc::Rc;
 
 use squall_wire::{Http, Origin, Via};
 
-use super::Worker;
 use super::held::Held;
 use crate::parts::proxy::ProxyChoice;
 use crate::program::Program;
@@ -93,7 +92,7 @@ impl Hash for SaidProxy {
 }
 
 #[derive(Default)]
-pub(super) struct Origins {
+pub(crate) struct Origins {
     /// Those that the plan names, by their numbers in the program.
     named: Vec<Rc<KnownOrigin>>,
     /// Origins for which nothing is asked, ...
@@ -107,11 +106,40 @@ pub(super) struct Origins {
 }
 
 impl Origins {
-    pub(super) fn new(program: &Program) -> Self {
+    /// The origins that a program names.
+    pub(crate) fn new(program: &Program) -> Self {
         let mut all = Origins::default();
         let named = program.origins.iter();
         all.named = named.map(|origin| all.plain(program, origin.clone())).collect();
         all
+    }
+
+    /// An origin that the plan names, by its number in the program.
+    pub(crate) fn named(&self, number: u32) -> Rc<KnownOrigin> {
+        self.named[number as usize].clone()
+    }
+
+    /// An origin for a request that asks for this.
+    pub(crate) fn known(&self, program: &Program, origin: Origin, asked: Asked) -> Rc<KnownOrigin> {
+        let plain = self.plain(program, origin);
+        self.as_asked(program, &plain, asked)
+    }
+
+    /// What a text says of a proxy.
+    ///
+    /// # Errors
+    /// It says nothing of one.
+    pub(crate) fn said_proxy(&self, program: &Program, text: &[u8]) -> Result<SaidProxy, String> {
+        if let Some(said) = self.proxies.borrow().get(text) {
+            return Ok(SaidProxy(Some(said)));
+        }
+        let choice = match ProxyChoice::read(&String::from_utf8_lossy(text))? {
+            ProxyChoice::OfPlan => return Ok(SaidProxy::default()),
+            choice => choice,
+        };
+        let allowed = choice.is_allowed(&program.hosts);
+        let said = Said { choice, allowed };
+        Ok(SaidProxy(Some(self.proxies.borrow_mut().put(text.into(), said))))
     }
 
     /// An origin for which nothing is asked.
@@ -124,7 +152,7 @@ impl Origins {
     }
 
     /// The same origin with something else asked for.
-    fn as_asked(
+    pub(crate) fn as_asked(
         &self,
         program: &Program,
         plain: &Rc<KnownOrigin>,
@@ -169,41 +197,5 @@ impl Origins {
             http2: Cell::new(http2),
             _plain: plain,
         }
-    }
-}
-
-impl Worker {
-    /// An origin that the plan names, by its number in the program.
-    pub(crate) fn named_origin(&self, number: u32) -> Rc<KnownOrigin> {
-        self.origins.named[number as usize].clone()
-    }
-
-    /// An origin for a request that asks for this. Connections with a client certificate, through a proxy or
-    /// from an address of their own go to an origin of their own, so that no other request has them.
-    pub(crate) fn known_origin(&self, origin: Origin, asked: Asked) -> Rc<KnownOrigin> {
-        let plain = self.origins.plain(&self.program, origin);
-        self.as_asked(&plain, asked)
-    }
-
-    /// An origin for a request that asks for this, from that for one which asks for nothing.
-    pub(crate) fn as_asked(&self, plain: &Rc<KnownOrigin>, asked: Asked) -> Rc<KnownOrigin> {
-        self.origins.as_asked(&self.program, plain, asked)
-    }
-
-    /// What a text says of a proxy.
-    ///
-    /// # Errors
-    /// It says nothing of one.
-    pub(crate) fn said_proxy(&self, text: &[u8]) -> Result<SaidProxy, String> {
-        if let Some(said) = self.origins.proxies.borrow().get(text) {
-            return Ok(SaidProxy(Some(said)));
-        }
-        let choice = match ProxyChoice::read(&String::from_utf8_lossy(text))? {
-            ProxyChoice::OfPlan => return Ok(SaidProxy::default()),
-            choice => choice,
-        };
-        let allowed = choice.is_allowed(&self.program.hosts);
-        let said = Said { choice, allowed };
-        Ok(SaidProxy(Some(self.origins.proxies.borrow_mut().put(text.into(), said))))
     }
 }

@@ -1,0 +1,66 @@
+//! What follows for a user from what it did: how its state is accounted for, and what `on_error` asks for.
+
+use squall_metrics::UserState;
+use squall_plan::model::OnError;
+
+use crate::program::{Pc, Scenario};
+use crate::sample::{Moment, Sampled};
+use crate::user::{Core, Strand};
+use crate::worker::Worker;
+
+impl Worker {
+    /// A strand begins a sample.
+    pub(super) fn note_begin(&self, core: &Core, strand: &Strand, now: Moment) {
+        if !strand.is_branch {
+            self.note(core, UserState::Request, now.ready);
+        } else if let Some(at) = core.concurrency.begin(now.ready) {
+            self.note(core, UserState::Request, at);
+        }
+    }
+
+    /// A strand's sample is over. Returns when it was.
+    pub(super) fn note_end(&self, core: &Core, strand: &mut Strand, sampled: &Sampled) -> Moment {
+        let end = sampled.end.ready;
+        if !strand.is_branch {
+            self.note(core, UserState::Ready, end);
+        } else if let Some(at) = core.concurrency.end(end) {
+            self.note(core, UserState::Think, at);
+        }
+        self.judge(core, strand, sampled.failed);
+        sampled.end
+    }
+
+    /// Draws what follows from whether what a strand did last has failed.
+    pub(super) fn judge(&self, core: &Core, strand: &mut Strand, failed: bool) {
+        core.last_ok.set(!failed);
+        if failed {
+            self.react(core, strand);
+        }
+    }
+
+    /// Draws what follows for a user from a sample that failed.
+    fn react(&self, core: &Core, strand: &mut Strand) {
+        strand.fail_groups();
+        let scenario = &self.program.scenarios[core.scenario()];
+        match scenario.on_error {
+            OnError::Continue => {}
+            // To the end of the program: the iteration is over.
+            OnError::NextIteration => {
+                // It begins anew.
+                core.last_ok.set(true);
+                scenario.end_iteration(core, strand);
+            }
+            OnError::StopUser => core.stopped.set(true),
+            OnError::StopRun => self.stop_run(self.program.graceful_stop),
+            OnError::AbortRun => self.stop_run(std::time::Duration::ZERO),
+        }
+    }
+}
+
+impl Scenario {
+    /// Lets a user's iteration end, with all its strands.
+    pub(super) fn end_iteration(&self, core: &Core, strand: &mut Strand) {
+        strand.pc = self.ops.len() as Pc;
+        core.iteration_over.set(strand.is_branch);
+    }
+}
