@@ -157,7 +157,7 @@ impl<'f, 'p, B: Behaviour> Flow<'f, 'p, B> {
         self.budget = self.budget.saturating_sub(SAMPLE_COST);
         let strand = &mut *self.strand;
         if let Call::Request(op) = call
-            && let Some(resources) = &op.resources
+            && let Some(resources) = &op.policy.resources
         {
             return resources::load_page(worker, core, strand, in_flight, (op, resources), now)
                 .await;

@@ -16,8 +16,11 @@ use squall_metrics::RowKind;
 use squall_plan::model::{HttpOptions, Request, ResponseBody, Timeouts};
 
 use self::headers::{add_content_type, has_header};
-use super::compiler::{Compiler, following};
-use super::ops::{CaptureOp, HeaderOp, Limits, PostOp, RequestOp, TimeoutsOp};
+use super::call::{AuthOp, CallOp, ContentOp, HeaderOp};
+use super::compiler::{Compiler, Noticed, following};
+use super::limits::{Limits, TimeoutsOp};
+use super::ops::{NameOp, PostOp, RowOp};
+use super::samples::{CaptureOp, Policy, RequestOp};
 use crate::parts::trace_context::TRACEPARENT;
 use crate::program::render;
 
@@ -25,11 +28,6 @@ use crate::program::render;
 const DEFAULT_KEPT_BODY: u64 = 64 << 20;
 /// Most decompressed bytes for each byte of a compressed body: text compresses to a hundredth at best.
 const DEFAULT_DECOMPRESSION_RATIO: u64 = 200;
-
-/// Whether a request carries a trace ID of its own: not where the plan gives the header.
-fn has_trace_context(http: &HttpOptions, headers: &[HeaderOp]) -> bool {
-    http.trace_context.unwrap_or(false) && !has_header(headers, TRACEPARENT)
-}
 
 /// What the plan says of a request whose name depends on what it does.
 fn source_of(request: &Request) -> String {
@@ -73,7 +71,39 @@ impl<'p> Compiler<'p> {
             let hint = "leave out `response_body`, or write `response_body: {keep: 64KiB}`";
             self.error(request.url.span(), message.to_owned(), hint);
         }
-        let capture = match &request.response_body {
+        let capture = self.capture(request)?;
+        let limits = self.limits(request, &http, reads_body)?;
+        let other_cookie = match &request.cookie_otherwise {
+            Some(value) => Some(self.template(value)?),
+            None => None,
+        };
+        let via = self.via(&http)?;
+        self.note_destination_of(&url, via.as_deref());
+        let content = ContentOp {
+            other_cookie,
+            auth_follows: follows("Authorization"),
+            body,
+            charset,
+            ..self.content(&http, headers, auth)
+        };
+        let method = request.method.clone().into();
+        let mut call = CallOp { method, url, query, via, content, prepared: None };
+        call.prepared = render::prepare(self, &call);
+        let row = self.row(name, RowKind::Request, request.counted);
+        let policy = Policy {
+            cache: http.cache.filter(|_| request.method == "GET").unwrap_or_default(),
+            capture,
+            sees_digest: matches!(request.response_body, Some(ResponseBody::Digest(_))),
+            status_errors,
+            resources,
+            ..self.policy(&http, row, limits, (post, noticed))
+        };
+        Some(RequestOp { call, policy })
+    }
+
+    /// Where the response's body goes besides; the outer `None` after an error was noted.
+    fn capture(&mut self, request: &'p Request) -> Option<Option<CaptureOp>> {
+        Some(match &request.response_body {
             Some(ResponseBody::Hash(algorithm) | ResponseBody::Digest(algorithm)) => {
                 Some(CaptureOp::Hash(*algorithm))
             }
@@ -83,51 +113,61 @@ impl<'p> Compiler<'p> {
                 Some(CaptureOp::File { path: self.template(path)?, fixed })
             }
             Some(ResponseBody::Discard | ResponseBody::Keep(_)) | None => None,
-        };
-        let (limits, timeouts) = self.limits(request, &http, reads_body)?;
-        let other_cookie = match &request.cookie_otherwise {
-            Some(value) => Some(self.template(value)?),
-            None => None,
-        };
-        let via = self.via(&http)?;
-        self.note_destination_of(&url, via.as_deref());
-        let mut op = RequestOp {
-            name,
-            place: self.row_place(RowKind::Request),
-            step: self.step.as_str().into(),
-            method: request.method.clone().into(),
-            url,
-            prepared: None,
-            own_cookie: has_header(&headers, b"cookie: "),
-            other_cookie,
-            trace_context: has_trace_context(&http, &headers),
-            cookies: http.cookies.unwrap_or(true),
-            jar: self.stores.jar(http.cookie_jar.as_deref()),
-            redirect_cookies: http.redirect_cookies.unwrap_or(true),
-            redirect_to_get: http.redirect_to_get.unwrap_or(false),
-            cache: http.cache.filter(|_| request.method == "GET").unwrap_or_default(),
-            cache_number: self.stores.cache(http.cache_name.as_deref()),
+        })
+    }
+
+    /// What a request carries beside its body.
+    fn content(&self, http: &HttpOptions, headers: Vec<HeaderOp>, auth: AuthOp) -> ContentOp {
+        let is_traced = http.trace_context.unwrap_or(false);
+        ContentOp {
             default_headers: http.default_headers.unwrap_or(true),
+            compression: http.compression.unwrap_or(false),
+            own_cookie: has_header(&headers, b"cookie: "),
+            // Not where the plan gives the header.
+            trace_context: is_traced && !has_header(&headers, TRACEPARENT),
             headers,
-            query,
-            body,
-            charset,
             auth,
-            via,
-            reads_sent: noticed.sent,
-            auth_follows: follows("Authorization"),
+            ..ContentOp::default()
+        }
+    }
+
+    /// What becomes of a request, or of a resource of its page.
+    fn policy(
+        &mut self,
+        http: &HttpOptions,
+        row: RowOp,
+        (limits, timeouts): (Limits, Option<Box<TimeoutsOp>>),
+        (post, noticed): (Vec<PostOp>, Noticed),
+    ) -> Policy {
+        Policy {
+            row,
             limits,
             timeouts,
-            capture,
-            sees_digest: matches!(request.response_body, Some(ResponseBody::Digest(_))),
             retry_stale: http.retry_stale.unwrap_or(true),
-            counted: request.counted.unwrap_or(true),
-            status_errors,
+            redirect_to_get: http.redirect_to_get.unwrap_or(false),
+            redirect_cookies: http.redirect_cookies.unwrap_or(true),
+            cookies: http.cookies.unwrap_or(true),
+            jar: self.stores.jar(http.cookie_jar.as_deref()),
+            cache: Default::default(),
+            cache_number: self.stores.cache(http.cache_name.as_deref()),
+            capture: None,
+            sees_digest: false,
+            reads_sent: noticed.sent,
+            status_errors: !noticed.status,
             post,
-            resources,
-        };
-        op.prepared = render::prepare(self, &op);
-        Some(op)
+            resources: None,
+        }
+    }
+
+    /// How a sample of the step at hand counts.
+    pub(in crate::program) fn row(
+        &mut self,
+        name: NameOp,
+        kind: RowKind,
+        counted: Option<bool>,
+    ) -> RowOp {
+        let (place, step) = (self.row_place(kind), self.step.as_str().into());
+        RowOp { name, place, step, counted: counted.unwrap_or(true) }
     }
 
     /// The encoding of what is sent; `None` after an error was noted.
