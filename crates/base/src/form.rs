@@ -25,40 +25,34 @@ pub fn percent(byte: u8, out: &mut Vec<u8>) {
     out.extend([b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
 }
 
+/// The byte whose two hexadecimal digits a text begins with.
+fn byte_of_digits(text: &[u8]) -> Option<u8> {
+    let digit = |at: usize| text.get(at).and_then(|own| char::from(*own).to_digit(16));
+    // Both are below 16.
+    Some((digit(0)? << 4 | digit(1)?) as u8)
+}
+
 /// A part of a URL with its percent-encoding undone. A `%` without two hexadecimal digits behind it stays.
 pub fn percent_decoded(text: &[u8]) -> Vec<u8> {
-    let digit = |at: usize| text.get(at).and_then(|own| char::from(*own).to_digit(16));
-    let (mut out, mut at) = (Vec::with_capacity(text.len()), 0);
-    while let Some(byte) = text.get(at) {
-        match (byte, digit(at + 1), digit(at + 2)) {
-            (b'%', Some(high), Some(low)) => {
-                // Both are below 16.
-                out.push((high << 4 | low) as u8);
-                at += 3;
-            }
-            _ => {
-                out.push(*byte);
-                at += 1;
-            }
-        }
+    let (mut out, mut rest) = (Vec::with_capacity(text.len()), text);
+    while let Some((first, after)) = rest.split_first() {
+        let escaped = byte_of_digits(after).filter(|_| *first == b'%');
+        out.push(escaped.unwrap_or(*first));
+        rest = if escaped.is_some() { &after[2..] } else { after };
     }
     out
 }
 
 /// What a form's name or value stands for; `None`: two hexadecimal digits are missing behind a `%`.
 pub fn decode(text: &[u8]) -> Option<Vec<u8>> {
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text;
+    let (mut out, mut rest) = (Vec::with_capacity(text.len()), text);
     while let Some((first, after)) = rest.split_first() {
         rest = after;
         match first {
             b'+' => out.push(b' '),
             b'%' => {
-                let digit =
-                    |index: usize| rest.get(index).and_then(|c| char::from(*c).to_digit(16));
-                // Both are below 16.
-                out.push((digit(0)? << 4 | digit(1)?) as u8);
-                rest = &rest[2..];
+                out.push(byte_of_digits(after)?);
+                rest = &after[2..];
             }
             other => out.push(*other),
         }

@@ -2,7 +2,7 @@
 //!
 //! It is what `target: builtin` in a plan and the command `squall target` start, and what the
 //! integration tests of the other crates speak to. It shares no code with squall's client side, so
-//! that the two cannot share a mistake, and it imports no other squall crate.
+//! that the two cannot share a mistake: of squall it imports `squall-base` alone.
 //!
 //! A [`Server`] is a number of threads, each with a single-threaded event loop and its own share
 //! of the connections. HTTP/1.1 is written by hand (`http`), for three reasons: it must cost no

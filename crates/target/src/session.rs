@@ -3,9 +3,7 @@
 
 use ring::hmac;
 
-use squall_base::hex::Hex;
-
-use crate::http::text::unhex;
+use squall_base::hex::{Hex, unhex};
 
 pub(crate) const COOKIE: &str = "sid";
 
@@ -57,7 +55,7 @@ impl Session {
         }
         let (id, user) = text.split_once('.')?;
         let id = u64::from_str_radix(id, 16).ok()?;
-        Some(Session { id, user: String::from_utf8(unhex(user)?).ok()? })
+        Some(Session { id, user: String::from_utf8(unhex(user.as_bytes())?).ok()? })
     }
 
     /// The token that a form of this session carries against forgery.

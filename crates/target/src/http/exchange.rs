@@ -35,8 +35,16 @@ pub(crate) enum Fault {
     Io(io::Error),
     /// The request is refused; the client is told so if nothing has been sent yet.
     Refused(Refusal),
+    /// The path or the query asks for what the route cannot give: 400, with the reason. Only before anything is sent.
+    BadRequest(String),
     /// The handler wants the connection closed now, as it is.
     HangUp,
+}
+
+impl From<String> for Fault {
+    fn from(reason: String) -> Self {
+        Fault::BadRequest(reason)
+    }
 }
 
 impl From<io::Error> for Fault {

@@ -187,10 +187,16 @@ async fn answer_slowly(conn: &mut Conn) -> io::Result<Next> {
     let worker = conn.shared_worker();
     let (handler, call) = routes::find(&head, &worker);
     let mut exchange = Exchange::new(conn, &head);
-    match handle(handler, &call, &mut exchange).await {
+    let mut done = handle(handler, &call, &mut exchange).await;
+    if let Err(Fault::BadRequest(reason)) = &done {
+        let mut response = Response::default();
+        response.error(400, format_args!("{reason}"));
+        done = exchange.respond(&response).await;
+    }
+    match done {
         Ok(()) => exchange.end(),
         Err(Fault::Io(error)) => Err(error),
-        Err(Fault::HangUp) => Ok(Next::Close),
+        Err(Fault::HangUp | Fault::BadRequest(_)) => Ok(Next::Close),
         Err(Fault::Refused(refusal)) => exchange.refuse(refusal).await,
     }
 }

@@ -90,14 +90,6 @@ pub(crate) fn size(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(unit)
 }
 
-pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
-    let (pairs, odd) = text.as_bytes().as_chunks::<2>();
-    if !odd.is_empty() {
-        return None;
-    }
-    pairs.iter().map(|&[high, low]| hex_pair(high, low)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -137,13 +129,6 @@ mod tests {
         ] {
             assert_eq!(size(text), bytes, "{text}");
         }
-    }
-
-    #[test]
-    fn hexadecimal() {
-        assert_eq!(unhex("00fF10"), Some(vec![0, 255, 16]));
-        assert_eq!(unhex("0"), None);
-        assert_eq!(unhex("0g"), None);
     }
 
     proptest! {

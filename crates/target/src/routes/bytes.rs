@@ -37,12 +37,9 @@ fn block(n: usize) -> &'static [u8] {
 }
 
 pub(super) async fn bytes(call: &Call<'_>, exchange: &mut Exchange<'_>) -> Result<(), Fault> {
-    let Some(total) = call.param(0).as_deref().and_then(size) else {
-        let mut response = Response::default();
-        response
-            .error(400, format_args!("n must be a number of bytes, such as 100, 16k, 5m or 2g"));
-        return exchange.respond(&response).await;
-    };
+    let total = call.param(0).as_deref().and_then(size);
+    let total = total
+        .ok_or_else(|| "n must be a number of bytes, such as 100, 16k, 5m or 2g".to_owned())?;
     let mut response = Response::new(200);
     response.field("Content-Type", "application/octet-stream");
     let (framing, step) = match call.query("chunked") {
@@ -60,14 +57,7 @@ pub(super) async fn bytes(call: &Call<'_>, exchange: &mut Exchange<'_>) -> Resul
 }
 
 pub(super) async fn chunked(call: &Call<'_>, exchange: &mut Exchange<'_>) -> Result<(), Fault> {
-    let (count, size, delay) = match chunk_options(call) {
-        Ok(options) => options,
-        Err(reason) => {
-            let mut response = Response::default();
-            response.error(400, format_args!("{reason}"));
-            return exchange.respond(&response).await;
-        }
-    };
+    let (count, size, delay) = chunk_options(call)?;
     let mut response = Response::new(200);
     response.field("Content-Type", "application/octet-stream");
     response.field("Trailer", "X-Chunks, X-Bytes");

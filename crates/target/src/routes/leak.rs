@@ -10,16 +10,11 @@ use crate::http::response::Response;
 
 pub(super) async fn leak(call: &Call<'_>, exchange: &mut Exchange<'_>) -> Result<(), Fault> {
     let arrived = Instant::now();
+    let (ms, most, each) = choose(call)?;
+    let (_in_flight, late) = call.worker.site.leak.enter(most, each);
+    exchange.sleep_until(arrived + ms + Duration::from_micros(late)).await?;
     let mut response = Response::new(200);
-    match choose(call) {
-        Ok((ms, most, each)) => {
-            let (_in_flight, late) = call.worker.site.leak.enter(most, each);
-            exchange.sleep_until(arrived + ms + Duration::from_micros(late)).await?;
-            response.json(format_args!(r#"{{"leaked_us":{late}}}"#));
-            return exchange.respond(&response).await;
-        }
-        Err(reason) => response.error(400, format_args!("{reason}")),
-    }
+    response.json(format_args!(r#"{{"leaked_us":{late}}}"#));
     exchange.respond(&response).await
 }
 

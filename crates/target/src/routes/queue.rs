@@ -12,18 +12,14 @@ const SERVER_LIMIT: usize = 10_000;
 
 pub(super) async fn queue(call: &Call<'_>, exchange: &mut Exchange<'_>) -> Result<(), Fault> {
     let arrived = Instant::now();
+    let (start, service) = join(call, arrived)?;
+    exchange.sleep_until(start + service).await?;
     let mut response = Response::new(200);
-    match join(call, arrived) {
-        Ok((start, service)) => {
-            exchange.sleep_until(start + service).await?;
-            response.json(format_args!(
-                r#"{{"wait_us":{},"service_us":{}}}"#,
-                (start - arrived).as_micros(),
-                service.as_micros()
-            ));
-        }
-        Err(reason) => response.error(400, format_args!("{reason}")),
-    }
+    response.json(format_args!(
+        r#"{{"wait_us":{},"service_us":{}}}"#,
+        (start - arrived).as_micros(),
+        service.as_micros()
+    ));
     exchange.respond(&response).await
 }
 

@@ -47,10 +47,7 @@ pub(super) async fn endless(_: &Call<'_>, exchange: &mut Exchange<'_>) -> Result
 }
 
 pub(super) async fn slow(call: &Call<'_>, exchange: &mut Exchange<'_>) -> Result {
-    let (bytes, pause) = match pace(call) {
-        Ok(pace) => pace,
-        Err(response) => return exchange.respond(&response).await,
-    };
+    let (bytes, pause) = pace(call)?;
     let mut response = Response::new(200);
     response.field("Content-Type", "text/plain");
     exchange.start(&response, Framing::Length(bytes as u64)).await?;
@@ -82,13 +79,11 @@ static ZEROS: LazyLock<(Vec<u8>, Crc)> = LazyLock::new(|| {
 });
 
 pub(super) async fn gzip_bomb(call: &Call<'_>, exchange: &mut Exchange<'_>) -> Result {
-    let mut response = Response::new(200);
     let total = size(&call.query("size").unwrap_or("16g".into()));
-    let Some(total) = total.filter(|total| *total <= BOMB_LIMIT) else {
-        response
-            .error(400, format_args!("size must be a number of bytes up to 1000000g, as in 16g"));
-        return exchange.respond(&response).await;
-    };
+    let total = total
+        .filter(|total| *total <= BOMB_LIMIT)
+        .ok_or_else(|| "size must be a number of bytes up to 1000000g, as in 16g".to_owned())?;
+    let mut response = Response::new(200);
     let segments = total.div_ceil(SEGMENT);
     response.field("Content-Type", "text/plain");
     response.field("Content-Encoding", "gzip");

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use crate::http::exchange::{Exchange, Fault};
-use crate::http::response::Response;
 use crate::random::Random;
 use crate::routes::call::Call;
 use crate::routes::delay::valid_ms;
@@ -11,27 +10,17 @@ use crate::routes::delay::valid_ms;
 type Result = std::result::Result<(), Fault>;
 
 /// How slowly a slow response comes: so many bytes, so long apart.
-pub(super) fn pace(call: &Call<'_>) -> std::result::Result<(usize, Duration), Response> {
-    let read = || -> std::result::Result<_, String> {
-        let bytes = call.query_as("bytes", 50)?;
-        let ms = call.query_as("ms", 100.0)?;
-        if bytes > 1_000_000 || !valid_ms(ms) {
-            return Err("bytes is at most 1000000, ms at most 3600000".to_owned());
-        }
-        Ok((bytes, Duration::from_secs_f64(ms / 1e3)))
-    };
-    read().map_err(|reason| {
-        let mut response = Response::default();
-        response.error(400, format_args!("{reason}"));
-        response
-    })
+pub(super) fn pace(call: &Call<'_>) -> std::result::Result<(usize, Duration), String> {
+    let bytes = call.query_as("bytes", 50)?;
+    let ms = call.query_as("ms", 100.0)?;
+    if bytes > 1_000_000 || !valid_ms(ms) {
+        return Err("bytes is at most 1000000, ms at most 3600000".to_owned());
+    }
+    Ok((bytes, Duration::from_secs_f64(ms / 1e3)))
 }
 
 pub(super) async fn slow(call: &Call<'_>, exchange: &mut Exchange<'_>) -> Result {
-    let (bytes, pause) = match pace(call) {
-        Ok(pace) => pace,
-        Err(response) => return exchange.respond(&response).await,
-    };
+    let (bytes, pause) = pace(call)?;
     let start = "HTTP/1.1 200 OK\r\nX-Slow: ";
     let filler = "s".repeat(bytes.saturating_sub(start.len()));
     for byte in format!("{start}{filler}").bytes().take(bytes) {
