@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use rustls::client::ResolvesClientCert;
 use rustls::crypto::CryptoProvider;
-use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 
-use super::{certificate, certificates, elliptic, read_pem, unreadable};
+use super::pem::{certificates, read_pem, unreadable};
+use super::{certificate, elliptic};
 use crate::settings::SetupError;
 
 /// A chain of certificates, and the key of its first.
@@ -35,7 +36,7 @@ pub(super) fn of_files(cert: &Path, key: &Path) -> Result<Identity, SetupError> 
         return Err(unreadable(key, &why));
     }
     let found = PrivateKeyDer::from_pem_slice(&text).map_err(|error| match error {
-        pem::Error::NoItemsFound => unreadable(key, &"no private key in it (PEM is expected)"),
+        PemError::NoItemsFound => unreadable(key, &"no private key in it (PEM is expected)"),
         other => unreadable(key, &other),
     })?;
     let complete = complete(found, &chain[0]);

@@ -3,6 +3,7 @@
 use std::io::{Read as _, Write as _};
 
 use rustls::pki_types::PrivateKeyDer;
+use rustls::pki_types::pem::PemObject;
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{ClientConnection, ServerConfig, ServerConnection, SupportedProtocolVersion, version};
 
