@@ -9,6 +9,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
 
+use tokio::sync::Mutex;
+
 use crate::arrivals::Looks;
 use crate::error::Error;
 use crate::h1::KnownHeads;
@@ -16,8 +18,8 @@ use crate::intake::Intake;
 use crate::names::Names;
 use crate::progress::Clock;
 use crate::ring::{LoopWaker, Ring};
-use crate::settings::{Io, Shared};
-use tokio::sync::Mutex;
+use crate::settings::Io;
+use crate::shared::Shared;
 
 /// Bytes read at a time. Larger bodies cost fewer calls, smaller buffers stay in the cache.
 const BUFFER: usize = 64 << 10;
@@ -121,11 +123,6 @@ impl Client {
 
     pub(crate) fn clock(&self) -> &Clock {
         &self.clock
-    }
-
-    /// Of what age a stamp may be now without being held against anything.
-    pub(crate) fn recent_ns(&self) -> u64 {
-        self.looks.recent_ns(self.clock.now())
     }
 
     /// The read buffer. It is held within one poll only, so that no two connections meet in it.

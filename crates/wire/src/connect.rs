@@ -14,12 +14,12 @@ use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::exchange::Connection;
 use crate::http2::Session;
-use crate::link::Link;
+use crate::link::{Link, Tcp, TokioIo};
 use crate::origin::Origin;
 use crate::progress::{Phase, Progress};
+use crate::resolve::unique;
 use crate::ring::Socket;
-use crate::settings::{Http, plain_http2, unique};
-use crate::transport::{Tcp, TokioIo, Transport};
+use crate::settings::{Http, plain_http2};
 use crate::via::Via;
 use crate::{sys, tls};
 
@@ -82,16 +82,15 @@ pub fn connect<'a>(
         if http2 && via.proxy.is_some() && !origin.is_tls() {
             return Err(Error::new(ErrorKind::Proxy, plain_http2(origin)));
         }
-        let transport = reach(client, (origin, via), progress, window, &mut times).await?;
+        let link = reach(client, (origin, via), progress, window, &mut times).await?;
         if !origin.is_tls() {
-            let opened = open(client, Link::Plain(transport), http2, window).await?;
+            let opened = open(client, link, http2, window).await?;
             return Ok((opened, times));
         }
         progress.set(Phase::Tls);
         let begin = client.clock().now();
         let name = tls::server_name(&client.shared.settings.tls, origin)?;
-        let stream =
-            client.shared.tls.of(via.certificate).connect(name, TokioIo::from(transport)).await;
+        let stream = client.shared.tls.of(via.certificate).connect(name, TokioIo::from(link)).await;
         let stream = stream.map_err(|error| tls::failed(&error, &client.shared.settings.tls))?;
         times.tls_ns = Some(client.clock().now() - begin);
         let agreed = stream.get_ref().1.alpn_protocol() == Some(tls::HTTP2);
@@ -123,7 +122,7 @@ async fn reach(
     progress: &Progress,
     window: Option<u32>,
     times: &mut ConnectTimes,
-) -> Result<Transport, Error> {
+) -> Result<Link, Error> {
     let settings = &client.shared.settings;
     // What is no HTTP goes where it says, past what is for HTTP alone.
     if let Some(path) = settings.unix.as_ref().filter(|_| origin.is_http()) {
@@ -137,7 +136,7 @@ async fn reach(
         (times.begin_ns, times.connect_begin_ns) = (begin, begin);
         times.connect_ns = Some(client.clock().now() - begin);
         return stream
-            .map(Transport::Unix)
+            .map(Link::Unix)
             .map_err(|error| Error::connect(&error, &path.display().to_string()));
     }
     let proxy = via.proxy.as_deref().filter(|_| origin.is_http());
@@ -215,7 +214,7 @@ struct Handshake {
 
 impl Handshake {
     /// Of a connection that was begun at `begin_ns`, and seen to be there now.
-    fn of(stream: &Transport, begin_ns: u64, now: u64) -> Handshake {
+    fn of(stream: &Link, begin_ns: u64, now: u64) -> Handshake {
         let elapsed = now.saturating_sub(begin_ns);
         let known = stream.tcp_info().map(|info| info.handshake_ns(elapsed));
         let took_ns = known.map_or(elapsed, |known| known.min(elapsed));
@@ -235,7 +234,7 @@ async fn dial(
     addresses: &[SocketAddr],
     source: Option<IpAddr>,
     window: Option<u32>,
-) -> Result<(Transport, u64, Handshake), Error> {
+) -> Result<(Link, u64, Handshake), Error> {
     let number = client.next_connection_number();
     // Where connections begin, and how many of them begin somewhere else before one begins there again.
     let (first, places) = match client.shared.settings.dns.in_order {
@@ -293,7 +292,7 @@ async fn dial_one(
     to: SocketAddr,
     from: Option<IpAddr>,
     window: Option<u32>,
-) -> io::Result<(Transport, Handshake)> {
+) -> io::Result<(Link, Handshake)> {
     for _ in 0..MEETINGS {
         let (stream, handshake) = dial_once(client, to, from, window).await?;
         if stream.local_address() != Some(to) {
@@ -310,7 +309,7 @@ async fn dial_once(
     to: SocketAddr,
     from: Option<IpAddr>,
     window: Option<u32>,
-) -> io::Result<(Transport, Handshake)> {
+) -> io::Result<(Link, Handshake)> {
     let socket = new_socket(client, to)?;
     // Requests are sent whole: there is nothing that Nagle's algorithm could gather.
     socket.set_nodelay(true)?;
@@ -332,12 +331,12 @@ async fn dial_once(
         let socket = Socket::connect(ring, socket, to).await?;
         let now = client.clock().now();
         let begin_ns = socket.sent().map_or(now, |sent| sent.sent_ns);
-        let stream = Transport::Ring(socket);
+        let stream = Link::Ring(socket);
         let handshake = Handshake::of(&stream, begin_ns, now);
         return Ok((stream, handshake));
     }
     let begin_ns = client.clock().now();
-    let stream = Transport::Tcp(Tcp::new(socket.connect(to).await?));
+    let stream = Link::Tcp(Tcp::new(socket.connect(to).await?));
     let handshake = Handshake::of(&stream, begin_ns, client.clock().now());
     Ok((stream, handshake))
 }

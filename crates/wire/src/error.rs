@@ -5,6 +5,7 @@ use std::io;
 
 use crate::body::SourceFailed;
 use crate::h1::Malformed;
+use crate::tls::failure;
 
 /// The kind of an [`Error`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -110,7 +111,7 @@ impl Error {
             io::ErrorKind::TimedOut => ErrorKind::ConnectTimeout,
             _ => ErrorKind::Io,
         };
-        Error::new(kind, crate::tls::reason(error).unwrap_or_else(|| error.to_string()))
+        Error::new(kind, failure::reason(error).unwrap_or_else(|| error.to_string()))
     }
 
     /// What came could not be put where it was to go.

@@ -23,17 +23,13 @@ mod names;
 mod origin;
 mod progress;
 mod resolve;
+mod ring;
 mod settings;
+mod shared;
+mod sys;
 mod throttle;
 mod tls;
-mod transport;
 mod via;
-
-// What depends on the system is in these two, and nowhere else.
-#[cfg_attr(not(target_os = "linux"), path = "no_ring.rs")]
-mod ring;
-#[cfg_attr(not(target_os = "linux"), path = "sys_elsewhere.rs")]
-mod sys;
 
 pub use body::{BodySink, BodySource};
 pub use client::{Client, InTokio};
@@ -50,9 +46,10 @@ pub use origin::{Origin, Scheme};
 pub use progress::{Clock, Phase, Progress};
 pub use ring::LoopWaker;
 pub use settings::{
-    Between, ClientCert, Destination, Dns, Http, Io, KeyStore, Settings, SetupError, Shared,
-    Substitute, TlsSettings, TlsVersion,
+    Between, ClientCert, Destination, Dns, Http, Io, KeyStore, Settings, SetupError, Substitute,
+    TlsSettings, TlsVersion,
 };
+pub use shared::Shared;
 pub use throttle::Throttle;
 pub use tls::{check_certificates, check_identity, check_key_store};
 pub use via::{Proxy, Via};

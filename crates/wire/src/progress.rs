@@ -1,7 +1,7 @@
 //! What a request is doing, and the clock by which it is timed.
 
 use std::cell::Cell;
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// What a request is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -73,5 +73,12 @@ impl Clock {
     #[inline]
     pub fn now(&self) -> u64 {
         self.0.elapsed().as_nanos() as u64
+    }
+
+    /// The system's clock, by which the kernel stamps what arrives, in ns since 1970; 0 before that.
+    #[inline]
+    pub(crate) fn system_ns(&self) -> u64 {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        now.as_nanos() as u64
     }
 }

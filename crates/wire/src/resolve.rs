@@ -19,9 +19,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 pub(crate) fn lookup_all(
     names: Vec<(String, u16)>,
 ) -> Result<Vec<Option<Vec<SocketAddr>>>, SetupError> {
-    let lookup = |(host, port): (String, u16)| {
-        (host.as_str(), port).to_socket_addrs().map(crate::settings::unique)
-    };
+    let lookup = |(host, port): (String, u16)| (host.as_str(), port).to_socket_addrs().map(unique);
     lookup_within(LIMIT, names, lookup)
 }
 
@@ -82,6 +80,17 @@ fn lookup_within(
         })
     };
     started.into_iter().map(wait).collect()
+}
+
+/// Addresses, each once, in the order given.
+pub(crate) fn unique(addresses: impl Iterator<Item = SocketAddr>) -> Vec<SocketAddr> {
+    let mut seen = Vec::new();
+    for address in addresses {
+        if !seen.contains(&address) {
+            seen.push(address);
+        }
+    }
+    seen
 }
 
 #[cfg(test)]

@@ -1,20 +1,14 @@
-//! How connections are made: what the user asked for, and what is made of it once before the run.
+//! How connections are made, as the user asked for it. Pure.
 
 use std::collections::HashMap;
 use std::fmt;
-use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
-use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::origin::Origin;
-use crate::progress::Clock;
-use crate::ring::Ring;
-use crate::tls::Connectors;
 use crate::via::Proxy;
-use crate::{resolve, tls};
 
 /// The I/O backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,7 +16,7 @@ pub enum Io {
     /// By io_uring where the system has it and allows it, otherwise by epoll.
     #[default]
     Auto,
-    /// By epoll, or what the system has in its place.
+    /// By epoll.
     Epoll,
     /// By io_uring (Linux 6.1 and later).
     Uring,
@@ -115,7 +109,7 @@ pub enum Between {
 
 impl Destination {
     /// The name and the port that connections are made to, if they are known.
-    fn peer(&self) -> Option<(String, u16)> {
+    pub(crate) fn peer(&self) -> Option<(String, u16)> {
         match &self.between {
             Between::Proxy(proxy) => Some((proxy.host.clone(), proxy.port)),
             Between::Nothing => Some((self.origin.host.to_string(), self.origin.port)),
@@ -213,175 +207,7 @@ impl fmt::Display for SetupError {
 
 impl std::error::Error for SetupError {}
 
-/// What all workers share, read-only while they run.
-pub struct Shared {
-    pub(crate) settings: Settings,
-    pub(crate) tls: Connectors,
-    /// Addresses that the user gave, by `host` or `host:port`.
-    given: HashMap<String, Vec<SocketAddr>>,
-    /// Addresses by `host:port`, of the names known before the run.
-    pub(crate) addresses: HashMap<String, Vec<SocketAddr>>,
-    /// Where connections go that go elsewhere than their names say.
-    elsewhere: Vec<SocketAddr>,
-    io: Io,
-    /// Why it is not the backend that it could be.
-    io_warning: Option<String>,
-}
-
-impl fmt::Debug for Shared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared").field("addresses", &self.addresses).finish_non_exhaustive()
-    }
-}
-
-impl Shared {
-    /// Reads certificates, and looks up the names of where connections go (this blocks, for at most 10 s).
-    ///
-    /// A name that has no address is no error here: each request to it will fail and say so.
-    ///
-    /// # Errors
-    /// A certificate or key cannot be read; no name server answers; there is no io_uring, and nothing
-    /// else may be used; HTTP/2 without TLS is to go through a proxy.
-    pub fn new(settings: Settings, to: &[Destination]) -> Result<Arc<Shared>, SetupError> {
-        let is_proxied = |to: &&Destination| matches!(to.between, Between::Proxy(_));
-        let plain = || to.iter().filter(|to| !to.origin.is_tls());
-        if let Some(to) = plain().find(is_proxied).filter(|_| settings.http == Http::V2) {
-            return Err(SetupError(plain_http2(&to.origin)));
-        }
-        if let (Some(path), Some(to)) = (&settings.unix, to.iter().find(is_proxied)) {
-            let (to, path) = (&to.origin, path.display());
-            return Err(SetupError(format!(
-                "requests to {to} cannot go both through a proxy and through the Unix socket {path}: leave out one of them"
-            )));
-        }
-        let tls = tls::connectors(&settings.tls, settings.http)?;
-        let (io, io_warning) = choose(settings.io)?;
-        let given = resolve::substitutes(&settings.resolve)?;
-        let (addresses, elsewhere) = (HashMap::new(), Vec::new());
-        let mut shared = Shared { settings, tls, given, addresses, elsewhere, io, io_warning };
-        if shared.settings.unix.is_some() {
-            return Ok(Arc::new(shared));
-        }
-        let mut names = Vec::new();
-        for name in to.iter().filter_map(Destination::peer) {
-            match shared.overridden(&name.0, name.1) {
-                Some(given) => shared.elsewhere.extend(given.iter()),
-                None if names.contains(&name) => {}
-                None => names.push(name),
-            }
-        }
-        let found = resolve::lookup_all(names.clone())?;
-        for ((host, port), found) in names.into_iter().zip(found) {
-            if let Some(addresses) = found {
-                shared.addresses.insert(format!("{host}:{port}"), addresses);
-            }
-        }
-        Ok(Arc::new(shared))
-    }
-
-    /// The source addresses of connections; none: the system chooses.
-    pub fn source_addresses(&self) -> &[IpAddr] {
-        &self.settings.source_addresses
-    }
-
-    /// Where connections go, as far as is known before the run: the addresses of the origins, or of the proxy.
-    pub fn destinations(&self) -> Vec<SocketAddr> {
-        unique(self.addresses.values().flatten().chain(&self.elsewhere).copied())
-    }
-
-    /// The names of the client certificates that requests may name.
-    pub fn certificates(&self) -> impl Iterator<Item = &str> {
-        self.tls.named.iter().map(|(name, _)| name.as_str())
-    }
-
-    /// Whether connections have a client certificate where none is named.
-    pub fn has_certificate(&self) -> bool {
-        self.tls.has_certificate
-    }
-
-    /// The I/O backend in use: never [`Io::Auto`].
-    pub fn io(&self) -> Io {
-        self.io
-    }
-
-    /// Why the backend is epoll on a machine that has io_uring and seems to allow it.
-    pub fn io_warning(&self) -> Option<&str> {
-        self.io_warning.as_deref()
-    }
-
-    /// The addresses that the user gave for a name.
-    pub(crate) fn overridden(&self, host: &str, port: u16) -> Option<Rc<[SocketAddr]>> {
-        if self.given.is_empty() {
-            return None;
-        }
-        let given = self.given.get(&format!("{host}:{port}")).or_else(|| self.given.get(host))?;
-        let with_port = |address: &SocketAddr| match address.port() {
-            0 => SocketAddr::new(address.ip(), port),
-            _ => *address,
-        };
-        Some(given.iter().map(with_port).collect())
-    }
-}
-
 /// Why HTTP/2 without TLS goes through no proxy: such a one reads the requests itself, and is spoken to in HTTP/1.1.
 pub(crate) fn plain_http2(origin: &Origin) -> String {
     format!("HTTP/2 to {origin} cannot go through a proxy: use https, or leave out `http: 2`")
-}
-
-/// What [`Io::Auto`] means on this machine, with a warning where that is a surprise: that a container forbids io_uring, or that the
-/// kernel is older, is none.
-fn choose(wanted: Io) -> Result<(Io, Option<String>), SetupError> {
-    let tried = match wanted {
-        Io::Epoll => return Ok((Io::Epoll, None)),
-        _ => Ring::new(Clock::new(Instant::now()), None).map(drop),
-    };
-    match (tried, wanted) {
-        (Ok(()), _) => Ok((Io::Uring, None)),
-        (Err(error), Io::Auto | Io::Epoll) => {
-            let is_surprise = error.kind() == io::ErrorKind::Other;
-            let warning = || format!("epoll in place of io_uring, which costs more CPU: {error}");
-            Ok((Io::Epoll, is_surprise.then(warning)))
-        }
-        (Err(error), Io::Uring) => Err(SetupError(format!(
-            "there is no io_uring here ({error}): it needs Linux 6.1 or later, and containers often forbid it; `--io auto` takes epoll where it is missing"
-        ))),
-    }
-}
-
-/// Addresses, each once, in the order given.
-pub(crate) fn unique(addresses: impl Iterator<Item = SocketAddr>) -> Vec<SocketAddr> {
-    let mut seen = Vec::new();
-    for address in addresses {
-        if !seen.contains(&address) {
-            seen.push(address);
-        }
-    }
-    seen
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::origin::Scheme;
-
-    #[test]
-    fn what_takes_the_place_of_a_host_is_a_destination_with_its_port() {
-        let given = [Substitute::Address(SocketAddr::from(([127, 0, 0, 1], 0)))];
-        let settings = Settings {
-            resolve: [("shop.test".to_owned(), given.to_vec())].into(),
-            ..Settings::default()
-        };
-        let to = |host: &str, port| Destination {
-            origin: Origin { scheme: Scheme::Http, host: host.into(), port },
-            between: Between::Nothing,
-        };
-        let to = [to("shop.test", 8080), to("shop.test", 81), to("127.0.0.2", 82)];
-        let shared = Shared::new(settings, &to).expect("a network");
-        let mut found = shared.destinations();
-        found.sort_unstable();
-        let expected = [("127.0.0.1", 81), ("127.0.0.1", 8080), ("127.0.0.2", 82)];
-        let expected =
-            expected.map(|(host, port)| SocketAddr::new(host.parse().expect("an address"), port));
-        assert_eq!(found, expected);
-    }
 }

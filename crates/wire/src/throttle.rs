@@ -16,3 +16,13 @@ pub trait Throttle {
     /// So many bytes went.
     fn on_sent(&self, bytes: usize);
 }
+
+/// How many bytes may be read now.
+pub(crate) fn receive_budget(throttle: Option<&dyn Throttle>, cx: &mut Context<'_>) -> Poll<usize> {
+    throttle.map_or(Poll::Ready(usize::MAX), |throttle| throttle.poll_receive_budget(cx))
+}
+
+/// How many bytes may be written now.
+pub(crate) fn send_budget(throttle: Option<&dyn Throttle>, cx: &mut Context<'_>) -> Poll<usize> {
+    throttle.map_or(Poll::Ready(usize::MAX), |throttle| throttle.poll_send_budget(cx))
+}

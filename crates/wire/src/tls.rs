@@ -2,25 +2,26 @@
 
 mod certificate;
 mod elliptic;
-mod failure;
+pub(crate) mod failure;
 mod identity;
 mod key_store;
+mod pem;
 mod signatures;
 #[cfg(test)]
 mod tests;
 mod trust;
 
 use std::collections::HashMap;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, KeyLog, KeyLogFile, RootCertStore, SupportedProtocolVersion, version};
 use tokio_rustls::TlsConnector;
 
-pub(crate) use self::failure::{failed, reason};
 use self::identity::Identity;
+use self::pem::{certificates, unreadable};
 use self::trust::Trust;
 use crate::error::{Error, ErrorKind};
 use crate::origin::Origin;
@@ -30,9 +31,6 @@ use crate::settings::{ClientCert, Http, KeyStore, SetupError, TlsSettings, TlsVe
 const SESSIONS: usize = 1_024;
 /// ... and with a client certificate that has a name, of which there may be many.
 const SESSIONS_OF_ONE: usize = 16;
-
-/// Most bytes of a file of keys or certificates: some hundred times what all authorities of a machine take.
-const MAX_PEM: u64 = 16 << 20;
 
 /// HTTP/2 as ALPN names it (RFC 9113, section 3.2).
 pub(crate) const HTTP2: &[u8] = b"h2";
@@ -188,19 +186,6 @@ fn roots(
     Ok((roots, named))
 }
 
-fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, SetupError> {
-    let pem = read_pem(path)?;
-    let certificates = CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>();
-    let certificates = certificates.map_err(|error| unreadable(path, &error))?;
-    if certificates.is_empty() {
-        return Err(SetupError(format!(
-            "{}: no certificate in it (PEM is expected)",
-            path.display()
-        )));
-    }
-    Ok(certificates)
-}
-
 /// Whether a file of certificates can be used.
 ///
 /// # Errors
@@ -229,26 +214,6 @@ pub fn check_key_store(store: &KeyStore) -> Result<(), SetupError> {
     Ok(())
 }
 
-/// What a file of keys or certificates holds, which is neither without end nor large.
-fn read_pem(path: &Path) -> Result<Vec<u8>, SetupError> {
-    let about = std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
-    if !about.is_file() {
-        return Err(unreadable(path, &"expected a regular file"));
-    }
-    if about.len() > MAX_PEM {
-        return Err(unreadable(path, &format!("expected at most {MAX_PEM} bytes")));
-    }
-    // One that the system makes up has no size, and may wait for what is to come.
-    if about.len() == 0 {
-        return Err(unreadable(path, &"the file is empty"));
-    }
-    std::fs::read(path).map_err(|error| unreadable(path, &error))
-}
-
-fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> SetupError {
-    SetupError(format!("{}: {error}", path.display()))
-}
-
 /// The name that is sent and verified.
 pub(crate) fn server_name(
     settings: &TlsSettings,
@@ -261,4 +226,12 @@ pub(crate) fn server_name(
             format!("invalid server name `{name}`: expected a DNS name or an IP address"),
         )
     })
+}
+
+/// A handshake that failed: by TLS, or by the transport below it.
+pub(crate) fn failed(error: &io::Error, settings: &TlsSettings) -> Error {
+    match failure::of_handshake(error, (settings.min, settings.max)) {
+        Some(why) => Error::new(ErrorKind::Tls, why),
+        None => Error::io(error),
+    }
 }

@@ -2,12 +2,12 @@
 //! the other end is spoken to.
 
 use std::future::poll_fn;
-use std::io;
+use std::io::{self, IoSlice};
 
 use crate::error::{Error, ErrorKind};
 use crate::h1::{Parsed, ResponseParser};
+use crate::link::Link;
 use crate::origin::Origin;
-use crate::transport::Transport;
 use crate::via::Proxy;
 
 /// Largest head of a proxy's response.
@@ -17,11 +17,7 @@ const MAX_RESPONSE: usize = 64 << 10;
 ///
 /// # Errors
 /// It refuses, says something else, or ends the connection: each is of kind [`ErrorKind::Proxy`], and says which.
-pub(super) async fn ask(
-    stream: &mut Transport,
-    proxy: &Proxy,
-    origin: &Origin,
-) -> Result<(), Error> {
+pub(super) async fn ask(stream: &mut Link, proxy: &Proxy, origin: &Origin) -> Result<(), Error> {
     let to = origin.host_and_port();
     let failed = |what: &str| {
         Error::new(ErrorKind::Proxy, format!("the proxy {proxy}, CONNECT {to}: {what}"))
@@ -37,7 +33,8 @@ pub(super) async fn ask(
     loop {
         let mut piece = [0; 1024];
         // The proxy is silent after its head until it is spoken to: nothing of the tunnel is lost.
-        let read = poll_fn(|cx| stream.poll_read(cx, &mut piece)).await.map_err(broken)?.bytes;
+        let read =
+            poll_fn(|cx| stream.poll_read(cx, &mut piece, false)).await.map_err(broken)?.bytes;
         if read == 0 {
             return Err(failed("it closed the connection before the end of its response"));
         }
@@ -67,9 +64,9 @@ fn refusal(status: u16, proxy: &Proxy) -> String {
     format!("status {status}{why}")
 }
 
-async fn write_all(stream: &mut Transport, mut bytes: &[u8]) -> io::Result<()> {
+async fn write_all(stream: &mut Link, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
-        match poll_fn(|cx| stream.poll_write(cx, bytes)).await? {
+        match poll_fn(|cx| stream.poll_write(cx, &[IoSlice::new(bytes)])).await? {
             0 => return Err(io::ErrorKind::WriteZero.into()),
             written => bytes = &bytes[written..],
         }

@@ -4,12 +4,32 @@ use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, Sta
 use flate2::{Decompress, FlushDecompress, Status};
 use zstd::stream::raw::{DParameter, Decoder, Operation};
 
-use super::{CodecStep, Encoding, StreamPlace};
+use super::encoding::Encoding;
 
 /// Binary logarithm of the largest window of DEFLATE (RFC 1951, section 2: 32 KiB).
 const DEFLATE_WINDOW: u8 = 15;
 /// Binary logarithm of the largest window of zstd in HTTP (RFC 9659).
 const ZSTD_WINDOW: u32 = 23;
+
+/// Where in the compressed data the bytes are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StreamPlace {
+    /// Within it.
+    Within,
+    /// It may end here, or begin once more (a second member of a gzip file, a second frame).
+    Between,
+    /// It has ended: what follows is not looked at.
+    Ended,
+}
+
+/// What one step of a codec did.
+pub(super) struct CodecStep {
+    /// Bytes taken.
+    pub used: usize,
+    /// Bytes given.
+    pub made: usize,
+    pub state: StreamPlace,
+}
 
 /// A decoder of one encoding.
 pub(super) enum Codec {

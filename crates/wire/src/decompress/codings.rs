@@ -1,6 +1,7 @@
 //! The codings of a body (RFC 9110, section 8.4): which were applied, and undoing them in order.
 
-use super::{Bounds, Decompressor, Encoding, FREE};
+use super::decompressor::{Bounds, Decompressor, FREE};
+use super::encoding::Encoding;
 use crate::error::Error;
 
 /// Most codings of a body; more of them are no known ones.

@@ -1,19 +1,18 @@
 //! An exchange without a protocol of its own: bytes out, and bytes in up to an end that the caller names.
 
 use std::future::poll_fn;
-use std::io;
+use std::io::{self, IoSlice};
 use std::task::{Context, Poll, ready};
 
-use super::Connection;
+use super::connection::Connection;
 use super::framing::{BytesEnd, Framed, Framing};
-use super::receive::receive_budget;
-use super::send::send_budget;
 use crate::client::Client;
 use crate::error::{Delivery, Error};
 use crate::intake::Intake;
 use crate::link::Link;
 use crate::message::{Expect, Response, Times};
 use crate::progress::{Phase, Progress};
+use crate::throttle::{receive_budget, send_budget};
 
 /// What is sent, and what comes back.
 #[derive(Debug, Clone, Copy)]
@@ -62,7 +61,7 @@ impl Connection {
     ) -> Result<R, Error> {
         let begin_ns = client.clock().now();
         let rested = self.begin(begin_ns);
-        let _in_tokio = self.stream.needs_tokio().then(|| client.in_tokio());
+        let _in_tokio = (!self.stream.is_in_ring()).then(|| client.in_tokio());
         self.stream.begin();
         progress.set(Phase::Send);
         let times = Times { sent_ns: begin_ns, ..Times::default() };
@@ -131,10 +130,10 @@ impl Exchange<'_> {
             let client = self.client;
             let mut buffer = client.buffer();
             let room = self.framing.room().min(most).min(buffer.len());
-            let read = ready!(stream.poll_read(cx, &mut buffer[..room]));
+            let read = ready!(stream.poll_read(cx, &mut buffer[..room], false));
             let read = read.map_err(|error| Error::io(&error))?;
             let ago = match self.intake.expect.throttle {
-                None => stream.ago_ns(read, || self.client.recent_ns()),
+                None => stream.ago_ns(read, client.clock(), &client.looks),
                 Some(_) => None,
             };
             self.take(ago, &buffer[..read.bytes], stream)?;
@@ -161,7 +160,8 @@ impl Exchange<'_> {
         while self.written < self.out.bytes.len() {
             let most = ready!(send_budget(self.intake.expect.throttle, cx));
             let rest = &self.out.bytes[self.written..];
-            let sent = ready!(stream.poll_write(cx, &rest[..rest.len().min(most)]))?;
+            let rest = IoSlice::new(&rest[..rest.len().min(most)]);
+            let sent = ready!(stream.poll_write(cx, &[rest]))?;
             if sent == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }

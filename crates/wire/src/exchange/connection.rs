@@ -2,7 +2,7 @@
 
 use std::future::poll_fn;
 
-use super::Exchange;
+use super::http1::Exchange;
 use crate::client::Client;
 use crate::error::Error;
 use crate::link::Link;
@@ -81,7 +81,7 @@ impl Connection {
         done: impl FnOnce(&Response<'_>, Times) -> R,
     ) -> Result<R, Error> {
         let rested = self.begin(client.clock().now());
-        let _in_tokio = self.stream.needs_tokio().then(|| client.in_tokio());
+        let _in_tokio = (!self.stream.is_in_ring()).then(|| client.in_tokio());
         self.stream.begin();
         let before = self.stream.written();
         let mut exchange = Exchange::new(client, &self.stream, request, expect, progress);

@@ -2,16 +2,12 @@
 
 use std::task::{Context, Poll, ready};
 
-use super::Exchange;
+use super::http1::{DISCARD_FROM, Exchange};
 use crate::error::Error;
 use crate::h1::{self, Head, Parsed};
 use crate::link::Link;
 use crate::message::{Response, Times};
 use crate::progress::Phase;
-use crate::throttle::Throttle;
-
-/// From how many bytes to come the kernel is asked to throw them away: below, the copy costs less.
-pub(super) const DISCARD_FROM: u64 = 64 << 10;
 
 impl Exchange<'_> {
     /// Reads a response from bytes that have just arrived. `Some`: it is complete.
@@ -223,11 +219,6 @@ impl Exchange<'_> {
         self.parser.skip(discarded);
         Poll::Ready(Some(Ok(())))
     }
-}
-
-/// How many bytes may be read now.
-pub(super) fn receive_budget(throttle: Option<&dyn Throttle>, cx: &mut Context<'_>) -> Poll<usize> {
-    throttle.map_or(Poll::Ready(usize::MAX), |throttle| throttle.poll_receive_budget(cx))
 }
 
 /// Whether a response begins as an alert or a handshake of TLS does (RFC 8446, section 5.1): the answer of a

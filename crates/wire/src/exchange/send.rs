@@ -3,10 +3,10 @@
 use std::io::{self, IoSlice};
 use std::task::{Context, Poll, ready};
 
-use super::Exchange;
+use super::http1::Exchange;
 use crate::body::{SourceFailed, read_piece};
 use crate::link::Link;
-use crate::throttle::Throttle;
+use crate::throttle::send_budget;
 
 impl Exchange<'_> {
     /// Sends what is left to send.
@@ -35,7 +35,7 @@ impl Exchange<'_> {
         let [first, second, third] = self.request.slices;
         if second.is_empty() && third.is_empty() {
             let rest = &first[self.written..];
-            return stream.poll_write(cx, &rest[..rest.len().min(most)]);
+            return stream.poll_write(cx, &[IoSlice::new(&rest[..rest.len().min(most)])]);
         }
         let mut skip = self.written;
         let mut left = [IoSlice::new(&[]), IoSlice::new(&[]), IoSlice::new(&[])];
@@ -46,7 +46,7 @@ impl Exchange<'_> {
             most -= length;
             *slot = IoSlice::new(&slice[from..from + length]);
         }
-        stream.poll_write_vectored(cx, &left)
+        stream.poll_write(cx, &left)
     }
 
     /// Sends a streamed body, a piece at a time.
@@ -74,14 +74,10 @@ impl Exchange<'_> {
                 }
             }
             let rest = &self.piece[self.piece_at..];
-            let sent = ready!(stream.poll_write(cx, &rest[..rest.len().min(most)]))?;
+            let rest = IoSlice::new(&rest[..rest.len().min(most)]);
+            let sent = ready!(stream.poll_write(cx, &[rest]))?;
             self.piece_at += sent;
             self.on_sent(sent);
         }
     }
-}
-
-/// How many bytes may be written now.
-pub(super) fn send_budget(throttle: Option<&dyn Throttle>, cx: &mut Context<'_>) -> Poll<usize> {
-    throttle.map_or(Poll::Ready(usize::MAX), |throttle| throttle.poll_send_budget(cx))
 }

@@ -1,7 +1,7 @@
 //! Where a body ends, and its content without what frames it (RFC 9112, sections 6 and 7).
 
-use super::Malformed;
 use super::head::Framing;
+use super::malformed::Malformed;
 
 /// Most bytes of a line with a chunk's size, extensions included, and of all trailers.
 const MAX_LINE: usize = 16 << 10;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Malformed;
+use super::malformed::Malformed;
 use crate::decompress::Codings;
 
 /// Most bytes of a head, interim ones before it included.

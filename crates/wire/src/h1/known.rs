@@ -2,7 +2,9 @@
 //! changes once a second; a head that is the same to the byte means the same and need not be parsed
 //! again. That is worth it: parsing is a quarter of the instructions of a request.
 
-use super::{Head, Malformed, Parsed, ResponseParser};
+use super::head::Head;
+use super::malformed::Malformed;
+use super::response::{Parsed, ResponseParser};
 
 /// Heads that are remembered: plans have few different requests at a time.
 const SLOTS: usize = 16;

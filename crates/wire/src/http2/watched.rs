@@ -78,7 +78,7 @@ impl Watched {
                 marks.bytes_out += frame.bytes();
                 if frame.kind == kind::HEADERS && marks.sent_ns == 0 {
                     (marks.sent_ns, marks.before) = (now, before);
-                    if link.tells_sent() {
+                    if link.is_in_ring() {
                         going.push(frame.stream);
                     }
                 }
@@ -163,11 +163,7 @@ impl Watched {
         self.note_gone();
         self.link.begin();
         let (now, before) = (self.clock.now(), self.link.written());
-        let written = match pieces {
-            [piece] => self.link.poll_write(cx, piece),
-            pieces => self.link.poll_write_vectored(cx, pieces),
-        };
-        match ready!(written) {
+        match ready!(self.link.poll_write(cx, pieces)) {
             Ok(bytes) => {
                 self.wrote(pieces, bytes, now, before);
                 Poll::Ready(Ok(bytes))
@@ -198,10 +194,10 @@ impl AsyncRead for Watched {
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         let room = buffer.initialize_unfilled();
-        match ready!(this.link.poll_read(cx, room)) {
+        match ready!(this.link.poll_read(cx, room, false)) {
             Ok(read) if read.bytes > 0 => {
                 let Watched { link, looks, clock, .. } = this;
-                let ago = link.ago_ns(read, || looks.recent_ns(clock.now()));
+                let ago = link.ago_ns(read, clock, looks);
                 this.read(&room[..read.bytes], ago);
                 if let Some(why) = this.state.too_much.get() {
                     return Poll::Ready(Err(io::Error::other(why)));

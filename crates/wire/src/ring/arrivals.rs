@@ -14,8 +14,9 @@ use io_uring::types::{Fd, RecvMsgOut};
 use io_uring::{cqueue, opcode, squeue};
 
 use super::buffers::{Buffers, GROUP};
+use super::requests::{Kind, number};
 use super::slots::{BufferSpan, End, Slot};
-use super::{Kind, Ring, number};
+use super::worker::Ring;
 use crate::sys;
 
 impl Ring {

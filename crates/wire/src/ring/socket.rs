@@ -14,9 +14,12 @@ use rustix::net::{SendFlags, Shutdown, send, shutdown};
 use tokio::net::TcpSocket;
 
 use super::arrivals::unread;
-use super::outbox::SMALL;
-use super::{Address, Kind, MAX_BATCH, Ring, Slot, number};
-use crate::link::{Idle, Read, Sent, system_now_ns};
+use super::outbox::{Address, SMALL};
+use super::requests::{Kind, number};
+use super::slots::Slot;
+use super::worker::{MAX_BATCH, Ring};
+use crate::arrivals::Looks;
+use crate::link::{Idle, Read, Sent};
 use crate::sys::{self, TcpInfo};
 
 /// An open socket, or one that is being connected.
@@ -120,13 +123,14 @@ impl Socket {
         Poll::Ready(Err(full()))
     }
 
-    /// How many ns ago what was just read could have been read first; `None`: the kernel did not say when it came.
-    /// `recent_ns`: see [`crate::arrivals`].
-    pub(crate) fn ago_ns(&self, read: Read, recent_ns: impl FnOnce() -> u64) -> Option<u64> {
+    /// How many ns ago what was just read could have been read first; see [`crate::arrivals`].
+    pub(crate) fn ago_ns(&self, read: Read, looks: &Looks) -> Option<u64> {
+        let clock = &self.ring.clock;
         self.with(|slot| {
             let Slot { arrivals, fd, .. } = slot;
             let inflow = || TcpInfo::of(fd).map(|info| info.inflow());
-            arrivals.ago_ns(read.stamp_ns, system_now_ns(), recent_ns, inflow)
+            let recent_ns = || looks.recent_ns(clock.now());
+            arrivals.ago_ns(read.stamp_ns, clock.system_ns(), recent_ns, inflow)
         })
     }
 

@@ -1,17 +1,20 @@
 //! Against real sockets of this process, driven by hand.
 
-use std::io::{Read as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use io_uring::types::CancelBuilder;
 use rustix::event::{PollFd, PollFlags};
 use tokio::net::TcpSocket;
 
+use super::requests::{Kind, number, parts};
 use super::*;
 use crate::link::Read;
+use crate::progress::Clock;
 
 /// A ring, or none where the system forbids it (containers often do): then there is nothing to test.
 fn ring() -> Option<Rc<Ring>> {

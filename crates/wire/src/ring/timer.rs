@@ -7,7 +7,7 @@ use std::time::Duration;
 use io_uring::types::Timespec;
 use io_uring::{opcode, squeue};
 
-use super::{Kind, Ring, number};
+use super::requests::{Kind, number};
 
 /// When the worker is woken. To set a timer costs more than to send: it is left alone while it is early
 /// enough, and moved where it is not.
@@ -37,30 +37,26 @@ impl Timer {
     pub(super) fn lent(&self) -> Rc<Cell<Timespec>> {
         self.time.clone()
     }
-}
 
-impl Ring {
-    /// Has the kernel wake the worker no later than `until`; `false`: it takes no request.
-    pub(crate) fn set_timer(&self, now: u64, until: u64) -> bool {
-        let Timer { due_ns, time } = &self.timer;
+    /// What makes the kernel's timer due no later than `until`; `None`: it is.
+    pub(super) fn request(&self, now: u64, until: u64) -> Option<squeue::Entry> {
+        let Timer { due_ns, time } = self;
         if until == u64::MAX || due_ns.get() <= until {
-            return true;
+            return None;
         }
         time.set(Timespec::from(Duration::from_nanos(until.saturating_sub(now))));
         let timer = number(Kind::Timer, 0, 0);
-        let entry = if self.timer.is_set() {
-            // That it was moved is nothing to wake up for. That it could not be, as it has just gone off, is: it is set anew then.
-            opcode::TimeoutUpdate::new(timer, time.as_ptr())
-                .build()
-                .flags(squeue::Flags::SKIP_SUCCESS)
-                .user_data(number(Kind::Moved, 0, 0))
-        } else {
-            opcode::Timeout::new(time.as_ptr()).build().user_data(timer)
-        };
-        let pushed = self.push(entry);
-        if pushed {
-            due_ns.set(until);
+        if !self.is_set() {
+            return Some(opcode::Timeout::new(time.as_ptr()).build().user_data(timer));
         }
-        pushed
+        // That it was moved is nothing to wake up for. That it could not be, as it has just gone off, is: it is set anew then.
+        let moved = opcode::TimeoutUpdate::new(timer, time.as_ptr()).build();
+        let moved = moved.flags(squeue::Flags::SKIP_SUCCESS);
+        Some(moved.user_data(number(Kind::Moved, 0, 0)))
+    }
+
+    /// The kernel has taken the request for a timer at `until`.
+    pub(super) fn is_due_at(&self, until: u64) {
+        self.due_ns.set(until);
     }
 }

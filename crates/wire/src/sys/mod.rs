@@ -1,10 +1,11 @@
-//! What only Linux does, or does faster than the libraries. `sys_elsewhere.rs` has the same functions for
-//! other systems, but for those that the ring alone uses. Here: options of sockets.
+//! What Linux does and the libraries do not, or not as fast. Here: options of sockets.
 
 mod discard;
 mod info;
 mod stamp;
 mod stream;
+#[cfg(test)]
+mod testing;
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
@@ -12,12 +13,12 @@ use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 use tokio::io::unix::AsyncFd;
 use tokio::net::TcpSocket;
 
-pub(crate) use discard::discard;
-pub(crate) use info::TcpInfo;
+pub(crate) use self::discard::discard;
+pub(crate) use self::info::TcpInfo;
+pub(crate) use self::stamp::{CONTROL, in_control, recv};
+pub(crate) use self::stream::{poll_discard, poll_read, poll_send_file, poll_write, send_file};
 #[cfg(test)]
-pub(crate) use stamp::tests::stamped;
-pub(crate) use stamp::{CONTROL, in_control, recv};
-pub(crate) use stream::{poll_discard, poll_read, poll_send_file, poll_write, send_file};
+pub(crate) use self::testing::stamped;
 
 /// Lets `bind` choose no port, so that `connect` can choose one that is free toward its destination
 /// (ip(7), IP_BIND_ADDRESS_NO_PORT; it serves IPv6 sockets too).

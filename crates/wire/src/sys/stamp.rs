@@ -52,30 +52,12 @@ pub(crate) fn in_control(control: &[u8]) -> Option<u64> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
+    use super::super::testing::stamped;
     use super::*;
     use std::io::Write;
-    use std::net::{TcpListener, TcpStream};
     use std::thread::sleep;
     use std::time::{Duration, Instant};
-
-    /// A connection whose arrivals are stamped, and its other end. The kernel begins to stamp a moment after the first socket on
-    /// the machine asks for it, and does so as long as there is one.
-    pub(crate) fn stamped() -> (TcpStream, TcpStream) {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let reader = TcpStream::connect(listener.local_addr().expect("an address")).expect("open");
-        crate::sys::stamp_arrivals(&reader).expect("an option of all TCP sockets");
-        let (mut writer, _) = listener.accept().expect("a connection");
-        let mut buffer = [0; 16];
-        loop {
-            writer.write_all(b"x").expect("open");
-            reader.peek(&mut buffer).expect("open");
-            if recv(&reader, &mut buffer).expect("open").stamp_ns > 0 {
-                return (reader, writer);
-            }
-            sleep(Duration::from_millis(5));
-        }
-    }
 
     #[test]
     fn bytes_that_sat_in_the_socket_are_old() {
@@ -86,7 +68,8 @@ pub(crate) mod tests {
         reader.peek(&mut buffer).expect("open");
         sleep(Duration::from_millis(20));
         let read = recv(&reader, &mut buffer).expect("open");
-        let ago = crate::link::system_now_ns().checked_sub(read.stamp_ns);
+        let now = crate::Clock::new(sent).system_ns();
+        let ago = now.checked_sub(read.stamp_ns);
         assert_eq!(&buffer[..read.bytes], b"hello");
         // The stamp is of the system's clock, which may be set a little meanwhile.
         let most = (sent.elapsed() + Duration::from_secs(1)).as_nanos() as u64;

@@ -51,15 +51,14 @@ pub(crate) fn poll_write(
     when_writable(stream, cx, || Ok(send(stream, bytes, SendFlags::NOSIGNAL)?))
 }
 
-/// Lets the kernel send up to `most` bytes of a file from where it stands (sendfile(2)). `None`: it
-/// cannot.
+/// Lets the kernel send up to `most` bytes of a file from where it stands (sendfile(2)).
 pub(crate) fn poll_send_file(
     stream: &TcpStream,
     cx: &mut Context<'_>,
     file: &File,
     most: u64,
-) -> Poll<Option<io::Result<usize>>> {
-    when_writable(stream, cx, || send_file(stream, file, most)).map(Some)
+) -> Poll<io::Result<usize>> {
+    when_writable(stream, cx, || send_file(stream, file, most))
 }
 
 /// What a system call returns that is made once the socket takes bytes.
@@ -78,19 +77,17 @@ fn when_writable(
     }
 }
 
-/// Lets the kernel throw away up to `most` bytes that have arrived. `None`: it cannot.
+/// Lets the kernel throw away up to `most` bytes that have arrived.
 pub(crate) fn poll_discard(
     stream: &TcpStream,
     cx: &mut Context<'_>,
     most: u64,
-) -> Poll<Option<io::Result<usize>>> {
+) -> Poll<io::Result<usize>> {
     loop {
-        if let Err(error) = ready!(stream.poll_read_ready(cx)) {
-            return Poll::Ready(Some(Err(error)));
-        }
+        ready!(stream.poll_read_ready(cx))?;
         match stream.try_io(Interest::READABLE, || discard(stream, most)) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            result => return Poll::Ready(Some(result)),
+            result => return Poll::Ready(result),
         }
     }
 }

@@ -1,53 +1,49 @@
 //! Keys on elliptic curves as Java writes them: without the public key, which is optional (RFC 5915, section 3), and
 //! without which the library that signs refuses them. It stands in the certificate. Pure.
 
-use super::certificate::{self, BIT_STRING, INTEGER, SEQUENCE, element};
+use der::asn1::{AnyRef, BitStringRef, ObjectIdentifier, OctetStringRef};
+use der::{Decode, Encode, Sequence};
+use x509_cert::spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 
-const OCTET_STRING: u8 = 0x04;
-/// The fields of a key that may be left out: its curve, and its public key.
-const CURVE: u8 = 0xa0;
-const PUBLIC_KEY: u8 = 0xa1;
-/// What algorithms of elliptic curves begin with: id-ecPublicKey (1.2.840.10045.2.1).
-const ELLIPTIC: &[u8] = &[0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
+use super::certificate::About;
+
+/// The algorithm id-ecPublicKey.
+const ELLIPTIC: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
+
+/// A private key of any algorithm (PKCS #8: RFC 5208, section 5).
+#[derive(Sequence)]
+struct PrivateKeyInfo<'k> {
+    version: u8,
+    algorithm: AlgorithmIdentifierRef<'k>,
+    key: &'k OctetStringRef,
+}
+
+/// One on an elliptic curve.
+#[derive(Sequence)]
+struct EllipticKey<'k> {
+    version: u8,
+    secret: &'k OctetStringRef,
+    #[asn1(context_specific = "0", optional = "true")]
+    curve: Option<AnyRef<'k>>,
+    #[asn1(context_specific = "1", optional = "true")]
+    public: Option<BitStringRef<'k>>,
+}
 
 /// A private key (PKCS #8) with the public key of its certificate in it; `None`: it is none on an elliptic curve, or
 /// has it already.
 pub(super) fn with_public_key(key: &[u8], certificate: &[u8]) -> Option<Vec<u8>> {
-    let (_, info, _) = element(key, Some(SEQUENCE))?;
-    let (_, _, from_algorithm) = element(info, Some(INTEGER))?;
-    let (_, named, after) = element(from_algorithm, Some(SEQUENCE))?;
-    if !named.starts_with(ELLIPTIC) {
+    let info = PrivateKeyInfo::from_der(key).ok()?;
+    if info.algorithm.oid != ELLIPTIC {
         return None;
     }
-    let algorithm = &from_algorithm[..from_algorithm.len() - after.len()];
-    let (_, inner, _) = element(after, Some(OCTET_STRING))?;
-    let (_, fields, _) = element(inner, Some(SEQUENCE))?;
-    let (_, _, fields) = element(fields, Some(INTEGER))?;
-    let (_, secret, fields) = element(fields, Some(OCTET_STRING))?;
-    let fields = element(fields, Some(CURVE)).map_or(fields, |(_, _, rest)| rest);
-    if element(fields, Some(PUBLIC_KEY)).is_some() {
+    let own = EllipticKey::from_der(info.key.as_bytes()).ok()?;
+    if own.public.is_some() {
         return None;
     }
-    let (_, public, _) = element(certificate::read(certificate)?.public_key, Some(SEQUENCE))?;
-    let (_, _, public) = element(public, Some(SEQUENCE))?;
-    let (_, _, behind) = element(public, Some(BIT_STRING))?;
-    let public = &public[..public.len() - behind.len()];
-    let fields =
-        [written(INTEGER, &[1]), written(OCTET_STRING, secret), written(PUBLIC_KEY, public)];
-    let inner = written(OCTET_STRING, &written(SEQUENCE, &fields.concat()));
-    Some(written(SEQUENCE, &[&written(INTEGER, &[0]), algorithm, &inner].concat()))
-}
-
-/// An element in DER. Keys have less than 65,536 bytes.
-fn written(tag: u8, content: &[u8]) -> Vec<u8> {
-    let [.., high, low] = content.len().to_be_bytes();
-    let mut out = match (high, low) {
-        (0, 0..=0x7f) => vec![tag, low],
-        (0, _) => vec![tag, 0x81, low],
-        _ => vec![tag, 0x82, high, low],
-    };
-    out.extend_from_slice(content);
-    out
+    let public_key = About::read(certificate)?.public_key;
+    let public = SubjectPublicKeyInfoRef::from_der(&public_key).ok()?.subject_public_key;
+    let whole = EllipticKey { curve: None, public: Some(public), ..own }.to_der().ok()?;
+    PrivateKeyInfo { key: OctetStringRef::new(&whole).ok()?, ..info }.to_der().ok()
 }
 
 #[cfg(test)]
@@ -60,29 +56,16 @@ mod tests {
         let (key, certificate) = (own.signing_key.serialize_der(), own.cert.der());
         assert_eq!(with_public_key(&key, certificate), None, "it has it");
         // As Java writes it: without the last field.
-        let (_, info, _) = element(&key, Some(SEQUENCE)).expect("a key");
-        let (_, _, rest) = element(info, Some(INTEGER)).expect("a version");
-        let (_, _, after) = element(rest, None).expect("an algorithm");
-        let (_, inner, _) = element(after, None).expect("a key");
-        let (_, fields, _) = element(inner, None).expect("fields");
-        let (_, _, from_secret) = element(fields, None).expect("a version");
-        let (_, _, behind) = element(from_secret, None).expect("a secret");
-        let short = written(SEQUENCE, &fields[..fields.len() - behind.len()]);
-        let algorithm = &rest[..rest.len() - after.len()];
-        let short = [&[INTEGER, 1, 0], algorithm, &written(OCTET_STRING, &short)].concat();
-        let short = written(SEQUENCE, &short);
+        let info = PrivateKeyInfo::from_der(&key).expect("a key");
+        let whole = EllipticKey::from_der(info.key.as_bytes()).expect("a key on a curve");
+        let short = EllipticKey { public: None, ..whole }.to_der().expect("memory");
+        let short = OctetStringRef::new(&short).expect("bytes");
+        let short = PrivateKeyInfo { key: short, ..info }.to_der().expect("memory");
         assert!(short.len() < key.len());
         assert_eq!(with_public_key(&short, certificate), Some(key));
         for other in [&b""[..], &short[..short.len() - 1], certificate] {
             assert_eq!(with_public_key(other, certificate), None);
         }
         assert_eq!(with_public_key(&short, b"none"), None);
-    }
-
-    #[test]
-    fn lengths_are_written_as_der_has_them() {
-        assert_eq!(written(4, &[7; 127])[..2], [4, 127]);
-        assert_eq!(written(4, &[7; 128])[..3], [4, 0x81, 128]);
-        assert_eq!(written(4, &[7; 256])[..4], [4, 0x82, 1, 0]);
     }
 }

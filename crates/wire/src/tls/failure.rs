@@ -1,11 +1,10 @@
-//! Why handshakes fail, in words, and what helps.
+//! Why handshakes fail, in words, and what helps. Pure.
 
 use std::io;
 
 use rustls::{AlertDescription as Alert, CertificateError as Certificate};
 
-use crate::error::{Error, ErrorKind};
-use crate::settings::{TlsSettings, TlsVersion};
+use crate::settings::TlsVersion;
 
 const INSECURE: &str = "`connections: {tls: {insecure: true}}` in the plan (`-k` of `squall URL`)";
 
@@ -14,15 +13,17 @@ const SUITES: &str = "ECDHE and AES-GCM or ChaCha20-Poly1305 (no RSA key exchang
 /// The keys that certificates of servers may have.
 const KEYS: &str = "RSA from 2,048 bits, P-256, P-384 and Ed25519";
 
-/// A handshake that failed: by TLS, or by the transport below it.
-pub(crate) fn failed(error: &io::Error, settings: &TlsSettings) -> Error {
+/// Why a handshake failed; `None`: because of the transport below TLS. `versions`: the least and the greatest that are offered.
+pub(super) fn of_handshake(
+    error: &io::Error,
+    versions: (TlsVersion, TlsVersion),
+) -> Option<String> {
     match of_tls(error) {
-        Some(inner) => Error::new(ErrorKind::Tls, explain(inner, (settings.min, settings.max))),
-        None if error.kind() == io::ErrorKind::UnexpectedEof => Error::new(
-            ErrorKind::Tls,
-            "the other side closed in the handshake: it may not speak TLS on this port",
+        Some(inner) => Some(explain(inner, versions)),
+        None if error.kind() == io::ErrorKind::UnexpectedEof => Some(
+            "the other side closed in the handshake: it may not speak TLS on this port".to_owned(),
         ),
-        None => Error::io(error),
+        None => None,
     }
 }
 

@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use rustls::client::ResolvesClientCert;
 use rustls::crypto::CryptoProvider;
-use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 
-use super::{certificate, certificates, elliptic, read_pem, unreadable};
+use super::certificate::About;
+use super::elliptic;
+use super::pem::{certificates, read_pem, unreadable};
 use crate::settings::SetupError;
 
 /// A chain of certificates, and the key of its first.
@@ -35,7 +37,7 @@ pub(super) fn of_files(cert: &Path, key: &Path) -> Result<Identity, SetupError> 
         return Err(unreadable(key, &why));
     }
     let found = PrivateKeyDer::from_pem_slice(&text).map_err(|error| match error {
-        pem::Error::NoItemsFound => unreadable(key, &"no private key in it (PEM is expected)"),
+        PemError::NoItemsFound => unreadable(key, &"no private key in it (PEM is expected)"),
         other => unreadable(key, &other),
     })?;
     let complete = complete(found, &chain[0]);
@@ -70,9 +72,9 @@ pub(super) fn certified((chain, key): &Identity) -> Result<CertifiedKey, SetupEr
     let key = provider.key_provider.load_private_key(key.clone_key()).map_err(|_| {
         SetupError(format!("the private key cannot be used: expected one of {KEYS}"))
     })?;
-    let about = chain.first().and_then(|first| certificate::read(first));
+    let about = chain.first().and_then(|first| About::read(first));
     if let (Some(own), Some(about)) = (key.public_key(), about)
-        && &*own != about.public_key
+        && *own != *about.public_key
     {
         return Err(SetupError("the private key is not that of the certificate".to_owned()));
     }

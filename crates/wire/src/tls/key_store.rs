@@ -7,7 +7,7 @@ mod pkcs12;
 mod tests;
 
 use super::identity::Identity;
-use super::{read_pem, unreadable};
+use super::pem::{read_pem, unreadable};
 use crate::settings::{KeyStore, SetupError};
 
 /// How files in the two forms begin that Java alone has: JKS and JCEKS.

@@ -9,10 +9,10 @@ use rustls::crypto::{
     verify_tls13_signature_with_raw_key,
 };
 use rustls::pki_types::{CertificateDer, SubjectPublicKeyInfoDer};
-use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
+use rustls::{CertificateError, DigitallySignedStruct, Error, OtherError, SignatureScheme};
 use webpki::RawPublicKeyEntity;
 
-use super::certificate;
+use super::certificate::{About, rsa_bytes};
 
 /// How long the modulus of an RSA key is whose signatures can be verified, in bytes.
 const RSA_BYTES: std::ops::RangeInclusive<usize> = 256..=1024;
@@ -39,13 +39,11 @@ impl Signatures {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        match key_without_extensions(certificate) {
-            Some(key) => self.verify_tls12_with_raw_key(message, &key, signature),
-            None => {
-                let algorithms = &self.0.signature_verification_algorithms;
-                verify_tls12_signature(message, certificate, signature, algorithms)
-            }
-        }
+        let algorithms = &self.0.signature_verification_algorithms;
+        let verified = verify_tls12_signature(message, certificate, signature, algorithms);
+        with_old_certificate(verified, certificate, |key| {
+            self.verify_tls12_with_raw_key(message, key, signature)
+        })
     }
 
     pub(super) fn verify_tls13(
@@ -55,10 +53,10 @@ impl Signatures {
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
         let algorithms = &self.0.signature_verification_algorithms;
-        match key_without_extensions(certificate) {
-            Some(key) => verify_tls13_signature_with_raw_key(message, &key, signature, algorithms),
-            None => verify_tls13_signature(message, certificate, signature, algorithms),
-        }
+        let verified = verify_tls13_signature(message, certificate, signature, algorithms);
+        with_old_certificate(verified, certificate, |key| {
+            verify_tls13_signature_with_raw_key(message, key, signature, algorithms)
+        })
     }
 
     /// rustls has this for TLS 1.3 alone. More than one algorithm may go by the name of a scheme there (of several
@@ -88,11 +86,10 @@ impl Signatures {
         (scheme, signature): (SignatureScheme, &[u8]),
     ) -> Result<HandshakeSignatureValid, Error> {
         let valid = || Ok(HandshakeSignatureValid::assertion());
-        let Some(about) = certificate::read(certificate) else { return valid() };
-        let key = SubjectPublicKeyInfoDer::from(about.public_key);
+        let Some(About { public_key, .. }) = About::read(certificate) else { return valid() };
+        let key = SubjectPublicKeyInfoDer::from(public_key.as_slice());
         let Ok(key) = RawPublicKeyEntity::try_from(&key) else { return valid() };
-        if certificate::rsa_bytes(about.public_key).is_some_and(|bytes| !RSA_BYTES.contains(&bytes))
-        {
+        if rsa_bytes(&public_key).is_some_and(|bytes| !RSA_BYTES.contains(&bytes)) {
             return valid();
         }
         let known = self.0.signature_verification_algorithms.mapping.iter();
@@ -120,11 +117,22 @@ impl Signatures {
     }
 }
 
-/// The key of a certificate of version 1 or 2: `openssl req -x509` makes such where its configuration names no
-/// extensions.
-fn key_without_extensions<'c>(
-    certificate: &'c CertificateDer<'_>,
-) -> Option<SubjectPublicKeyInfoDer<'c>> {
-    let about = certificate::read(certificate)?;
-    (!about.has_extensions).then(|| about.public_key.into())
+/// What was found of a signature; or, if that is that rustls reads no certificate of version 1 or 2, what is found with its bare
+/// key. `openssl req -x509` makes such certificates where its configuration names no extensions.
+fn with_old_certificate(
+    verified: Result<HandshakeSignatureValid, Error>,
+    certificate: &CertificateDer<'_>,
+    verify: impl FnOnce(&SubjectPublicKeyInfoDer<'_>) -> Result<HandshakeSignatureValid, Error>,
+) -> Result<HandshakeSignatureValid, Error> {
+    let is_old = match &verified {
+        Err(Error::InvalidCertificate(CertificateError::Other(OtherError(why)))) => {
+            why.downcast_ref() == Some(&webpki::Error::UnsupportedCertVersion)
+        }
+        _ => false,
+    };
+    let old = is_old.then(|| About::read(certificate)).flatten();
+    match old.filter(|about| !about.has_extensions) {
+        Some(about) => verify(&about.public_key.as_slice().into()),
+        None => verified,
+    }
 }

@@ -3,9 +3,11 @@
 use std::io::{Read as _, Write as _};
 
 use rustls::pki_types::PrivateKeyDer;
+use rustls::pki_types::pem::PemObject;
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{ClientConnection, ServerConfig, ServerConnection, SupportedProtocolVersion, version};
 
+use super::certificate::About;
 use super::signatures::Signatures;
 use super::*;
 
@@ -229,7 +231,7 @@ fn signatures_are_verified_as_far_as_they_can_be() {
         assert_eq!(verified.is_ok(), is_valid, "{scheme:x}");
     }
     assert_eq!(
-        certificate::rsa_bytes(certificate::read(&of_pem(RSA_1024)).expect("one").public_key),
+        certificate::rsa_bytes(&About::read(&of_pem(RSA_1024)).expect("one").public_key),
         Some(128)
     );
 }

@@ -11,7 +11,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
-use super::certificate;
+use super::certificate::{About, names};
 use super::signatures::Signatures;
 
 /// Verifies certificates of servers.
@@ -62,16 +62,15 @@ fn by_itself(
     host: &ServerName<'_>,
     now: UnixTime,
 ) -> Result<(), Error> {
-    let about = certificate::read(certificate).ok_or(CertificateError::BadEncoding)?;
-    let now = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
+    let about = About::read(certificate).ok_or(CertificateError::BadEncoding)?;
+    let now = now.as_secs();
     if now < about.valid.0 {
         return Err(CertificateError::NotValidYet.into());
     }
     if now > about.valid.1 {
         return Err(CertificateError::Expired.into());
     }
-    let is_common_name =
-        about.common_name.is_some_and(|name| certificate::names(name, &host.to_str()));
+    let is_common_name = about.common_name.is_some_and(|name| names(&name, &host.to_str()));
     if !about.has_extensions {
         let named = is_common_name.then_some(());
         return named.ok_or_else(|| CertificateError::NotValidForName.into());

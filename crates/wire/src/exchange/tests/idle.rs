@@ -215,7 +215,6 @@ fn one_is_answered_beside_many_that_rest_in_http2() {
 /// What came while nobody looked is told from a response by the kernel's stamp.
 #[test]
 fn a_response_that_came_before_its_request_is_none() {
-    #[cfg(target_os = "linux")]
     let _stamped = crate::sys::stamped();
     with_each_backend(|client| async move {
         let acts = vec![Act::Read, Act::Write(OK), Act::Await, Act::Write(TIMED_OUT), Act::Tell];

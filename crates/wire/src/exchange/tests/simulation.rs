@@ -6,6 +6,7 @@ use std::future::poll_fn;
 use std::io;
 use std::net::Shutdown;
 use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use squall_base::random::Random;
@@ -229,7 +230,6 @@ async fn tell(client: &Client, seed: u64) {
 
 #[test]
 fn a_request_is_answered_by_its_own_response_or_by_none() {
-    #[cfg(target_os = "linux")]
     let _stamped = crate::sys::stamped();
     // For a longer look: `SQUALL_SEEDS=100000`.
     let most = std::env::var("SQUALL_SEEDS").ok().and_then(|most| most.parse().ok());

@@ -14,8 +14,8 @@ use tokio::task::LocalSet;
 use super::*;
 use crate::exchange::tests::with_each_backend_and;
 use crate::{
-    ErrorKind, Expect, Http, Opened, Origin, Progress, RequestFields, Response, Scheme, Settings,
-    Times, Via,
+    Client, Error, ErrorKind, Expect, Http, Opened, Origin, Progress, RequestFields, Response,
+    Scheme, Settings, Times, Via,
 };
 
 /// What a test sees of a response.

@@ -1,9 +1,11 @@
 //! Many requests on one connection, against the server side of the `h2` crate.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
 use std::sync::mpsc;
 use std::task::Poll;
 
+use bytes::Bytes;
 use h2::server::{self, SendResponse};
 use http::{HeaderMap, HeaderValue, Request};
 

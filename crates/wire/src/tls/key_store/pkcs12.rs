@@ -3,7 +3,8 @@
 use p12_keystore::{KeyStore as Entries, KeyStoreEntry, Pkcs12ImportPolicy};
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 
-use super::super::{Identity, elliptic};
+use super::super::elliptic;
+use super::super::identity::Identity;
 
 /// The certificates with a private key, by their aliases.
 ///

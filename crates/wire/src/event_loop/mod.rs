@@ -9,27 +9,17 @@
 //! Neither place is left for a look at the other: a worker that has nothing to do sleeps until its next
 //! deadline.
 
+mod in_ring;
+mod owner;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 
 use tokio::runtime::Runtime;
 
+pub use self::owner::LoopOwner;
 use crate::client::Client;
-use crate::ring::{self, LoopWaker};
-
-/// What an event loop asks and tells its owner.
-pub trait LoopOwner {
-    /// When the loop has to go on though nothing has happened, in ns on the client's clock;
-    /// `u64::MAX`: never. Asked only with io_uring: with epoll the owner has a timer of its own.
-    fn next_deadline(&self) -> u64;
-
-    /// The deadline is over: wakes the part of the loop's future that waits for it.
-    fn on_deadline(&self);
-
-    /// The future was polled, which took so many ns.
-    fn on_iteration(&self, took_ns: u64);
-}
+use crate::ring::LoopWaker;
 
 /// Runs `future`, the whole work of a worker, to its end on this thread. `runtime` is a current-thread
 /// runtime that does nothing else.
@@ -41,7 +31,7 @@ pub fn run_loop<F: Future>(
     future: F,
 ) -> F::Output {
     if let Some(ring) = client.ring() {
-        return ring::run_loop(runtime, client, ring, waker, owner, future);
+        return in_ring::run_loop(runtime, client, ring, waker, owner, future);
     }
     let mut future = pin!(future);
     let mut end = client.clock().now();
@@ -54,6 +44,3 @@ pub fn run_loop<F: Future>(
         polled
     }))
 }
-
-#[cfg(test)]
-mod tests;
