@@ -4,14 +4,16 @@
 
 mod open;
 mod row;
+mod scenarios;
 mod tracked;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-use squall_metrics::{NameId, RequestStats, Slice, SliceSet, Source};
+use squall_metrics::{RequestStats, Slice, SliceSet};
 
 pub(crate) use open::OpenRow;
-pub use row::{PhaseTimes, ScenarioRow, SeriesRow, Times};
+pub use row::{PhaseTimes, ScenarioRow, SeriesRow};
+pub(crate) use scenarios::Scenarios;
 pub(crate) use tracked::Tracker;
 pub use tracked::{CheckPoint, MetricPoint, RowPoint, Track};
 
@@ -111,15 +113,6 @@ impl Series {
     pub fn metrics(&self) -> &[Track<squall_metrics::MetricKey, MetricPoint>] {
         self.tracks.metrics()
     }
-}
-
-/// The scenarios of a run, as slices number them.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Scenarios {
-    /// Their names.
-    pub names: Vec<String>,
-    /// The place among the names of a worker's number for the row of a scenario's iterations.
-    pub places: HashMap<(Source, NameId), usize>,
 }
 
 /// Computes a [`Series`] from all slices of a run. They may come in any order; memory stays small as long

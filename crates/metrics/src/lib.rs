@@ -11,12 +11,14 @@ mod host_metrics;
 mod load;
 mod metrics;
 mod names;
+mod quantities;
 mod request_stats;
 mod self_metrics;
 mod slice;
 mod slice_set;
 mod source;
 mod time_account;
+mod times;
 
 pub use checks::{CheckCounts, CheckResult};
 pub use codec::DecodeError;
@@ -32,9 +34,11 @@ pub use names::{
     MAX_NAMES, MAX_NAMES_LIMIT, NameId, Names, OTHER, Place, PlaceId, RowKey, RowKind, Selector,
     with_tags,
 };
+pub use quantities::{Amount, Quantities, Quantity, Recorded, Unit};
 pub use request_stats::{Fate, PHASES, Phases, RequestStats, Sample};
 pub use self_metrics::SelfMetrics;
 pub use slice::{Counters, Slice};
 pub use slice_set::SliceSet;
 pub use source::Source;
 pub use time_account::{TimeAccount, TimeRecorder, UserState};
+pub use times::Times;

@@ -6,9 +6,8 @@ use std::hash::Hash;
 
 use squall_metrics::{
     CheckCounts, MetricId, MetricKey, MetricStats, NameId, RequestStats, RowKey, Slice, Source,
+    Times,
 };
-
-use super::row::Times;
 
 /// Most points of all tracks of a kind: 10 of the longest ones, or 200 of a run of a minute.
 const MAX_POINTS: usize = 12_000;

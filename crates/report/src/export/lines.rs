@@ -55,13 +55,7 @@ impl Second {
         in_flight(&mut line, self.in_flight);
         line["workers_cpu_us"] = json!(self.own.cpu_ns / 1_000);
         line["starved_us"] = json!(self.own.starved_ns / 1_000);
-        for (name, own) in [
-            ("receive_delay", &self.own.receive_delay),
-            ("send_delay", &self.own.send_delay),
-            ("timer_delay", &self.own.timer_delay),
-            ("connect_delay", &self.own.connect_delay),
-            ("loop_iteration", &self.own.loop_iteration),
-        ] {
+        for (name, own) in self.own.delays() {
             line[format!("{name}_p99_us")] = json!(own.percentile(99.0));
             line[format!("{name}_max_us")] = json!(own.max());
         }
