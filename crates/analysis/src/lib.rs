@@ -36,7 +36,7 @@ pub use recent::Recent;
 pub use row_numbers::RowNumbers;
 pub use series::{
     CheckPoint, CompleteRow, MetricPoint, PhaseTimes, RowPoint, ScenarioRow, Series, SeriesBuilder,
-    SeriesRow, Times, Track,
+    SeriesRow, Track,
 };
 pub use steady::{Shape, Steady, Unsteady, Warmup, steady, whole_seconds};
 pub use threshold::{

@@ -4,14 +4,16 @@
 
 mod open;
 mod row;
+mod scenarios;
 mod tracked;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-use squall_metrics::{NameId, RequestStats, Slice, SliceSet};
+use squall_metrics::{RequestStats, Slice, SliceSet};
 
 pub(crate) use open::OpenRow;
-pub use row::{PhaseTimes, ScenarioRow, SeriesRow, Times};
+pub use row::{PhaseTimes, ScenarioRow, SeriesRow};
+pub(crate) use scenarios::Scenarios;
 pub(crate) use tracked::Tracker;
 pub use tracked::{CheckPoint, MetricPoint, RowPoint, Track};
 
@@ -113,15 +115,6 @@ impl Series {
     }
 }
 
-/// The scenarios of a run, as slices number them.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Scenarios {
-    /// Their names.
-    pub names: Vec<String>,
-    /// The place among the names of a worker's number for the row of a scenario's iterations.
-    pub places: HashMap<(u32, NameId), usize>,
-}
-
 /// Computes a [`Series`] from all slices of a run. They may come in any order; memory stays small as long
 /// as the slices of a second come about the same time.
 #[derive(Debug, Clone)]
@@ -175,7 +168,7 @@ impl SeriesBuilder {
         let of_row = self.extent.slices.get(at).copied().unwrap_or(0);
         if of_row == 0
             || self.rows.contains_key(&at)
-            || !self.seen.insert(slice.worker, slice.second)
+            || !self.seen.insert(slice.source, slice.second)
         {
             return None;
         }
@@ -198,9 +191,11 @@ impl SeriesBuilder {
         let seconds = self.extent.resolution;
         let second = at as u32 * seconds;
         self.tracks.close(second, open.tracks);
-        let mut row = open.row.row(second, seconds);
-        row.scenarios.resize_with(self.scenarios.names.len(), ScenarioRow::default);
-        self.rows.insert(at, row);
+        if open.row.has_workers() {
+            let mut row = open.row.row(second, seconds);
+            row.scenarios.resize_with(self.scenarios.names.len(), ScenarioRow::default);
+            self.rows.insert(at, row);
+        }
         Some(CompleteRow { second, requests: open.row.into_requests() })
     }
 

@@ -119,7 +119,7 @@ impl Watched {
         Watched([
             ("rate", of(rate)),
             ("mean latency", of(|row| row.mean_us)),
-            ("median latency", of(|row| row.p50_us as f64)),
+            ("median latency", of(|row| row.p50_us)),
         ])
     }
 

@@ -16,12 +16,21 @@ pub enum Tab {
     Generator,
     /// Warnings, what the plan logs, what happened.
     Log,
+    /// Metrics over time.
+    Metrics,
 }
 
 impl Tab {
     /// All, in their order.
-    pub const ALL: [Tab; 6] =
-        [Tab::Overview, Tab::Requests, Tab::Errors, Tab::Checks, Tab::Generator, Tab::Log];
+    pub const ALL: [Tab; 7] = [
+        Tab::Overview,
+        Tab::Requests,
+        Tab::Errors,
+        Tab::Checks,
+        Tab::Generator,
+        Tab::Log,
+        Tab::Metrics,
+    ];
 
     /// Its name.
     pub fn label(self) -> &'static str {
@@ -32,6 +41,7 @@ impl Tab {
             Tab::Checks => "Checks",
             Tab::Generator => "Generator",
             Tab::Log => "Log",
+            Tab::Metrics => "Metrics",
         }
     }
 

@@ -20,6 +20,7 @@ use crate::text::{Show, text};
 pub use curves::{RowCurves, RowsBuilder, RunCurves, WholeBuilder};
 pub use details::Details;
 use figures::Figures;
+pub use figures::number;
 
 /// The frame of the page.
 const FRAME: &str = include_str!("html/assets/frame.html");

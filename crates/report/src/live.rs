@@ -48,7 +48,7 @@ pub fn live_line(live: &Live<'_>) -> String {
 fn numbers(live: &Live<'_>) -> String {
     let Some(row) = live.recent.rows().rev().nth(1) else { return String::new() };
     // Without a complete response there is no latency.
-    let latency = |us: u64| if us == 0 { "-".to_owned() } else { time(us as f64) };
+    let latency = |us: f64| if us == 0.0 { "-".to_owned() } else { time(us) };
     format!(
         "  {}  {}  p50 {}  p99 {}  {}",
         counted(row.users, "user"),

@@ -2,92 +2,51 @@
 
 use std::collections::BTreeMap;
 
-use squall_analysis::{PhaseTimes, ScenarioRow, Series, SeriesRow, Times};
+use squall_analysis::{PhaseTimes, ScenarioRow, Series, SeriesRow};
 use squall_load::{Curve, Presence};
-use squall_metrics::{HostMetrics, MetricKey};
+use squall_metrics::{HostMetrics, MetricKey, Quantities, Times, second_quantities};
 
 use crate::run::Run;
 use crate::schema::document;
 
-document! {
-    /// A second of a run, or several.
-    SeriesDocument {
-        /// The first second, from 0.
-        second: u32,
-        /// How many it covers.
-        seconds: u32,
-        /// Most virtual users that the plan asks for at once.
-        planned_users: f64,
-        /// Arrivals that the plan asks for.
-        planned_arrivals: f64,
-        /// Most virtual users at once.
-        users: u64,
-        /// Most requests in flight at once.
-        in_flight: u64,
-        /// Requests in flight at its end.
-        in_flight_at_end: u64,
-        /// Iterations started.
-        iterations_started: u64,
-        /// Iterations finished.
-        iterations_done: u64,
-        /// Requests that have ended.
-        requests: u64,
-        /// Those of them that were errors.
-        errors: u64,
-        /// Errors by kind.
-        error_kinds: BTreeMap<String, u64>,
-        /// Responses by status.
-        status: BTreeMap<String, u64>,
-        /// Bytes received.
-        bytes_in: u64,
-        /// Bytes sent.
-        bytes_out: u64,
-        /// Mean latency, in µs.
-        mean_us: f64,
-        /// Median latency, in µs.
-        p50_us: f64,
-        /// 90th percentile, in µs.
-        p90_us: f64,
-        /// 95th percentile, in µs.
-        p95_us: f64,
-        /// 99th percentile, in µs.
-        p99_us: f64,
-        /// Largest latency, in µs.
-        max_us: f64,
-        /// Corrected latency, in µs; null: there is no schedule.
-        corrected_us: Option<SeriesTimes>,
-        /// Phases of requests, by name, in µs.
-        phases: BTreeMap<String, SeriesPhase>,
-        /// Checks that passed.
-        checks_passed: u64,
-        /// Checks that failed.
-        checks_failed: u64,
-        /// Checks that failed and were only to warn.
-        checks_warned: u64,
-        /// Arrivals that were due.
-        arrivals_due: u64,
-        /// Arrivals dropped.
-        arrivals_dropped: u64,
-        /// 99th percentile of the receive delay, in µs.
-        receive_delay_p99_us: u64,
-        /// 99th percentile of the send delay, in µs.
-        send_delay_p99_us: u64,
-        /// 99th percentile of how late timers fired, in µs.
-        timer_delay_p99_us: u64,
-        /// 99th percentile of how late new connections were seen, in µs.
-        connect_delay_p99_us: u64,
-        /// The longest iteration of an event loop, in µs.
-        loop_iteration_max_us: u64,
-        /// Time in which workers had no CPU, in µs.
-        starved_us: u64,
-        /// CPU time of the workers, in µs.
-        workers_cpu_us: u64,
-        /// CPU time of the busiest worker in a second, in seconds.
-        busiest_worker: f64,
-        /// The load of each scenario, by its name.
-        scenarios: BTreeMap<String, SeriesScenario>,
-    }
+/// The quantities of a second, and what is recorded by name.
+macro_rules! series_document {
+    ($($(#[doc = $about:literal])+ $name:ident: $type:ty, $unit:ident, $merge:ident, $of:expr;)*) => {
+        document! {
+            /// A second of a run, or several.
+            SeriesDocument {
+                /// The first second, from 0.
+                second: u32,
+                /// How many it covers.
+                seconds: u32,
+                $($(#[doc = $about])+ $name: $type,)*
+                /// Errors by kind.
+                error_kinds: BTreeMap<String, u64>,
+                /// Responses by status.
+                status: BTreeMap<String, u64>,
+                /// Corrected latency, in µs; null: there is no schedule.
+                corrected_us: Option<SeriesTimes>,
+                /// Phases of requests, by name, in µs.
+                phases: BTreeMap<String, SeriesPhase>,
+                /// The load of each scenario, by its name.
+                scenarios: BTreeMap<String, SeriesScenario>,
+            }
+        }
 
+        impl SeriesDocument {
+            fn new(second: u32, seconds: u32, own: &Quantities) -> SeriesDocument {
+                SeriesDocument { second, seconds, $($name: own.$name,)* ..Default::default() }
+            }
+
+            pub(crate) fn quantities(&self) -> Quantities {
+                Quantities { $($name: self.$name,)* }
+            }
+        }
+    };
+}
+second_quantities!(series_document!);
+
+document! {
     /// A distribution of times in a row of the series, in µs.
     SeriesTimes {
         /// The mean.
@@ -233,7 +192,7 @@ impl PlannedLoads {
             for row in run.series.rows() {
                 let is_there = place
                     .and_then(|place| row.scenarios.get(place))
-                    .is_some_and(|seen| seen.users > 0 || seen.iterations_started > 0);
+                    .is_some_and(|seen| seen.load.users > 0 || seen.load.iterations_started > 0);
                 let from_s = f64::from(row.second);
                 presence.note(from_s, from_s + f64::from(row.seconds), is_there);
             }
@@ -282,70 +241,33 @@ fn series_row(row: &SeriesRow, names: &[String], planned: &PlannedLoads) -> Seri
         let own = scenarios.entry(name.to_owned()).or_default();
         (own.planned_users, own.planned_arrivals) = (users, arrivals);
     }
+    let planned = Quantities { planned_users, planned_arrivals, ..row.quantities };
     let error_kinds = row.error_kinds.iter().map(|(kind, count)| (kind.label().to_owned(), *count));
     let status = row.status.iter().map(|(status, count)| (status.to_string(), *count));
     SeriesDocument {
-        second: row.second,
-        seconds: row.seconds,
-        planned_users,
-        planned_arrivals,
-        users: row.users,
-        in_flight: row.in_flight.most,
-        in_flight_at_end: row.in_flight.at_end,
-        iterations_started: row.iterations_started,
-        iterations_done: row.iterations_done,
-        requests: row.requests,
-        errors: row.errors,
         error_kinds: error_kinds.collect(),
         status: status.collect(),
-        bytes_in: row.bytes_in,
-        bytes_out: row.bytes_out,
-        mean_us: row.mean_us,
-        p50_us: row.p50_us as f64,
-        p90_us: row.p90_us as f64,
-        p95_us: row.p95_us as f64,
-        p99_us: row.p99_us as f64,
-        max_us: row.max_us as f64,
         corrected_us: row.corrected.as_ref().map(times),
         phases: row.phases.iter().map(phase).collect(),
-        checks_passed: row.checks.passed,
-        checks_failed: row.checks.failed,
-        checks_warned: row.checks.warned,
-        arrivals_due: row.arrivals_due,
-        arrivals_dropped: row.arrivals_dropped,
-        receive_delay_p99_us: row.receive_delay_p99_us,
-        send_delay_p99_us: row.send_delay_p99_us,
-        timer_delay_p99_us: row.timer_delay_p99_us,
-        connect_delay_p99_us: row.connect_delay_p99_us,
-        loop_iteration_max_us: row.loop_iteration_max_us,
-        starved_us: row.starved_ns / 1_000,
-        workers_cpu_us: row.cpu_ns / 1_000,
-        busiest_worker: row.busiest_ns as f64 / 1e9,
         scenarios,
+        ..SeriesDocument::new(row.second, row.seconds, &planned)
     }
 }
 
-fn scenario(own: &ScenarioRow) -> SeriesScenario {
+fn scenario(ScenarioRow { load, iterations_done }: &ScenarioRow) -> SeriesScenario {
     SeriesScenario {
-        users: own.users,
-        in_flight: own.in_flight.most,
-        in_flight_at_end: own.in_flight.at_end,
-        iterations_started: own.iterations_started,
-        iterations_done: own.iterations_done,
-        arrivals_dropped: own.arrivals_dropped,
+        users: load.users,
+        in_flight: load.in_flight.most,
+        in_flight_at_end: load.in_flight.at_end,
+        iterations_started: load.iterations_started,
+        iterations_done: *iterations_done,
+        arrivals_dropped: load.arrivals_dropped,
         ..SeriesScenario::default()
     }
 }
 
-fn times(own: &Times) -> SeriesTimes {
-    SeriesTimes {
-        mean: own.mean,
-        p50: own.p50 as f64,
-        p90: own.p90 as f64,
-        p95: own.p95 as f64,
-        p99: own.p99 as f64,
-        max: own.max as f64,
-    }
+fn times(&Times { mean, p50, p90, p95, p99, max }: &Times) -> SeriesTimes {
+    SeriesTimes { mean, p50, p90, p95, p99, max }
 }
 
 fn phase(own: &PhaseTimes) -> (String, SeriesPhase) {
@@ -371,10 +293,10 @@ pub(crate) fn row_tracks(series: &Series) -> Vec<RowTrack> {
             own.errors.push(point.errors);
             let latency = point.latency;
             own.mean_us.push(latency.map(|times| times.mean));
-            own.p50_us.push(latency.map(|times| times.p50 as f64));
-            own.p95_us.push(latency.map(|times| times.p95 as f64));
-            own.p99_us.push(latency.map(|times| times.p99 as f64));
-            own.max_us.push(latency.map(|times| times.max as f64));
+            own.p50_us.push(latency.map(|times| times.p50));
+            own.p95_us.push(latency.map(|times| times.p95));
+            own.p99_us.push(latency.map(|times| times.p99));
+            own.max_us.push(latency.map(|times| times.max));
         }
         own
     });

@@ -5,30 +5,10 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 use squall_live::state::{
-    LiveState, LoadState, Mood, Point, Problem, RowSecond, RowState, Stopping,
+    LiveState, LoadState, MetricPoint, Mood, Point, Problem, RowSecond, RowState, Stopping,
 };
+use squall_report::html::number;
 
-/// What a point of the charts has, in this order.
-const POINT: [&str; 18] = [
-    "second",
-    "seconds",
-    "users",
-    "in_flight",
-    "requests",
-    "errors",
-    "p50_us",
-    "p90_us",
-    "p99_us",
-    "arrivals",
-    "planned_arrivals",
-    "closed_users",
-    "planned_users",
-    "arrivals_dropped",
-    "busiest_ns",
-    "send_delay_p99_us",
-    "receive_delay_p99_us",
-    "starved_ns",
-];
 /// So many seconds before the last that a page has are sent again: a late worker may have added to them.
 const LATE: u32 = 3;
 /// Moments of the plan ahead.
@@ -74,6 +54,7 @@ pub fn picture(state: &LiveState, known: &mut Known) -> String {
         .map(point)
         .collect();
     news.insert("points".to_owned(), json!(points));
+    news.insert("metrics".to_owned(), metrics(state, since));
     news.insert("rows".to_owned(), rows(state, known, is_new));
     known.second = state.history.last().map_or(0, |last| last.second);
     Value::Object(news).to_string()
@@ -135,7 +116,7 @@ fn about(state: &LiveState) -> Value {
         }),
         "length_s": state.length_s(),
         "loads": state.loads.iter().map(load).collect::<Vec<Value>>(),
-        "point": POINT,
+        "point": Point::names().collect::<Vec<_>>(),
         "result": result(state),
     })
 }
@@ -251,9 +232,9 @@ fn generator(state: &LiveState) -> Value {
             "advice": reason.advice,
             "of_generator": reason.is_of_generator(),
         })).collect::<Vec<Value>>(),
-        "busiest": last.busiest_ns as f64 / 1e9,
+        "busiest": last.busiest_worker,
         "cpu_s": state.cpu_s,
-        "starved_us": last.starved_ns as f64 / 1e3,
+        "starved_us": last.starved_us,
         "send_delay_us": last.send_delay_p99_us,
         "receive_delay_us": last.receive_delay_p99_us,
         "loop_us": last.loop_iteration_max_us,
@@ -276,26 +257,26 @@ fn log(state: &LiveState) -> Value {
 }
 
 fn point(own: &Point) -> Value {
-    json!([
-        own.second,
-        own.seconds,
-        own.users,
-        own.in_flight,
-        own.requests,
-        own.errors,
-        own.p50_us,
-        own.p90_us,
-        own.p99_us,
-        own.arrivals,
-        own.planned_arrivals,
-        own.closed_users,
-        own.planned_users,
-        own.arrivals_dropped,
-        own.busiest_ns,
-        own.send_delay_p99_us,
-        own.receive_delay_p99_us,
-        own.starved_ns,
-    ])
+    own.values().map(number).collect()
+}
+
+/// Metrics over time that have points of this second or later, with these.
+fn metrics(state: &LiveState, since: u32) -> Value {
+    let since = |own: &&MetricPoint| own.second + own.seconds > since;
+    let metrics = state.metrics.all().iter().enumerate().filter_map(|(at, own)| {
+        let points = own.course.points().iter().filter(since);
+        let points: Vec<Value> =
+            points.map(|own| json!([own.second, own.seconds, number(own.shown())])).collect();
+        let key = &own.key;
+        (!points.is_empty()).then(|| {
+            json!({
+                "at": at, "name": key.name, "scenario": key.scenario, "kind": key.kind.label(),
+                "tags": key.tags.iter().map(|(name, value)| json!([name, value])).collect::<Vec<_>>(),
+                "points": points,
+            })
+        })
+    });
+    metrics.collect()
 }
 
 /// The rows in which something was counted since the page learned of them. All curves end in the same second.

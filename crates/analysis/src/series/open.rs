@@ -1,15 +1,17 @@
 //! A row of the series that is not complete: everything recorded of its seconds, merged.
 
 use squall_metrics::{
-    CheckCounts, Counters, Histogram, Level, Load, PHASES, RequestStats, SelfMetrics, Slice,
+    CheckCounts, Counters, Histogram, Level, PHASES, Quantities, Recorded, RequestStats,
+    SelfMetrics, Slice, Times,
 };
 
-use super::Scenarios;
-use super::row::{PhaseTimes, ScenarioRow, SeriesRow, Times};
+use super::row::{PhaseTimes, ScenarioRow, SeriesRow};
+use super::scenarios::Scenarios;
 
 /// What is recorded of a row of the series while it is not complete.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OpenRow {
+    has_workers: bool,
     all: RequestStats,
     counters: Counters,
     checks: CheckCounts,
@@ -33,19 +35,17 @@ impl Second {
         self.users = self.users.saturating_add(slice.counters.users_active);
         self.in_flight.add_worker(slice.load.in_flight);
         if let Some(scenarios) = scenarios {
-            self.add_scenarios(slice, &slice.load, scenarios);
+            self.add_scenarios(slice, scenarios);
         }
     }
 
-    fn add_scenarios(&mut self, slice: &Slice, load: &Load, scenarios: &Scenarios) {
+    fn add_scenarios(&mut self, slice: &Slice, scenarios: &Scenarios) {
         self.scenarios.resize_with(scenarios.names.len(), ScenarioRow::default);
-        let place = |id| scenarios.places.get(&(slice.worker, id)).copied();
-        for (id, load) in &load.scenarios {
-            let Some(own) = place(*id).and_then(|at| self.scenarios.get_mut(at)) else { continue };
-            own.users = own.users.saturating_add(load.users);
-            own.in_flight.add_worker(load.in_flight);
-            own.iterations_started = own.iterations_started.saturating_add(load.iterations_started);
-            own.arrivals_dropped = own.arrivals_dropped.saturating_add(load.arrivals_dropped);
+        let place = |id| scenarios.places.get(&(slice.source, id)).copied();
+        for (id, load) in &slice.load.scenarios {
+            if let Some(own) = place(*id).and_then(|at| self.scenarios.get_mut(at)) {
+                own.load.add_worker(load);
+            }
         }
         for (id, spans) in slice.spans() {
             if let Some(own) = place(id).and_then(|at| self.scenarios.get_mut(at)) {
@@ -56,8 +56,12 @@ impl Second {
 }
 
 impl OpenRow {
-    /// Adds a slice of one of its seconds.
+    /// Adds a slice of one of its seconds; those of monitors have no part in it.
     pub fn add(&mut self, slice: &Slice, scenarios: Option<&Scenarios>) {
+        if !slice.source.is_worker() {
+            return;
+        }
+        self.has_workers = true;
         slice.requests().for_each(|(_, row)| self.all.merge(row));
         slice.checks().for_each(|(_, counts)| self.checks.merge(&counts));
         self.counters.merge(&slice.counters);
@@ -71,6 +75,11 @@ impl OpenRow {
             }
         };
         self.seconds[at].add(slice, scenarios);
+    }
+
+    /// Whether any worker recorded anything of it: monitors alone make no row.
+    pub fn has_workers(&self) -> bool {
+        self.has_workers
     }
 
     /// Gives back the memory that it does not need until more is added.
@@ -90,15 +99,8 @@ impl OpenRow {
         for second in &self.seconds {
             sums.resize_with(sums.len().max(second.scenarios.len()), ScenarioRow::default);
             for (sum, own) in sums.iter_mut().zip(&second.scenarios) {
-                sum.users = sum.users.max(own.users);
-                sum.in_flight.add_later(own.in_flight);
-                for (sum, own) in [
-                    (&mut sum.iterations_started, own.iterations_started),
-                    (&mut sum.iterations_done, own.iterations_done),
-                    (&mut sum.arrivals_dropped, own.arrivals_dropped),
-                ] {
-                    *sum = sum.saturating_add(own);
-                }
+                sum.load.add_later(&own.load);
+                sum.iterations_done = sum.iterations_done.saturating_add(own.iterations_done);
             }
         }
         sums
@@ -112,41 +114,26 @@ impl OpenRow {
         let stalls = [Some(&own.loop_iteration), Some(&own.timer_delay), arrivals];
         let mut in_flight = Level::default();
         self.seconds.iter().for_each(|second| in_flight.add_later(second.in_flight));
+        let recorded = Recorded {
+            requests: all,
+            latency: Times::of(&all.latency).unwrap_or_default(),
+            counters,
+            checks: self.checks,
+            self_metrics: own,
+            users: self.seconds.iter().map(|second| second.users).max().unwrap_or(0),
+            in_flight,
+            busiest_ns: self.busiest_ns,
+        };
         let phases = PHASES.iter().zip(&all.phases);
-        let [p50_us, p90_us, p95_us, p99_us] = all.latency.percentiles([50.0, 90.0, 95.0, 99.0]);
         SeriesRow {
             second,
             seconds,
-            users: self.seconds.iter().map(|second| second.users).max().unwrap_or(0),
-            in_flight,
-            iterations_started: counters.iterations_started,
-            iterations_done: counters.iterations_done,
-            requests: all.count,
-            errors: all.errors,
+            quantities: Quantities::of(&recorded),
             error_kinds: all.error_kinds.clone(),
             status: all.status.clone(),
-            bytes_in: all.bytes_in,
-            bytes_out: all.bytes_out,
-            mean_us: all.latency.mean(),
-            p50_us,
-            p90_us,
-            p95_us,
-            p99_us,
-            max_us: all.latency.max(),
             corrected: Times::of(&all.corrected_latency),
             phases: phases.filter_map(|(name, own)| PhaseTimes::of(name, own)).collect(),
-            checks: self.checks,
-            arrivals_due: counters.arrivals_due,
-            arrivals_dropped: counters.arrivals_dropped,
-            receive_delay_p99_us: own.receive_delay.percentile(99.0),
-            send_delay_p99_us: own.send_delay.percentile(99.0),
-            timer_delay_p99_us: own.timer_delay.percentile(99.0),
-            connect_delay_p99_us: own.connect_delay.percentile(99.0),
-            loop_iteration_max_us: own.loop_iteration.max(),
             longest_stall_us: stalls.into_iter().flatten().map(Histogram::max).max().unwrap_or(0),
-            starved_ns: own.starved_ns,
-            cpu_ns: own.cpu_ns,
-            busiest_ns: self.busiest_ns,
             scenarios: self.scenarios(),
         }
     }

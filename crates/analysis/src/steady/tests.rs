@@ -1,6 +1,7 @@
 use squall_metrics::{NameId, Sample, Slice};
 
 use super::*;
+use squall_metrics::Quantities;
 
 /// Chance that is the same in every run.
 struct Chance(u64);
@@ -22,9 +23,12 @@ fn rows(means: &[f64]) -> Vec<SeriesRow> {
     let row = |(second, mean_us): (usize, &f64)| SeriesRow {
         second: second as u32,
         seconds: 1,
-        requests: 100,
-        mean_us: *mean_us,
-        p50_us: *mean_us as u64,
+        quantities: Quantities {
+            requests: 100,
+            mean_us: *mean_us,
+            p50_us: *mean_us,
+            ..Quantities::default()
+        },
         ..SeriesRow::default()
     };
     means.iter().enumerate().map(row).collect()

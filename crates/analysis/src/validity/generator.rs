@@ -117,7 +117,7 @@ const BUSY_SHARE: f64 = 0.95;
 const MIN_BUSY_SECONDS: f64 = 0.1;
 
 fn uses_its_cpu(row: &SeriesRow) -> bool {
-    row.busiest_ns as f64 / 1e9 >= BUSY_SHARE
+    row.busiest_worker >= BUSY_SHARE
 }
 
 /// Whether a worker was busy as a rule.
@@ -161,7 +161,7 @@ pub(super) fn starved(facts: &Facts<'_>) -> Option<Reason> {
         return None;
     }
     let worst =
-        |row: &SeriesRow| row.starved_ns as f64 > MAX_STARVED * 1e9 * f64::from(row.seconds.max(1));
+        |row: &SeriesRow| row.starved_us as f64 > MAX_STARVED * 1e6 * f64::from(row.seconds.max(1));
     let at = match when(facts, worst) {
         at if at.is_empty() => at,
         at => format!(", worst {at}"),

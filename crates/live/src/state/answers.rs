@@ -5,7 +5,7 @@ use squall_analysis::{Validity, worst};
 use squall_base::units::{count, counted, percent, rate, time};
 use squall_runner::Phase;
 
-use super::{LiveState, Point, Standing, Stopping};
+use super::{LiveState, Point, Span, Standing, Stopping};
 
 /// Seconds that count as now.
 const NOW: usize = 5;
@@ -242,8 +242,8 @@ impl LiveState {
             words.push(format!("{} before", counted(self.problems.total(), "error")));
         }
         // In a second without any response there is none.
-        if last.p99_us > 0 {
-            let [p50, p99] = [last.p50_us, last.p99_us].map(|us| time(us as f64));
+        if last.p99_us > 0.0 {
+            let [p50, p99] = [last.p50_us, last.p99_us].map(time);
             words.push(format!("p50 {p50}, p99 {p99}"));
         }
         if failing.is_empty() {
@@ -283,7 +283,7 @@ impl LiveState {
         }
         let detail = format!(
             "busiest worker {} of a CPU, send delay p99 {}",
-            percent(last.busiest_ns as f64 / 1e9),
+            percent(last.busiest_worker),
             time(last.send_delay_p99_us as f64)
         );
         (Mood::Good, "yes", detail)

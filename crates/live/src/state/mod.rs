@@ -1,8 +1,10 @@
 //! What is known of a run while it goes on: fed by seconds and events, asked by the view. No clock, no I/O.
 
 mod answers;
+mod course;
 mod history;
 mod loads;
+mod metrics;
 mod problems;
 mod rows;
 #[cfg(test)]
@@ -16,14 +18,18 @@ use squall_analysis::{
     Facts, MovingWindow, Reason, Recent, Series, SeriesRow, Threshold, ThresholdResult, Totals,
 };
 use squall_base::escape_control;
-use squall_metrics::{CheckCounts, Counters, HostMetrics, HostSample, RequestStats, ScenarioLoad};
+use squall_metrics::{
+    CheckCounts, Counters, HostMetrics, HostSample, Quantities, RequestStats, ScenarioLoad,
+};
 use squall_plan::model::Plan;
 use squall_report::{Meta, Run};
 use squall_runner::{Event, EventKind, LatestLoad, Phase, Second, Start};
 
 pub use answers::{Conclusion, HealthAnswer, Mood};
+pub use course::Span;
 pub use history::{History, Point};
 pub use loads::LoadState;
+pub use metrics::{MetricPoint, MetricState, MetricStates};
 pub use problems::{Problem, Problems};
 pub use rows::{RowSecond, RowState, Rows};
 pub use thresholds::Standing;
@@ -72,6 +78,8 @@ pub struct LiveState {
     pub history: History,
     /// Its requests by name.
     pub rows: Rows,
+    /// Its metrics over time.
+    pub metrics: MetricStates,
     /// Its errors by name and kind.
     pub problems: Problems,
     /// What checks came to, by scenario and name.
@@ -135,6 +143,7 @@ impl LiveState {
             loads: LoadState::of(plan),
             history: History::default(),
             rows: Rows::default(),
+            metrics: MetricStates::default(),
             problems: Problems::default(),
             checks: Vec::new(),
             thresholds: Vec::new(),
@@ -181,6 +190,7 @@ impl LiveState {
         let requests = second.rows.iter().filter(|row| row.key.place.kind.is_request());
         self.requests += requests.map(|row| row.stats.count).sum::<u64>();
         self.rows.add(second, &self.totals);
+        self.metrics.add(second.second, &second.metrics);
         self.problems.add(second);
         self.latest.note(second);
         let at_s = f64::from(second.second) - self.stood_still_s;
@@ -245,10 +255,14 @@ impl LiveState {
         let point = Point {
             arrivals: self.of_loads(second, false).iterations_started,
             closed_users: self.of_loads(second, true).users,
-            in_flight: second.load.in_flight.most,
-            planned_arrivals: planned(false),
-            planned_users: planned(true),
-            ..Point::of(&row)
+            second: number,
+            seconds: row.seconds,
+            quantities: Quantities {
+                planned_arrivals: planned(false),
+                planned_users: planned(true),
+                ..row.quantities
+            },
+            longest_stall_us: row.longest_stall_us,
         };
         self.history.add(point);
     }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use squall_engine::ErrorExample;
 use squall_metrics::{
-    CheckResult, ErrorKind, Level, NameId, RowKey, RowKind, Sample, ScenarioLoad, Slice,
+    CheckResult, ErrorKind, Level, MetricKey, MetricKind, MetricStats, NameId, RowKey, RowKind,
+    Sample, ScenarioLoad, Slice,
 };
 use squall_plan::yaml::load_str;
 use squall_runner::{MergedLoad, Row};
@@ -101,6 +102,22 @@ fn load_of(doing: Doing) -> MergedLoad {
     }
 }
 
+/// What the plan and a monitor record in a second.
+fn metrics(doing: Doing) -> Vec<(Arc<MetricKey>, MetricStats)> {
+    let tag = |name: &str, value: &str| vec![(name.to_owned(), value.to_owned())];
+    let all = [
+        (MetricKind::Counter, "buyer", "bought", tag("country", "at"), doing.requests as f64),
+        (MetricKind::Gauge, "", "cpu", tag("host", "db\x1b1"), doing.latency_us as f64 / 1e5),
+        (MetricKind::Trend, "buyer", "render", Vec::new(), doing.latency_us as f64 / 1e3),
+    ];
+    let recorded = all.map(|(kind, scenario, name, tags, value)| {
+        let mut stats = MetricStats::default();
+        stats.record(kind, value, 0).expect("a value");
+        (Arc::new(MetricKey::new(kind, scenario, name, tags)), stats)
+    });
+    recorded.into()
+}
+
 /// A second of the load is over, as the runner tells of it.
 pub fn pass(state: &mut LiveState, number: u32, doing: Doing) {
     let mut slice = Slice::new(0, number);
@@ -142,6 +159,7 @@ pub fn pass(state: &mut LiveState, number: u32, doing: Doing) {
         counters: slice.counters,
         load,
         self_metrics: slice.self_metrics.clone(),
+        metrics: metrics(doing),
         host: vec![(
             f64::from(number),
             HostSample {

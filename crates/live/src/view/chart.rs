@@ -4,12 +4,16 @@ use ratatui_core::layout::Rect;
 use ratatui_core::style::Style;
 
 use super::paint::{Paint, below, clock, top, width};
-use crate::state::Point;
+use crate::browse::Browse;
+use crate::state::{LiveState, Span};
 
 /// Columns of the labels at the left.
 const LABELS: u16 = 9;
 /// Columns of a curve's name after its last dot.
 const NAME: u16 = 5;
+
+/// Seconds of the shorter window.
+const MINUTE_S: f64 = 60.0;
 
 /// A curve.
 pub struct Curve<'a> {
@@ -41,24 +45,34 @@ pub enum Of {
     Mean,
 }
 
+/// From and to which second charts go: the whole load, or its last minute.
+pub fn window(state: &LiveState, browse: &Browse) -> Window {
+    let last = state.history.last().map_or(0.0, |point| f64::from(point.second + 1));
+    if browse.last_minute {
+        return Window { from_s: (last - MINUTE_S).max(0.0), to_s: last.max(MINUTE_S) };
+    }
+    let planned = state.length_s().map(|length| length + state.stood_still_s());
+    Window { from_s: 0.0, to_s: planned.unwrap_or(MINUTE_S).max(last) }
+}
+
 /// Columns of dots that a chart of so many columns has.
 pub fn dots(columns: u16) -> usize {
     2 * usize::from(columns.saturating_sub(LABELS + NAME))
 }
 
 /// A value for each column of dots.
-pub fn columns(
-    points: &[Point],
+pub fn columns<P: Span>(
+    points: &[P],
     window: Window,
     dots: usize,
     of: Of,
-    value: impl Fn(&Point) -> f64,
+    value: impl Fn(&P) -> f64,
 ) -> Vec<Option<f64>> {
     let mut sums = vec![(0.0f64, 0u32); dots];
     let length = (window.to_s - window.from_s).max(1.0);
     let column = |second: f64| (second - window.from_s) / length * dots as f64;
     for point in points {
-        let begins = f64::from(point.second);
+        let begins = f64::from(point.second());
         let (first, last) = (column(begins).floor(), column(begins + point.length_s()).ceil());
         if last <= 0.0 || first >= dots as f64 {
             continue;
@@ -200,6 +214,10 @@ pub fn blocks(values: impl Iterator<Item = f64> + Clone) -> String {
 
 #[cfg(test)]
 mod tests {
+    use squall_metrics::Quantities;
+
+    use crate::state::Point;
+
     use super::*;
 
     fn points(values: &[u64]) -> Vec<Point> {
@@ -207,7 +225,7 @@ mod tests {
         let point = |(second, requests): (u32, &u64)| Point {
             second,
             seconds: 1,
-            requests: *requests,
+            quantities: Quantities { requests: *requests, ..Quantities::default() },
             ..Point::default()
         };
         seconds.map(point).collect()

@@ -2,6 +2,7 @@
 
 mod chart;
 mod lists;
+mod metrics;
 mod overview;
 mod paint;
 mod requests;
@@ -15,7 +16,6 @@ use ratatui_core::layout::Rect;
 
 use crate::browse::{Browse, Mode, Tab};
 use crate::state::{LiveState, Stopping};
-use chart::Window;
 use paint::{Paint, bar, below, clock, fit, top, width};
 pub use theme::Theme;
 
@@ -24,8 +24,6 @@ const MIN_COLUMNS: u16 = 40;
 const MIN_ROWS: u16 = 12;
 /// Seconds for which what came of a command is shown.
 const NOTICE_S: f64 = 8.0;
-/// Seconds of the shorter window of charts.
-const MINUTE_S: f64 = 60.0;
 
 /// Draws everything on an empty screen. Returns how far the rows can be scrolled at most.
 pub fn draw(state: &LiveState, browse: &Browse, theme: Theme, buffer: &mut Buffer) -> usize {
@@ -57,6 +55,7 @@ pub fn draw(state: &LiveState, browse: &Browse, theme: Theme, buffer: &mut Buffe
         Tab::Checks => lists::checks(&mut paint, body, state, browse),
         Tab::Generator => squall::draw(&mut paint, body, state, browse),
         Tab::Log => lists::log(&mut paint, body, state, browse),
+        Tab::Metrics => metrics::draw(&mut paint, body, state, browse),
     }
 }
 
@@ -191,17 +190,8 @@ fn footer(paint: &mut Paint<'_>, area: Rect, state: &LiveState, browse: &Browse)
         Tab::Overview => "  w:window  Tab:next",
         Tab::Requests => "  o:sort  r:reverse  /:filter",
         Tab::Errors | Tab::Checks | Tab::Log => "  /:filter  ↑↓:scroll",
+        Tab::Metrics => "  w:window  /:filter  ↑↓:scroll",
         Tab::Generator => "  ↑↓:scroll",
     });
     paint.text(area, 0, 0, &fit(&keys, area.width), paint.theme.dim());
-}
-
-/// From and to which second charts go: the whole load, or its last minute.
-fn window(state: &LiveState, browse: &Browse) -> Window {
-    let last = state.history.last().map_or(0.0, |point| f64::from(point.second + 1));
-    if browse.last_minute {
-        return Window { from_s: (last - MINUTE_S).max(0.0), to_s: last.max(MINUTE_S) };
-    }
-    let planned = state.length_s().map(|length| length + state.stood_still_s());
-    Window { from_s: 0.0, to_s: planned.unwrap_or(MINUTE_S).max(last) }
 }

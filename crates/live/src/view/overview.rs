@@ -4,11 +4,11 @@ use ratatui_core::layout::Rect;
 use ratatui_core::style::Style;
 use squall_base::units::{count, rate, time};
 
-use super::chart::{Curve, Of, Window, chart, columns, dots};
+use super::chart::{Curve, Of, Window, chart, columns, dots, window};
 use super::paint::{Paint, bar, below, clock, fit, halves, top};
-use super::{lists, requests, window};
+use super::{lists, requests};
 use crate::browse::Browse;
-use crate::state::{LiveState, LoadState, Point};
+use crate::state::{LiveState, LoadState, Point, Span};
 
 /// Rows from which on there is room for four charts, and for the requests.
 const LARGE: u16 = 32;
@@ -219,8 +219,8 @@ fn throughput(paint: &mut Paint<'_>, area: Rect, state: &LiveState, window: Wind
 fn latency(paint: &mut Paint<'_>, area: Rect, state: &LiveState, window: Window) {
     let dots = dots(area.width);
     let theme = paint.theme;
-    let of = |value: fn(&Point) -> u64| {
-        columns(state.history.points(), window, dots, Of::Highest, |point| value(point) as f64)
+    let of = |value: fn(&Point) -> f64| {
+        columns(state.history.points(), window, dots, Of::Highest, value)
     };
     // The highest first: where they meet, the lower ones are on top.
     let curves = [
@@ -245,9 +245,9 @@ fn latency(paint: &mut Paint<'_>, area: Rect, state: &LiveState, window: Window)
     ];
     let last = state.history.last().copied().unwrap_or_default();
     let [p50, p90, p99] = [("p50", last.p50_us), ("p90", last.p90_us), ("p99", last.p99_us)].map(
-        |(name, us)| match us {
-            0 => format!(" {name} –"),
-            us => format!(" {name} {}", time(us as f64)),
+        |(name, us)| match us > 0.0 {
+            false => format!(" {name} –"),
+            true => format!(" {name} {}", time(us)),
         },
     );
     let heading = if area.width < 46 { "" } else { "Latency " };

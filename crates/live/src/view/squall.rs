@@ -49,9 +49,9 @@ fn numbers(state: &LiveState) -> Vec<(&'static str, String)> {
         _ => format!("{} of {}", count(used), count(limit)),
     };
     vec![
-        ("busiest worker", format!("{} of a CPU", percent(last.busiest_ns as f64 / 1e9))),
+        ("busiest worker", format!("{} of a CPU", percent(last.busiest_worker))),
         ("all workers", format!("{} of a CPU", percent(state.cpu_s))),
-        ("waited for a CPU", format!("{} in the last second", time(last.starved_ns as f64 / 1e3))),
+        ("waited for a CPU", format!("{} in the last second", time(last.starved_us as f64))),
         ("send delay p99", time(last.send_delay_p99_us as f64)),
         ("receive delay p99", time(last.receive_delay_p99_us as f64)),
         ("longest loop", time(last.loop_iteration_max_us as f64)),

@@ -11,9 +11,11 @@ use squall_metrics::{
 use crate::group_path::group_path;
 use crate::series::PlannedLoads;
 
-/// A second of all workers.
+/// A second of all workers and monitors.
 #[derive(Default)]
 pub(super) struct Second {
+    /// Whether any worker recorded anything in it.
+    pub has_workers: bool,
     pub rows: BTreeMap<RowKey, RequestStats>,
     pub checks: BTreeMap<RowKey, CheckCounts>,
     pub metrics: BTreeMap<MetricKey, MetricStats>,
@@ -26,8 +28,11 @@ pub(super) struct Second {
 impl Second {
     /// The run itself in that second, then each scenario, row, check and metric.
     pub fn lines(&self, at: u32, planned: &PlannedLoads) -> Vec<Value> {
-        let mut lines = vec![self.run_line(at, planned)];
-        lines.extend(self.scenario_lines(at, planned));
+        let mut lines = Vec::new();
+        if self.has_workers {
+            lines.push(self.run_line(at, planned));
+            lines.extend(self.scenario_lines(at, planned));
+        }
         lines.extend(self.rows.iter().map(|(key, row)| row_line(at, key, row)));
         lines.extend(self.checks.iter().map(|(key, counts)| check_line(at, key, *counts)));
         lines.extend(self.metrics.iter().map(|(key, stats)| metric_line(at, key, stats)));
@@ -50,13 +55,7 @@ impl Second {
         in_flight(&mut line, self.in_flight);
         line["workers_cpu_us"] = json!(self.own.cpu_ns / 1_000);
         line["starved_us"] = json!(self.own.starved_ns / 1_000);
-        for (name, own) in [
-            ("receive_delay", &self.own.receive_delay),
-            ("send_delay", &self.own.send_delay),
-            ("timer_delay", &self.own.timer_delay),
-            ("connect_delay", &self.own.connect_delay),
-            ("loop_iteration", &self.own.loop_iteration),
-        ] {
+        for (name, own) in self.own.delays() {
             line[format!("{name}_p99_us")] = json!(own.percentile(99.0));
             line[format!("{name}_max_us")] = json!(own.max());
         }

@@ -4,37 +4,17 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::Value;
+use squall_metrics::Quantities;
 
 use crate::document::{
     AbortDocument, CheckRow, Gap, GeneratorDocument, MetricRow, OutcomeDocument, Row, RunDocument,
     SteadyPart, ThresholdRow, TimeAccounting, ValidityReason,
 };
 use crate::run::{Mark, Meta, RunPhase};
-use crate::series::{HostTrack, SeriesDocument, SeriesScenario};
+use crate::series::{HostTrack, MetricTrack, SeriesDocument, SeriesScenario};
 
-/// A field of the series.
-type Field<T> = (&'static str, fn(&T) -> f64);
-
-/// What is drawn of the series.
-const FIELDS: [Field<SeriesDocument>; 15] = [
-    ("users", |row| row.users as f64),
-    ("in_flight", |row| row.in_flight as f64),
-    ("requests", |row| row.requests as f64),
-    ("errors", |row| row.errors as f64),
-    ("bytes_in", |row| row.bytes_in as f64),
-    ("bytes_out", |row| row.bytes_out as f64),
-    ("p50_us", |row| row.p50_us),
-    ("p90_us", |row| row.p90_us),
-    ("p99_us", |row| row.p99_us),
-    ("max_us", |row| row.max_us),
-    ("arrivals_dropped", |row| row.arrivals_dropped as f64),
-    ("receive_delay_p99_us", |row| row.receive_delay_p99_us as f64),
-    ("send_delay_p99_us", |row| row.send_delay_p99_us as f64),
-    ("loop_iteration_max_us", |row| row.loop_iteration_max_us as f64),
-    ("busiest_worker", |row| row.busiest_worker),
-];
 /// What is drawn of a scenario.
-const SCENARIO_FIELDS: [Field<SeriesScenario>; 3] = [
+const SCENARIO_FIELDS: [(&str, fn(&SeriesScenario) -> f64); 3] = [
     ("planned_users", |own| own.planned_users),
     ("planned_arrivals", |own| own.planned_arrivals),
     ("iterations_started", |own| own.iterations_started as f64),
@@ -71,6 +51,7 @@ pub(super) struct Figures<'a> {
     warnings: &'a [String],
     log: &'a [String],
     series: Columns<'a>,
+    series_metrics: &'a [MetricTrack],
     series_host: &'a HostTrack,
 }
 
@@ -106,6 +87,7 @@ impl Figures<'_> {
             warnings: &run.warnings,
             log: &run.log,
             series: Columns::of(&run.series),
+            series_metrics: &run.series_metrics,
             series_host: &run.series_host,
         }
     }
@@ -118,7 +100,7 @@ struct Columns<'a> {
     seconds: u32,
     /// The first second of each.
     second: Vec<u32>,
-    /// [`FIELDS`].
+    /// The quantities, by name.
     #[serde(flatten)]
     fields: BTreeMap<&'static str, Vec<Value>>,
     /// [`SCENARIO_FIELDS`] of each scenario, by its name.
@@ -131,24 +113,29 @@ impl Columns<'_> {
         let missing = SeriesScenario::default();
         let scenario = |name: &String| {
             let of = rows.iter().map(|row| row.scenarios.get(name).unwrap_or(&missing));
-            columns(&SCENARIO_FIELDS, &of.collect::<Vec<_>>())
+            let of: Vec<&SeriesScenario> = of.collect();
+            let column = |value: fn(&SeriesScenario) -> f64| {
+                of.iter().map(|own| number(value(own))).collect()
+            };
+            SCENARIO_FIELDS.iter().map(|(name, value)| (*name, column(*value))).collect()
         };
+        let values: Vec<Vec<f64>> =
+            rows.iter().map(|row| row.quantities().values().collect()).collect();
+        let fields = Quantities::ALL
+            .iter()
+            .enumerate()
+            .map(|(at, own)| (own.name, values.iter().map(|row| number(row[at])).collect()));
         Columns {
             seconds: rows.first().map_or(1, |row| row.seconds),
             second: rows.iter().map(|row| row.second).collect(),
-            fields: columns(&FIELDS, &rows.iter().collect::<Vec<_>>()),
+            fields: fields.collect(),
             scenarios: names.map(|name| (name.as_str(), scenario(name))).collect(),
         }
     }
 }
 
-fn columns<T>(fields: &[Field<T>], rows: &[&T]) -> BTreeMap<&'static str, Vec<Value>> {
-    let column = |(name, of): &Field<T>| (*name, rows.iter().map(|row| number(of(row))).collect());
-    fields.iter().map(column).collect()
-}
-
 /// A number that is whole is written without a fraction.
-fn number(value: f64) -> Value {
+pub fn number(value: f64) -> Value {
     let whole = value as u64;
     if whole as f64 == value { Value::from(whole) } else { Value::from(value) }
 }

@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 use squall_analysis::Totals;
-use squall_metrics::{CheckResult, ErrorKind, NameId, RowKey, RowKind, Sample, Slice};
+use squall_metrics::{
+    CheckResult, ErrorKind, MetricId, MetricKey, MetricKind, NameId, RowKey, RowKind, Sample, Slice,
+};
 use squall_report::{
     Details, Mark, Meta, Recording, Run, RunFolder, document, html, load_folder_to_draw,
 };
@@ -27,6 +29,11 @@ fn slice(worker: u32, second: u32) -> Slice {
     slice.record_span(NameId(2), 30_000_000, false);
     slice.record_span(NameId(3), 50_000_000, false);
     slice.record_check(NameId(4), CheckResult::Failed);
+    let sold = MetricKey::new(MetricKind::Counter, "s", "sold", Vec::new());
+    if second == 0 {
+        slice.announce_metric(MetricId(0), &sold);
+    }
+    slice.record_metric(MetricId(0), sold.kind, 2.5, 0).expect("a value");
     slice.counters.users_active = 3;
     slice
 }
@@ -90,6 +97,7 @@ fn a_page_holds_the_run_and_its_curves() {
     }
     assert_eq!(figures["series"]["users"], serde_json::json!([6, 6, 6, 6]));
     assert_eq!(figures["series"]["second"], serde_json::json!([0, 1, 2, 3]));
+    assert_eq!(figures["series_metrics"][0]["value"], serde_json::json!([5.0, 5.0, 5.0, 5.0]));
     let details = data(&page, "details");
     let all = &details["curves"]["all"];
     assert_eq!(all["count"], serde_json::json!([40, 40, 40, 40]));

@@ -101,8 +101,8 @@ fn a_result_is_the_same_wherever_it_is_recorded() {
     assert!(rows.len() <= 1_200 && rows.iter().all(|row| row.users == 10), "{rows:?}");
     assert_eq!(rows.iter().map(|row| row.requests).sum::<u64>(), u64::from(SECONDS) * 40);
     let row = &rows[7];
-    assert_eq!((row.seconds, row.in_flight), (4, Level { most: 8, at_end: 2 }));
-    let scenario = row.scenarios[0];
+    assert_eq!((row.seconds, row.in_flight, row.in_flight_at_end), (4, 8, 2));
+    let scenario = row.scenarios[0].load;
     assert_eq!((scenario.users, scenario.in_flight), (10, Level { most: 8, at_end: 2 }));
     assert_eq!((scenario.iterations_started, scenario.arrivals_dropped), (16, 8));
     let tracks = again.series.requests();

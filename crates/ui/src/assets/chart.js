@@ -2,7 +2,7 @@
 // moment that is pointed at; without one, their legends show the latest second.
 
 const served = read('served');
-const run = { about: null, now: null, points: [], rows: [], latest: 0 };
+const run = { about: null, now: null, points: [], metrics: [], rows: [], latest: 0 };
 const view = { minute: false, cursor: null };
 const charts = new Set();
 

@@ -22,9 +22,9 @@ function head(title) {
 
 /** Takes in what the server sends: everything at first, then what has changed. */
 function take(news) {
-  const { new: isNew, points, rows, ...parts } = news;
+  const { new: isNew, points, metrics, rows, ...parts } = news;
   if (isNew) {
-    Object.assign(run, { points: [], rows: [], latest: 0 });
+    Object.assign(run, { points: [], metrics: [], rows: [], latest: 0 });
     run.forget();
   }
   Object.assign(run, parts);
@@ -32,6 +32,7 @@ function take(news) {
   const known = new Map(run.points.map((point) => [point.second, point]));
   for (const values of points) known.set(values[0], Object.fromEntries(names.map((name, at) => [name, values[at]])));
   run.points = [...known.values()].sort((a, b) => a.second - b.second);
+  takeMetrics(metrics);
   takeRows(rows);
   showAll();
   document.documentElement.dataset.seconds = run.now.seconds;
@@ -88,6 +89,7 @@ if (served.run) {
   const first = el('section', { 'aria-label': 'The run now' }, answersPart(), progressPart(), loadsPart(), tilesPart());
   main.append(first,
     section('time', 'Over time', 'Over time', ...[chartsPart()].flat()),
+    section('metrics', 'Metrics', 'Metrics over time', metricsPart()),
     section('errors', 'Errors', 'Errors', errorsPart()),
     section('rows', 'Requests', 'Requests', rowsPart()),
     section('judged', 'Thresholds', 'Thresholds and checks', judgedPart()),

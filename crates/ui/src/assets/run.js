@@ -157,8 +157,8 @@ function chartsPart() {
       { name: 'requests', color: 'c1', of: perSecond('requests') },
       { name: 'errors', color: 'c2', dash: '2 2', fill: true, of: perSecond('errors') }] }),
     chart({ title: 'Generator: busiest worker, of a CPU', unit: 'share', height: 130, lines: [
-      { name: 'busy', color: 'c1', fill: true, of: (point) => point.busiest_ns / 1e9 },
-      { name: 'waited for a CPU', color: 'c2', dash: '2 2', of: (point) => point.starved_ns / 1e9 / point.seconds }] }),
+      { name: 'busy', color: 'c1', fill: true, of: (point) => point.busiest_worker },
+      { name: 'waited for a CPU', color: 'c2', dash: '2 2', of: (point) => point.starved_us / 1e6 / point.seconds }] }),
     chart({ title: 'Generator: its own delays, p99', unit: 'time', height: 130, lines: [
       { name: 'send', color: 'c4', of: (point) => point.send_delay_p99_us },
       { name: 'receive', color: 'c6', dash: '5 2', of: (point) => point.receive_delay_p99_us }] }),
@@ -167,6 +167,41 @@ function chartsPart() {
     if (node.children.length === 0) node.append(...make().map((own) => own.figure));
   });
   return [el('div.bar', null, minute, el('p.hint', null, 'Point at a chart, or move in it with the arrow keys, to see the values at a moment in all of them.')), node];
+}
+
+/** Takes in the new points of metrics over time. */
+function takeMetrics(metrics) {
+  for (const { at, points, ...own } of metrics) {
+    const known = run.metrics[at] || (run.metrics[at] = { ...own, values: new Map() });
+    for (const [second, seconds, value] of points) known.values.set(second, { second, seconds, value });
+  }
+}
+
+/** Charts of metrics over time, one for each name. */
+function metricsPart() {
+  const [node, none] = [el('div.charts'), el('p.note', null, 'None so far.')];
+  const made = new Map();
+  const draw = ({ title, unit, about, lines }) => {
+    const points = () => {
+      const seconds = new Map(lines.flatMap(({ metric }) => [...metric.values.values()]).map((own) => [own.second, own]));
+      return [...seconds.values()].sort((a, b) => a.second - b.second);
+    };
+    const of = (metric) => ({ second }) => (metric.values.has(second) ? metric.values.get(second).value : null);
+    return chart({ title, unit, height: 130, note: () => about, lines: lines.map((line) => ({ ...line, of: of(line.metric) })), over: { span, points } });
+  };
+  return shown(el('div', null, none, node), () => {
+    for (const group of metricGroups(run.metrics.filter(Boolean))) {
+      const key = `${group.kind} ${group.title}`;
+      const before = made.get(key);
+      // A page that begins anew has other metrics of the same names.
+      if (before && before.lines.length === group.lines.length && before.lines.every(({ metric }, at) => metric === group.lines[at].metric)) continue;
+      const own = draw(group);
+      if (before) before.chart.remove();
+      before ? before.chart.figure.replaceWith(own.figure) : node.append(own.figure);
+      made.set(key, { chart: own, lines: group.lines });
+    }
+    none.hidden = made.size > 0;
+  });
 }
 
 /** Errors by name and kind, with the first one in words. */

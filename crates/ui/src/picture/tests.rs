@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use squall_metrics::{ErrorKind, NameId, RowKey, RowKind, Sample, Slice};
+use squall_metrics::{
+    ErrorKind, MetricKey, MetricKind, MetricStats, NameId, RowKey, RowKind, Sample, Slice,
+};
 use squall_plan::yaml::load_str;
 use squall_report::Meta;
 use squall_runner::{Event, EventKind, Phase, Row, Second};
@@ -141,7 +143,29 @@ fn a_long_run_is_sent_anew_when_its_points_cover_more_seconds() {
         anew += u32::from(page.learn(&state)["new"] == true);
     }
     assert_eq!(anew, 2, "at first, and when neighbours became one");
-    let requests =
-        |page: &Page| -> u64 { page.points.values().filter_map(|point| point[4].as_u64()).sum() };
-    assert_eq!(requests(&page), 1_300);
+    let at = Point::names().position(|name| name == "requests").expect("a quantity");
+    let requests = page.points.values().filter_map(|point| point[at].as_u64());
+    assert_eq!(requests.sum::<u64>(), 1_300);
+}
+
+/// Those that a page has are not sent again, but for the last seconds.
+#[test]
+fn metrics_over_time_are_sent_as_they_come() {
+    let (mut state, mut page) = (running(), Page::default());
+    let tags = vec![("host".to_owned(), "db1".to_owned())];
+    let cpu = Arc::new(MetricKey::new(MetricKind::Gauge, "", "cpu", tags));
+    let sent = |page: &mut Page, state: &LiveState| page.learn(state)["metrics"].clone();
+    for number in 0..10 {
+        pass(&mut state, 0, number, "first", 1, 0);
+        let mut stats = MetricStats::default();
+        stats.record(cpu.kind, 0.5, 0).expect("a value");
+        let metrics = vec![(cpu.clone(), stats)];
+        state.second(&Second { second: number, metrics, ..Second::default() });
+    }
+    let first = sent(&mut page, &state);
+    assert_eq!(first[0]["points"].as_array().map(Vec::len), Some(10));
+    assert_eq!((&first[0]["name"], &first[0]["tags"]), (&json!("cpu"), &json!([["host", "db1"]])));
+    assert_eq!(first[0]["points"][9], json!([9, 1, 0.5]));
+    let again = sent(&mut page, &state);
+    assert_eq!(again[0]["points"].as_array().map(Vec::len), Some(LATE as usize + 1));
 }

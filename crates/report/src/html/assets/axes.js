@@ -42,10 +42,14 @@ function scale(lines, logarithmic, unit, height = 200) {
     for (let n = Math.floor(low); few && n < high; n += 1) if (n + Math.log10(3) > low && n + Math.log10(3) < high) all.push(3 * 10 ** n);
     return { at: (value) => (Math.log10(Math.max(value, 10 ** low)) - low) / (high - low), ticks: all };
   }
-  const all = ticks(highest > 0 ? highest : 1, height < 130 ? 2 : 4, unit);
+  const lowest = Math.min(...shown, 0);
+  const all = ticks(Math.max(highest, -lowest) || 1, height < 130 ? 2 : 4, unit);
   const top = all[all.length - 1];
+  // A gauge may be below 0.
+  const bottom = lowest < 0 ? -top : 0;
+  if (lowest < 0) all.unshift(...all.slice(1).map((tick) => -tick).reverse());
   // A worker's CPU time may be measured as a little more than there is.
-  return { at: (value) => (unit === 'share' ? Math.min(value / top, 1) : value / top), ticks: all };
+  return { at: (value) => (unit === 'share' ? Math.min(value / top, 1) : (value - bottom) / (top - bottom)), ticks: all };
 }
 
 /** What is drawn of a line: moves where values are missing. */
@@ -70,4 +74,31 @@ function area(shown, x, y, lower) {
   const upper = shown.map(([at, value]) => `${x(at).toFixed(1)} ${y(value || 0).toFixed(1)}`);
   const back = shown.map(([at], index) => `${x(at).toFixed(1)} ${y(lower ? lower[index] : 0).toFixed(1)}`).reverse();
   return `M${upper.join('L')}L${back.join('L')}Z`;
+}
+
+/** How metrics over time are drawn: in which unit, and what is said of it. */
+const METRIC_KINDS = {
+  counter: ['rate', 'What was counted a second.'], gauge: ['number', 'The last value of each interval.'],
+  rate: ['share', 'The share of values that were true.'], trend: ['number', 'The mean of the values.'],
+};
+const METRIC_FORMS = [['c1'], ['c4', '5 3'], ['c3', '8 3'], ['c6', '5 2'], ['c2', '2 2'], ['c5', '10 3 2 3']];
+
+/** Metrics over time ({name, scenario, tags: pairs, kind}) by name: a chart for each, with lines for its scenarios and tags. */
+function metricGroups(metrics) {
+  const byName = new Map();
+  for (const own of metrics) {
+    const key = JSON.stringify([own.kind, own.name]);
+    byName.set(key, [...(byName.get(key) || []), own]);
+  }
+  return [...byName.values()].map((all) => {
+    const [{ name: title, kind }, scenarios] = [all[0], new Set(all.map(({ scenario }) => scenario))];
+    const [unit, told] = METRIC_KINDS[kind];
+    const lines = all.slice(0, METRIC_FORMS.length).map((metric, at) => {
+      const tags = metric.tags.map(([tag, value]) => `${tag}=${value}`).join(', ');
+      const name = [scenarios.size > 1 && metric.scenario, tags].filter(Boolean).join(' ') || title;
+      return { metric, name, color: METRIC_FORMS[at][0], dash: METRIC_FORMS[at][1] };
+    });
+    const more = all.length - lines.length;
+    return { title, kind, unit, lines, about: more > 0 ? `${told} ${count(more)} more of this name are not drawn.` : told };
+  });
 }

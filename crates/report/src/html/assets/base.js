@@ -92,6 +92,7 @@ const UNITS = {
   bytes: { show: (value) => `${bytes(value)}/s`, tick: BYTES },
   size: { show: bytes, tick: BYTES },
   share: { show: percent, tick: (value) => `${exact(value * 100)}%` },
+  number: { show: exact, tick: exact },
 };
 
 /** A number beside an axis. */

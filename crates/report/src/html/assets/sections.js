@@ -265,7 +265,24 @@ function metricsSection() {
     const main = { counter: number(own.sum), gauge: number(own.last), rate: percent(own.share || 0), trend: number(own.mean) }[own.kind];
     return [[own.name, tags ? el('div.place', null, tags) : null], own.kind, count(own.count), main, number(own.min), number(own.p50), number(own.p95), number(own.p99), number(own.max)];
   });
-  return section('metrics', 'Metrics', 'The plan’s own metrics', table('Metrics', ['metric', 'kind', 'values', 'sum, last, share or mean', 'min', 'p50', 'p95', 'p99', 'max'], rows, 2));
+  return section('metrics', 'Metrics', 'Metrics over time', ...metricCharts(),
+    table('Metrics', ['metric', 'kind', 'values', 'sum, last, share or mean', 'min', 'p50', 'p95', 'p99', 'max'], rows, 2));
+}
+
+/** A chart for each name of a metric over time. */
+function metricCharts() {
+  if (elapsed < 1) return [];
+  const { second, seconds } = run.series;
+  const tracks = run.series_metrics.map((own) => ({ ...own, tags: Object.entries(own.tags) }));
+  return metricGroups(tracks).map(({ lines, ...group }) => {
+    const series = lines.map(({ metric, ...line }) => {
+      if (group.kind !== 'counter') return { ...line, values: metric.value, starts: metric.second, seconds };
+      // Where nothing was counted it counted 0.
+      const known = new Map(metric.second.map((own, at) => [own, metric.value[at]]));
+      return { ...line, values: second.map((own) => known.get(own) || 0), starts: second, seconds, per: true };
+    });
+    return chart({ ...group, series, height: 130 }).figure;
+  });
 }
 
 function rawSection() {

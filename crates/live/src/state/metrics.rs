@@ -1,0 +1,131 @@
+//! Metrics over time: those that the plan records and what monitors sample. Pure.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use squall_base::escape_control;
+use squall_metrics::{MetricKey, MetricKind, MetricStats};
+
+use super::course::{Course, Span};
+
+/// Most metrics that are shown.
+pub const MAX_SHOWN: usize = 100;
+
+/// A metric in a second of the load, or in several.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MetricPoint {
+    pub second: u32,
+    pub seconds: u32,
+    pub kind: MetricKind,
+    /// How many values were recorded.
+    pub count: u64,
+    /// See [`MetricStats::value`].
+    pub value: f64,
+}
+
+impl MetricPoint {
+    /// What a chart shows: of a counter its sum a second.
+    pub fn shown(&self) -> f64 {
+        match self.kind {
+            MetricKind::Counter => self.value / self.length_s(),
+            MetricKind::Gauge | MetricKind::Rate | MetricKind::Trend => self.value,
+        }
+    }
+}
+
+impl Span for MetricPoint {
+    fn second(&self) -> u32 {
+        self.second
+    }
+
+    fn seconds(&self) -> u32 {
+        self.seconds
+    }
+
+    fn with(self, next: MetricPoint) -> MetricPoint {
+        let count = self.count.saturating_add(next.count);
+        let value = match self.kind {
+            MetricKind::Counter => self.value + next.value,
+            MetricKind::Gauge => next.value,
+            MetricKind::Rate | MetricKind::Trend => {
+                let sum = self.value * self.count as f64 + next.value * next.count as f64;
+                sum / count.max(1) as f64
+            }
+        };
+        let end = (self.second + self.seconds).max(next.second + next.seconds);
+        MetricPoint { seconds: end - self.second, count, value, ..self }
+    }
+}
+
+/// A metric over time.
+#[derive(Debug)]
+pub struct MetricState {
+    /// Its name with its tags, without control characters.
+    pub label: String,
+    pub key: Arc<MetricKey>,
+    pub course: Course<MetricPoint>,
+}
+
+/// All metrics, in the order in which they came.
+#[derive(Debug, Default)]
+pub struct MetricStates {
+    all: Vec<MetricState>,
+    places: HashMap<Arc<MetricKey>, usize>,
+}
+
+impl MetricStates {
+    /// Notes what was recorded in a second; of further metrics than are shown, nothing.
+    pub fn add(&mut self, second: u32, recorded: &[(Arc<MetricKey>, MetricStats)]) {
+        for (key, stats) in recorded {
+            let place = match self.places.get(key) {
+                Some(place) => *place,
+                None if self.all.len() >= MAX_SHOWN => continue,
+                None => {
+                    let label = escape_control(&key.label()).into_owned();
+                    let course = Course::default();
+                    self.all.push(MetricState { label, key: key.clone(), course });
+                    self.places.insert(key.clone(), self.all.len() - 1);
+                    self.all.len() - 1
+                }
+            };
+            let (count, value) = (stats.count, stats.value(key.kind));
+            let point = MetricPoint { second, seconds: 1, kind: key.kind, count, value };
+            self.all[place].course.add(point);
+        }
+    }
+
+    pub fn all(&self) -> &[MetricState] {
+        &self.all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a long run comes to is what each kind is for, also of a worker that was late.
+    #[test]
+    fn points_of_several_seconds_keep_to_the_kind() {
+        let mut states = MetricStates::default();
+        let key = |kind| Arc::new(MetricKey::new(kind, "buyer", "paid", Vec::new()));
+        for second in (0..2_000).chain([1_999]) {
+            let recorded = MetricKind::NAMES.map(|(_, kind)| {
+                let mut stats = MetricStats::default();
+                stats.record(kind, f64::from(second % 2), 0).expect("a value");
+                (key(kind), stats)
+            });
+            states.add(second, &recorded);
+        }
+        for own in states.all() {
+            let points = own.course.points();
+            assert_eq!(points.len(), 1_000, "{}", own.label);
+            assert!(points.iter().all(|point| point.seconds == 2), "{points:?}");
+            let wanted = match own.key.kind {
+                MetricKind::Gauge => 1.0,
+                MetricKind::Counter | MetricKind::Rate | MetricKind::Trend => 0.5,
+            };
+            assert_eq!((points[0].count, points[0].shown()), (2, wanted), "{}", own.label);
+            assert_eq!(points[999].count, 3, "the late one");
+        }
+    }
+}
