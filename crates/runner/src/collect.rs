@@ -12,8 +12,8 @@ use squall_report::{Generator, Meta, Recording, Run};
 
 use crate::error::Error;
 use crate::guards::Guards;
-use crate::handle::Phase;
 use crate::host_sampler::HostSampler;
+use crate::phase::Phase;
 use crate::prepared::Prepared;
 use crate::process_usage::process_usage;
 use crate::sink::{EventKind, Second, Seconds, Sinks, Start};

@@ -14,9 +14,9 @@ use squall_plan::span::Span;
 use squall_plan::template::Template;
 use squall_report::{Meta, PlannedLoad, ScenarioMeta};
 
-use crate::host_sampler::cores;
 use crate::mask;
 use crate::prepared::Prepared;
+use crate::proc::cores;
 
 /// What is known before the run of a plan as it will run, by at most so many `workers`.
 pub(crate) fn meta(prepared: &Prepared<'_>, plan: &Plan, workers: u32) -> Meta {

@@ -43,6 +43,7 @@
 //! # Ok::<(), squall_runner::Error>(())
 //! ```
 
+mod available;
 mod builtin;
 mod calibration;
 mod capacity;
@@ -52,15 +53,17 @@ mod describe;
 mod error;
 mod guards;
 mod handle;
+mod headroom;
 mod host_sampler;
 mod limit;
-mod marks;
 mod mask;
 mod network_interfaces;
 mod options;
 mod overrides;
+mod phase;
 mod plans;
 mod prepared;
+mod proc;
 mod process_usage;
 mod run;
 mod sections;
@@ -70,13 +73,13 @@ mod stages;
 mod tls_files;
 mod trial;
 
+pub use available::{Available, available};
 pub use calibration::{Calibration, calibrate};
-pub use capacity::{Available, Demand, MAX_WORKERS, Need, requests};
+pub use capacity::{Demand, MAX_WORKERS, Need, requests};
 pub use check::{Checked, check};
 pub use describe::describe_load;
 pub use error::{Error, ErrorKind};
-pub use handle::{Handle, Phase};
-pub use host_sampler::available;
+pub use handle::Handle;
 pub use limit::{LimitNotice, LimitOptions, LimitOutcome, Mode, level_kind, limit};
 pub use mask::{
     body as masked_body, head as masked_head, request as masked_request,
@@ -84,6 +87,7 @@ pub use mask::{
 };
 pub use options::Options;
 pub use overrides::LoadOverrides;
+pub use phase::Phase;
 pub use plans::{load, load_str, load_text};
 pub use run::{FinishedRun, run};
 pub use sections::{PhaseEnd, PhaseReport};

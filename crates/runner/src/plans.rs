@@ -18,7 +18,7 @@ use squall_wire::{
 };
 
 use crate::error::Error;
-use crate::{host_sampler, source_addresses, tls_files};
+use crate::{proc, source_addresses, tls_files};
 
 /// Reads a plan from its file.
 ///
@@ -273,7 +273,7 @@ pub fn network(
 ) -> Result<Arc<Shared>, Error> {
     let connections = &plan.connections;
     let mut errors = Vec::new();
-    let ports = host_sampler::ports();
+    let ports = proc::ports();
     let mut settings =
         Settings { unix: connections.unix.clone(), io, ports, ..Settings::default() };
     for (host, list) in &connections.resolve {

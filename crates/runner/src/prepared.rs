@@ -10,8 +10,8 @@ use squall_plan::yaml::Loaded;
 use squall_wire::Shared;
 
 use crate::builtin::Destination;
-use crate::capacity::Headroom;
 use crate::error::Error;
+use crate::headroom::Headroom;
 use crate::options::Options;
 use crate::{builtin, capacity, plans};
 

@@ -10,8 +10,9 @@ use squall_report::{FeedReport, Run};
 use crate::collect::Collector;
 use crate::describe;
 use crate::error::Error;
-use crate::handle::{Handle, Phase};
+use crate::handle::Handle;
 use crate::options::Options;
+use crate::phase::Phase;
 use crate::prepared::Prepared;
 use crate::sections::{self, PhaseEnd, PhaseReport, Ran};
 use crate::sink::{EventKind, Sink, SinkReport, Sinks, Start};
@@ -67,7 +68,7 @@ pub fn run(
     let most = workers.workers.min(prepared.load.most_workers());
     let meta = describe::meta(&prepared, &plan, most);
     let start = Arc::new(Start { meta, plan, program: prepared.load.clone() });
-    let sinks = Arc::new(Sinks::start(sinks, &start, handle)?);
+    let sinks = Arc::new(Sinks::start(sinks, &start, &|| handle.is_stopped())?);
     let collector = Collector::new(&start, &prepared, workers.workers, &sinks)?;
     let outcome =
         Session { prepared, workers, sinks: &sinks, handle, phases: Vec::new() }.run(collector);

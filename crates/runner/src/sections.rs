@@ -9,7 +9,8 @@ use squall_plan::value::Value;
 use squall_report::{Row, RunPhase};
 
 use crate::error::Error;
-use crate::handle::{Handle, Phase};
+use crate::handle::Handle;
+use crate::phase::Phase;
 use crate::prepared::Prepared;
 use crate::sink::{EventKind, Sinks};
 

@@ -9,8 +9,9 @@ use squall_metrics::{HostMetrics, Slice};
 use squall_plan::model::Plan;
 
 use crate::error::Error;
-use crate::handle::{Handle, Phase};
+use crate::handle::Handle;
 use crate::host_sampler::HostSampler;
+use crate::phase::Phase;
 use crate::plans;
 use crate::prepared::Prepared;
 use crate::source_addresses;
