@@ -16,8 +16,8 @@ use crate::plans;
 use crate::prepared::Prepared;
 use crate::source_addresses;
 
-/// Is given each second of each worker as soon as it is over, and what is known of the host until then.
-pub(super) type Take<'a> = &'a mut dyn FnMut(&Slice, &HostMetrics);
+/// Is given each second of each worker as soon as it is over.
+pub(super) type Take<'a> = &'a mut dyn FnMut(&Slice);
 
 /// What is known of a load that is over, besides what it recorded.
 #[derive(Debug, Default)]
@@ -69,7 +69,7 @@ impl Load for RealLoad<'_> {
     ) -> Result<Option<f64>, Error> {
         let detector = Arc::new(Mutex::new(detector));
         let trace = |control| Some(until_recovered(detector.clone(), control));
-        self.run(plan, length, trace, &mut |_, _| ())?;
+        self.run(plan, length, trace, &mut |_| ())?;
         Ok(detector.lock().unwrap_or_else(PoisonError::into_inner).recovered())
     }
 }
@@ -101,7 +101,7 @@ impl RealLoad<'_> {
                 }
                 let Event::Slice(slice) = event else { return };
                 host.add(began.elapsed().as_secs_f64(), sampler.sample());
-                take(slice, &host);
+                take(slice);
             })
             .map_err(Error::incomplete)?;
         host.add(began.elapsed().as_secs_f64(), sampler.last_sample());
