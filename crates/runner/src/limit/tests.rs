@@ -203,8 +203,8 @@ fn a_search_that_is_stopped_keeps_its_steps() {
         (slow, 0, 9, vec![], 0),
         (slow, 2, 0, vec![1.0, 4.0], 0),
         // The third level is too much: a watch follows, and then another level.
-        (fast, 3, 0, vec![1.0, 2.0, 8.0], 0),
-        (fast, 4, 0, vec![1.0, 2.0, 8.0], 1),
+        (fast, 3, 0, vec![1.0, 4.0, 16.0], 0),
+        (fast, 4, 0, vec![1.0, 4.0, 16.0], 1),
     ] {
         let handle = Handle::default();
         let stop = |this, now| {
