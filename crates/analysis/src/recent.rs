@@ -15,8 +15,11 @@ const SECONDS_UNTIL_COMPLETE: u32 = 3;
 pub struct Recent(BTreeMap<u32, OpenRow>);
 
 impl Recent {
-    /// Adds what a worker recorded in a second, which must not have been added before.
+    /// Adds what a worker recorded in a second, which must not have been added before; monitors do not count.
     pub fn add(&mut self, slice: &Slice) {
+        if !slice.source.is_worker() {
+            return;
+        }
         let is_new = !self.0.contains_key(&slice.second);
         if let Some(done) = slice.second.checked_sub(SECONDS_UNTIL_COMPLETE).filter(|_| is_new) {
             // A worker that hands over its slice later still finds its row.

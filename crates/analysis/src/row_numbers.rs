@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use squall_metrics::{NameId, RowKey, Slice};
+use squall_metrics::{NameId, RowKey, Slice, Source};
 
 /// The rows of slices, each with a number: 0 for the first that came, and so on.
 #[derive(Debug)]
@@ -11,7 +11,7 @@ pub struct RowNumbers {
     keys: Vec<RowKey>,
     by_key: HashMap<RowKey, usize>,
     /// The number of each worker's own.
-    numbers: HashMap<(u32, NameId), usize>,
+    numbers: HashMap<(Source, NameId), usize>,
     most: usize,
 }
 
@@ -33,13 +33,13 @@ impl RowNumbers {
                     self.keys.len() - 1
                 }
             };
-            self.numbers.insert((slice.worker, *id), number);
+            self.numbers.insert((slice.source, *id), number);
         }
     }
 
-    /// The number of a worker's row; `None`: it is one too many, or the record that had its name was lost.
-    pub fn get(&self, worker: u32, id: NameId) -> Option<usize> {
-        self.numbers.get(&(worker, id)).copied()
+    /// The number of a source's row; `None`: it is one too many, or the record that had its name was lost.
+    pub fn get(&self, source: Source, id: NameId) -> Option<usize> {
+        self.numbers.get(&(source, id)).copied()
     }
 
     /// The rows, by their numbers.
@@ -70,7 +70,7 @@ mod tests {
         let mut numbers = RowNumbers::new(2);
         numbers.learn(&named(0, &[(0, "a"), (1, "b")]));
         numbers.learn(&named(1, &[(0, "b"), (1, "c")]));
-        let of = |worker, id| numbers.get(worker, NameId(id));
+        let of = |worker, id| numbers.get(Source::Worker(worker), NameId(id));
         assert_eq!([of(0, 0), of(0, 1), of(1, 0)], [Some(0), Some(1), Some(1)]);
         assert_eq!([of(1, 1), of(2, 0)], [None, None], "one too many, and one without a name");
         assert_eq!(numbers.into_keys(), [key("a"), key("b")]);

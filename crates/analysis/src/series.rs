@@ -8,7 +8,7 @@ mod tracked;
 
 use std::collections::{BTreeMap, HashMap};
 
-use squall_metrics::{NameId, RequestStats, Slice, SliceSet};
+use squall_metrics::{NameId, RequestStats, Slice, SliceSet, Source};
 
 pub(crate) use open::OpenRow;
 pub use row::{PhaseTimes, ScenarioRow, SeriesRow, Times};
@@ -119,7 +119,7 @@ pub(crate) struct Scenarios {
     /// Their names.
     pub names: Vec<String>,
     /// The place among the names of a worker's number for the row of a scenario's iterations.
-    pub places: HashMap<(u32, NameId), usize>,
+    pub places: HashMap<(Source, NameId), usize>,
 }
 
 /// Computes a [`Series`] from all slices of a run. They may come in any order; memory stays small as long
@@ -175,7 +175,7 @@ impl SeriesBuilder {
         let of_row = self.extent.slices.get(at).copied().unwrap_or(0);
         if of_row == 0
             || self.rows.contains_key(&at)
-            || !self.seen.insert(slice.worker, slice.second)
+            || !self.seen.insert(slice.source, slice.second)
         {
             return None;
         }
@@ -198,9 +198,11 @@ impl SeriesBuilder {
         let seconds = self.extent.resolution;
         let second = at as u32 * seconds;
         self.tracks.close(second, open.tracks);
-        let mut row = open.row.row(second, seconds);
-        row.scenarios.resize_with(self.scenarios.names.len(), ScenarioRow::default);
-        self.rows.insert(at, row);
+        if open.row.has_workers() {
+            let mut row = open.row.row(second, seconds);
+            row.scenarios.resize_with(self.scenarios.names.len(), ScenarioRow::default);
+            self.rows.insert(at, row);
+        }
         Some(CompleteRow { second, requests: open.row.into_requests() })
     }
 

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::series::{Extent, Scenarios, SeriesBuilder, Tracker};
 use squall_metrics::{
     CheckCounts, Counters, MetricId, MetricKey, MetricStats, Metrics, NameId, Names, RequestStats,
-    RowKey, RowKind, Selector, SelfMetrics, Slice, SliceSet, TimeAccount,
+    RowKey, RowKind, Selector, SelfMetrics, Slice, SliceSet, Source, TimeAccount,
 };
 
 pub use summary::Summary;
@@ -26,20 +26,20 @@ pub struct Totals {
     keys: Vec<RowKey>,
     rows: Vec<RequestStats>,
     /// The number here of each worker's number.
-    numbers: HashMap<(u32, NameId), NameId>,
+    numbers: HashMap<(Source, NameId), NameId>,
     /// What was recorded under numbers of which the names have not come yet.
-    nameless: HashMap<(u32, NameId), RequestStats>,
+    nameless: HashMap<(Source, NameId), RequestStats>,
     /// What each check came to, by its number here.
     checks: BTreeMap<NameId, CheckCounts>,
     /// What checks came to whose names have not come yet.
-    nameless_checks: HashMap<(u32, NameId), CheckCounts>,
+    nameless_checks: HashMap<(Source, NameId), CheckCounts>,
     metrics: Metrics,
     /// What each metric recorded.
     metric_stats: Vec<MetricStats>,
     /// The number here of each worker's number.
-    metric_numbers: HashMap<(u32, MetricId), MetricId>,
+    metric_numbers: HashMap<(Source, MetricId), MetricId>,
     /// What was recorded under numbers of which the metrics have not come yet.
-    keyless: HashMap<(u32, MetricId), MetricStats>,
+    keyless: HashMap<(Source, MetricId), MetricStats>,
     /// The slices that have been added.
     seen: SliceSet,
     /// Slices that came a second time.
@@ -51,8 +51,8 @@ pub struct Totals {
     users_active: u64,
     counters: Counters,
     self_metrics: SelfMetrics,
-    /// By worker.
-    time_accounts: BTreeMap<u32, WorkerTime>,
+    /// By source; a monitor's is empty, but for the last second that it covers.
+    time_accounts: BTreeMap<Source, WorkerTime>,
 }
 
 /// The time account of a worker.
@@ -113,9 +113,9 @@ impl Totals {
             return false;
         }
         for (id, row) in slice.rows() {
-            match self.numbers.get(&(slice.worker, id)) {
+            match self.numbers.get(&(slice.source, id)) {
                 Some(here) => self.rows[here.0 as usize].merge(row),
-                None => self.nameless.entry((slice.worker, id)).or_default().merge(row),
+                None => self.nameless.entry((slice.source, id)).or_default().merge(row),
             }
         }
         true
@@ -129,9 +129,9 @@ impl Totals {
         let mut rows = Vec::new();
         for slice in new {
             for (id, row) in slice.rows() {
-                match self.numbers.get(&(slice.worker, id)) {
+                match self.numbers.get(&(slice.source, id)) {
                     Some(here) => rows.push((here.0 as usize, row)),
-                    None => self.nameless.entry((slice.worker, id)).or_default().merge(row),
+                    None => self.nameless.entry((slice.source, id)).or_default().merge(row),
                 }
             }
         }
@@ -141,27 +141,27 @@ impl Totals {
     }
 
     fn add_all_but_rows(&mut self, slice: &Slice) -> bool {
-        if !self.seen.insert(slice.worker, slice.second) {
+        if !self.seen.insert(slice.source, slice.second) {
             self.refused += 1;
             return false;
         }
         self.learn(slice);
         self.extent.add(slice.second);
         for (id, counts) in slice.checks() {
-            match self.numbers.get(&(slice.worker, id)) {
+            match self.numbers.get(&(slice.source, id)) {
                 Some(here) => self.checks.entry(*here).or_default().merge(&counts),
-                None => self.nameless_checks.entry((slice.worker, id)).or_default().merge(&counts),
+                None => self.nameless_checks.entry((slice.source, id)).or_default().merge(&counts),
             }
         }
         for (id, stats) in slice.metrics() {
-            match self.metric_numbers.get(&(slice.worker, id)) {
+            match self.metric_numbers.get(&(slice.source, id)) {
                 Some(here) => self.metric_stats[here.0 as usize].merge(stats),
-                None => self.keyless.entry((slice.worker, id)).or_default().merge(stats),
+                None => self.keyless.entry((slice.source, id)).or_default().merge(stats),
             }
         }
         self.self_metrics.merge(&slice.self_metrics);
         self.counters.merge(&slice.counters);
-        self.time_accounts.entry(slice.worker).or_default().add(slice.second, &slice.time_account);
+        self.time_accounts.entry(slice.source).or_default().add(slice.second, &slice.time_account);
         self.count_users(slice);
         true
     }
@@ -180,7 +180,7 @@ impl Totals {
     pub fn learn(&mut self, slice: &Slice) {
         for (id, key) in &slice.names {
             let here = self.names.intern_key(key);
-            self.numbers.insert((slice.worker, *id), here);
+            self.numbers.insert((slice.source, *id), here);
             // Numbers are given one after the other.
             if self.keys.len() < self.names.len() {
                 self.keys.push(key.clone());
@@ -188,20 +188,20 @@ impl Totals {
             if self.rows.len() < self.names.len() {
                 self.rows.resize_with(self.names.len(), RequestStats::default);
             }
-            if let Some(early) = self.nameless.remove(&(slice.worker, *id)) {
+            if let Some(early) = self.nameless.remove(&(slice.source, *id)) {
                 self.rows[here.0 as usize].merge(&early);
             }
-            if let Some(early) = self.nameless_checks.remove(&(slice.worker, *id)) {
+            if let Some(early) = self.nameless_checks.remove(&(slice.source, *id)) {
                 self.checks.entry(here).or_default().merge(&early);
             }
         }
         for (id, key) in &slice.metric_keys {
             let here = self.metrics.intern(key);
-            self.metric_numbers.insert((slice.worker, *id), here);
+            self.metric_numbers.insert((slice.source, *id), here);
             if self.metric_stats.len() < self.metrics.len() {
                 self.metric_stats.resize_with(self.metrics.len(), MetricStats::default);
             }
-            if let Some(early) = self.keyless.remove(&(slice.worker, *id)) {
+            if let Some(early) = self.keyless.remove(&(slice.source, *id)) {
                 self.metric_stats[here.0 as usize].merge(&early);
             }
         }
@@ -297,7 +297,7 @@ impl Totals {
     pub fn select_in(&self, slice: &Slice, selector: &Selector) -> RequestStats {
         let kinds = self.kinds(selector);
         let is_meant = |id: NameId| {
-            let here = self.numbers.get(&(slice.worker, id));
+            let here = self.numbers.get(&(slice.source, id));
             let key = here.and_then(|here| self.keys.get(here.0 as usize));
             key.is_some_and(|key| kinds.contains(&key.place.kind) && selector.matches(key))
         };
@@ -366,18 +366,19 @@ impl Totals {
 
     /// The second after the last of which anything was recorded; 0: there is none.
     pub fn seconds(&self) -> u32 {
-        let last = self.time_accounts.values().map(|account| account.last).max();
+        let last = self.last_seconds().map(|(_, last)| last).max();
         last.map_or(0, |last| last.saturating_add(1))
     }
 
     /// Of each worker the last second of which it recorded anything.
-    pub fn last_seconds(&self) -> impl Iterator<Item = (u32, u32)> {
-        self.time_accounts.iter().map(|(worker, account)| (*worker, account.last))
+    pub fn last_seconds(&self) -> impl Iterator<Item = (Source, u32)> {
+        let workers = self.time_accounts.iter().filter(|(source, _)| source.is_worker());
+        workers.map(|(source, account)| (*source, account.last))
     }
 
     /// How many workers have recorded anything.
     pub fn workers(&self) -> usize {
-        self.time_accounts.len()
+        self.last_seconds().count()
     }
 
     /// Self-metrics of all workers.

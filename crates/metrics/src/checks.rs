@@ -1,8 +1,7 @@
 //! What checks came to, counted by check.
 
 use crate::codec::{self, DecodeError};
-use crate::names::NameId;
-use crate::slice::MAX_NUMBERS;
+use crate::names::{MAX_NUMBERS, NameId};
 
 /// What a check came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

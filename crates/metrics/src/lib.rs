@@ -1,6 +1,6 @@
 //! What is recorded while a run is in progress: histograms, statistics of requests, counters, time
-//! accounting, and the [`Slice`] that holds what one worker recorded in one second. Slices merge exactly,
-//! across workers and time; statistics cross threads in no other form. No I/O and no clock: time comes in
+//! accounting, and the [`Slice`] that holds what one worker or monitor recorded in one second. Slices merge exactly,
+//! across sources and time; statistics cross threads in no other form. No I/O and no clock: time comes in
 //! as a value.
 
 mod checks;
@@ -15,6 +15,7 @@ mod request_stats;
 mod self_metrics;
 mod slice;
 mod slice_set;
+mod source;
 mod time_account;
 
 pub use checks::{CheckCounts, CheckResult};
@@ -35,4 +36,5 @@ pub use request_stats::{Fate, PHASES, Phases, RequestStats, Sample};
 pub use self_metrics::SelfMetrics;
 pub use slice::{Counters, Slice};
 pub use slice_set::SliceSet;
+pub use source::Source;
 pub use time_account::{TimeAccount, TimeRecorder, UserState};

@@ -1,8 +1,7 @@
 //! The load that was there in a second: virtual users, requests in flight and iterations, by scenario.
 
 use crate::codec::{self, DecodeError};
-use crate::names::NameId;
-use crate::slice::MAX_NUMBERS;
+use crate::names::{MAX_NUMBERS, NameId};
 
 /// How many there were at a time: a gauge of one second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,4 +1,5 @@
-//! Metrics that a plan records itself: counters, gauges, rates and trends, by name and tags. They merge
+//! Metrics over time that a plan records itself or a monitor samples: counters, gauges, rates and trends, by name and
+//! tags. They merge
 //! exactly, in any order, over seconds and workers.
 
 use std::collections::HashMap;
@@ -50,7 +51,7 @@ impl MetricKind {
 pub struct MetricKey {
     /// What it does with its values.
     pub kind: MetricKind,
-    /// The scenario that records it; empty for `other`, which counts for all of them.
+    /// The scenario that records it; empty: none of them, as of what a monitor samples, or all of them, as of `other`.
     pub scenario: String,
     /// Its name.
     pub name: String,

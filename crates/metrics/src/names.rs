@@ -13,6 +13,8 @@ use crate::codec::{self, DecodeError};
 pub const MAX_NAMES: usize = 1_000;
 /// The highest number of names that a run may have, `other` of each kind aside.
 pub const MAX_NAMES_LIMIT: usize = 100_000;
+/// Most numbers of names: those of the names, and one for `other` of each kind.
+pub(crate) const MAX_NUMBERS: u32 = (MAX_NAMES_LIMIT + RowKind::ALL.len()) as u32;
 /// The name under which the rest counts.
 pub const OTHER: &str = "other";
 

@@ -1,4 +1,4 @@
-//! What one worker recorded in one second.
+//! What one source recorded in one second.
 
 mod counters;
 mod encoding;
@@ -12,21 +12,19 @@ use crate::metrics::{MetricId, MetricKey, MetricKind, MetricStats, WrongValue};
 use crate::names::{NameId, RowKey, RowKind};
 use crate::request_stats::{RequestStats, Sample};
 use crate::self_metrics::SelfMetrics;
+use crate::source::Source;
 use crate::time_account::TimeAccount;
 pub use counters::Counters;
 use rows::Rows;
 
-/// Most numbers of names: those of the names, and one for `other` of each kind.
-pub(crate) const MAX_NUMBERS: u32 = (crate::MAX_NAMES_LIMIT + RowKind::ALL.len()) as u32;
-
-/// What one worker recorded in one second of the run.
+/// What one worker, or a monitor, recorded in one second of the run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Slice {
     /// The second, from 0.
     pub second: u32,
-    /// The worker.
-    pub worker: u32,
-    /// Rows to which the worker assigned numbers in this second.
+    /// Who recorded it.
+    pub source: Source,
+    /// Rows to which its source assigned numbers in this second.
     pub names: Vec<(NameId, RowKey)>,
     /// What is counted besides requests.
     pub counters: Counters,
@@ -42,7 +40,7 @@ pub struct Slice {
     spans: Rows,
     /// What checks came to.
     checks: Checks,
-    /// Metrics of the plan to which the worker assigned numbers in this second.
+    /// Metrics to which its source assigned numbers in this second.
     pub metric_keys: Vec<(MetricId, MetricKey)>,
     /// What these recorded, by number.
     metrics: Vec<MetricStats>,
@@ -50,8 +48,8 @@ pub struct Slice {
 
 impl Slice {
     /// An empty slice.
-    pub fn new(worker: u32, second: u32) -> Slice {
-        Slice { second, worker, ..Slice::default() }
+    pub fn new(source: impl Into<Source>, second: u32) -> Slice {
+        Slice { second, source: source.into(), ..Slice::default() }
     }
 
     /// Empties it for another second.

@@ -1,16 +1,18 @@
-//! Which slices have been added: each belongs to a worker and a second, and counts once.
+//! Which slices have been added: each belongs to a source and a second, and counts once.
 
 use std::collections::BTreeMap;
 
-/// Most gaps that are remembered of a worker. A worker that skipped more seconds than that cannot hand
+use crate::source::Source;
+
+/// Most gaps that are remembered of a source. One that skipped more seconds than that cannot hand
 /// over the earliest of them any more.
 const MAX_GAPS: usize = 1_024;
 
-/// Workers and seconds, in memory that does not grow with the length of a run: for each worker the
+/// Sources and seconds, in memory that does not grow with the length of a run: for each source the
 /// highest second and the ranges below it that are missing.
 #[derive(Debug, Clone, Default)]
 pub struct SliceSet {
-    workers: BTreeMap<u32, Seconds>,
+    sources: BTreeMap<Source, Seconds>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -22,9 +24,9 @@ struct Seconds {
 }
 
 impl SliceSet {
-    /// Adds a worker's second; `false`: it was there already.
-    pub fn insert(&mut self, worker: u32, second: u32) -> bool {
-        self.workers.entry(worker).or_default().insert(second)
+    /// Adds a source's second; `false`: it was there already.
+    pub fn insert(&mut self, source: Source, second: u32) -> bool {
+        self.sources.entry(source).or_default().insert(second)
     }
 }
 
@@ -58,12 +60,14 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashSet;
 
+    const ZERO: Source = Source::Worker(0);
+
     proptest! {
         #[test]
         fn it_is_a_set(added in prop::collection::vec((0u32..3, 0u32..40), 0..200)) {
             let (mut set, mut reference) = (SliceSet::default(), HashSet::new());
             for (worker, second) in added {
-                prop_assert_eq!(set.insert(worker, second), reference.insert((worker, second)));
+                prop_assert_eq!(set.insert(worker.into(), second), reference.insert((worker, second)));
             }
         }
     }
@@ -71,18 +75,18 @@ mod tests {
     #[test]
     fn the_last_second_is_a_second() {
         let mut set = SliceSet::default();
-        assert!(set.insert(0, u32::MAX) && !set.insert(0, u32::MAX));
-        assert!(set.insert(0, u32::MAX - 1) && set.insert(0, 0) && !set.insert(0, 0));
+        assert!(set.insert(ZERO, u32::MAX) && !set.insert(ZERO, u32::MAX));
+        assert!(set.insert(ZERO, u32::MAX - 1) && set.insert(ZERO, 0) && !set.insert(ZERO, 0));
     }
 
     #[test]
     fn it_stays_small() {
         let mut set = SliceSet::default();
-        assert!((0..10_000).all(|second| set.insert(0, second)));
-        assert!(set.workers[&0].gaps.is_empty());
-        assert!((5_001..15_000).all(|number| set.insert(0, 2 * number)));
-        assert_eq!(set.workers[&0].gaps.len(), MAX_GAPS);
+        assert!((0..10_000).all(|second| set.insert(ZERO, second)));
+        assert!(set.sources[&ZERO].gaps.is_empty());
+        assert!((5_001..15_000).all(|number| set.insert(ZERO, 2 * number)));
+        assert_eq!(set.sources[&ZERO].gaps.len(), MAX_GAPS);
         // Too old to be told from one that was there: it is refused rather than counted twice.
-        assert!(!set.insert(0, 10_001) && set.insert(0, 29_997));
+        assert!(!set.insert(ZERO, 10_001) && set.insert(ZERO, 29_997));
     }
 }

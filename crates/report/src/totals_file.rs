@@ -34,9 +34,9 @@ pub(crate) fn write(folder: &Path, totals: &Totals, recorded: u64) -> io::Result
     put(u64::from(summary.resolution));
     put(summary.slices.len() as u64);
     summary.slices.iter().for_each(|count| put(u64::from(*count)));
-    put(summary.workers.len() as u64);
+    put(summary.sources.len() as u64);
     summary.all.encode(&mut plain);
-    summary.workers.iter().for_each(|own| own.encode(&mut plain));
+    summary.sources.iter().for_each(|own| own.encode(&mut plain));
     // With a thousand names it takes as much memory as what follows.
     drop(summary);
     let mut compressor = Compressor::new(LEVEL)?;
@@ -69,12 +69,12 @@ fn summary(bytes: &mut &[u8], recorded: u64) -> Option<Summary> {
     for _ in 0..take(bytes)? {
         slices.push(u32::try_from(take(bytes)?).ok()?);
     }
-    let workers = take(bytes)?;
+    let sources = take(bytes)?;
     let mut slice = || Slice::decode(bytes).ok();
     let all = slice()?;
     // As many as there are, whatever the number says.
-    let workers = (0..workers).map(|_| slice()).collect::<Option<_>>()?;
-    Some(Summary { all, workers, resolution, slices, refused })
+    let sources = (0..sources).map(|_| slice()).collect::<Option<_>>()?;
+    Some(Summary { all, sources, resolution, slices, refused })
 }
 
 /// Any bytes, not compressed, as the totals of a run whose `slices.bin` has as many bytes as their first number says. For the fuzzer.

@@ -83,7 +83,7 @@ impl SketchBuilder {
         }
         let (from, to) = self.window;
         let Some(size) = self.seconds.first() else { return };
-        if !(from..to).contains(&slice.second) || !self.seen.insert(slice.worker, slice.second) {
+        if !(from..to).contains(&slice.second) || !self.seen.insert(slice.source, slice.second) {
             return;
         }
         let block = u64::from(slice.second - from) / size;
@@ -92,7 +92,7 @@ impl SketchBuilder {
             self.rows[0].add(block, stats);
         }
         for (id, stats) in slice.rows() {
-            if let Some(number) = self.numbers.get(slice.worker, id) {
+            if let Some(number) = self.numbers.get(slice.source, id) {
                 self.rows[number + 1].add(block, stats);
             }
         }

@@ -10,6 +10,7 @@ use super::row::{PhaseTimes, ScenarioRow, SeriesRow, Times};
 /// What is recorded of a row of the series while it is not complete.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OpenRow {
+    has_workers: bool,
     all: RequestStats,
     counters: Counters,
     checks: CheckCounts,
@@ -39,7 +40,7 @@ impl Second {
 
     fn add_scenarios(&mut self, slice: &Slice, load: &Load, scenarios: &Scenarios) {
         self.scenarios.resize_with(scenarios.names.len(), ScenarioRow::default);
-        let place = |id| scenarios.places.get(&(slice.worker, id)).copied();
+        let place = |id| scenarios.places.get(&(slice.source, id)).copied();
         for (id, load) in &load.scenarios {
             let Some(own) = place(*id).and_then(|at| self.scenarios.get_mut(at)) else { continue };
             own.users = own.users.saturating_add(load.users);
@@ -56,8 +57,12 @@ impl Second {
 }
 
 impl OpenRow {
-    /// Adds a slice of one of its seconds.
+    /// Adds a slice of one of its seconds; those of monitors have no part in it.
     pub fn add(&mut self, slice: &Slice, scenarios: Option<&Scenarios>) {
+        if !slice.source.is_worker() {
+            return;
+        }
+        self.has_workers = true;
         slice.requests().for_each(|(_, row)| self.all.merge(row));
         slice.checks().for_each(|(_, counts)| self.checks.merge(&counts));
         self.counters.merge(&slice.counters);
@@ -71,6 +76,11 @@ impl OpenRow {
             }
         };
         self.seconds[at].add(slice, scenarios);
+    }
+
+    /// Whether any worker recorded anything of it: monitors alone make no row.
+    pub fn has_workers(&self) -> bool {
+        self.has_workers
     }
 
     /// Gives back the memory that it does not need until more is added.

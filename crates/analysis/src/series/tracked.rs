@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use squall_metrics::{
-    CheckCounts, MetricId, MetricKey, MetricStats, NameId, RequestStats, RowKey, Slice,
+    CheckCounts, MetricId, MetricKey, MetricStats, NameId, RequestStats, RowKey, Slice, Source,
 };
 
 use super::row::Times;
@@ -45,11 +45,11 @@ pub struct MetricPoint {
     pub value: f64,
 }
 
-/// Tracks of one kind, and the numbers of workers for them.
+/// Tracks of one kind, and the numbers of sources for them.
 #[derive(Debug, Clone)]
 struct Tracks<I, K, P> {
     tracks: Vec<Track<K, P>>,
-    places: HashMap<(u32, I), usize>,
+    places: HashMap<(Source, I), usize>,
 }
 
 impl<I, K, P> Default for Tracks<I, K, P> {
@@ -60,21 +60,25 @@ impl<I, K, P> Default for Tracks<I, K, P> {
 
 impl<I: Copy + Eq + Hash, K, P> Tracks<I, K, P> {
     /// So many of the candidates (with how much each has to count) as the rows of the series allow; `numbers`
-    /// are those of workers, each with the number of the candidate.
-    fn new(mut candidates: Vec<(u64, I, K)>, numbers: &HashMap<(u32, I), I>, rows: usize) -> Self {
+    /// are those of sources, each with the number of the candidate.
+    fn new(
+        mut candidates: Vec<(u64, I, K)>,
+        numbers: &HashMap<(Source, I), I>,
+        rows: usize,
+    ) -> Self {
         // Stable: of those that have as much, the first come first.
         candidates.sort_by_key(|(count, ..)| std::cmp::Reverse(*count));
         candidates.truncate((MAX_POINTS / rows.max(1)).max(1));
         let chosen = candidates.iter().enumerate().map(|(at, (_, id, _))| (*id, at));
         let chosen: HashMap<I, usize> = chosen.collect();
-        let place = |(own, here): (&(u32, I), &I)| Some((*own, *chosen.get(here)?));
+        let place = |(own, here): (&(Source, I), &I)| Some((*own, *chosen.get(here)?));
         let places = numbers.iter().filter_map(place).collect();
         let track = |(_, _, key)| Track { key, points: Vec::new() };
         Tracks { tracks: candidates.into_iter().map(track).collect(), places }
     }
 
-    fn place(&self, worker: u32, id: I) -> Option<usize> {
-        self.places.get(&(worker, id)).copied()
+    fn place(&self, source: Source, id: I) -> Option<usize> {
+        self.places.get(&(source, id)).copied()
     }
 
     fn sort(&mut self) {
@@ -99,8 +103,8 @@ impl Tracker {
         rows: Candidates<NameId, RowKey>,
         checks: Candidates<NameId, RowKey>,
         metrics: Candidates<MetricId, MetricKey>,
-        names: &HashMap<(u32, NameId), NameId>,
-        metric_numbers: &HashMap<(u32, MetricId), MetricId>,
+        names: &HashMap<(Source, NameId), NameId>,
+        metric_numbers: &HashMap<(Source, MetricId), MetricId>,
         of_series: usize,
     ) -> Tracker {
         Tracker {
@@ -163,17 +167,17 @@ pub(super) struct OpenTracks {
 impl OpenTracks {
     pub(super) fn add(&mut self, slice: &Slice, tracks: &Tracker) {
         for (id, own) in slice.rows() {
-            if let Some(at) = tracks.rows.place(slice.worker, id) {
+            if let Some(at) = tracks.rows.place(slice.source, id) {
                 self.rows.entry(at).or_default().merge(own);
             }
         }
         for (id, own) in slice.checks() {
-            if let Some(at) = tracks.checks.place(slice.worker, id) {
+            if let Some(at) = tracks.checks.place(slice.source, id) {
                 self.checks.entry(at).or_default().merge(&own);
             }
         }
         for (id, own) in slice.metrics() {
-            if let Some(at) = tracks.metrics.place(slice.worker, id) {
+            if let Some(at) = tracks.metrics.place(slice.source, id) {
                 self.metrics.entry(at).or_default().merge(own);
             }
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use squall_base::units::print_duration;
-use squall_metrics::{RequestStats, Slice, SliceSet};
+use squall_metrics::{RequestStats, Slice, SliceSet, Source};
 
 use super::{Op, Threshold, ThresholdResult};
 use crate::censored::Bounded;
@@ -192,7 +192,7 @@ pub struct Windows {
     end: u32,
     seen: SliceSet,
     /// Of each worker the second that it has handed over last.
-    latest: BTreeMap<u32, u32>,
+    latest: BTreeMap<Source, u32>,
     /// Of seconds of which slices may be missing what each window needs.
     open: BTreeMap<u32, Vec<RequestStats>>,
 }
@@ -211,12 +211,13 @@ impl Windows {
         }
     }
 
-    /// Adds a slice.
+    /// Adds a slice; those of monitors have no rows.
     pub fn add(&mut self, slice: &Slice) {
-        if self.own.is_empty() || !self.seen.insert(slice.worker, slice.second) {
+        let is_wanted = slice.source.is_worker() && !self.own.is_empty();
+        if !is_wanted || !self.seen.insert(slice.source, slice.second) {
             return;
         }
-        let latest = self.latest.entry(slice.worker).or_default();
+        let latest = self.latest.entry(slice.source).or_default();
         *latest = slice.second.max(*latest);
         if slice.second < self.end {
             let none = || vec![RequestStats::default(); self.own.len()];

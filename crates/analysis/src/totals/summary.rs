@@ -1,20 +1,20 @@
 //! Totals as a few slices, which can be written and read as all slices can.
 
-use squall_metrics::{MetricId, NameId, Slice};
+use squall_metrics::{MetricId, NameId, Slice, Source};
 
 use super::Totals;
 use crate::series::Extent;
 
 /// The worker of the slice that has what all of them recorded.
-const ALL: u32 = u32::MAX;
+const ALL: Source = Source::Worker(Source::HIGHEST);
 
 /// What a run came to, once it is over: as much as there are names and values, whatever the length of the run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Summary {
     /// What all workers recorded, under the numbers of the totals.
     pub all: Slice,
-    /// Of each worker its last second: the numbers that it gave, and its time account.
-    pub workers: Vec<Slice>,
+    /// Of each worker and monitor its last second: the numbers that it gave, and its time account.
+    pub sources: Vec<Slice>,
     /// Seconds of a row of the series.
     pub resolution: u32,
     /// How many slices there were, by row of the series.
@@ -33,7 +33,7 @@ impl Totals {
         let (resolution, slices) = self.extent.parts();
         Some(Summary {
             all: self.sum(),
-            workers: self.time_accounts.keys().map(|worker| self.of_worker(*worker)).collect(),
+            sources: self.time_accounts.keys().map(|source| self.of_source(*source)).collect(),
             resolution,
             slices: slices.to_vec(),
             refused: self.refused,
@@ -61,18 +61,18 @@ impl Totals {
         all
     }
 
-    /// What is known of a worker alone.
-    fn of_worker(&self, worker: u32) -> Slice {
-        let time = self.time_accounts.get(&worker).copied().unwrap_or_default();
-        let mut own = Slice::new(worker, time.last);
+    /// What is known of a source alone.
+    fn of_source(&self, source: Source) -> Slice {
+        let time = self.time_accounts.get(&source).copied().unwrap_or_default();
+        let mut own = Slice::new(source, time.last);
         own.time_account = time.account;
-        let numbers = self.numbers.iter().filter(|((of, _), _)| *of == worker);
+        let numbers = self.numbers.iter().filter(|((of, _), _)| *of == source);
         for ((_, id), here) in numbers {
             if let Some(key) = self.keys.get(here.0 as usize) {
                 own.announce(*id, key.clone());
             }
         }
-        let numbers = self.metric_numbers.iter().filter(|((of, _), _)| *of == worker);
+        let numbers = self.metric_numbers.iter().filter(|((of, _), _)| *of == source);
         for ((_, id), here) in numbers {
             if let Some(key) = self.metrics.get(*here) {
                 own.announce_metric(*id, key);
@@ -93,9 +93,9 @@ impl From<&Summary> for Totals {
         totals.numbers.clear();
         totals.metric_numbers.clear();
         totals.time_accounts.clear();
-        for own in &summary.workers {
+        for own in &summary.sources {
             totals.learn(own);
-            let time = totals.time_accounts.entry(own.worker).or_default();
+            let time = totals.time_accounts.entry(own.source).or_default();
             time.add(own.second, &own.time_account);
         }
         totals.extent = Extent::of_parts(summary.resolution, summary.slices.clone());

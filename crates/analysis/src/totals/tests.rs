@@ -191,6 +191,37 @@ fn a_long_run_takes_no_more_memory_than_a_short_one() {
     assert!(rows.iter().map(|row| row.seconds).sum::<u32>() >= 10_000);
 }
 
+/// What a monitor samples has a course of its own; it is no worker, and the run is no longer by it.
+#[test]
+fn a_monitor_has_metrics_and_no_seconds_of_the_run() {
+    let mut sampled: Vec<Slice> =
+        (0..4).map(|second| Slice::new(Source::Monitor(0), second)).collect();
+    let cpu = MetricKey::new(MetricKind::Gauge, "", "cpu", Vec::new());
+    sampled[0].announce_metric(MetricId(0), &cpu);
+    for (at, slice) in sampled.iter_mut().enumerate() {
+        slice.record_metric(MetricId(0), cpu.kind, at as f64, at as u64).expect("a value");
+    }
+    let worked = (0..2).map(|second| {
+        let mut slice = Slice::new(0, second);
+        slice.announce(NameId(0), request("a"));
+        slice.record(NameId(0), &Sample::ok(10));
+        slice
+    });
+    let slices: Vec<Slice> = worked.chain(sampled).collect();
+    let mut totals = Totals::new();
+    slices.iter().for_each(|slice| assert!(totals.add(slice)));
+    let again = Totals::from(&totals.summary().expect("all names are known"));
+    for totals in [totals, again] {
+        assert_eq!((totals.workers(), totals.seconds()), (1, 2));
+        let mut series = totals.series();
+        slices.iter().for_each(|slice| series.add(slice));
+        let series = series.finish();
+        assert_eq!(series.rows().iter().map(|row| row.second).collect::<Vec<_>>(), [0, 1]);
+        let values = series.metrics()[0].points.iter().map(|(second, own)| (*second, own.value));
+        assert_eq!(values.collect::<Vec<_>>(), [(0, 0.0), (1, 1.0), (2, 2.0), (3, 3.0)]);
+    }
+}
+
 /// Two workers that number differently, something of each kind, and a slice that comes twice: what is kept of all that
 /// says the same, also about the series that is then computed from the slices.
 #[test]

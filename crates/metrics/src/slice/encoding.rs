@@ -10,6 +10,7 @@ use crate::names::{NameId, RowKey};
 use crate::request_stats::RequestStats;
 use crate::self_metrics::SelfMetrics;
 use crate::slice::rows::{DecodeRow, Rows};
+use crate::source::Source;
 use crate::time_account::TimeAccount;
 
 /// The first bytes of a slice.
@@ -60,7 +61,7 @@ section_kinds! {
 }
 
 impl Slice {
-    /// Appends its encoding: a head of magic bytes, version, worker, second and the number of sections;
+    /// Appends its encoding: a head of magic bytes, version, source, second and the number of sections;
     /// then each section with its kind and its length in bytes. All numbers are varints.
     pub fn encode(&self, out: &mut Vec<u8>) {
         type Write<'w> = &'w dyn Fn(&mut Vec<u8>);
@@ -84,7 +85,7 @@ impl Slice {
         let present = sections.iter().filter(|(_, is_present, _)| *is_present);
         out.extend_from_slice(MAGIC);
         let count = present.clone().count() as u64;
-        for number in [VERSION, u64::from(self.worker), u64::from(self.second), count] {
+        for number in [VERSION, u64::from(self.source.number()), u64::from(self.second), count] {
             codec::put(out, number);
         }
         for (kind, _, write) in present {
@@ -161,8 +162,8 @@ impl Slice {
         if version > VERSION {
             return Err(DecodeError("the slice was written by a later version of squall"));
         }
-        let worker = codec::number(bytes)?;
-        let mut slice = Slice::new(worker, codec::number(bytes)?);
+        let source = Source::from_number(codec::number(bytes)?);
+        let mut slice = Slice::new(source, codec::number(bytes)?);
         for _ in 0..codec::get(bytes)? {
             let kind = codec::get(bytes)?;
             slice.decode_section(kind, codec::get_block(bytes)?, (row, version))?;

@@ -1,8 +1,7 @@
 //! Statistics of the rows that were used in a second, by number.
 
-use super::MAX_NUMBERS;
 use crate::codec::{self, DecodeError};
-use crate::names::NameId;
+use crate::names::{MAX_NUMBERS, NameId};
 use crate::request_stats::RequestStats;
 
 /// Rows above which a slice frees its memory each second: so many names are rarely used again at once,

@@ -4,6 +4,7 @@ use super::*;
 use crate::ErrorKind;
 use crate::codec;
 use crate::load::{Level, ScenarioLoad};
+use crate::names::MAX_NUMBERS;
 use crate::request_stats::Phases;
 use proptest::prelude::*;
 
@@ -55,7 +56,7 @@ proptest! {
         prop_assert_eq!(read.checks().collect::<Vec<_>>(), slice.checks().collect::<Vec<_>>());
         prop_assert_eq!((&read.metric_keys, &read.load), (&slice.metric_keys, &slice.load));
         prop_assert_eq!((read.time_account, read.self_metrics), (slice.time_account, slice.self_metrics));
-        prop_assert_eq!((read.counters, read.names, read.second, read.worker), (slice.counters, slice.names, 7, 3));
+        prop_assert_eq!((read.counters, read.names, read.second, read.source), (slice.counters, slice.names, 7, Source::Worker(3)));
         // Cut anywhere, it is an error and no panic.
         for length in 0..bytes.len() {
             prop_assert!(Slice::decode(&mut &bytes[..length]).is_err());

@@ -11,9 +11,11 @@ use squall_metrics::{
 use crate::group_path::group_path;
 use crate::series::PlannedLoads;
 
-/// A second of all workers.
+/// A second of all workers and monitors.
 #[derive(Default)]
 pub(super) struct Second {
+    /// Whether any worker recorded anything in it.
+    pub has_workers: bool,
     pub rows: BTreeMap<RowKey, RequestStats>,
     pub checks: BTreeMap<RowKey, CheckCounts>,
     pub metrics: BTreeMap<MetricKey, MetricStats>,
@@ -26,8 +28,11 @@ pub(super) struct Second {
 impl Second {
     /// The run itself in that second, then each scenario, row, check and metric.
     pub fn lines(&self, at: u32, planned: &PlannedLoads) -> Vec<Value> {
-        let mut lines = vec![self.run_line(at, planned)];
-        lines.extend(self.scenario_lines(at, planned));
+        let mut lines = Vec::new();
+        if self.has_workers {
+            lines.push(self.run_line(at, planned));
+            lines.extend(self.scenario_lines(at, planned));
+        }
         lines.extend(self.rows.iter().map(|(key, row)| row_line(at, key, row)));
         lines.extend(self.checks.iter().map(|(key, counts)| check_line(at, key, *counts)));
         lines.extend(self.metrics.iter().map(|(key, stats)| metric_line(at, key, stats)));

@@ -11,7 +11,9 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 use squall_base::{escape_control, escape_json};
-use squall_metrics::{HostSample, MetricId, MetricKey, NameId, RowKey, RowKind, Slice, SliceSet};
+use squall_metrics::{
+    HostSample, MetricId, MetricKey, NameId, RowKey, RowKind, Slice, SliceSet, Source,
+};
 
 use crate::hlog;
 use crate::parquet::Table;
@@ -51,7 +53,7 @@ pub fn export(
     let planned = PlannedLoads::of(run);
     let (mut known, mut written) = (Known::new(run.host.series()), Ok(()));
     let left_out = recording.replay(|slice| {
-        if written.is_ok() && known.seen.insert(slice.worker, slice.second) {
+        if written.is_ok() && known.seen.insert(slice.source, slice.second) {
             known.add(slice);
             while written.is_ok() && known.open.len() > OPEN_SECONDS {
                 written = known.close(&planned, &mut writer);
@@ -138,8 +140,8 @@ impl Writer<'_> {
 /// What is known while the slices are read.
 struct Known<'r> {
     seen: SliceSet,
-    keys: BTreeMap<(u32, NameId), RowKey>,
-    metrics: BTreeMap<(u32, MetricId), MetricKey>,
+    keys: BTreeMap<(Source, NameId), RowKey>,
+    metrics: BTreeMap<(Source, MetricId), MetricKey>,
     open: BTreeMap<u32, Second>,
     /// Samples of the host that were not written yet, with their seconds.
     host: &'r [(u32, HostSample)],
@@ -158,13 +160,14 @@ impl<'r> Known<'r> {
 
     fn add(&mut self, slice: &Slice) {
         for (id, key) in &slice.names {
-            self.keys.insert((slice.worker, *id), key.clone());
+            self.keys.insert((slice.source, *id), key.clone());
         }
         for (id, key) in &slice.metric_keys {
-            self.metrics.insert((slice.worker, *id), key.clone());
+            self.metrics.insert((slice.source, *id), key.clone());
         }
         let second = self.open.entry(slice.second).or_default();
-        let key = |id| self.keys.get(&(slice.worker, id));
+        second.has_workers |= slice.source.is_worker();
+        let key = |id| self.keys.get(&(slice.source, id));
         for (id, row) in slice.rows() {
             if let Some(key) = key(id) {
                 second.rows.entry(key.clone()).or_default().merge(row);
@@ -182,7 +185,7 @@ impl<'r> Known<'r> {
             }
         }
         for (id, stats) in slice.metrics() {
-            if let Some(key) = self.metrics.get(&(slice.worker, id)) {
+            if let Some(key) = self.metrics.get(&(slice.source, id)) {
                 second.metrics.entry(key.clone()).or_default().merge(stats);
             }
         }

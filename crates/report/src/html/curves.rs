@@ -244,7 +244,7 @@ impl RowsBuilder {
 
     /// Adds a slice, once.
     pub fn add(&mut self, slice: &Slice) {
-        if !self.seen.insert(slice.worker, slice.second) {
+        if !self.seen.insert(slice.source, slice.second) {
             return;
         }
         self.rows.learn(slice);
@@ -257,7 +257,7 @@ impl RowsBuilder {
             return;
         };
         parts.resize_with(self.rows.keys().len(), || None);
-        let row = |id| self.rows.get(slice.worker, id);
+        let row = |id| self.rows.get(slice.source, id);
         for (id, stats) in slice.rows() {
             if let Some(row) = row(id) {
                 let open = parts[row].get_or_insert_default();

@@ -54,7 +54,7 @@ impl<W: Write + Send> Sink for Progress<W> {
             return Ok(());
         }
         for slice in &second.slices {
-            if self.seen.insert(slice.worker, slice.second) {
+            if self.seen.insert(slice.source, slice.second) {
                 self.errors += slice.requests().map(|(_, stats)| stats.errors).sum::<u64>();
                 self.recent.add(slice);
             }

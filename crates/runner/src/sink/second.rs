@@ -1,12 +1,13 @@
 //! Makes whole seconds of what single workers hand over. A second is whole when all workers have handed over
-//! theirs or, as a worker may have nothing to do any more, when one has handed over the next but one.
+//! theirs or, as a worker may have nothing to do any more, when one has handed over the next but one. What monitors
+//! sample in it belongs to it, if it comes in time.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use squall_metrics::{
     CheckCounts, Counters, HostSample, MetricId, MetricKey, MetricStats, NameId, RequestStats,
-    RowKey, RowKind, SelfMetrics, Slice,
+    RowKey, RowKind, SelfMetrics, Slice, Source,
 };
 
 use super::merged_load::MergedLoad;
@@ -47,8 +48,8 @@ pub struct Row {
 #[derive(Debug)]
 pub(crate) struct Seconds {
     workers: usize,
-    names: HashMap<(u32, NameId), Arc<RowKey>>,
-    metrics: HashMap<(u32, MetricId), Arc<MetricKey>>,
+    names: HashMap<(Source, NameId), Arc<RowKey>>,
+    metrics: HashMap<(Source, MetricId), Arc<MetricKey>>,
     open: BTreeMap<u32, Open>,
 }
 
@@ -72,10 +73,10 @@ impl Seconds {
     /// Adds a slice. Slices of a second that was whole already make it come again.
     pub(crate) fn add(&mut self, slice: &Slice) {
         for (id, key) in &slice.names {
-            self.names.insert((slice.worker, *id), Arc::new(key.clone()));
+            self.names.insert((slice.source, *id), Arc::new(key.clone()));
         }
         for (id, key) in &slice.metric_keys {
-            self.metrics.insert((slice.worker, *id), Arc::new(key.clone()));
+            self.metrics.insert((slice.source, *id), Arc::new(key.clone()));
         }
         self.open.entry(slice.second).or_default().slices.push(slice.clone());
     }
@@ -89,7 +90,8 @@ impl Seconds {
     pub(crate) fn whole(&mut self, latest: u32) -> Vec<Second> {
         let mut whole = Vec::new();
         while let Some(first) = self.open.first_entry() {
-            let is_whole = first.get().slices.len() >= self.workers || *first.key() + 2 <= latest;
+            let from_workers = first.get().slices.iter().filter(|slice| slice.source.is_worker());
+            let is_whole = from_workers.count() >= self.workers || *first.key() + 2 <= latest;
             if !is_whole {
                 break;
             }
@@ -117,7 +119,7 @@ impl Seconds {
             load.add_workers(&self.load_of(slice));
             for (id, stats) in slice.rows() {
                 // A worker announces a name before it records under it.
-                let Some(key) = self.names.get(&(slice.worker, id)) else { continue };
+                let Some(key) = self.names.get(&(slice.source, id)) else { continue };
                 let place = *places.entry(key.clone()).or_insert_with(|| {
                     rows.push(Row { key: key.clone(), stats: RequestStats::default() });
                     rows.len() - 1
@@ -125,7 +127,7 @@ impl Seconds {
                 rows[place].stats.merge(stats);
             }
             for (id, counts) in slice.checks() {
-                let Some(key) = self.names.get(&(slice.worker, id)) else { continue };
+                let Some(key) = self.names.get(&(slice.source, id)) else { continue };
                 checks.entry(key.clone()).or_default().merge(&counts);
             }
         }
@@ -141,7 +143,7 @@ impl Seconds {
         for slice in slices {
             for (id, stats) in slice.metrics() {
                 // A worker announces a metric before it records it.
-                let Some(key) = self.metrics.get(&(slice.worker, id)) else { continue };
+                let Some(key) = self.metrics.get(&(slice.source, id)) else { continue };
                 merged.entry(key.clone()).or_default().merge(stats);
             }
         }
@@ -151,7 +153,7 @@ impl Seconds {
     /// The load on one worker: its scenarios bear the numbers of their iterations' rows.
     fn load_of(&self, slice: &Slice) -> MergedLoad {
         let named = slice.load.scenarios.iter().filter_map(|(id, load)| {
-            let key = self.names.get(&(slice.worker, *id))?;
+            let key = self.names.get(&(slice.source, *id))?;
             let is_iteration = key.place.kind == RowKind::Iteration;
             is_iteration.then(|| (key.place.scenario.clone(), *load))
         });
@@ -197,6 +199,24 @@ mod tests {
         let both = vec![(RowKind::Request, 2), (RowKind::Group, 2), (RowKind::Check, 2)];
         assert_eq!(counts(&seconds.whole(0)), [(0, both)]);
         assert!(seconds.rest().is_empty());
+    }
+
+    #[test]
+    fn no_second_waits_for_a_monitor_or_is_whole_by_one() {
+        let mut seconds = Seconds::new(2);
+        let key = MetricKey::new(MetricKind::Gauge, "", "cpu", Vec::new());
+        for monitor in 0..2 {
+            let mut sampled = Slice::new(Source::Monitor(monitor), 0);
+            sampled.announce_metric(MetricId(0), &key);
+            sampled.record_metric(MetricId(0), key.kind, 0.5, 0).expect("a value");
+            seconds.add(&sampled);
+        }
+        seconds.add(&slice(0, 0));
+        assert!(seconds.whole(0).is_empty());
+        seconds.add(&slice(1, 0));
+        let whole = seconds.whole(0);
+        let metrics = whole[0].metrics.iter().map(|(key, stats)| (key.name.as_str(), stats.count));
+        assert_eq!(metrics.collect::<Vec<_>>(), [("cpu", 2)]);
     }
 
     #[test]
