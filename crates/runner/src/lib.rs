@@ -54,9 +54,12 @@ mod error;
 mod guards;
 mod handle;
 mod headroom;
+mod host_monitor;
 mod host_sampler;
 mod limit;
+mod load_source;
 mod mask;
+mod monitor;
 mod network_interfaces;
 mod options;
 mod overrides;
@@ -81,15 +84,17 @@ pub use describe::describe_load;
 pub use error::{Error, ErrorKind};
 pub use handle::Handle;
 pub use limit::{LimitNotice, LimitOptions, LimitOutcome, level_kind, limit};
+pub use load_source::{LoadOrder, LoadSource, LocalEngine};
 pub use mask::{
     body as masked_body, head as masked_head, request as masked_request,
     threshold as masked_threshold, url as masked_url,
 };
+pub use monitor::{Monitor, Sampled as MonitorSample};
 pub use options::Options;
 pub use overrides::LoadOverrides;
 pub use phase::Phase;
 pub use plans::{load, load_str, load_text};
-pub use run::{FinishedRun, run};
+pub use run::{FinishedRun, RunParts, run, run_with};
 pub use sections::{PhaseEnd, PhaseReport};
 pub use sink::{
     Delivery, Event, EventKind, Folder, Json, LatestLoad, MergedLoad, Progress, ProgressStyle,

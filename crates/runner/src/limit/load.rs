@@ -138,7 +138,7 @@ mod tests {
         let text = "target: builtin\nscenarios: {a: {load: {users: 1, for: 1s}, steps: [{get: /}, {think: 10ms}]}}\n";
         let loaded = crate::load_str("plan", text).expect("a plan");
         let options = Options::default();
-        let prepared = Prepared::new(&loaded, &options).expect("a good plan");
+        let prepared = Prepared::new(&loaded, &options, &[]).expect("a good plan");
         let (load, hour) = (
             RealLoad { prepared: &prepared, handle: &Handle::default() },
             Duration::from_secs(3600),

@@ -57,7 +57,7 @@ pub fn limit(
     let requirements = requirements(&asked.requirements, plan)?;
     let by = asked.by.unwrap_or_else(|| level::kind(plan));
     let from = first_level(asked, by)?;
-    let mut prepared = Prepared::new(loaded, options)?;
+    let mut prepared = Prepared::new(loaded, options, &[])?;
     misjudged(&asked.requirements, &requirements, &prepared)?;
     let requirements = masked(requirements, &prepared.load.secrets);
     prepared.warnings.iter().for_each(|warning| tell(LimitNotice::Warning(warning)));
