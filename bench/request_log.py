@@ -10,11 +10,11 @@ from lib import Table, load, median, nginx, spread
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 3
 
 with nginx() as server, tempfile.TemporaryDirectory() as folder:
-    log = str(Path(folder) / "requests.jsonl")
-    ways = {"no log": [], "every request": ["--log-requests", log],
-            "failed only": ["--log-requests", log, "--log-which", "failed"],
-            "one in 100": ["--log-requests", log, "--log-which", "1/100"],
-            "every request, 1 KiB of its messages": ["--log-requests", log, "--log-bodies", "1KiB"]}
+    log = f"samples={Path(folder) / 'requests.jsonl'}"
+    ways = {"no log": [], "every request": ["--out", log],
+            "failed only": ["--out", log, "--log-which", "failed"],
+            "one in 100": ["--out", log, "--log-which", "1/100"],
+            "every request, 1 KiB of its messages": ["--out", log, "--log-bodies", "1KiB"]}
     runs = {name: [] for name in ways}
     for _ in range(RUNS):
         for name, flags in ways.items():

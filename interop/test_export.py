@@ -65,7 +65,7 @@ class Samples(unittest.TestCase):
             plan = Path(folder, "plan.yaml")
             plan.write_text(PLAN)
             for form in ("csv", "parquet"):
-                command = [SQUALL, "run", plan, "--json", "--quiet", "--out", folder, "--samples", Path(folder, f"all.{form}")]
+                command = [SQUALL, "run", plan, "--json", "--quiet", "--out", folder, "--out", f"samples={folder}/all.{form}"]
                 result = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
                 counts[form] = result["totals"]
             table = pyarrow.parquet.read_table(Path(folder, "all.parquet"))

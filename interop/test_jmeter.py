@@ -399,7 +399,7 @@ class Dashboard(unittest.TestCase):
             plan = os.path.join(folder, "plan.yaml")
             with open(plan, "w") as file:
                 file.write("target: builtin\nscenarios: {a: {load: {users: 5, iterations: 100}, steps: [{get: /}]}}\n")
-            run = [SQUALL, "run", plan, "--json", "--quiet", "--out", folder, "--samples", samples]
+            run = [SQUALL, "run", plan, "--json", "--quiet", "--out", folder, "--out", f"samples={samples}"]
             result = json.loads(subprocess.run(run, check=True, capture_output=True, timeout=60).stdout)
             command = [JMETER, "-g", samples, "-o", made, "-j", os.path.join(folder, "log")]
             subprocess.run(command, check=True, capture_output=True, timeout=120)

@@ -168,9 +168,9 @@ def pool(target):
 @situation("a log of requests on a disk that is too slow", "requests were left out of the request log")
 def log(target):
     with tempfile.TemporaryDirectory(prefix="squall-situation-") as folder:
-        pipe = Path(folder) / "log"
+        pipe = Path(folder) / "log.jsonl"
         os.mkfifo(pipe)
-        own = Squall(target.url(), "-c", 64, "-d", "3s", "--log-requests", pipe)
+        own = Squall(target.url(), "-c", 64, "-d", "3s", "--out", f"samples={pipe}")
         ended = threading.Event()
 
         def read():

@@ -165,7 +165,7 @@ def measure(case, io, is_prompt, wire=None):
         ground = Program(server, "server", port, folder / "server.csv", SEED, compressed(), is_prompt=is_prompt)
         try:
             words = ["run", str(folder / "plan.yaml"), "--out", str(folder), "-w", "1", "--io", io, "--quiet",
-                     "--log-requests", str(folder / "log.jsonl"), "--json", str(folder / "run.json")]
+                     "--out", f"samples={folder / 'log.jsonl'}", "--json", str(folder / "run.json")]
             stop = ["sh", "-c", STOP, "sh"] if case.stopped else []
             done = run([*client, *stop, *pinned(GENERATOR_CPU, [squall(), *words])], cpu=None, limit=120)
         finally:

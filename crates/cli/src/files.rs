@@ -8,9 +8,8 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use squall_feeds::{FeedKind, FeedTarget};
-use squall_report::{FileKind, Finished, SampleFormat};
+use squall_report::{FileKind, Finished, NO_PARQUET, SampleFormat, WRITES_PARQUET};
 
-use crate::args::SampleFile;
 use crate::out;
 
 /// Where a result goes.
@@ -18,11 +17,8 @@ use crate::out;
 pub enum Out {
     /// The folder in which run folders are made.
     Folder(PathBuf),
-    /// A file.
     File(ResultFile),
-    /// A file that gets a row for each request while the run goes on.
     Samples(SampleFile),
-    /// A feed.
     Feed(FeedTarget),
 }
 
@@ -33,20 +29,34 @@ pub struct ResultFile {
     pub path: String,
 }
 
+/// A file that gets a row for each request while the run goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SampleFile {
+    pub path: PathBuf,
+    pub form: SampleForm,
+}
+
+/// The form of such a file, as the ending of its name says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SampleForm {
+    Rows(SampleFormat),
+    /// A line of JSON for each request, with its messages if that is asked for.
+    Lines,
+}
+
 /// How long a pipe is waited for whose reader is slow or does not come.
 const PIPE_PATIENCE: Duration = Duration::from_secs(10);
 
-/// The kind of files that have a row for each request.
-const SAMPLES: &str = "jtl";
+/// The kind of files that have a row for each request, and what it was called before for one of its forms.
+const SAMPLES: &str = "samples";
+const SAMPLES_BEFORE: &str = "jtl";
 
 /// Reads `DIR` or `KIND=TARGET`.
 pub fn parse_out(text: &str) -> Result<Out, String> {
     match text.split_once('=') {
-        Some((SAMPLES, "" | "-")) => {
-            Err(format!("samples go to a file while the run goes on: {SAMPLES}=FILE"))
-        }
-        Some((SAMPLES, path)) => {
-            Ok(Out::Samples(SampleFile { path: path.into(), format: SampleFormat::Jtl }))
+        Some((SAMPLES, path)) => parse_samples(path).map(Out::Samples),
+        Some((SAMPLES_BEFORE, _)) => {
+            Err(format!("write {SAMPLES}=FILE.jtl: the ending of the name says the form"))
         }
         // A folder with such a name is written `./a=b`.
         Some((kind, to)) if !kind.contains('/') => match FeedKind::from_label(kind) {
@@ -62,6 +72,21 @@ pub fn parse_out(text: &str) -> Result<Out, String> {
     }
 }
 
+/// Reads the name of a file of samples.
+fn parse_samples(path: &str) -> Result<SampleFile, String> {
+    let path = PathBuf::from(path);
+    let form = match SampleFormat::of(&path) {
+        Some(SampleFormat::Parquet) if !WRITES_PARQUET => return Err(NO_PARQUET.to_owned()),
+        Some(format) => SampleForm::Rows(format),
+        None if path.extension().is_some_and(|end| end == "jsonl") => SampleForm::Lines,
+        None => {
+            return Err("the name must end in .csv, .jtl, .parquet or .jsonl, which says the form"
+                .to_owned());
+        }
+    };
+    Ok(SampleFile { path, form })
+}
+
 /// Reads `KIND=FILE`.
 pub fn parse_file(text: &str) -> Result<ResultFile, String> {
     let kinds = || FileKind::ALL.map(|(_, name)| name).join(", ");
@@ -69,9 +94,9 @@ pub fn parse_file(text: &str) -> Result<ResultFile, String> {
         text.split_once('=').filter(|(_, path)| !path.is_empty()).ok_or_else(|| {
             format!("expected KIND=FILE, such as html=report.html; kinds: {}", kinds())
         })?;
-    if kind == SAMPLES {
+    if [SAMPLES, SAMPLES_BEFORE].contains(&kind) {
         return Err(format!(
-            "a run's folder has no single requests: they are written while it goes on, by `squall run PLAN --out {SAMPLES}=FILE`"
+            "a run's folder has no single requests: they are written while it goes on, by `squall run PLAN --out {SAMPLES}=FILE.jtl`"
         ));
     }
     let kind = FileKind::from_label(kind)
@@ -230,11 +255,11 @@ mod tests {
         std::fs::write(folder.path().join("there"), "").expect("writable");
         std::os::unix::fs::symlink("there", folder.path().join("link")).expect("a link");
         for [one, other] in [["same.csv", "same.csv"], ["./same", "same"], ["there", "link"]] {
-            let error = refuse_shared(&[own("--samples", one), own("--json", other)]);
+            let error = refuse_shared(&[own("--out samples", one), own("--json", other)]);
             let error = error.expect_err("they are the same");
-            assert!(error.starts_with("--samples and --json would both write `"), "{error}");
+            assert!(error.starts_with("--out samples and --json would both write `"), "{error}");
         }
-        assert_eq!(refuse_shared(&[own("--samples", "a"), own("--json", "b")]), Ok(()));
+        assert_eq!(refuse_shared(&[own("--out samples", "a"), own("--json", "b")]), Ok(()));
         assert_eq!(
             refuse_shared(&["a", "b"].map(|flag| (flag.to_owned(), "/dev/null".into()))),
             Ok(())
@@ -250,10 +275,23 @@ mod tests {
         assert_eq!(parse_file("junit=-"), Ok(file(FileKind::Junit, "-")));
         let feed = FeedTarget::new(FeedKind::Graphite, "a:2003").map(Out::Feed);
         assert_eq!(parse_out("graphite=a:2003"), feed);
-        let jtl = SampleFile { path: "all.csv".into(), format: SampleFormat::Jtl };
-        assert_eq!(parse_out("jtl=all.csv"), Ok(Out::Samples(jtl)));
-        assert!(parse_out("jtl=-").is_err() && parse_out("jtl=").is_err());
-        assert!(parse_file("jtl=a").is_err_and(|text| text.contains("squall run PLAN --out jtl=")));
+        for (path, form) in [
+            ("a/all.csv", SampleForm::Rows(SampleFormat::Csv)),
+            ("all.jtl", SampleForm::Rows(SampleFormat::Jtl)),
+            ("all.jsonl", SampleForm::Lines),
+        ] {
+            let file = SampleFile { path: path.into(), form };
+            assert_eq!(parse_out(&format!("samples={path}")), Ok(Out::Samples(file)));
+        }
+        for nameless in ["samples=-", "samples=", "samples=all", "samples=all.txt"] {
+            assert!(parse_out(nameless).is_err_and(|text| text.contains(".jsonl")), "{nameless}");
+        }
+        assert!(parse_out("jtl=all.csv").is_err_and(|text| text.contains("samples=FILE.jtl")));
+        for kind in ["jtl=a", "samples=a.jtl"] {
+            assert!(
+                parse_file(kind).is_err_and(|text| text.contains("squall run PLAN --out samples="))
+            );
+        }
         assert!(parse_out("graphite=a").is_err_and(|text| text.contains("HOST:PORT")));
         assert!(parse_out("xml=a").is_err_and(|text| text.contains("kinds: html, json")));
         assert!(parse_file("html").is_err() && parse_file("html=").is_err());

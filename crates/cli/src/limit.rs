@@ -8,11 +8,10 @@ use squall_limit::{LevelKind, LoadStep, SearchEnd};
 use squall_report::Around;
 use squall_runner::{Handle, LimitNotice, LimitOptions, LimitOutcome, PhaseEnd, PhaseReport};
 
-use crate::args::{self, Mode, Raised};
+use crate::args::{self, Raised};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::{out, plans, signals};
 
-/// Finds the sustained maximum, or runs the other modes.
 pub fn command(args: &args::Limit) -> CommandResult {
     let loaded = plans::load(&args.plan, &args.variables)?;
     let by = args.by.map(|raised| match raised {
@@ -29,7 +28,6 @@ pub fn command(args: &args::Limit) -> CommandResult {
         to: level(args.to.as_ref(), "--to")?,
         step: args.step,
         max_steps: args.steps,
-        mode: args.mode.into(),
         folder: Some(args.out.clone()),
     };
     let options = args.runtime.options(args.variables.options());
@@ -135,10 +133,6 @@ fn conclude(args: &args::Limit, outcome: LimitOutcome, file: Option<Json<'_>>) -
         SearchEnd::Interrupted => Exit::Interrupted,
         SearchEnd::Generator | SearchEnd::SetupFailed => Exit::Incomplete,
         SearchEnd::NeverMet | SearchEnd::NotRecovered => Exit::Failed,
-        _ if args.mode != Mode::Search => {
-            let met = limit.steps.iter().all(LoadStep::met);
-            if met { Exit::Ok } else { Exit::Failed }
-        }
         _ => Exit::Ok,
     })
 }

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use squall_engine::ExchangeFilter;
 use squall_feeds::Feed;
 use squall_live::{Follow, LiveView};
 use squall_plan::yaml::Loaded;
@@ -13,15 +14,14 @@ use squall_runner::{
     RequestLog, Samples, Sink,
 };
 
-use crate::args::{self, Output, SampleFile};
+use crate::args::{self, Output};
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::files::{self, ResultFile};
+use crate::files::{self, ResultFile, SampleFile, SampleForm};
 use crate::{labels, out, plan_feeds, plan_samples, plans, signals, ui};
 
 /// Folder in which run folders are created.
 const DEFAULT_FOLDER: &str = "squall-runs";
 
-/// Runs a plan.
 pub fn command(args: &args::Run) -> CommandResult {
     let loaded = plans::load(&args.plan, &args.variables)?;
     let labels = labels::of(&args.output.label, args.plan.parent());
@@ -41,6 +41,10 @@ pub fn run(
     if !output.tag.is_empty() && !has_feeds {
         let text = "--tag goes with a feed, such as --out jsonl=FILE";
         return Err(CommandError::bad_input(text.to_owned()));
+    }
+    if let Some(flag) = output.without_lines() {
+        let text = format!("{flag} goes with --out samples=FILE.jsonl");
+        return Err(CommandError::bad_input(text));
     }
     let command =
         std::env::args().map(|word| output.feeds().fold(word, |word, feed| feed.masked_in(&word)));
@@ -99,13 +103,17 @@ fn sinks(output: &Output, handle: &Handle, follow: Follow) -> Vec<(String, Box<d
     if let Some(path) = output.json.as_ref().filter(|path| *path != "-") {
         sinks.push((path.clone(), Box::new(Json::new(path))));
     }
-    if let Some(path) = &output.log_requests {
-        let bytes = output.log_bodies.map_or(0, |size| usize::try_from(size).unwrap_or(usize::MAX));
-        let log = RequestLog::new(path, output.log_which, bytes);
-        sinks.push((path.display().to_string(), Box::new(log)));
-    }
-    for SampleFile { path, format } in output.samples() {
-        sinks.push((path.display().to_string(), Box::new(Samples::new(path, *format))));
+    for SampleFile { path, form } in output.samples() {
+        let sink: Box<dyn Sink> = match form {
+            SampleForm::Rows(format) => Box::new(Samples::new(path, *format)),
+            SampleForm::Lines => {
+                let bytes = output.log_bodies.unwrap_or(0);
+                let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+                let which = output.log_which.unwrap_or(ExchangeFilter::All);
+                Box::new(RequestLog::new(path, which, bytes))
+            }
+        };
+        sinks.push((path.display().to_string(), sink));
     }
     sinks
 }

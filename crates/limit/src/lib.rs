@@ -18,15 +18,13 @@ pub use search::{Next, Search, SearchEnd};
 use sustained_max::Bracket;
 pub use sustained_max::SustainedMax;
 
-/// The result of a search, or of a test in steps.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limit {
     /// Name of the plan.
     pub plan: String,
     /// What the load level counts.
     pub by: LevelKind,
-    /// `search`, `soak`, `spike` or `stress`.
-    pub mode: &'static str,
     /// The steps, in the order in which they were run.
     pub steps: Vec<LoadStep>,
     /// How long the target took to recover after steps that violated a requirement.
@@ -46,13 +44,7 @@ pub struct Limit {
 
 impl Limit {
     /// Draws the conclusions from steps.
-    pub fn new(
-        plan: String,
-        by: LevelKind,
-        mode: &'static str,
-        steps: Vec<LoadStep>,
-        end: SearchEnd,
-    ) -> Limit {
+    pub fn new(plan: String, by: LevelKind, steps: Vec<LoadStep>, end: SearchEnd) -> Limit {
         let scaling = Scaling::fit(&steps);
         let at_least = match end {
             SearchEnd::Generator => {
@@ -77,7 +69,6 @@ impl Limit {
         Limit {
             plan,
             by,
-            mode,
             steps,
             recoveries: Vec::new(),
             end,
@@ -134,7 +125,7 @@ mod tests {
         let first = |by, level, arrivals, throughput| {
             let behind = LoadStep { keeps_up: false, arrivals, throughput, ..step(level, 0.5) };
             let steps = vec![step(level / 2.0, 0.5), behind];
-            Limit::new("a".to_owned(), by, "stress", steps, SearchEnd::OutOfSteps)
+            Limit::new("a".to_owned(), by, steps, SearchEnd::OutOfSteps)
                 .violated_first()
                 .unwrap_or_default()
         };

@@ -38,16 +38,7 @@ pub struct Records {
 impl Records {
     /// For the seconds from `first` on, so many.
     pub fn new(first: u32, seconds: u32) -> Records {
-        Records::in_groups(first, seconds, MAX_GROUPS)
-    }
-
-    /// The same without groups, in little memory: how much chance is in a value is then unknown.
-    pub fn ungrouped(first: u32, seconds: u32) -> Records {
-        Records::in_groups(first, seconds, 1)
-    }
-
-    fn in_groups(first: u32, seconds: u32, most: u32) -> Records {
-        let groups = seconds.min(most) as usize;
+        let groups = seconds.min(MAX_GROUPS) as usize;
         let without = if groups < MIN_GROUPS { 0 } else { groups };
         let totals = |count| (0..count).map(|_| Totals::new()).collect();
         Records { first, seconds: seconds.max(1), all: Totals::new(), without: totals(without) }

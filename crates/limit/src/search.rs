@@ -364,7 +364,7 @@ mod tests {
             }
         };
         assert_eq!(end, SearchEnd::Generator);
-        let limit = crate::Limit::new("a".to_owned(), LevelKind::Rate, "search", steps, end);
+        let limit = crate::Limit::new("a".to_owned(), LevelKind::Rate, steps, end);
         let least = limit.at_least.expect("a level");
         assert!((94.0..=100.0).contains(&least) && limit.confirmed, "{least}");
     }
@@ -396,7 +396,7 @@ mod tests {
         let (end, steps) =
             search(by_rate(10.0, None), |level| if level < 300.0 { 0.3 } else { 9.0 });
         assert_eq!(end, SearchEnd::Found);
-        let limit = crate::Limit::new("a".to_owned(), LevelKind::Rate, "search", steps, end);
+        let limit = crate::Limit::new("a".to_owned(), LevelKind::Rate, steps, end);
         assert!(limit.confirmed, "{limit:?}");
     }
 

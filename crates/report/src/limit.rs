@@ -44,7 +44,7 @@ pub fn limit_json(limit: &Limit, meta: &Meta, around: Around<'_>) -> Value {
         value!({"from": one.from, "at": one.at, "seconds": one.seconds, "watched_s": one.watched_s})
     });
     value!({
-        "schema": LIMIT_SCHEMA, "meta": meta, "plan": limit.plan, "by": limit.by.label(), "mode": limit.mode,
+        "schema": LIMIT_SCHEMA, "meta": meta, "plan": limit.plan, "by": limit.by.label(),
         "end": limit.end.label(), "run_phases": around.phases, "failures": around.failures,
         "sustained_maximum": limit.sustained_max.map(|maximum| value!({
             "level": maximum.level, "low": maximum.low, "high": maximum.high, "fitted": maximum.fitted,
@@ -66,7 +66,7 @@ pub fn limit_text(limit: &Limit, meta: &Meta, around: Around<'_>) -> String {
     if !limit.steps.is_empty() {
         table(&mut out, limit);
     }
-    if limit.steps.len() > 1 && limit.mode != "soak" {
+    if limit.steps.len() > 1 {
         let p99 = Curve { name: "p99", of: |step| step.p99_us, show: time, logarithmic: true };
         chart(&mut out, limit, &p99);
         let done =
@@ -120,9 +120,8 @@ pub fn limit_text(limit: &Limit, meta: &Meta, around: Around<'_>) -> String {
 
 /// What was tested, and what became of setup and teardown.
 fn head(limit: &Limit, meta: &Meta, around: Around<'_>) -> String {
-    let title = if limit.mode == "search" { "sustained maximum" } else { limit.mode };
     let plan = shorten(&limit.plan, 60);
-    let mut out = format!("\n{plan}: {title}, by {}\n", limit.by.label());
+    let mut out = format!("\n{plan}: sustained maximum, by {}\n", limit.by.label());
     let target = meta.target.as_deref().unwrap_or("the hosts that the plan names");
     let about = format!("at {target}, seed {}, squall {}", meta.seed, meta.squall);
     paragraph(&mut out, "", &about, 99);

@@ -13,10 +13,12 @@ use squall_plan::vars::LoadOptions;
 use squall_plan::yaml;
 use squall_wire::{Io, Shared};
 
+use crate::available::available;
 use crate::capacity::Demand;
 use crate::error::Error;
-use crate::host_sampler::{available, cpu_sample, load_average};
+use crate::host_sampler::cpu_sample;
 use crate::options::Options;
+use crate::proc::load_average;
 use crate::{builtin, plans};
 
 /// Rate of the calibration without a plan, per second.

@@ -8,27 +8,15 @@ use squall_base::units::{bytes, count, rate as rate_text};
 use squall_engine::RunOptions;
 use squall_plan::model::{ConnectionReuse, Load, Plan, Stage};
 
+use crate::available::{Available, available};
 use crate::error::Error;
-use crate::{host_sampler, source_addresses};
+use crate::source_addresses;
 
-mod headroom;
 mod peak;
 
-pub(crate) use headroom::Headroom;
 use peak::Peak;
 pub use peak::requests;
 
-/// Open files of a run besides its connections: 14 with a run folder and a request log, and some more for
-/// moments in which the host is looked at, names are looked up or a result is written.
-const RUN_FILES: u64 = 24;
-/// Those of a worker: its event loop (epoll and its waker twice, a socket for signals), which is in the
-/// process's table and in all that are copied of it, ...
-const EVENT_LOOP_FILES: u64 = 5;
-/// ... and its timer, ring and the ring's signals, which are only in its own.
-const WORKER_FILES: u64 = 3;
-/// Those of the built-in target, and of each of its threads, of which it has one per CPU.
-const TARGET_FILES: u64 = 4;
-const TARGET_THREAD_FILES: u64 = 5;
 /// Most workers. Each has a thread, a ring and an event loop that all tables know; more of them take more
 /// from a table than they give.
 pub const MAX_WORKERS: u32 = 128;
@@ -38,46 +26,6 @@ const TIME_WAIT_S: f64 = 60.0;
 /// Memory of a process without users, and of a user with an idle connection, in bytes, as measured (docs/develop/benchmarks.md: 10,000 users).
 const BASE_BYTES: u64 = 12 << 20;
 const USER_BYTES: u64 = 1_300;
-
-/// What the machine has available.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Available {
-    /// The process's limit of open files, which may be raised up to the hard limit.
-    pub files: u64,
-    /// The hard limit.
-    pub files_hard: u64,
-    /// Whether threads can have tables of open files of their own, each with that limit (Linux).
-    pub tables: bool,
-    /// First and last ephemeral local port.
-    pub ports: (u64, u64),
-    /// Connections in TIME_WAIT now.
-    pub time_wait: u64,
-    /// Memory that is available, in bytes.
-    pub memory: u64,
-    /// CPUs that the process may use.
-    pub cpus: u64,
-    /// CPU time of a request, in µs, if it was measured.
-    pub us_per_request: Option<f64>,
-}
-
-impl Available {
-    /// Ends of connections that fit into the process's table of open files beside so many workers.
-    fn room(&self, workers: u32, own_files: bool, builtin: bool) -> u64 {
-        self.files.saturating_sub(self.base_files(workers, own_files, builtin))
-    }
-
-    /// Open files of the process's table besides the connections.
-    fn base_files(&self, workers: u32, own_files: bool, builtin: bool) -> u64 {
-        let worker = EVENT_LOOP_FILES + if own_files { 0 } else { WORKER_FILES };
-        let target = if builtin { TARGET_FILES + TARGET_THREAD_FILES * self.cpus } else { 0 };
-        RUN_FILES + worker * u64::from(workers) + target
-    }
-
-    /// Connections that fit into a table of a worker's own, beside so many workers.
-    fn own_room(&self, workers: u32, builtin: bool) -> u64 {
-        self.room(workers, true, builtin).saturating_sub(WORKER_FILES)
-    }
-}
 
 /// What a plan needs at its peak, as far as the plan says.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -115,7 +63,7 @@ pub(crate) fn workers(
     builtin: bool,
     asked: Option<u32>,
 ) -> Result<RunOptions, Error> {
-    let (demand, has) = (Demand::of(plan, hosts, builtin), host_sampler::available());
+    let (demand, has) = (Demand::of(plan, hosts, builtin), available());
     let needs = demand.hopeless(&has, asked);
     if needs.is_empty() {
         return Ok(demand.workers(&has, asked));
@@ -226,7 +174,7 @@ impl Demand {
     }
 
     /// That of the closed workloads alone, whose users all exist and all hold their connections.
-    fn closed(&self) -> Demand {
+    pub(crate) fn closed(&self) -> Demand {
         Demand {
             users: self.closed_workload_users,
             connections: self.closed_workload_connections,
@@ -285,7 +233,7 @@ impl Demand {
             .collect()
     }
 
-    fn files(&self, has: &Available, asked: Option<u32>) -> Option<Need> {
+    pub(crate) fn files(&self, has: &Available, asked: Option<u32>) -> Option<Need> {
         let RunOptions { workers, own_files, .. } = self.workers(has, asked);
         let needed = self.files_together(has, workers);
         let allowed = count(has.files);
@@ -364,7 +312,7 @@ impl Demand {
         Some(Need { what: "ports", text, help })
     }
 
-    fn memory(&self, has: &Available) -> Option<Need> {
+    pub(crate) fn memory(&self, has: &Available) -> Option<Need> {
         let needed = BASE_BYTES.saturating_add(self.users.saturating_mul(USER_BYTES));
         let mut help = Vec::new();
         if has.memory > 0 && needed > has.memory {
@@ -377,7 +325,7 @@ impl Demand {
         Some(Need { what: "memory", text, help })
     }
 
-    fn cpus(&self, has: &Available) -> Option<Need> {
+    pub(crate) fn cpus(&self, has: &Available) -> Option<Need> {
         let cost = has.us_per_request?;
         let Some(rate) = self.requests else {
             let text = format!(
@@ -403,4 +351,4 @@ impl Demand {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

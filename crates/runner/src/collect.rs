@@ -7,19 +7,23 @@ use std::time::Instant;
 
 use squall_analysis::{Abort, Totals};
 use squall_engine::{Ended, Event, LogLine};
-use squall_metrics::{ErrorKind, HostMetrics, HostSample, RowKey, Slice};
+use squall_metrics::{ErrorKind, HostMetrics, HostSample, RowKey, Slice, Source};
 use squall_report::{Generator, Meta, Recording, Run};
 
 use crate::error::Error;
 use crate::guards::Guards;
-use crate::handle::Phase;
+use crate::host_monitor::HostMonitor;
 use crate::host_sampler::HostSampler;
+use crate::monitor::{Monitor, Monitors, Recorder};
+use crate::phase::Phase;
 use crate::prepared::Prepared;
 use crate::process_usage::process_usage;
 use crate::sink::{EventKind, Second, Seconds, Sinks, Start};
 use crate::source_addresses;
 use crate::stages::{StageStart, StageStarts};
 
+/// The number of the host among monitors.
+const HOST: u32 = 0;
 /// Most log lines in the result.
 const MAX_LOG_LINES: usize = 20;
 
@@ -35,12 +39,14 @@ pub(crate) struct Collector {
     /// Whether it is that of a sink, which writes it.
     is_kept: bool,
     log: Vec<String>,
-    sampler: HostSampler,
+    host_monitor: HostMonitor,
+    host_recorder: Recorder,
     host: HostMetrics,
+    monitors: Monitors,
     /// What the process had used before.
     used_before: Generator,
     began: Instant,
-    /// Seconds that have begun to come.
+    /// Seconds that have begun to come from workers.
     latest: u32,
     stages: StageStarts,
     guards: Guards,
@@ -49,14 +55,15 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    /// A collector.
+    /// For a load of so many workers, beside which there are monitors.
     ///
     /// # Errors
-    /// There can be no temporary file.
+    /// There can be no temporary file, or no thread for a monitor.
     pub(crate) fn new(
         start: &Start,
         prepared: &Prepared<'_>,
         workers: u32,
+        monitors: Vec<(String, Box<dyn Monitor>)>,
         sinks: &Arc<Sinks>,
     ) -> Result<Collector, Error> {
         let (recording, place) = match sinks.folder() {
@@ -70,15 +77,17 @@ impl Collector {
             meta: start.meta.clone(),
             sinks: sinks.clone(),
             totals: Totals::new(),
-            seconds: Seconds::new(workers.min(start.program.most_workers())),
+            seconds: Seconds::new(workers),
             recording: recording.map_err(wrong)?,
             is_kept: sinks.folder().is_some(),
             log: Vec::new(),
-            sampler: HostSampler::new(
+            host_monitor: HostMonitor::new(HostSampler::new(
                 source_addresses::of_all(&start.program, shared),
                 &shared.destinations(),
-            ),
+            )),
+            host_recorder: Recorder::new(Source::Monitor(HOST)),
             host: HostMetrics::default(),
+            monitors: Monitors::start(HOST + 1, monitors)?,
             used_before: process_usage(),
             began: Instant::now(),
             latest: 0,
@@ -100,33 +109,59 @@ impl Collector {
         match event {
             Event::Started => {
                 self.began = Instant::now();
-                let sample = self.sampler.sample();
+                let sample = self.host_monitor.begin();
                 self.note_host(0, sample);
+                self.monitors.ask(0);
             }
             Event::Slice(slice) => self.slice(slice),
             Event::Log(lines) => lines.iter().for_each(|line| self.log(line)),
         }
     }
 
-    fn slice(&mut self, slice: &Slice) {
-        if !self.totals.add(slice) {
-            return;
-        }
-        if !self.is_kept {
+    /// Adds a slice; `false`: it came before.
+    fn add(&mut self, slice: &Slice) -> bool {
+        let is_new = self.totals.add(slice);
+        if is_new && !self.is_kept {
             self.recording.append(slice);
         }
-        self.seconds.add(slice);
-        if slice.second + 1 > self.latest {
+        if is_new {
+            self.seconds.add(slice);
+        }
+        is_new
+    }
+
+    fn slice(&mut self, slice: &Slice) {
+        if !self.add(slice) {
+            return;
+        }
+        let begins = slice.source.is_worker() && slice.second >= self.latest;
+        if begins {
             self.latest = slice.second + 1;
-            let sample = self.sampler.sample();
-            self.note_host(slice.second, sample);
+            self.sample_host(slice.second);
             for StageStart { at_s, scenario, stage, stages } in self.stages.until(self.latest) {
                 self.sinks.event(EventKind::Stage { scenario, stage, stages, starts_s: at_s });
             }
         }
+        for sampled in self.monitors.take(self.latest, &|second| self.seconds.is_open(second)) {
+            self.add(&sampled);
+        }
+        if begins {
+            self.monitors.ask(self.latest);
+        }
         for second in self.seconds.whole(slice.second) {
             self.guards.look(&self.totals, second.second, &second.slices);
             self.tell(second);
+        }
+    }
+
+    /// Samples the host at the end of a second.
+    fn sample_host(&mut self, second: u32) {
+        let sampled = self.host_monitor.sample(self.began.elapsed());
+        self.note_host(second, self.host_monitor.last());
+        // What cannot be read of the host is left out of its sample: nothing is lost that could be counted.
+        let recorded = sampled.ok().and_then(|own| self.host_recorder.slice(second, own).ok());
+        if let Some(slice) = recorded {
+            self.add(&slice);
         }
     }
 
@@ -165,7 +200,7 @@ impl Collector {
 
     /// The load is over: tells the sinks of its last seconds.
     pub(crate) fn end(&mut self) {
-        let sample = self.sampler.last_sample();
+        let sample = self.host_monitor.end();
         self.note_host(self.latest.saturating_sub(1), sample);
         let rest = self.seconds.rest();
         rest.into_iter().for_each(|second| self.tell(second));
@@ -204,6 +239,7 @@ impl Collector {
             failures.extend(self.evaluate_series(&mut run));
         }
         run.warn();
+        run.warnings.extend(self.monitors.losses());
         run
     }
 

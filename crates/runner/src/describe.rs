@@ -14,9 +14,9 @@ use squall_plan::span::Span;
 use squall_plan::template::Template;
 use squall_report::{Meta, PlannedLoad, ScenarioMeta};
 
-use crate::host_sampler::cores;
 use crate::mask;
 use crate::prepared::Prepared;
+use crate::proc::cores;
 
 /// What is known before the run of a plan as it will run, by at most so many `workers`.
 pub(crate) fn meta(prepared: &Prepared<'_>, plan: &Plan, workers: u32) -> Meta {
@@ -54,7 +54,6 @@ pub(crate) fn meta(prepared: &Prepared<'_>, plan: &Plan, workers: u32) -> Meta {
     }
 }
 
-/// The plan's thresholds.
 fn thresholds(plan: &Plan, program: &Program) -> Vec<String> {
     let shown = |text: &str| mask::threshold(text, &program.secrets);
     plan.thresholds.iter().map(|own| shown(&own.text.value)).collect()

@@ -8,38 +8,14 @@ use squall_base::units;
 use squall_engine::Control;
 use squall_plan::model::{Closed, Load, Open, Plan, Stage};
 
-use crate::capacity::Headroom;
 use crate::error::Error;
+use crate::headroom::Headroom;
+use crate::phase::Phase;
 use crate::plans;
 use crate::sink::{EventKind, Sinks};
 
 /// A change of a load takes effect so much later: by then all workers know of it.
 const LEAD: Duration = Duration::from_millis(50);
-
-/// A part of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Phase {
-    /// Before anything is sent.
-    Preparation,
-    /// The plan's setup.
-    Setup,
-    /// The plan's load.
-    Load,
-    /// The plan's teardown.
-    Teardown,
-}
-
-impl Phase {
-    /// Its name.
-    pub fn label(self) -> &'static str {
-        match self {
-            Phase::Preparation => "preparation",
-            Phase::Setup => "setup",
-            Phase::Load => "load",
-            Phase::Teardown => "teardown",
-        }
-    }
-}
 
 /// Controls one run from any thread: all copies control the same one. What is asked before it starts is
 /// obeyed when it does. Each run takes a new one.

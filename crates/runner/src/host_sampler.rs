@@ -3,10 +3,10 @@
 
 mod aside;
 mod listeners;
+mod ports;
 
 use std::collections::HashMap;
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::time::{Instant, SystemTime};
@@ -14,9 +14,10 @@ use std::time::{Instant, SystemTime};
 use rustix::process::{Resource, getrlimit};
 use squall_metrics::HostSample;
 
-use crate::capacity::Available;
 use crate::network_interfaces::NetworkInterfaces;
+use crate::proc::{number, process_stat, read, sockets};
 use aside::Aside;
+use ports::Ports;
 
 /// Ports are counted only when at least this share of them may be in use: the kernel writes a line for each socket of the
 /// host.
@@ -48,7 +49,6 @@ impl HostSampler {
         }
     }
 
-    /// Takes a sample.
     pub fn sample(&mut self) -> HostSample {
         let sample = self.sample_without_ports();
         HostSample { ports_used: self.aside.ports(self.may_use_many(&sample)), ..sample }
@@ -78,7 +78,9 @@ impl HostSampler {
             clock_step_us: self.clock.step_us(Instant::now(), SystemTime::now()),
             ..cpu_sample()
         };
-        sockets(&mut sample);
+        let sockets = sockets();
+        (sample.tcp_in_use, sample.time_wait) = (sockets.in_use, sockets.time_wait);
+        sample.tcp_memory_bytes = sockets.memory_bytes;
         segments(&mut sample);
         process(&mut sample);
         let network = self.interfaces.sample();
@@ -87,89 +89,6 @@ impl HostSampler {
             self.aside.target();
         sample
     }
-}
-
-/// Local ports that may be used toward the plan's destinations.
-#[derive(Debug)]
-struct Ports {
-    /// The plan's source addresses; none: the system chooses.
-    sources: Vec<String>,
-    /// Where the plan's connections go.
-    destinations: Vec<String>,
-    /// The first and the last one.
-    range: (u64, u64),
-}
-
-impl Ports {
-    fn new(sources: &[IpAddr], destinations: &[SocketAddr]) -> Ports {
-        Ports {
-            sources: sources.iter().map(|own| proc_address(*own)).collect(),
-            destinations: destinations.iter().map(|to| proc_socket(*to)).collect(),
-            range: port_range(),
-        }
-    }
-
-    /// Local ports of the range in use, in any state, toward that destination of the plan that uses the most,
-    /// from its own source addresses; if it has none, from that address which uses the most, as requests may have some.
-    /// What others have open toward other destinations takes none of them.
-    fn used(&self) -> u64 {
-        let tables = ["/proc/net/tcp", "/proc/net/tcp6"];
-        let files = tables.iter().filter_map(|path| fs::File::open(path).ok());
-        self.used_in(files.map(|file| BufReader::with_capacity(1 << 16, file)))
-    }
-
-    /// The same, according to these tables of sockets.
-    fn used_in(&self, tables: impl Iterator<Item = impl BufRead>) -> u64 {
-        let mut toward: HashMap<(usize, u128), u64> = HashMap::new();
-        for mut table in tables {
-            // A line at a time: the whole table can have tens of megabytes.
-            let mut line = String::new();
-            while table.read_line(&mut line).is_ok_and(|bytes| bytes > 0) {
-                if let Some(user) = self.user(&line) {
-                    *toward.entry(user).or_default() += 1;
-                }
-                line.clear();
-            }
-        }
-        toward.into_values().max().unwrap_or(0)
-    }
-
-    /// What a socket of the system's table takes a local port for, if it takes one of the range toward a destination of
-    /// the plan, from an address that counts: which destination it is, and the address, if the plan has none of its own.
-    fn user(&self, line: &str) -> Option<(usize, u128)> {
-        let mut words = line.split_whitespace().skip(1);
-        let (local, remote) = (words.next()?, words.next()?);
-        let to = self.destinations.iter().position(|own| own == remote)?;
-        let (from, port) = local.rsplit_once(':')?;
-        let port = u64::from_str_radix(port, 16).unwrap_or(0);
-        let (is_own, address) = match self.sources.is_empty() {
-            true => (true, u128::from_str_radix(from, 16).unwrap_or(0)),
-            false => (self.sources.iter().any(|own| own == from), 0),
-        };
-        let (low, high) = self.range;
-        (is_own && (low..=high).contains(&port)).then_some((to, address))
-    }
-}
-
-/// An address as `/proc/net/tcp` writes it: words of 32 bits as they lie in memory, in hexadecimal digits.
-fn proc_address(address: IpAddr) -> String {
-    let words = |bytes: &[u8]| {
-        bytes
-            .as_chunks()
-            .0
-            .iter()
-            .map(|word| format!("{:08X}", u32::from_ne_bytes(*word)))
-            .collect()
-    };
-    match address {
-        IpAddr::V4(address) => words(&address.octets()),
-        IpAddr::V6(address) => words(&address.octets()),
-    }
-}
-
-/// An address and a port as `/proc/net/tcp` writes them.
-fn proc_socket(socket: SocketAddr) -> String {
-    format!("{}:{:04X}", proc_address(socket.ip()), socket.port())
 }
 
 /// Watches the system's clock, which can be set, against the steady one.
@@ -188,53 +107,6 @@ impl SystemClock {
     }
 }
 
-/// CPUs that this process may use.
-pub fn cores() -> u64 {
-    std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64)
-}
-
-/// A field of `/proc/self/stat`, see [`stat_fields`].
-pub fn process_stat() -> impl Fn(usize) -> u64 {
-    stat_fields("/proc/self/stat")
-}
-
-/// A field of the `/proc/PID/stat` at this path, by its number in proc(5) minus 3: fields are counted after the name,
-/// which may contain anything.
-fn stat_fields(path: &str) -> impl Fn(usize) -> u64 + use<> {
-    let stat = read(path);
-    let behind = stat.rsplit(')').next().unwrap_or_default();
-    let fields: Vec<u64> = behind.split_whitespace().map(|text| number(Some(text))).collect();
-    move |at| fields.get(at).copied().unwrap_or(0)
-}
-
-/// What the host has available for a load.
-pub fn available() -> Available {
-    let files = getrlimit(Resource::Nofile);
-    let memory = read("/proc/meminfo");
-    let available = memory.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kib = number(available.and_then(|text| text.split_whitespace().next()));
-    let mut sample = HostSample::default();
-    sockets(&mut sample);
-    Available {
-        files: files.current.unwrap_or(u64::MAX),
-        files_hard: files.maximum.unwrap_or(u64::MAX),
-        tables: cfg!(target_os = "linux"),
-        ports: port_range(),
-        time_wait: sample.time_wait,
-        memory: kib << 10,
-        cpus: cores(),
-        us_per_request: None,
-    }
-}
-
-fn read(path: &str) -> String {
-    fs::read_to_string(path).unwrap_or_default()
-}
-
-fn number(text: Option<&str>) -> u64 {
-    text.and_then(|text| text.parse().ok()).unwrap_or(0)
-}
-
 /// Open files of the process or, where threads have tables of their own, of the thread with the most.
 /// Linux 6.2 and later report their number as the size of the folder.
 fn open_files() -> u64 {
@@ -245,19 +117,6 @@ fn open_files() -> u64 {
     };
     let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     threads.map(|thread| count(&thread.path().join("fd"))).max().unwrap_or(0)
-}
-
-fn sockets(sample: &mut HostSample) {
-    let text = read("/proc/net/sockstat");
-    let tcp = text.lines().find_map(|line| line.strip_prefix("TCP:")).unwrap_or_default();
-    let words: Vec<&str> = tcp.split_whitespace().collect();
-    let of = |name: &str| {
-        let at = words.iter().position(|word| *word == name);
-        number(at.and_then(|at| words.get(at + 1).copied()))
-    };
-    sample.tcp_in_use = of("inuse");
-    sample.time_wait = of("tw");
-    sample.tcp_memory_bytes = of("mem") * rustix::param::page_size() as u64;
 }
 
 fn segments(sample: &mut HostSample) {
@@ -310,24 +169,6 @@ pub fn cpu_sample() -> HostSample {
     }
 }
 
-/// How many threads of the machine ran or were ready to run, on average over the last minute (getloadavg(3)).
-pub fn load_average() -> f64 {
-    let text = read("/proc/loadavg");
-    text.split_whitespace().next().and_then(|text| text.parse().ok()).unwrap_or(0.0)
-}
-
-/// First and last ephemeral local port, if the system reports them.
-pub fn ports() -> Option<(u16, u16)> {
-    let (low, high) = port_range();
-    Some((u16::try_from(low).ok()?, u16::try_from(high).ok()?)).filter(|(low, _)| *low > 0)
-}
-
-fn port_range() -> (u64, u64) {
-    let text = read("/proc/sys/net/ipv4/ip_local_port_range");
-    let mut words = text.split_whitespace();
-    (number(words.next()), number(words.next()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -357,50 +198,6 @@ mod tests {
         assert_eq!((sample.target_is_local, sample.target_processes), (0, 0));
         let here = HostSampler::new(&[], &[SocketAddr::new(LOCALHOST, 80)]).sample();
         assert_eq!(here.target_is_local, 1);
-    }
-
-    /// Sockets that others have toward other destinations, or from other addresses, take none of the ports.
-    #[test]
-    fn ports_in_use_are_counted_toward_own_destinations() {
-        let socket = |text: &str| text.parse::<SocketAddr>().expect("an address");
-        let (own, other) = (socket("127.0.0.1:80"), socket("127.0.0.1:81"));
-        let line = |port: usize, to: SocketAddr| {
-            let from = socket(&format!("127.0.0.1:{port}"));
-            format!("   0: {} {} 01 00000000:00000000\n", proc_socket(from), proc_socket(to))
-        };
-        let mut table = "  sl  local_address rem_address   st tx_queue rx_queue\n".to_owned();
-        (1_000..1_030).for_each(|port| table.push_str(&line(port, own)));
-        (2_000..2_050).for_each(|port| table.push_str(&line(port, other)));
-        table.push_str(&line(999, own)); // not of the range
-        let used = |sources: &[IpAddr]| {
-            let ports = Ports { range: (1_000, 9_999), ..Ports::new(sources, &[own]) };
-            ports.used_in([table.as_bytes()].into_iter())
-        };
-        assert_eq!((used(&[]), used(&[LOCALHOST])), (30, 30));
-        assert_eq!(used(&[IpAddr::from([127, 0, 0, 2])]), 0);
-    }
-
-    /// The system's table is no snapshot: where sockets of other tests come and go, lines are left out or come twice.
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn ports_in_use_are_read_from_the_system() {
-        let listen = |address: &str| std::net::TcpListener::bind((address, 0)).expect("a port");
-        let (own, other) = (listen("127.0.0.1"), listen("127.0.0.1"));
-        let connect = |to: &std::net::TcpListener, count: usize| -> Vec<_> {
-            let to = to.local_addr().expect("an address");
-            (0..count).map(|_| std::net::TcpStream::connect(to).expect("it listens")).collect()
-        };
-        let held = [connect(&own, 30), connect(&other, 50)];
-        let to = [own.local_addr().expect("an address")];
-        let used = Ports::new(&[], &to).used();
-        assert!((20..=40).contains(&used), "{used}: {held:?}");
-    }
-
-    #[test]
-    fn addresses_are_written_as_the_kernel_does() {
-        let words = |text: &str| proc_socket(text.parse().expect("an address"));
-        assert_eq!(words("127.0.0.1:8080"), "0100007F:1F90");
-        assert_eq!(words("[::1]:80"), "00000000000000000000000001000000:0050");
     }
 
     #[test]

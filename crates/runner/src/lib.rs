@@ -43,6 +43,7 @@
 //! # Ok::<(), squall_runner::Error>(())
 //! ```
 
+mod available;
 mod builtin;
 mod calibration;
 mod capacity;
@@ -52,15 +53,20 @@ mod describe;
 mod error;
 mod guards;
 mod handle;
+mod headroom;
+mod host_monitor;
 mod host_sampler;
 mod limit;
-mod marks;
+mod load_source;
 mod mask;
+mod monitor;
 mod network_interfaces;
 mod options;
 mod overrides;
+mod phase;
 mod plans;
 mod prepared;
+mod proc;
 mod process_usage;
 mod run;
 mod sections;
@@ -70,22 +76,25 @@ mod stages;
 mod tls_files;
 mod trial;
 
+pub use available::{Available, available};
 pub use calibration::{Calibration, calibrate};
-pub use capacity::{Available, Demand, MAX_WORKERS, Need, requests};
+pub use capacity::{Demand, MAX_WORKERS, Need, requests};
 pub use check::{Checked, check};
 pub use describe::describe_load;
 pub use error::{Error, ErrorKind};
-pub use handle::{Handle, Phase};
-pub use host_sampler::available;
-pub use limit::{LimitNotice, LimitOptions, LimitOutcome, Mode, level_kind, limit};
+pub use handle::Handle;
+pub use limit::{LimitNotice, LimitOptions, LimitOutcome, level_kind, limit};
+pub use load_source::{LoadOrder, LoadSource, LocalEngine};
 pub use mask::{
     body as masked_body, head as masked_head, request as masked_request,
     threshold as masked_threshold, url as masked_url,
 };
+pub use monitor::{Monitor, Sampled as MonitorSample};
 pub use options::Options;
 pub use overrides::LoadOverrides;
+pub use phase::Phase;
 pub use plans::{load, load_str, load_text};
-pub use run::{FinishedRun, run};
+pub use run::{FinishedRun, RunParts, run, run_with};
 pub use sections::{PhaseEnd, PhaseReport};
 pub use sink::{
     Delivery, Event, EventKind, Folder, Json, LatestLoad, MergedLoad, Progress, ProgressStyle,

@@ -18,7 +18,7 @@ use squall_wire::{
 };
 
 use crate::error::Error;
-use crate::{host_sampler, source_addresses, tls_files};
+use crate::{host_monitor, proc, source_addresses, tls_files};
 
 /// Reads a plan from its file.
 ///
@@ -41,7 +41,7 @@ fn all_errors(failure: &PlanErrors) -> Vec<Diagnostic> {
     // What flags would say is not known here, and not what is wrong with the file.
     let target = failure.plan.target.is_none().then(|| "http://127.0.0.1".to_owned());
     let options = CompileOptions { allow_exec: true, target, ..CompileOptions::default() };
-    let (thresholds, mut more) = thresholds(&failure.plan);
+    let (thresholds, mut more) = thresholds(&failure.plan, &[]);
     let Sections { programs, errors, subjects } = sections(&failure.plan, &options);
     more.extend(errors);
     // Of what could not be read the names are not known.
@@ -96,15 +96,20 @@ impl Programs {
     }
 }
 
-/// Compiles a plan. What was found when it was read is told with what is found now.
+/// Compiles a plan, whose thresholds may ask for these metrics of monitors. What was found when it was read is told with
+/// what is found now.
 ///
 /// # Errors
 /// It is no good plan, with the places.
-pub(crate) fn compile_all(loaded: &Loaded, options: &CompileOptions) -> Result<Programs, Error> {
+pub(crate) fn compile_all(
+    loaded: &Loaded,
+    options: &CompileOptions,
+    monitored: &[String],
+) -> Result<Programs, Error> {
     let sources = &loaded.sources;
     let render = |warning: &Diagnostic| sources.render(warning);
     let mut warnings: Vec<String> = loaded.warnings.iter().map(render).collect();
-    match compile_sections(&loaded.plan, sources, options) {
+    match compile_sections(&loaded.plan, sources, options, monitored) {
         Ok((all, advice)) => {
             warnings.extend(advice.iter().take(MOST_SHOWN).map(render));
             Ok(Programs { all, warnings })
@@ -118,8 +123,9 @@ fn compile_sections(
     plan: &Plan,
     sources: &Sources,
     options: &CompileOptions,
+    monitored: &[String],
 ) -> Result<(Vec<Arc<Program>>, Vec<Diagnostic>), Error> {
-    let (thresholds, mut errors) = thresholds(plan);
+    let (thresholds, mut errors) = thresholds(plan, monitored);
     let Sections { programs, errors: more, subjects } = sections(plan, options);
     errors.extend(more);
     let judged = judged(&thresholds);
@@ -197,15 +203,22 @@ fn misjudged(subjects: &[Subjects], judged: &[Judged<'_>]) -> Vec<Diagnostic> {
     squall_engine::misjudged(&subjects.iter().collect::<Vec<_>>(), judged)
 }
 
-/// The plan's thresholds with their places, and what is wrong with the others.
-fn thresholds(plan: &Plan) -> (Vec<(Threshold, Span)>, Vec<Diagnostic>) {
+/// The plan's thresholds with their places, and what is wrong with the others. Those about metrics of monitors, of which the
+/// host is one, are left out: they are about nothing that the plan has.
+fn thresholds(plan: &Plan, monitored: &[String]) -> (Vec<(Threshold, Span)>, Vec<Diagnostic>) {
     let (mut good, mut bad) = (Vec::new(), Vec::new());
-    let metrics = metrics(plan);
+    let own_metrics = metrics(plan);
+    let monitored = host_monitor::NAMES.into_iter().chain(monitored.iter().map(String::as_str));
+    let monitored: HashSet<&str> = monitored.filter(|name| !own_metrics.contains(name)).collect();
+    let metrics = &own_metrics | &monitored;
     for own in &plan.thresholds {
         let text = &own.text;
         match Threshold::parse(&text.value) {
             Ok(threshold) => {
+                let metric = threshold.selector().metric().filter(|_| threshold.is_of_metric());
+                let is_monitored = metric.is_some_and(|name| monitored.contains(name));
                 match refused(&threshold, &metrics).or_else(|| too_early(own, &threshold)) {
+                    None if is_monitored => {}
                     None => good.push((threshold, text.span)),
                     Some((message, help)) => {
                         bad.push(Diagnostic::error(text.span, message).with_help(help));
@@ -273,7 +286,7 @@ pub fn network(
 ) -> Result<Arc<Shared>, Error> {
     let connections = &plan.connections;
     let mut errors = Vec::new();
-    let ports = host_sampler::ports();
+    let ports = proc::ports();
     let mut settings =
         Settings { unix: connections.unix.clone(), io, ports, ..Settings::default() };
     for (host, list) in &connections.resolve {

@@ -10,8 +10,8 @@ use squall_plan::yaml::Loaded;
 use squall_wire::Shared;
 
 use crate::builtin::Destination;
-use crate::capacity::Headroom;
 use crate::error::Error;
+use crate::headroom::Headroom;
 use crate::options::Options;
 use crate::{builtin, capacity, plans};
 
@@ -32,17 +32,21 @@ pub(crate) struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    /// Compiles a plan and makes what its connections need.
+    /// Compiles a plan, whose thresholds may ask for these metrics of monitors, and makes what its connections need.
     ///
     /// # Errors
     /// The plan or an option is wrong, or the built-in target could not be started.
-    pub(crate) fn new(loaded: &'a Loaded, options: &'a Options) -> Result<Prepared<'a>, Error> {
+    pub(crate) fn new(
+        loaded: &'a Loaded,
+        options: &'a Options,
+        monitored: &[String],
+    ) -> Result<Prepared<'a>, Error> {
         let (plan, sources) = (&loaded.plan, &loaded.sources);
         let seed = plans::seed(plan, options.seed);
         let destination = builtin::destination(plan, options, seed)?;
         let compile = options.compile(destination.url.clone(), seed);
         // Everything is compiled before anything is sent.
-        let programs = plans::compile_all(loaded, &compile)?;
+        let programs = plans::compile_all(loaded, &compile, monitored)?;
         let shared = plans::network(plan, sources, &programs.all, options.io)?;
         let load = programs.load().clone();
         let hosts = plans::hosts(&programs.all);
@@ -60,7 +64,6 @@ impl<'a> Prepared<'a> {
         })
     }
 
-    /// The plan.
     pub(crate) fn plan(&self) -> &'a Plan {
         &self.loaded.plan
     }

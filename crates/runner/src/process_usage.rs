@@ -2,7 +2,7 @@
 
 use squall_report::Generator;
 
-use crate::host_sampler::process_stat;
+use crate::proc::process_stat;
 
 /// CPU time and peak memory so far; zeros where the system does not report them.
 pub fn process_usage() -> Generator {

@@ -3,15 +3,18 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use squall_engine::{Ended, RunOptions, Section};
+use squall_engine::{Ended, Event, RunOptions, Section};
 use squall_plan::yaml::Loaded;
 use squall_report::{FeedReport, Run};
 
 use crate::collect::Collector;
 use crate::describe;
 use crate::error::Error;
-use crate::handle::{Handle, Phase};
+use crate::handle::Handle;
+use crate::load_source::{LoadOrder, LoadSource, LocalEngine};
+use crate::monitor::Monitor;
 use crate::options::Options;
+use crate::phase::Phase;
 use crate::prepared::Prepared;
 use crate::sections::{self, PhaseEnd, PhaseReport, Ran};
 use crate::sink::{EventKind, Sink, SinkReport, Sinks, Start};
@@ -45,32 +48,65 @@ impl FinishedRun {
     }
 }
 
-/// Runs a plan, and tells each sink, under its name, what happens. `handle` controls it meanwhile from any
-/// thread.
-///
-/// A setup or a teardown that fails, a sink that does, and a run that is stopped have an [`FinishedRun`], which says
-/// so.
+/// What takes part in a run besides its plan: where its load comes from, and what watches it, each under its name.
+pub struct RunParts {
+    /// What generates the load.
+    pub source: Box<dyn LoadSource>,
+    /// What samples something beside it.
+    pub monitors: Vec<(String, Box<dyn Monitor>)>,
+    /// What is told of it.
+    pub sinks: Vec<(String, Box<dyn Sink>)>,
+}
+
+impl Default for RunParts {
+    /// The workers of this process, and nobody who watches.
+    fn default() -> RunParts {
+        RunParts { source: Box::new(LocalEngine), monitors: Vec::new(), sinks: Vec::new() }
+    }
+}
+
+/// Runs a plan with the workers of this process, as [`run_with`] does.
 ///
 /// # Errors
-/// Nothing was sent: the plan or an option is wrong, a sink cannot start, or it was stopped before.
+/// See [`run_with`].
 pub fn run(
     loaded: &Loaded,
     options: &Options,
     sinks: Vec<(String, Box<dyn Sink>)>,
     handle: &Handle,
 ) -> Result<FinishedRun, Error> {
+    run_with(loaded, options, RunParts { sinks, ..RunParts::default() }, handle)
+}
+
+/// Runs a plan, and tells each sink what happens. `handle` controls it meanwhile from any thread. Setup and teardown run in
+/// this process, whatever the source of the load.
+///
+/// A setup or a teardown that fails, a sink that does, and a run that is stopped have an [`FinishedRun`], which says
+/// so.
+///
+/// # Errors
+/// Nothing was sent: the plan or an option is wrong, a sink cannot start, or it was stopped before.
+pub fn run_with(
+    loaded: &Loaded,
+    options: &Options,
+    parts: RunParts,
+    handle: &Handle,
+) -> Result<FinishedRun, Error> {
+    let RunParts { source, monitors, sinks } = parts;
     let loaded = &*options.loads.applied(loaded)?;
-    let prepared = Prepared::new(loaded, options)?;
+    let monitored: Vec<String> = monitors.iter().flat_map(|(_, own)| own.names()).collect();
+    let prepared = Prepared::new(loaded, options, &monitored)?;
     let workers = prepared.workers(&loaded.plan)?;
     handle.set_out()?;
     let plan = describe::as_run(&loaded.plan, options.target.as_deref());
-    let most = workers.workers.min(prepared.load.most_workers());
+    let most = source.workers(&prepared.load, &workers);
     let meta = describe::meta(&prepared, &plan, most);
     let start = Arc::new(Start { meta, plan, program: prepared.load.clone() });
-    let sinks = Arc::new(Sinks::start(sinks, &start, handle)?);
-    let collector = Collector::new(&start, &prepared, workers.workers, &sinks)?;
-    let outcome =
-        Session { prepared, workers, sinks: &sinks, handle, phases: Vec::new() }.run(collector);
+    let sinks = Arc::new(Sinks::start(sinks, &start, &|| handle.is_stopped())?);
+    let collector = Collector::new(&start, &prepared, most, monitors, &sinks)?;
+    let (source, phases) = (&*source, Vec::new());
+    let session = Session { prepared, source, workers, sinks: &sinks, handle, phases };
+    let outcome = session.run(collector);
     handle.release();
     Ok(outcome)
 }
@@ -78,6 +114,7 @@ pub fn run(
 /// A run in progress.
 struct Session<'a> {
     prepared: Prepared<'a>,
+    source: &'a dyn LoadSource,
     workers: RunOptions,
     sinks: &'a Arc<Sinks>,
     handle: &'a Handle,
@@ -164,14 +201,15 @@ impl Session<'_> {
         self.sinks.event(EventKind::PhaseBegan(Phase::Load));
         let ended = self.prepared.program_in_run(Section::Load).and_then(|program| {
             let trace = self.sinks.trace(Phase::Load);
-            let shared = self.prepared.shared.clone();
-            squall_engine::run(program, shared, &self.workers, &control, trace, |event| {
+            let (network, options) = (self.prepared.shared.clone(), &self.workers);
+            let order = LoadOrder { program, network, options, control: &control, trace };
+            let mut take = |event: Event<'_>| {
                 collector.take(event);
                 if let Some(abort) = collector.aborts() {
                     self.handle.end_load(abort);
                 }
-            })
-            .map_err(Error::incomplete)
+            };
+            self.source.run(order, &mut take).map_err(Error::incomplete)
         });
         collector.end();
         (report.requests, report.errors) = collector.requests();

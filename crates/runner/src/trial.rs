@@ -40,7 +40,7 @@ pub fn try_plan(
     bytes: usize,
     show: impl Fn(Tried<'_>) + Send + Sync + Clone + 'static,
 ) -> Result<TryFailures, Error> {
-    let mut prepared = Prepared::new(loaded, options)?;
+    let mut prepared = Prepared::new(loaded, options, &[])?;
     prepared.warnings.iter().for_each(|warning| show(Tried::Warning(warning)));
     let (mut is_set_up, mut failures) = (true, TryFailures::default());
     for part in [Section::Setup, Section::Trial, Section::Teardown] {

@@ -3,9 +3,11 @@
 use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::{Arguments, one_line};
+use super::arguments::Arguments;
+use super::url::url;
 
-/// Options of k6, wrk, hey, ab and JMeter that commands on a plan do not have, and what to write instead.
+/// Options of k6, wrk, hey, ab and JMeter, and of squall before, that commands on a plan do not have, and what to write
+/// instead.
 const OF_PLANS: &[(&[&str], &str)] = &[
     (&["--vus", "-u", "--user", "--connections", "--concurrency", "-c"], "--users N"),
     (&["--duration", "--time", "--length", "-d", "-z"], "--for TIME, such as --for 30s"),
@@ -17,7 +19,8 @@ const OF_PLANS: &[(&[&str], &str)] = &[
     (&["--env", "-e"], "--set NAME=VALUE"),
     (&["--url", "--host", "--base-url", "-H"], "--target URL"),
     (&["--summary-export", "--summary"], "--json FILE"),
-    (&["--log", "-l"], "--out jtl=FILE for a row for each request"),
+    (&["--log", "-l", "--samples"], "--out samples=FILE.jtl (or .csv) for a row for each request"),
+    (&["--log-requests"], "--out samples=FILE.jsonl for a line of JSON for each request"),
     (&["--report", "--html"], "--out html=FILE"),
     (&["--junit"], "--out junit=FILE"),
     (&["--output"], "--out"),
@@ -26,6 +29,7 @@ const OF_PLANS: &[(&[&str], &str)] = &[
         "`connections: {tls: {insecure: true}}` in the plan",
     ),
     (&["--thresholds", "--threshold"], "`thresholds` in the plan"),
+    (&["--mode"], "a plan whose load has `stages`, and run it with `squall run`"),
 ];
 
 /// The same of the one-line command.
@@ -44,7 +48,18 @@ const OF_URLS: &[(&[&str], &str)] = &[
     (&["-s", "--script"], "a plan, for which `squall init` writes a beginning"),
     (&["--latency"], "nothing: latencies are always shown"),
     (&["--set", "--env"], "a plan, whose variables --set sets"),
+    (&["--samples"], "--out samples=FILE.csv (or .jtl) for a row for each request"),
+    (&["--log-requests"], "--out samples=FILE.jsonl for a line of JSON for each request"),
 ];
+
+/// A refusal of what was typed, in which a refused URL, such as the target of a feed, shows no password.
+pub fn masked(mut error: clap::Error) -> clap::Error {
+    if let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidValue) {
+        let shown = ContextValue::String(squall_feeds::masked(typed));
+        error.insert(ContextKind::InvalidValue, shown);
+    }
+    error
+}
 
 /// An error of what was typed, with squall's word for what others call otherwise.
 pub fn explained(error: clap::Error) -> clap::Error {
@@ -58,7 +73,7 @@ fn with_remedy(error: clap::Error, words: &[String]) -> clap::Error {
     let is_command = command.find_subcommand(first).is_some();
     if !first.starts_with('-') && !is_command && error.use_stderr() {
         // A mistyped command is one, whatever stands behind it.
-        if let Err(why) = one_line::url(first) {
+        if let Err(why) = url(first) {
             let text = format!("`{}`: {why}", squall_feeds::masked(first));
             return command.clone().error(ErrorKind::InvalidValue, text);
         }
@@ -110,6 +125,14 @@ mod tests {
             (&["run", "p.yaml", "-e", "a=b"], "`-e`: write --set NAME=VALUE"),
             (&["http://a", "--vus", "5"], "`--vus`: write -c USERS"),
             (&["http://a", "-z", "5s"], "`-z`: write -d TIME"),
+            (
+                &["limit", "p.yaml", "--mode", "soak"],
+                "`--mode`: write a plan whose load has `stages`",
+            ),
+            (&["run", "p.yaml", "--samples", "a.csv"], "`--samples`: write --out samples=FILE"),
+            (&["run", "p.yaml", "--log-requests", "a"], "write --out samples=FILE.jsonl"),
+            (&["http://a", "--samples=a.csv"], "`--samples`: write --out samples=FILE"),
+            (&["http://a", "--log-requests", "a"], "write --out samples=FILE.jsonl"),
             (&["rnu", "p.yaml"], "`rnu`: neither a command nor a URL: did you mean `run`?"),
             (&["rnu", "p.yaml", "--users", "5"], "did you mean `run`?"),
             (&["p.yaml", "--users", "5"], "write `squall run p.yaml`"),

@@ -11,8 +11,8 @@ use squall_feeds::{FeedKind, FeedTarget};
 use squall_runner::{MAX_WORKERS, Options};
 use squall_wire::Io;
 
-use super::values::{SampleFile, label, logged_size, samples, tag, which};
-use crate::files::{Out, ResultFile, parse_out};
+use super::values::{label, logged_size, tag, which};
+use crate::files::{Out, ResultFile, SampleFile, SampleForm, parse_out};
 
 /// The I/O backend: how connections are read and written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -66,7 +66,7 @@ pub struct Output {
     ///
     /// DIR, in which the run's folder is created [default: squall-runs; none for a one-line
     /// command]; or KIND=FILE (`-`: standard output), of kind html, json, csv, markdown, junit, github, gitlab,
-    /// openmetrics or hlog. During the run: jtl=FILE, a row for each request as JMeter writes it; or where the figures of each second are sent: jsonl=FILE, influxdb=URL, graphite=HOST:PORT,
+    /// openmetrics or hlog. During the run: samples=FILE, a row for each request, whose name ends in .csv, .jtl (as JMeter writes it), .parquet or .jsonl (a line of JSON); or where the figures of each second are sent: jsonl=FILE, influxdb=URL, graphite=HOST:PORT,
     /// statsd=HOST:PORT, remote-write=URL (Prometheus), otlp=URL or otlp-grpc=URL (OpenTelemetry), or prometheus=[HOST:]PORT, to be
     /// scraped there. May be given more than once.
     #[arg(short = 'o', long, value_name = "DIR|KIND=TARGET", value_parser = parse_out)]
@@ -74,18 +74,12 @@ pub struct Output {
     /// A tag on everything that these send, such as env=staging; may be given more than once.
     #[arg(long, hide_short_help = true, value_name = "NAME=VALUE", value_parser = tag)]
     pub tag: Vec<(String, String)>,
-    /// Write a line of JSON for each request to FILE.
-    #[arg(long, hide_short_help = true, value_name = "FILE")]
-    pub log_requests: Option<PathBuf>,
-    /// Which requests to log: all, failed, or one in N, such as 1/100.
-    #[arg(long, hide_short_help = true, value_name = "WHICH", default_value = "all", value_parser = which, requires = "log_requests")]
-    pub log_which: ExchangeFilter,
-    /// Log heads and bodies too, up to SIZE bytes of each message, such as 4KiB; at most 16MiB.
-    #[arg(long, hide_short_help = true, value_name = "SIZE", value_parser = logged_size, requires = "log_requests")]
+    /// Which requests get a line in samples=FILE.jsonl: all, failed, or one in N, such as 1/100 [default: all].
+    #[arg(long, hide_short_help = true, value_name = "WHICH", value_parser = which)]
+    pub log_which: Option<ExchangeFilter>,
+    /// Write heads and bodies to samples=FILE.jsonl too, up to SIZE bytes of each message, such as 4KiB; at most 16MiB.
+    #[arg(long, hide_short_help = true, value_name = "SIZE", value_parser = logged_size)]
     pub log_bodies: Option<u64>,
-    /// Write a row for each request to FILE, whose name ends in .csv, .jtl (the columns of JMeter's results) or .parquet.
-    #[arg(long, hide_short_help = true, value_name = "FILE", value_parser = samples)]
-    pub samples: Option<SampleFile>,
     /// Label the run, such as branch=main, so that it can be found later; may be given more than once. `commit`
     /// is taken from the environment of a CI job, or from git where the plan is.
     #[arg(long, hide_short_help = true, value_name = "NAME=VALUE", value_parser = label)]
@@ -138,31 +132,34 @@ impl Output {
 
     /// The files that get a row for each request.
     pub fn samples(&self) -> impl Iterator<Item = &SampleFile> {
-        let others = self.out.iter().filter_map(|out| match out {
+        self.out.iter().filter_map(|out| match out {
             Out::Samples(file) => Some(file),
             Out::Folder(_) | Out::File(_) | Out::Feed(_) => None,
-        });
-        self.samples.iter().chain(others)
+        })
+    }
+
+    /// Which of the options about lines of JSON is there without such a file.
+    pub fn without_lines(&self) -> Option<&'static str> {
+        let has_lines = self.samples().any(|file| file.form == SampleForm::Lines);
+        let which = self.log_which.map(|_| "--log-which");
+        which.or(self.log_bodies.map(|_| "--log-bodies")).filter(|_| !has_lines)
     }
 
     /// The files into which anything goes, each with the flag that asks for it.
     pub fn paths(&self) -> Vec<(String, PathBuf)> {
         let flag = |flag: &str, path: &Path| (flag.to_owned(), path.to_owned());
         let json = self.json.iter().map(|path| flag("--json", path.as_ref()));
-        let log = self.log_requests.iter().map(|path| flag("--log-requests", path));
-        let samples = self.samples.iter().map(|own| flag("--samples", &own.path));
         let outs = self.out.iter().filter_map(|out| match out {
             Out::File(ResultFile { kind, path }) => {
                 Some(flag(&format!("--out {}", kind.label()), path.as_ref()))
             }
-            Out::Samples(own) => Some(flag("--out jtl", &own.path)),
+            Out::Samples(own) => Some(flag("--out samples", &own.path)),
             Out::Feed(feed) if feed.kind == FeedKind::JsonLines => {
                 Some(flag("--out jsonl", feed.to.as_ref()))
             }
             Out::Folder(_) | Out::Feed(_) => None,
         });
-        let all = json.chain(log).chain(samples).chain(outs);
-        all.filter(|(_, path)| path != Path::new("-")).collect()
+        json.chain(outs).filter(|(_, path)| path != Path::new("-")).collect()
     }
 }
 

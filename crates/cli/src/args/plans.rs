@@ -58,7 +58,7 @@ pub struct Limit {
     /// First load level [default: 10/s, 1 user, or 0.25 of the plan's loads].
     #[arg(long, value_name = "A")]
     pub from: Option<String>,
-    /// Highest load level; required by the modes other than search.
+    /// Highest load level [default: as high as it takes].
     #[arg(long, value_name = "B")]
     pub to: Option<String>,
     /// Length of a step, of which the first fifth is not measured.
@@ -67,10 +67,6 @@ pub struct Limit {
     /// Maximum number of steps.
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub steps: u32,
-    /// search: find the sustained maximum; stress: from A to B in even steps; spike: A, then B, then A
-    /// again; soak: B for all steps.
-    #[arg(long, value_enum, default_value_t = Mode::Search)]
-    pub mode: Mode,
     #[command(flatten)]
     pub variables: Variables,
     #[command(flatten)]
@@ -95,30 +91,6 @@ pub enum Raised {
     Users,
     /// The plan's loads, multiplied by a factor.
     Factor,
-}
-
-/// What `squall limit` does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Mode {
-    /// Find the sustained maximum.
-    Search,
-    /// From A to B in even steps, whatever is violated.
-    Stress,
-    /// A, then B, then A again.
-    Spike,
-    /// B, for all steps.
-    Soak,
-}
-
-impl From<Mode> for squall_runner::Mode {
-    fn from(mode: Mode) -> squall_runner::Mode {
-        match mode {
-            Mode::Search => squall_runner::Mode::Search,
-            Mode::Stress => squall_runner::Mode::Stress,
-            Mode::Spike => squall_runner::Mode::Spike,
-            Mode::Soak => squall_runner::Mode::Soak,
-        }
-    }
 }
 
 #[derive(Debug, Args)]

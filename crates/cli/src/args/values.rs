@@ -1,11 +1,10 @@
 //! Values as they are typed.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use squall_engine::ExchangeFilter;
 use squall_feeds::TAGS_TAKEN;
-use squall_report::{Format, NO_PARQUET, SampleFormat, WRITES_PARQUET};
+use squall_report::{Format, NO_PARQUET, WRITES_PARQUET};
 
 /// Most bytes of a message in the request log.
 const MAX_LOGGED_BYTES: u64 = 16 << 20;
@@ -74,25 +73,6 @@ pub fn tag(text: &str) -> Result<(String, String), String> {
     match TAGS_TAKEN.contains(&name.as_str()) {
         true => Err(format!("the tag `{name}` is one that squall gives itself")),
         false => Ok((name, value)),
-    }
-}
-
-/// A file for samples.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SampleFile {
-    /// Where it is.
-    pub path: PathBuf,
-    /// Its form.
-    pub format: SampleFormat,
-}
-
-/// Reads the name of a file for samples.
-pub fn samples(text: &str) -> Result<SampleFile, String> {
-    let path = PathBuf::from(text);
-    match SampleFormat::of(&path) {
-        Some(SampleFormat::Parquet) if !WRITES_PARQUET => Err(NO_PARQUET.to_owned()),
-        Some(format) => Ok(SampleFile { path, format }),
-        None => Err("the name must end in .csv, .jtl or .parquet, which says the form".to_owned()),
     }
 }
 

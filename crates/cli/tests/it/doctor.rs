@@ -92,7 +92,7 @@ fn what_is_said_to_be_enough_is_enough() {
             text.lines().find_map(|line| line.trim().strip_prefix("files")).expect("a line");
         let needed = files.split_whitespace().next().and_then(|word| word.parse().ok());
         let needed: u32 = needed.unwrap_or_else(|| panic!("{text}"));
-        let run = format!("run plan.yaml -w {cpus} --log-requests log.jsonl --json -");
+        let run = format!("run plan.yaml -w {cpus} --out samples=log.jsonl --json -");
         let output = with_files(folder.path(), needed, &run);
         let json: serde_json::Value =
             serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}"));

@@ -327,9 +327,8 @@ fn the_teardown_knows_what_setup_found() {
         server.url()
     );
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
-    let soak =
-        ["limit", "plan.yaml", "--mode", "soak", "--to", "1", "--step", "2s", "--steps", "1"];
-    for arguments in [&["run", "plan.yaml"][..], &soak] {
+    let search = ["limit", "plan.yaml", "--to", "1", "--step", "2s", "--steps", "1"];
+    for arguments in [&["run", "plan.yaml"][..], &search] {
         let output = squall(folder.path(), arguments);
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(!errors.contains("teardown failed"), "{arguments:?}: {errors}");
@@ -375,9 +374,10 @@ fn short(server: &Server) -> tempfile::TempDir {
 fn a_result_that_cannot_be_written_is_no_success() {
     let server = target();
     let folder = short(&server);
+    std::os::unix::fs::symlink("/dev/full", folder.path().join("full.jsonl")).expect("a link");
     for (arguments, reason) in [
         (&["--json", "/dev/full"][..], "/dev/full: No space left on device"),
-        (&["--log-requests", "/dev/full"], "/dev/full: No space left on device"),
+        (&["--out", "samples=full.jsonl"], "full.jsonl: No space left on device"),
     ] {
         let all = [&["run", "plan.yaml"], arguments].concat();
         let output = squall(folder.path(), &all);

@@ -241,8 +241,7 @@ fn a_property_that_is_secret_is_masked() {
     let text = plan("").replace("/home", "/home/${__P(api.token)}");
     std::fs::write(folder.path().join("plan.jmx"), text).expect("writable");
     let port = format!("-Jport={}", peer.address.port());
-    let args =
-        ["run", "plan.jmx", &port, "-Japi.token=swordfish-77", "--log-requests", "log.jsonl"];
+    let args = ["run", "plan.jmx", &port, "-Japi.token=swordfish-77", "--out", "samples=log.jsonl"];
     let done = squall(folder.path(), &args);
     assert!(peer.seen()[0].head.starts_with("GET /home/swordfish-77 "), "it is sent");
     let mut texts = vec![done.stdout, done.stderr];

@@ -22,7 +22,7 @@ fn missing_flags_are_reported() {
             &["limit", "plan.yaml", "--require", "p99 < 1s", "--to", "many"],
             "--to many: expected a number of users",
         ),
-        (&["limit", "plan.yaml", "--require", "p99 < 1s", "--mode", "soak"], "--to"),
+        (&["limit", "plan.yaml", "--require", "p99 < 1s", "--mode", "soak"], "`stages`"),
         (&["limit", "plan.yaml", "--require", "p99 < 1s", "--step", "1s"], "--step"),
         (
             &["limit", "plan.yaml", "--require", "p99 < 1s", "--from", "10", "--to", "5"],
@@ -45,12 +45,11 @@ fn missing_flags_are_reported() {
     }
 }
 
-/// Starts a test in steps of 2 s, and waits until its folder has two of them.
-fn two_steps(folder: &Path, mode: &[&str]) -> (Child, PathBuf) {
+/// Starts a search in steps of 2 s, and waits until its folder has two of them.
+fn two_steps(folder: &Path) -> (Child, PathBuf) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_squall"))
         .args(["limit", "plan.yaml", "--step", "2s", "--steps", "10", "--json", "result.json"])
         .args(["--require", "p99 < 1h", "-w", "1"])
-        .args(mode)
         .current_dir(folder)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -74,15 +73,11 @@ fn steps(folder: &Path) -> usize {
 /// What was done before the end is on disk, and printed unless the process was killed.
 #[test]
 fn a_search_that_is_ended_keeps_its_steps() {
-    let stress = ["--mode", "stress", "--from", "1", "--to", "4"];
-    let soak = ["--mode", "soak", "--to", "2"];
-    for (mode, name) in
-        [(stress.as_slice(), "INT"), (&stress, "KILL"), (&soak, "TERM"), (&soak, "KILL")]
-    {
+    for name in ["INT", "TERM", "KILL"] {
         let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
         let plan = format!("target: {}\nteardown: [{{get: /status/204}}]\n{PLAN}\n", server.url());
         std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
-        let (child, run) = two_steps(folder.path(), mode);
+        let (child, run) = two_steps(folder.path());
         signal(&child, name);
         let output: Output = child.wait_with_output().expect("squall ends");
         let text = String::from_utf8_lossy(&output.stdout);

@@ -198,5 +198,10 @@ fn the_help_is_short() {
         assert!(help.contains(part), "{part}: {help}");
     }
     let whole = said(&["run", "--help"]);
-    assert!(whole.contains("--log-requests") && whole.contains("otlp-grpc=URL"), "{whole}");
+    assert!(
+        whole.contains("--log-which")
+            && whole.contains("samples=FILE")
+            && whole.contains("otlp-grpc=URL"),
+        "{whole}"
+    );
 }

@@ -69,11 +69,10 @@ fn an_output_that_cannot_be_made_is_bad_input_and_leaves_no_run() {
     let server = target();
     let folder = folder(&server, "1h");
     for output in [
-        ["--samples", "nowhere/z.csv"],
+        ["--out", "samples=nowhere/z.csv"],
         ["--json", "nowhere/z"],
-        ["--log-requests", "nowhere/z"],
+        ["--out", "samples=nowhere/z.jsonl"],
         ["--out", "jsonl=nowhere/z"],
-        ["--out", "jtl=nowhere/z"],
         ["--out", "html=nowhere/z"],
     ] {
         let output = squall(folder.path(), &[&["run", "plan.yaml"], &output[..]].concat());
@@ -81,10 +80,10 @@ fn an_output_that_cannot_be_made_is_bad_input_and_leaves_no_run() {
         assert!(text(&output).contains("nowhere/z"), "{}", text(&output));
         assert!(!folder.path().join("squall-runs").exists(), "{}", text(&output));
     }
-    let both = ["run", "plan.yaml", "--samples", "same.csv", "--log-requests", "./same.csv"];
+    let both = ["run", "plan.yaml", "-o", "samples=same.csv", "--json", "./same.csv"];
     let output = squall(folder.path(), &both);
     assert_eq!(output.status.code(), Some(2), "{}", text(&output));
-    assert!(text(&output).contains("--log-requests and --samples would both write"));
+    assert!(text(&output).contains("--json and --out samples would both write"));
     assert!(!folder.path().join("same.csv").exists());
     assert_eq!(server.stats().requests, 0);
 }
@@ -93,18 +92,20 @@ fn an_output_that_cannot_be_made_is_bad_input_and_leaves_no_run() {
 #[test]
 fn a_pipe_that_nobody_opens_can_be_interrupted() {
     let server = target();
-    for flag in ["--samples", "--log-requests", "--json"] {
+    for out in ["samples=pipe.csv", "samples=pipe.jsonl", "json=pipe.json"] {
         let folder = folder(&server, "1h");
-        make_pipe(&folder.path().join("pipe.csv"));
-        let mut child = start(folder.path(), &[flag, "pipe.csv"]);
+        let (kind, pipe) = out.split_once('=').expect("a kind");
+        make_pipe(&folder.path().join(pipe));
+        let flags = if kind == "json" { ["--json", pipe] } else { ["--out", out] };
+        let mut child = start(folder.path(), &flags);
         let process = child.id();
         until(&mut child, || has_handler(process));
         // Time to come to the pipe. Where it does not suffice the end was asked for before that.
         std::thread::sleep(Duration::from_millis(500));
         signal(&child, "INT");
         let output = child.wait_with_output().expect("squall ends");
-        assert_eq!(output.status.code(), Some(130), "{flag}: {}", text(&output));
-        assert!(!folder.path().join("squall-runs").exists(), "{flag}");
+        assert_eq!(output.status.code(), Some(130), "{out}: {}", text(&output));
+        assert!(!folder.path().join("squall-runs").exists(), "{out}");
     }
     assert_eq!(server.stats().requests, 0);
 }
@@ -114,10 +115,10 @@ fn a_pipe_that_nobody_opens_can_be_interrupted() {
 fn a_pipe_that_nobody_reads_is_given_up() {
     let server = target();
     let folder = folder(&server, "1h");
-    let pipe = folder.path().join("pipe");
+    let pipe = folder.path().join("pipe.jsonl");
     make_pipe(&pipe);
     let _reader = OpenOptions::new().read(true).write(true).open(&pipe).expect("a pipe");
-    let mut child = start(folder.path(), &["--log-requests", "pipe", "--json", "r.json"]);
+    let mut child = start(folder.path(), &["--out", "samples=pipe.jsonl", "--json", "r.json"]);
     // More than fit into the pipe.
     wait_for(&server, &mut child, 1_000);
     signal(&child, "INT");
@@ -125,7 +126,10 @@ fn a_pipe_that_nobody_reads_is_given_up() {
     let output = child.wait_with_output().expect("squall ends");
     assert_eq!(output.status.code(), Some(3), "{}", text(&output));
     let shown = text(&output);
-    assert!(shown.contains("GET /") && shown.contains("pipe: it took nothing for"), "{shown}");
+    assert!(
+        shown.contains("GET /") && shown.contains("pipe.jsonl: it took nothing for"),
+        "{shown}"
+    );
     let json = read(&run_folder(folder.path()).join("run.json"));
     assert_eq!((&json["interrupted"], &json["outcome"]["exit_code"]), (&true.into(), &3.into()));
     assert_eq!(json, read(&folder.path().join("r.json")));

@@ -19,7 +19,7 @@ fn logged(flags: &[&str]) -> (Value, Vec<Value>) {
         server.url()
     );
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
-    let args = [&["run", "plan.yaml", "-w", "1", "--log-requests", "log.jsonl"], flags].concat();
+    let args = [&["run", "plan.yaml", "-w", "1", "--out", "samples=log.jsonl"], flags].concat();
     // Half of the requests are errors.
     let json = result(folder.path(), &args, 1);
     let text = std::fs::read_to_string(folder.path().join("log.jsonl")).expect("a log");
@@ -82,17 +82,19 @@ fn what_cannot_be_logged_is_said() {
         assert_eq!(output.status.code(), Some(code), "{text}");
         assert!(text.contains(word), "{word}: {text}");
     };
-    refused(&["--log-requests", "no/such/folder"], 2, "no/such/folder");
-    refused(&["--log-which", "all"], 2, "--log-requests");
-    refused(&["--log-requests", "a", "--log-which", "some"], 2, "one in N");
+    refused(&["--out", "samples=no/such/log.jsonl"], 2, "no/such/log.jsonl");
+    refused(&["--log-which", "all"], 2, "--log-which goes with --out samples=FILE.jsonl");
+    refused(&["--log-bodies", "1KiB", "-o", "samples=a.csv"], 2, "--log-bodies goes with");
+    refused(&["--out", "samples=a.jsonl", "--log-which", "some"], 2, "one in N");
     // A full disk ends the log, and not the run.
     let server = target();
-    let args = [&server.url(), "-n", "50", "-q", "--log-requests", "/dev/full", "--json", "-"];
+    std::os::unix::fs::symlink("/dev/full", folder.path().join("full.jsonl")).expect("a link");
+    let args = [&server.url(), "-n", "50", "-q", "-o", "samples=full.jsonl", "--json", "-"];
     let output = squall(folder.path(), &args);
     let json: Value = serde_json::from_slice(&output.stdout).expect("a result");
     assert_eq!(json["totals"]["count"].as_u64(), Some(50));
     let reasons = json["outcome"]["reasons"].to_string();
-    assert!(reasons.contains("/dev/full: No space left"), "{reasons}");
+    assert!(reasons.contains("full.jsonl: No space left"), "{reasons}");
 }
 
 /// What is copied of a body is all that is in memory of it.
@@ -104,7 +106,7 @@ fn large_bodies_are_logged_in_little_memory() {
         server.url()
     );
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
-    let args = ["run", "plan.yaml", "--log-requests", "log.jsonl", "--log-bodies", "4KiB"];
+    let args = ["run", "plan.yaml", "--out", "samples=log.jsonl", "--log-bodies", "4KiB"];
     let json = result(folder.path(), &args, 0);
     assert!(json["totals"]["bytes_in"].as_u64() > Some(1 << 30), "{}", json["totals"]);
     let peak = json["generator"]["peak_rss_bytes"].as_u64().expect("a number");
@@ -139,7 +141,7 @@ scenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [{{get: /}}]}}}}
     let folder = tempfile::tempdir().expect("a folder");
     let lines = |flags: &[&str], second: &str| {
         std::fs::write(folder.path().join("plan.yaml"), plan(second)).expect("writable");
-        let flags = [&["run", "plan.yaml", "--log-requests", "log.jsonl"], flags].concat();
+        let flags = [&["run", "plan.yaml", "--out", "samples=log.jsonl"], flags].concat();
         let output = squall(folder.path(), &flags);
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(3), "{errors}");

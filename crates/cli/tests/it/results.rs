@@ -263,7 +263,8 @@ fn a_run_without_a_folder_has_a_page() {
     for (out, reason) in [
         ("hlog=a.hlog", "add `--out DIR`"),
         ("xml=a.xml", "unknown kind of file `xml`"),
-        ("jtl=-", "jtl=FILE"),
+        ("jtl=-", "samples=FILE.jtl"),
+        ("samples=-", ".jsonl"),
         ("csv=nowhere/a.csv", "nowhere/a.csv"),
     ] {
         let output = run(out);

@@ -15,7 +15,7 @@ fn sampled(name: &str) -> (Value, Vec<Vec<String>>) {
     );
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
     // Half of the requests are errors.
-    let json = result(folder.path(), &["run", "plan.yaml", "--samples", name], 1);
+    let json = result(folder.path(), &["run", "plan.yaml", "--out", &format!("samples={name}")], 1);
     let text = std::fs::read_to_string(folder.path().join(name)).expect("samples");
     assert!(!text.contains("hunter2"), "{text}");
     let rows: Vec<Vec<String>> =
@@ -72,18 +72,18 @@ fn jmeters_columns() {
     assert_eq!((bad[3].as_str(), bad[4].as_str()), ("500", "Internal Server Error"));
 }
 
-/// `--out jtl=FILE` is that form whatever the file is called, and beside another one.
+/// In several forms at once, each by the ending of its name.
 #[test]
-fn what_goes_out_as_jtl_is_samples() {
+fn samples_have_the_form_that_their_name_says() {
     let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
-    let (url, files) = (server.url(), ["--samples", "all.csv", "--out", "jtl=rows.txt"]);
+    let (url, files) = (server.url(), ["--out", "samples=all.csv", "-o", "samples=rows.jtl"]);
     let output = squall(folder.path(), &[&[url.as_str(), "-n", "5", "-q"], &files[..]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let rows = |file: &str| -> Vec<String> {
         let text = std::fs::read_to_string(folder.path().join(file)).expect("samples");
         text.lines().map(str::to_owned).collect()
     };
-    let jtl = rows("rows.txt");
+    let jtl = rows("rows.jtl");
     assert!(jtl[0].starts_with("timeStamp,elapsed,label,"), "{jtl:?}");
     assert_eq!((jtl.len(), rows("all.csv").len()), (1 + 5, 1 + 5));
 }
@@ -92,14 +92,24 @@ fn what_goes_out_as_jtl_is_samples() {
 fn a_file_that_cannot_be_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let refused = |file: &str, code: i32, word: &str| {
-        let args = ["http://127.0.0.1:9/", "-n", "1", "-q", "--samples", file];
+        let args = ["http://127.0.0.1:9/", "-n", "1", "-q", "--out", &format!("samples={file}")];
         let output = squall(folder.path(), &args);
         let text = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{text}");
         assert!(text.contains(word), "{word}: {text}");
     };
-    refused("samples.bin", 2, ".csv, .jtl or .parquet");
+    refused("samples.bin", 2, ".csv, .jtl, .parquet or .jsonl");
     refused("no/such/folder.csv", 2, "no/such/folder.csv");
+    for (before, now) in [
+        (["--samples", "a.csv"], "--out samples=FILE"),
+        (["--log-requests", "a"], "--out samples=FILE.jsonl"),
+        (["--out", "jtl=a"], "samples=FILE.jtl"),
+    ] {
+        let output = squall(folder.path(), &[&["http://127.0.0.1:9/", "-q"], &before[..]].concat());
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{before:?}: {text}");
+        assert!(text.contains(now), "{before:?}: {text}");
+    }
 }
 
 /// Whichever way Parquet is asked for, before anything is sent or read.
@@ -113,7 +123,7 @@ fn a_build_without_parquet_says_so() {
     for args in [
         &["run", "plan.yaml"][..],
         &["check", "plan.yaml"],
-        &["run", "plan.yaml", "--samples", "all.parquet"],
+        &["run", "plan.yaml", "--out", "samples=all.parquet"],
         &["export", "folder", "--format", "parquet"],
     ] {
         let output = squall(folder.path(), args);
@@ -138,7 +148,7 @@ fn a_group_that_is_one_sample_comes_before_its_parts() {
         server.url()
     );
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
-    let json = result(folder.path(), &["run", "plan.yaml", "--samples", "all.jtl"], 1);
+    let json = result(folder.path(), &["run", "plan.yaml", "--out", "samples=all.jtl"], 1);
     assert_eq!(json["totals"]["count"], 4);
     let text = std::fs::read_to_string(folder.path().join("all.jtl")).expect("samples");
     let labels: Vec<[&str; 2]> = text
@@ -178,7 +188,7 @@ fn a_group_that_is_one_sample_says_why_it_failed() {
         server.url()
     );
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
-    result(folder.path(), &["run", "plan.yaml", "--samples", "all.jtl"], 1);
+    result(folder.path(), &["run", "plan.yaml", "--out", "samples=all.jtl"], 1);
     let text = std::fs::read_to_string(folder.path().join("all.jtl")).expect("samples");
     // The message of a transaction has a comma of its own.
     let cells = |line: &str| {
@@ -208,7 +218,7 @@ fn what_a_plan_says_of_a_sample_is_in_its_row() {
          - {group: none, steps: [{set: {a: 1}}]}\n      \
          - {group: around, steps: [{look: a, status: 201}, {exec: ['true'], name: 'p ${a}', reason: 'fine ${status}'}]}\n";
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
-    let args = ["run", "plan.yaml", "--allow-exec", "--samples", "all.jtl"];
+    let args = ["run", "plan.yaml", "--allow-exec", "--out", "samples=all.jtl"];
     result(folder.path(), &args, 1);
     let text = std::fs::read_to_string(folder.path().join("all.jtl")).expect("samples");
     let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|row| row.split(',').collect()).collect();

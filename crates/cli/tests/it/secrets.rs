@@ -33,9 +33,8 @@ fn no_encoding_and_no_cut_shows_a_secret() {
     let mut outputs = vec![squall(path, &["try", "plan.yaml"])];
     // In the response's body, and behind the request's head in its own.
     for length in (0..60).chain((60..260).step_by(5)) {
-        let log = format!("log-{length}.jsonl");
-        let flags =
-            ["run", "plan.yaml", "--log-requests", &log, "--log-bodies", &length.to_string()];
+        let log = format!("samples=log-{length}.jsonl");
+        let flags = ["run", "plan.yaml", "--out", &log, "--log-bodies", &length.to_string()];
         if length % 7 == 0 || !(30..60).contains(&length) {
             outputs.push(squall(path, &flags));
         }
@@ -159,7 +158,7 @@ vars: {session: {value: '', secret: true}}";
     let text = plan(&server.url(), setup, "{get: '/${session}'}");
     let folder = folder(&[("plan.yaml", &text)]);
     let path = folder.path();
-    let log = ["--log-requests", "log.jsonl", "--log-bodies", "1KiB"];
+    let log = ["--out", "samples=log.jsonl", "--log-bodies", "1KiB"];
     let outputs = vec![
         squall(path, &["try", "plan.yaml", "--out", "tried.txt"]),
         squall(path, &[&["run", "plan.yaml", "--json", "result.json"], &log[..]].concat()),
@@ -210,7 +209,8 @@ fn a_compressed_body_that_is_cut_shows_no_secret() {
     let folder = folder(&[("plan.yaml", &text)]);
     for length in [1_001, 1_008, 1_012] {
         let (name, length) = (format!("log-{length}.jsonl"), length.to_string());
-        let flags = ["run", "plan.yaml", "--log-requests", &name, "--log-bodies", &length];
+        let out = format!("samples={name}");
+        let flags = ["run", "plan.yaml", "--out", &out, "--log-bodies", &length];
         let output = squall(folder.path(), &flags);
         let mut texts = all_texts(folder.path(), vec![output]);
         let log = std::fs::read_to_string(folder.path().join(name)).expect("a log");
@@ -250,7 +250,7 @@ fn no_charset_shows_a_secret() {
          {post: /echo, charset: UTF-16, form: {a: 'x${a_token}y', b: 'x${b_token}y'}}",
     );
     let folder = folder(&[("plan.yaml", &text)]);
-    let flags = ["run", "plan.yaml", "--log-requests", "log.jsonl", "--log-bodies", "1KiB"];
+    let flags = ["run", "plan.yaml", "--out", "samples=log.jsonl", "--log-bodies", "1KiB"];
     let tried = squall(folder.path(), &["try", "plan.yaml"]);
     let mut texts = all_texts(folder.path(), vec![tried, squall(folder.path(), &flags)]);
     texts.push(std::fs::read_to_string(folder.path().join("log.jsonl")).expect("a log"));
@@ -276,7 +276,7 @@ fn no_part_of_a_url_shows_a_secret() {
          d: '${other_token}://x/'}}, {get: '${a}'}, {get: '${b}'}, {get: '${c}'}, {get: '${d}'}",
     );
     let folder = folder(&[("plan.yaml", &text)]);
-    let flags = ["run", "plan.yaml", "--log-requests", "log.jsonl"];
+    let flags = ["run", "plan.yaml", "--out", "samples=log.jsonl"];
     let tried = squall(folder.path(), &["try", "plan.yaml"]);
     let mut texts = all_texts(folder.path(), vec![tried, squall(folder.path(), &flags)]);
     texts.push(std::fs::read_to_string(folder.path().join("log.jsonl")).expect("a log"));

@@ -24,7 +24,7 @@ pub fn search(queue: &Queue, seconds: u32, seed: u64) -> Limit {
             Next::Done(end) => break end,
         }
     };
-    Limit::new(queue.name.to_owned(), LevelKind::Rate, "search", steps, end)
+    Limit::new(queue.name.to_owned(), LevelKind::Rate, steps, end)
 }
 
 /// Whether a level below `answer` violated the requirement at least as often as it met it.

@@ -46,7 +46,7 @@ fn limit() -> Limit {
         ..step(120.0)
     };
     steps.insert(4, disturbed);
-    let limit = Limit::new("shop".to_owned(), LevelKind::Rate, "search", steps, SearchEnd::Found);
+    let limit = Limit::new("shop".to_owned(), LevelKind::Rate, steps, SearchEnd::Found);
     let one = |from, seconds| Recovery { from, at: 10.0, seconds, watched_s: 60.0 };
     Limit { recoveries: vec![one(160.0, Some(7.0)), one(80.0, Some(0.0))], ..limit }
 }
@@ -74,8 +74,7 @@ fn the_text() {
         SearchEnd::Interrupted,
     ];
     let short = |end| {
-        let limit =
-            Limit::new("shop".to_owned(), LevelKind::Users, "search", vec![step(10.0)], end);
+        let limit = Limit::new("shop".to_owned(), LevelKind::Users, vec![step(10.0)], end);
         limit_text(&limit, &meta(), Around::default())
     };
     golden("limit-ends.txt", &ends.map(short).concat());
@@ -101,7 +100,7 @@ fn a_level_that_was_met_by_chance_says_so() {
         "{little}"
     );
     let steps = [160.0, 76.0, 76.0].map(step).to_vec();
-    let limit = Limit::new("shop".to_owned(), LevelKind::Rate, "search", steps, SearchEnd::Found);
+    let limit = Limit::new("shop".to_owned(), LevelKind::Rate, steps, SearchEnd::Found);
     let text = limit_text(&limit, &meta(), Around::default())
         .split_whitespace()
         .collect::<Vec<_>>()
@@ -142,13 +141,7 @@ fn setup_and_teardown_are_told() {
     );
     assert_eq!(json["failures"][0], failures[0]);
     let none = limit_text(
-        &Limit::new(
-            "shop".to_owned(),
-            LevelKind::Users,
-            "search",
-            Vec::new(),
-            SearchEnd::SetupFailed,
-        ),
+        &Limit::new("shop".to_owned(), LevelKind::Users, Vec::new(), SearchEnd::SetupFailed),
         &meta(),
         around,
     );

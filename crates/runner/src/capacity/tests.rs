@@ -9,7 +9,7 @@ fn needs(plan: &str, has: &Available) -> Vec<Need> {
     Demand::of(&loaded.expect("a good plan").plan, 1, false).needs(has, None)
 }
 
-pub(super) const HAS: Available = Available {
+pub(crate) const HAS: Available = Available {
     files: 1_024,
     files_hard: 4_096,
     tables: false,
@@ -26,7 +26,7 @@ fn plan(load: &str, connections: &str) -> String {
     )
 }
 
-pub(super) fn workers_of(workers: u32, own_files: bool) -> RunOptions {
+pub(crate) fn workers_of(workers: u32, own_files: bool) -> RunOptions {
     RunOptions { workers, own_files, ..RunOptions::default() }
 }
 

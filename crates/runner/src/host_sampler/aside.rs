@@ -11,7 +11,9 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Ports, listeners, stat_fields};
+use super::listeners;
+use super::ports::Ports;
+use crate::proc::stat_fields;
 use crate::sink::give_way;
 
 /// How often the threads of the target are looked at.
@@ -31,7 +33,6 @@ pub(super) struct Aside {
     _ended: mpsc::Sender<()>,
 }
 
-/// What it found.
 #[derive(Debug, Default)]
 struct Found {
     count_ports: AtomicBool,

@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::Path;
 
-use super::proc_address;
+use crate::proc::proc_address;
 
 /// Most open files of a process that are looked at: a server opens what it listens on before anything else, ...
 const MAX_FILES: usize = 256;
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn sockets_that_listen_are_found_by_address_and_port() {
         let line = |address: &str, state: &str, inode: u32| {
-            let (own, remote) = (super::super::proc_socket(socket(address)), "00000000:0000");
+            let (own, remote) = (crate::proc::proc_socket(socket(address)), "00000000:0000");
             format!(
                 "   0: {own} {remote} {state} 00000000:00000000 00:00000000 00000000     0        0 {inode} 1 0 100 0 0 10 0\n"
             )

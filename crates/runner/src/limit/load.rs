@@ -9,19 +9,19 @@ use squall_metrics::{HostMetrics, Slice};
 use squall_plan::model::Plan;
 
 use crate::error::Error;
-use crate::handle::{Handle, Phase};
+use crate::handle::Handle;
 use crate::host_sampler::HostSampler;
+use crate::phase::Phase;
 use crate::plans;
 use crate::prepared::Prepared;
 use crate::source_addresses;
 
-/// Is given each second of each worker as soon as it is over, and what is known of the host until then.
-pub(super) type Take<'a> = &'a mut dyn FnMut(&Slice, &HostMetrics);
+/// Is given each second of each worker as soon as it is over.
+pub(super) type Take<'a> = &'a mut dyn FnMut(&Slice);
 
 /// What is known of a load that is over, besides what it recorded.
 #[derive(Debug, Default)]
 pub(super) struct Ran {
-    /// The host.
     pub host: HostMetrics,
     /// How long after its end the last of its requests was over.
     pub tail: Duration,
@@ -68,7 +68,7 @@ impl Load for RealLoad<'_> {
     ) -> Result<Option<f64>, Error> {
         let detector = Arc::new(Mutex::new(detector));
         let trace = |control| Some(until_recovered(detector.clone(), control));
-        self.run(plan, length, trace, &mut |_, _| ())?;
+        self.run(plan, length, trace, &mut |_| ())?;
         Ok(detector.lock().unwrap_or_else(PoisonError::into_inner).recovered())
     }
 }
@@ -100,7 +100,7 @@ impl RealLoad<'_> {
                 }
                 let Event::Slice(slice) = event else { return };
                 host.add(began.elapsed().as_secs_f64(), sampler.sample());
-                take(slice, &host);
+                take(slice);
             })
             .map_err(Error::incomplete)?;
         host.add(began.elapsed().as_secs_f64(), sampler.last_sample());
@@ -137,7 +137,7 @@ mod tests {
         let text = "target: builtin\nscenarios: {a: {load: {users: 1, for: 1s}, steps: [{get: /}, {think: 10ms}]}}\n";
         let loaded = crate::load_str("plan", text).expect("a plan");
         let options = Options::default();
-        let prepared = Prepared::new(&loaded, &options).expect("a good plan");
+        let prepared = Prepared::new(&loaded, &options, &[]).expect("a good plan");
         let (load, hour) = (
             RealLoad { prepared: &prepared, handle: &Handle::default() },
             Duration::from_secs(3600),

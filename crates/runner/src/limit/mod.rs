@@ -8,7 +8,8 @@ mod simulated;
 mod steps;
 #[cfg(test)]
 mod tests;
-mod windows;
+mod types;
+mod window;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,120 +17,31 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use squall_analysis::Threshold;
 use squall_engine::{Section, Subjects};
-use squall_limit::{LevelKind, Limit, LoadStep, SearchEnd};
+use squall_limit::{LevelKind, SearchEnd};
 use squall_plan::model::Plan;
 use squall_plan::secrets::Secrets;
 use squall_plan::span::Span;
 use squall_plan::yaml::Loaded;
-use squall_report::{Meta, RunPhase, level_text};
+use squall_report::level_text;
 
 use crate::capacity;
 use crate::describe;
 use crate::error::Error;
 use crate::handle::Handle;
-use crate::host_sampler::cores;
 use crate::mask;
 use crate::options::Options;
 use crate::plans;
 use crate::prepared::Prepared;
+use crate::proc::cores;
 use crate::sections::{self, PhaseEnd, PhaseReport};
 use crate::sink::Sinks;
 pub use level::kind as level_kind;
 use load::RealLoad;
 use steps::Steps;
+use types::in_result;
+pub use types::{LimitNotice, LimitOptions, LimitOutcome};
 
-/// What is done about a limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
-    /// Find the sustained maximum.
-    #[default]
-    Search,
-    /// From the first level to the highest in even steps, whatever is violated.
-    Stress,
-    /// The first level, then the highest, then the first again.
-    Spike,
-    /// The highest level, for all steps.
-    Soak,
-}
-
-impl Mode {
-    /// Its name in results.
-    pub fn label(self) -> &'static str {
-        match self {
-            Mode::Search => "search",
-            Mode::Stress => "stress",
-            Mode::Spike => "spike",
-            Mode::Soak => "soak",
-        }
-    }
-}
-
-/// How the limit is searched for.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LimitOptions {
-    /// Thresholds that must hold; none: the plan's.
-    pub requirements: Vec<String>,
-    /// What is raised; `None`: what the plan's loads use.
-    pub by: Option<LevelKind>,
-    /// The first level; `None`: 10/s, 1 user, or a quarter of the plan's loads.
-    pub from: Option<f64>,
-    /// The highest level; modes other than a search need it.
-    pub to: Option<f64>,
-    /// Length of a step, at least 2 s; its first fifth is not measured.
-    pub step: Duration,
-    /// Most steps.
-    pub max_steps: u32,
-    /// What is done.
-    pub mode: Mode,
-    /// Where a folder is made, which has each step as soon as it is done; `None`: nowhere.
-    pub folder: Option<PathBuf>,
-}
-
-/// What a search tells while it goes on.
-#[derive(Debug)]
-pub enum LimitNotice<'a> {
-    /// Something about the plan that may not mean what was meant, as lines.
-    Warning(&'a str),
-    /// A step is over.
-    Step {
-        /// The step.
-        step: &'a LoadStep,
-        /// What its level counts.
-        by: LevelKind,
-        /// Its number, from 1.
-        number: usize,
-        /// How many there are at most.
-        most: usize,
-    },
-}
-
-/// A search that is over, or broke off.
-#[derive(Debug)]
-pub struct LimitOutcome {
-    /// What was tested, and where.
-    pub meta: Meta,
-    /// What follows from the steps that were done.
-    pub limit: Limit,
-    /// Why it broke off other than by being stopped, or what is incomplete, a sentence each.
-    pub failures: Vec<String>,
-    /// The folder, if the options have one.
-    pub folder: Option<PathBuf>,
-    /// What became of setup and teardown, if the plan has them.
-    pub phases: Vec<PhaseReport>,
-}
-
-impl LimitOutcome {
-    /// What became of setup and teardown, as it stands in the result.
-    pub fn run_phases(&self) -> Vec<RunPhase> {
-        in_result(&self.phases)
-    }
-}
-
-fn in_result(phases: &[PhaseReport]) -> Vec<RunPhase> {
-    phases.iter().map(PhaseReport::in_result).collect()
-}
-
-/// Finds the sustained maximum of a plan, or runs the other modes; `handle` stops it, `tell` is told what
+/// Finds the sustained maximum of a plan; `handle` stops it, `tell` is told what
 /// happens meanwhile.
 ///
 /// # Errors
@@ -145,7 +57,7 @@ pub fn limit(
     let requirements = requirements(&asked.requirements, plan)?;
     let by = asked.by.unwrap_or_else(|| level::kind(plan));
     let from = first_level(asked, by)?;
-    let mut prepared = Prepared::new(loaded, options)?;
+    let mut prepared = Prepared::new(loaded, options, &[])?;
     misjudged(&asked.requirements, &requirements, &prepared)?;
     let requirements = masked(requirements, &prepared.load.secrets);
     prepared.warnings.iter().for_each(|warning| tell(LimitNotice::Warning(warning)));
@@ -190,12 +102,7 @@ fn first_level(asked: &LimitOptions, by: LevelKind) -> Result<f64, Error> {
             "--step: expected at least 2s, because only whole seconds are measured",
         ));
     }
-    let Some(to) = asked.to else {
-        return match asked.mode {
-            Mode::Search => Ok(asked.from.unwrap_or(level::first(by))),
-            _ => Err(Error::input("--mode stress, spike and soak need --to, the highest level")),
-        };
-    };
+    let Some(to) = asked.to else { return Ok(asked.from.unwrap_or(level::first(by))) };
     match asked.from {
         Some(from) if from > to => Err(Error::input(format!(
             "invalid --from `{}`: expected at most the level of --to, `{}`",

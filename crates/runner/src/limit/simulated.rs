@@ -163,7 +163,7 @@ impl Load for Simulated<'_> {
                 slice.counters.iterations_done += 1;
                 slice.record(NameId(load as u32), &Sample { latency_ns: latency, ..Sample::ok(0) });
             }
-            take(&slice, &host);
+            take(&slice);
         }
         Ok(Ran { host, tail })
     }

@@ -12,16 +12,15 @@ use squall_limit::{
 use squall_plan::model::Plan;
 use squall_report::{Around, Meta, RunPhase, limit_json, limit_text};
 
+use super::level;
 use super::load::Load;
-use super::windows::Windows;
-use super::{LimitNotice, LimitOptions, LimitOutcome, Mode, level};
+use super::types::{LimitNotice, LimitOptions, LimitOutcome};
+use super::window::Window;
 use crate::error::Error;
 use crate::handle::Handle;
 
 /// Share of a step that is not measured, while connections are opened and the previous step dies away.
 const UNMEASURED_SHARE: f64 = 0.2;
-/// Most even steps of a stress test.
-const MAX_STRESS_STEPS: usize = 10;
 /// How long recovery is watched at most, in lengths of a step.
 const MAX_RECOVERY_STEPS: u32 = 2;
 
@@ -61,15 +60,7 @@ impl Steps<'_> {
         let (by, from, to) = (self.by, self.from, self.asked.to);
         let search = Search { by, from, to, max_steps: self.asked.max_steps as usize };
         let mut done = Done::default();
-        let end = match (end, self.asked.mode, to) {
-            (Some(end), ..) => Ok(end),
-            (_, Mode::Soak, Some(to)) => self.soak(to, &mut done),
-            (_, Mode::Spike, Some(to)) => self.through(&[from, to], &mut done),
-            (_, Mode::Stress, Some(to)) => {
-                self.through(&even(from, to, search.max_steps), &mut done)
-            }
-            _ => self.search(search, &mut done),
-        };
+        let end = end.map_or_else(|| self.search(search, &mut done), Ok);
         self.conclude(done, end)
     }
 
@@ -92,56 +83,6 @@ impl Steps<'_> {
         }
     }
 
-    /// Runs through given levels, watches the target recover, and after a spike repeats the first level.
-    fn through(&mut self, levels: &[f64], done: &mut Done) -> Ending {
-        let again = levels.first().filter(|_| self.asked.mode == Mode::Spike);
-        let count = levels.len() + usize::from(again.is_some());
-        for level in levels {
-            if self.step(*level, count, done)?.is_none() {
-                return Ok(SearchEnd::Interrupted);
-            }
-        }
-        if let Some(highest) = levels.last() {
-            self.watch(*highest, done)?;
-        }
-        if let Some(level) = again
-            && self.step(*level, count, done)?.is_none()
-        {
-            return Ok(SearchEnd::Interrupted);
-        }
-        Ok(if self.is_interrupted() { SearchEnd::Interrupted } else { SearchEnd::OutOfSteps })
-    }
-
-    /// Runs all steps at one level, in one run.
-    fn soak(&self, level: f64, done: &mut Done) -> Ending {
-        let length = whole(self.asked.step);
-        let first = unmeasured(self.asked.step);
-        let mut windows =
-            Windows::many(first, length, self.asked.max_steps).map_err(Error::incomplete)?;
-        let total = Duration::from_secs(u64::from(first + length * self.asked.max_steps));
-        let ran = self.load.measure(&self.at(level, total), total, &mut |slice, host| {
-            windows.add(slice);
-            let complete = windows.complete(slice.second);
-            if complete > done.steps.len() {
-                // What cannot be read now may be at the end, which says so if it cannot.
-                if let Ok(mut steps) =
-                    windows.steps(level, self.arrivals(level), &self.requirements, host)
-                {
-                    steps.truncate(complete);
-                    done.steps = steps;
-                    self.save_done(done);
-                }
-            }
-        })?;
-        if self.is_interrupted() {
-            return Ok(SearchEnd::Interrupted);
-        }
-        done.steps = windows
-            .steps(level, self.arrivals(level), &self.requirements, &ran.host)
-            .map_err(Error::incomplete)?;
-        Ok(SearchEnd::OutOfSteps)
-    }
-
     /// Runs one step; `None`: it was interrupted, and counts for nothing.
     fn step(
         &mut self,
@@ -150,22 +91,17 @@ impl Steps<'_> {
         done: &mut Done,
     ) -> Result<Option<StepOutcome>, Error> {
         let first = unmeasured(self.asked.step);
-        let mut windows =
-            Windows::one(first, whole(self.asked.step) - first).map_err(Error::incomplete)?;
+        let mut window =
+            Window::new(first, whole(self.asked.step) - first).map_err(Error::incomplete)?;
         let length = self.asked.step;
-        let ran = self.load.measure(&self.at(level, length), length, &mut |slice, _| {
-            windows.add(slice);
-        })?;
+        let ran =
+            self.load.measure(&self.at(level, length), length, &mut |slice| window.add(slice))?;
         if self.is_interrupted() {
             return Ok(None);
         }
-        let mut steps = windows
-            .steps(level, self.arrivals(level), &self.requirements, &ran.host)
+        let step = window
+            .step(level, self.arrivals(level), &self.requirements, &ran.host)
             .map_err(Error::incomplete)?;
-        // There is exactly one window.
-        let Some(step) = steps.pop() else {
-            return Err(Error::incomplete("no step was measured"));
-        };
         let outcome = step.outcome();
         let number = done.steps.len() + 1;
         (self.tell)(LimitNotice::Step { step: &step, by: self.by, number, most: of });
@@ -212,8 +148,7 @@ impl Steps<'_> {
 
     /// What follows from what is done.
     fn limit(&self, done: Done, end: SearchEnd) -> Limit {
-        let mode = self.asked.mode.label();
-        let limit = Limit::new(self.plan.name.clone(), self.by, mode, done.steps, end);
+        let limit = Limit::new(self.plan.name.clone(), self.by, done.steps, end);
         Limit { recoveries: done.recoveries, ..limit }
     }
 
@@ -237,7 +172,6 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// Writes the result.
     fn conclude(&self, done: Done, ending: Ending) -> LimitOutcome {
         let (end, broken) = match ending {
             Ok(end) => (end, None),
@@ -250,12 +184,6 @@ impl Steps<'_> {
         let (meta, folder) = (self.meta.clone(), self.folder.clone());
         LimitOutcome { meta, limit, failures, folder, phases: Vec::new() }
     }
-}
-
-/// The levels of a stress test.
-fn even(from: f64, to: f64, most: usize) -> Vec<f64> {
-    let count = most.clamp(2, MAX_STRESS_STEPS);
-    (0..count).map(|at| from + (to - from) * at as f64 / (count - 1) as f64).collect()
 }
 
 /// Whole seconds of a step.

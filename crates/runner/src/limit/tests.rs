@@ -1,18 +1,17 @@
 //! Searches of a target in virtual time: every answer is known.
 
-use std::cell::RefCell;
 use std::path::Path;
 
 use serde_json::Value;
-use squall_limit::StepOutcome;
-use squall_report::{Around, limit_json, limit_text};
+use squall_limit::{Limit, LoadStep, StepOutcome};
+use squall_report::{Around, Meta, limit_json, limit_text};
 
 use super::simulated::Simulated;
 use super::*;
 
 const FOUR_SERVERS: usize = 4;
 
-fn asked(mode: Mode, from: f64, to: Option<f64>, max_steps: u32) -> LimitOptions {
+fn asked(from: f64, to: Option<f64>, max_steps: u32) -> LimitOptions {
     LimitOptions {
         requirements: Vec::new(),
         by: None,
@@ -20,7 +19,6 @@ fn asked(mode: Mode, from: f64, to: Option<f64>, max_steps: u32) -> LimitOptions
         to,
         step: Duration::from_secs(10),
         max_steps,
-        mode,
         folder: None,
     }
 }
@@ -96,10 +94,7 @@ fn kept(folder: &Path) -> Value {
 #[test]
 fn the_highest_number_of_users_is_found() {
     let folder = tempfile::tempdir().expect("a folder");
-    let options = LimitOptions {
-        folder: Some(folder.path().to_owned()),
-        ..asked(Mode::Search, 1.0, None, 15)
-    };
+    let options = LimitOptions { folder: Some(folder.path().to_owned()), ..asked(1.0, None, 15) };
     let target = Simulated::new(FOUR_SERVERS);
     let users = loads(&["users: 1"]);
     let (outcome, told) = searched(&target, &users, &options, "mean < 37ms", &Handle::default());
@@ -132,8 +127,7 @@ fn the_highest_number_of_users_is_found() {
 #[test]
 fn a_cliff_is_found_though_each_step_leaves_requests_in_the_target() {
     let target = Simulated { cliff_at: Some(100), ..Simulated::new(1_000) };
-    let options =
-        LimitOptions { step: Duration::from_secs(4), ..asked(Mode::Search, 10.0, None, 20) };
+    let options = LimitOptions { step: Duration::from_secs(4), ..asked(10.0, None, 20) };
     let limit = limit(&target, &loads(&["users: 1"]), &options, "mean < 30ms");
     assert_eq!(limit.end, SearchEnd::Found, "{:?}", levels(&limit));
     let violated: Vec<f64> =
@@ -148,77 +142,18 @@ fn a_cliff_is_found_though_each_step_leaves_requests_in_the_target() {
 #[test]
 fn a_target_that_does_not_recover_is_not_found() {
     let target = Simulated { leaks_at: Some(20), ..Simulated::new(1_000) };
-    let limit =
-        limit(&target, &loads(&["users: 1"]), &asked(Mode::Search, 1.0, None, 15), "mean < 60ms");
+    let limit = limit(&target, &loads(&["users: 1"]), &asked(1.0, None, 15), "mean < 60ms");
     assert_eq!((limit.end, limit.sustained_max), (SearchEnd::NotRecovered, None), "{limit:?}");
     assert_eq!(limit.recoveries[0].seconds, None);
     let watched_s = limit.recoveries[0].watched_s;
     assert!((20.0..=30.0).contains(&watched_s), "two steps, after what was in flight: {watched_s}");
 }
 
-#[test]
-fn a_spike_violates_and_recovers() {
-    let target = Simulated::new(FOUR_SERVERS);
-    let options = asked(Mode::Spike, 2.0, Some(40.0), 15);
-    let users = loads(&["users: 1"]);
-    let (outcome, told) = searched(&target, &users, &options, "mean < 60ms", &Handle::default());
-    let limit = outcome.limit;
-    assert_eq!(outcomes(&limit), [StepOutcome::Met, StepOutcome::Violated, StepOutcome::Met]);
-    assert_eq!(told, [(1, 3, 2.0), (2, 3, 40.0), (3, 3, 2.0)]);
-    assert_eq!(limit.end, SearchEnd::OutOfSteps);
-    // 40 users wait in line when it is over, for 200 ms; the watch takes place between the steps.
-    let [recovery] = limit.recoveries[..] else { panic!("{:?}", limit.recoveries) };
-    assert_eq!((recovery.from, recovery.at), (40.0, 2.0));
-    assert!(recovery.seconds.is_some_and(|after| (0.15..0.3).contains(&after)), "{recovery:?}");
-    assert_eq!(*target.runs.borrow(), [10, 10, 0, 10]);
-}
-
-#[test]
-fn a_stress_test_goes_through_all_levels_whatever_is_violated() {
-    let target = Simulated::new(FOUR_SERVERS);
-    let options = asked(Mode::Stress, 2.0, Some(20.0), 4);
-    let limit = limit(&target, &loads(&["users: 1"]), &options, "mean < 30ms");
-    assert_eq!(levels(&limit), [2.0, 8.0, 14.0, 20.0]);
-    let violated = StepOutcome::Violated;
-    assert_eq!(outcomes(&limit), [StepOutcome::Met, violated, violated, violated]);
-    assert_eq!((limit.end, limit.recoveries.len()), (SearchEnd::OutOfSteps, 1));
-}
-
-/// Each window is on disk as soon as it is over.
-#[test]
-fn a_soak_is_one_run_in_windows() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let options = LimitOptions {
-        by: Some(LevelKind::Rate),
-        folder: Some(folder.path().to_owned()),
-        ..asked(Mode::Soak, 1.0, Some(40.0), 3)
-    };
-    let on_disk = RefCell::new(Vec::new());
-    let look = |_, _| {
-        let exists = folder.path().join("limit.json").exists();
-        let steps =
-            if exists { kept(folder.path())["steps"].as_array().map_or(0, Vec::len) } else { 0 };
-        on_disk.borrow_mut().push(steps);
-        Ok(true)
-    };
-    let target = Simulated { before: &look, ..Simulated::new(FOUR_SERVERS) };
-    let limit = limit(&target, &loads(&["users: 1"]), &options, "p99 < 60ms");
-    assert_eq!(*target.runs.borrow(), [32], "two seconds that are not measured, and three windows");
-    assert_eq!((limit.steps.len(), limit.end), (3, SearchEnd::OutOfSteps));
-    for step in &limit.steps {
-        assert_eq!((step.level, step.seconds, step.requests), (40.0, 10.0, 40.0), "{step:?}");
-        assert!(step.met(), "{step:?}");
-    }
-    let expected: Vec<usize> = (0..32).map(|second: usize| second.saturating_sub(3) / 10).collect();
-    assert_eq!(*on_disk.borrow(), expected, "by second");
-    assert_eq!(kept(folder.path())["steps"].as_array().map(Vec::len), Some(3));
-}
-
 /// Users and arrivals are multiplied by the same factor: 2 users each 20 ms, and 20 arrivals a second.
 #[test]
 fn a_plan_with_users_and_arrivals_is_multiplied_as_a_whole() {
     let both = loads(&["users: 2, pacing: 100ms", "rate: 20/s, max_users: 10"]);
-    let options = asked(Mode::Stress, 1.0, Some(3.0), 2);
+    let options = asked(1.0, Some(3.0), 2);
     let limit = limit(&Simulated::new(FOUR_SERVERS), &both, &options, "error_rate < 1%");
     assert_eq!(limit.by, LevelKind::Factor);
     let rates: Vec<f64> = limit.steps.iter().map(|step| step.requests).collect();
@@ -232,7 +167,7 @@ fn a_plan_with_users_and_arrivals_is_multiplied_as_a_whole() {
 fn scenarios_that_come_after_others_are_part_of_each_level() {
     let steps = "load: {users: 2, for: 1s}, steps: [{get: /}]";
     let both = plan(&format!("a: {{{steps}}}, b: {{after: [a], {steps}}}"));
-    let options = asked(Mode::Soak, 1.0, Some(4.0), 1);
+    let options = asked(4.0, Some(4.0), 1);
     let limit = limit(&Simulated::new(FOUR_SERVERS), &both, &options, "count(b) > 0");
     assert_eq!(outcomes(&limit), [StepOutcome::Met], "{limit:?}");
     assert_eq!(limit.steps[0].requests, 200.0, "a hundred each");
@@ -242,10 +177,8 @@ fn scenarios_that_come_after_others_are_part_of_each_level() {
 #[test]
 fn a_search_that_breaks_off_keeps_its_steps() {
     let folder = tempfile::tempdir().expect("a folder");
-    let options = LimitOptions {
-        folder: Some(folder.path().to_owned()),
-        ..asked(Mode::Spike, 1.0, Some(40.0), 15)
-    };
+    let options =
+        LimitOptions { folder: Some(folder.path().to_owned()), ..asked(1.0, Some(40.0), 15) };
     let broken = |run, second| match (run, second) {
         (1, 4) => Err(Error::incomplete("a worker broke off")),
         _ => Ok(true),
@@ -265,15 +198,13 @@ fn a_search_that_breaks_off_keeps_its_steps() {
 /// A step that was stopped counts for nothing, nor does a watch; what was complete before stays.
 #[test]
 fn a_search_that_is_stopped_keeps_its_steps() {
-    for (mode, run, second, levels_done) in [
-        (Mode::Search, 0, 9, vec![]),
-        (Mode::Search, 2, 0, vec![1.0, 4.0]),
-        (Mode::Stress, 1, 5, vec![1.0]),
-        (Mode::Stress, 4, 0, vec![1.0, 14.0, 27.0, 40.0]),
-        (Mode::Spike, 2, 0, vec![1.0, 40.0]),
-        (Mode::Spike, 3, 0, vec![1.0, 40.0]),
-        (Mode::Soak, 0, 9, vec![]),
-        (Mode::Soak, 0, 14, vec![40.0]),
+    let (slow, fast) = ("mean < 1s", "mean < 37ms");
+    for (asks, run, second, levels_done, recoveries) in [
+        (slow, 0, 9, vec![], 0),
+        (slow, 2, 0, vec![1.0, 4.0], 0),
+        // The third level is too much: a watch follows, and then another level.
+        (fast, 3, 0, vec![1.0, 4.0, 16.0], 0),
+        (fast, 4, 0, vec![1.0, 4.0, 16.0], 1),
     ] {
         let handle = Handle::default();
         let stop = |this, now| {
@@ -284,11 +215,11 @@ fn a_search_that_is_stopped_keeps_its_steps() {
             Ok(goes_on)
         };
         let target = Simulated { before: &stop, ..Simulated::new(FOUR_SERVERS) };
-        let options = asked(mode, 1.0, Some(40.0), 4);
-        let (outcome, _) = searched(&target, &loads(&["users: 1"]), &options, "mean < 1s", &handle);
+        let options = asked(1.0, Some(40.0), 9);
+        let (outcome, _) = searched(&target, &loads(&["users: 1"]), &options, asks, &handle);
         let limit = outcome.limit;
-        assert_eq!((limit.end, levels(&limit)), (SearchEnd::Interrupted, levels_done), "{mode:?}");
-        assert_eq!(limit.recoveries.len(), usize::from(run == 3), "{mode:?} {run}");
+        assert_eq!((limit.end, levels(&limit)), (SearchEnd::Interrupted, levels_done), "{asks}");
+        assert_eq!(limit.recoveries.len(), recoveries, "{asks} {run}");
         assert_eq!(outcome.failures, [] as [&str; 0]);
     }
 }
@@ -296,12 +227,10 @@ fn a_search_that_is_stopped_keeps_its_steps() {
 /// The result says so, and so does a search that could not keep its steps on disk.
 #[test]
 fn what_cannot_be_written_stops_nothing() {
-    let options = LimitOptions {
-        folder: Some("/nonexistent/folder".into()),
-        ..asked(Mode::Spike, 1.0, Some(2.0), 15)
-    };
+    let options =
+        LimitOptions { folder: Some("/nonexistent/folder".into()), ..asked(1.0, Some(2.0), 15) };
     let limit = limit(&Simulated::new(FOUR_SERVERS), &loads(&["users: 1"]), &options, "mean < 1s");
-    assert_eq!(levels(&limit), [1.0, 2.0, 1.0]);
+    assert_eq!(levels(&limit), [1.0, 2.0]);
 }
 
 #[test]

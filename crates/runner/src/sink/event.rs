@@ -7,7 +7,7 @@ use squall_engine::{ErrorExample, Exchange, SeenGroup};
 use squall_metrics::RowKey;
 use squall_report::Run;
 
-use crate::handle::Phase;
+use crate::phase::Phase;
 
 /// Something that has happened.
 #[derive(Debug, Clone)]

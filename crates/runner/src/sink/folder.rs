@@ -8,7 +8,9 @@ use squall_engine::ErrorExample;
 use squall_plan::model::Plan;
 use squall_report::{Run, RunDocument, RunFolder, amend_result, document};
 
-use super::{Event, EventKind, Second, Sink, Start, Wanted};
+use super::event::{Event, EventKind};
+use super::interface::{Sink, Start, Wanted};
+use super::second::Second;
 
 /// Keeps the run in a folder of its own (`docs/run.md`).
 #[derive(Debug)]

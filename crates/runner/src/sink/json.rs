@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use squall_report::{Run, document, rewrite_file, write_json};
 
-use super::{Event, EventKind, Second, Sink, Start, Wanted};
+use super::event::{Event, EventKind};
+use super::interface::{Sink, Start, Wanted};
+use super::second::Second;
 
 /// Writes the result to a file, as soon as the load is evaluated and again at the end; to a pipe or a device at the end alone.
 #[derive(Debug)]

@@ -6,7 +6,9 @@ use squall_analysis::Recent;
 use squall_metrics::SliceSet;
 use squall_report::{Live, Run, live_line};
 
-use super::{Event, EventKind, Second, Sink, Start, Wanted};
+use super::event::{Event, EventKind};
+use super::interface::{Sink, Start, Wanted};
+use super::second::Second;
 
 /// Seconds between progress lines.
 const PROGRESS_S: u32 = 5;

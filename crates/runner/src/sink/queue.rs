@@ -1,137 +1,33 @@
 //! The threads and queues of sinks.
 
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use squall_engine::{Exchange, ExchangeFilter, SeenGroup, Spares, Trace};
 use squall_report::{FeedReport, Mark, Run};
 
-use super::{Delivery, Event, EventKind, Second, SeenExchange, Sink, Start, WantedExchanges};
+use super::delivery::Delivery;
+use super::event::{Event, EventKind, SeenExchange};
+use super::interface::{Sink, Start, WantedExchanges};
+use super::marks::Marks;
+use super::second::Second;
 use crate::error::Error;
-use crate::handle::{Handle, Phase};
-use crate::marks::Marks;
+use crate::phase::Phase;
 
+mod feed;
+mod inbox;
 mod patience;
 mod thread;
 
-use self::patience::Patience;
-
-/// Most seconds that wait for a sink: ten minutes.
-const MAX_SECONDS: usize = 600;
-/// Most events that wait for a sink.
-const MAX_EVENTS: usize = 4_096;
-/// Most exchanges that wait for a sink, and most bytes of their messages.
-const MAX_EXCHANGES: usize = 16_384;
-const MAX_EXCHANGE_BYTES: usize = 64 << 20;
-/// Exchanges that are handed over together, or fewer with so many bytes of messages.
-const TOGETHER: usize = 256;
-const BYTES_TOGETHER: usize = 1 << 20;
-
-/// How a sink has fared.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct SinkReport {
-    /// Its name.
-    pub name: String,
-    /// Exchanges that it was told of.
-    pub exchanges: u64,
-    /// Exchanges that found its queue full.
-    pub exchanges_dropped: u64,
-    /// Seconds and events that found its queue full.
-    pub dropped: u64,
-    /// How often it failed.
-    pub failed: u64,
-    /// Its first error.
-    pub error: Option<String>,
-}
-
-impl SinkReport {
-    /// What is lost of the sink's work, in a sentence; `None`: nothing but perhaps exchanges.
-    pub fn loss(&self) -> Option<String> {
-        let error = self.error.as_ref().map(|error| match self.failed {
-            1 => error.clone(),
-            failed => format!("{error} ({failed} failures)"),
-        });
-        let dropped = (self.dropped > 0)
-            .then(|| format!("{} seconds and events were left out: it was too slow", self.dropped));
-        let losses: Vec<String> = error.into_iter().chain(dropped).collect();
-        (!losses.is_empty()).then(|| format!("{}: {}", self.name, losses.join("; ")))
-    }
-}
-
-/// What waits in a queue, and how the sink behind it has fared.
-#[derive(Debug, Default)]
-struct Queue {
-    seconds: AtomicUsize,
-    events: AtomicUsize,
-    exchanges: AtomicUsize,
-    exchange_bytes: AtomicUsize,
-    dropped: AtomicU64,
-    exchanges_dropped: AtomicU64,
-    exchanges_told: AtomicU64,
-    /// Whatever it was told of, so that it is seen whether it goes on.
-    taken: AtomicU64,
-    /// Whether it is not waited for any more, and told of nothing.
-    is_given_up: AtomicBool,
-    /// Where exchanges go that it was told of.
-    spares: Spares,
-    /// How often it failed, and its first error.
-    failed: Mutex<(u64, Option<String>)>,
-}
-
-enum Message {
-    Second(Arc<Second>),
-    Event(Arc<Event>),
-    Exchanges(Gathered),
-    /// Asks for a word when everything before it is done.
-    Settle(Sender<()>),
-    Finish(Arc<Run>),
-    Amend(Arc<Run>),
-    /// Nothing more comes.
-    End,
-}
-
-/// Exchanges, and groups, with the bytes of their messages.
-#[derive(Default)]
-struct Gathered {
-    events: Vec<(Event, usize)>,
-    bytes: usize,
-}
-
-impl Gathered {
-    /// The exchanges among them.
-    fn exchanges(self) -> Vec<Arc<Exchange>> {
-        let exchange = |(event, _): (Event, usize)| match event.kind {
-            EventKind::Exchange(seen) => Some(seen.exchange),
-            _ => None,
-        };
-        self.events.into_iter().filter_map(exchange).collect()
-    }
-}
-
-/// A sink at work.
-struct Feed {
-    name: String,
-    sender: Sender<Message>,
-    /// Exchanges that are not handed over yet: to wake the sink's thread for each would cost more than the request did.
-    /// They go before whatever comes next, which is a second at the latest.
-    gathered: Mutex<Gathered>,
-    queue: Arc<Queue>,
-    wanted: Option<WantedExchanges>,
-    /// Whether it wants groups, too.
-    wants_groups: bool,
-    /// Whether it keeps a folder.
-    has_folder: bool,
-    delivery: Option<Delivery>,
-    /// Until it was waited for.
-    thread: Mutex<Option<JoinHandle<()>>>,
-}
+use self::feed::Feed;
+pub use self::feed::SinkReport;
+use self::inbox::{MAX_EVENTS, MAX_SECONDS, Message, Queue, enter};
+use self::patience::{BETWEEN_LOOKS, Patience};
 
 /// The sinks of a run.
 pub(crate) struct Sinks {
@@ -154,18 +50,19 @@ impl std::fmt::Debug for Sinks {
 }
 
 impl Sinks {
-    /// Starts sinks, each under its name, one after the other. Those after one that cannot work are not started.
+    /// Starts sinks, each under its name, one after the other, unless the run is stopped meanwhile. Those after one that
+    /// cannot work are not started.
     ///
     /// # Errors
     /// One cannot work, which is bad input, or there is no thread for it, or the run is stopped before all have begun.
     pub(crate) fn start(
         sinks: Vec<(String, Box<dyn Sink>)>,
         start: &Arc<Start>,
-        handle: &Handle,
+        is_stopped: &dyn Fn() -> bool,
     ) -> Result<Sinks, Error> {
         let mut all = Sinks::none();
         for (name, sink) in sinks {
-            let feed = all.begin(name, sink, start, handle)?;
+            let feed = all.begin(name, sink, start, is_stopped)?;
             all.feeds.push(feed);
         }
         Ok(all)
@@ -176,7 +73,7 @@ impl Sinks {
         name: String,
         sink: Box<dyn Sink>,
         start: &Arc<Start>,
-        handle: &Handle,
+        is_stopped: &dyn Fn() -> bool,
     ) -> Result<Feed, Error> {
         let (sender, inbox) = channel();
         let (say, said) = channel();
@@ -186,7 +83,7 @@ impl Sinks {
             .name("sink".to_owned())
             .spawn(move || thread::live(sink, &start, &say, &inbox, &own))
             .map_err(|error| Error::incomplete(format!("{name}: {error}")))?;
-        let wanted = self.patience.begun(&name, &said, handle)?;
+        let wanted = self.patience.begun(&name, &said, is_stopped)?;
         let wanted = wanted.map_err(|error| refused(&name, &error))?;
         let has_folder = wanted.folder.is_some();
         self.folder = self.folder.take().or(wanted.folder);
@@ -361,6 +258,30 @@ impl Sinks {
         });
         self.wait(waits.collect());
     }
+
+    /// Waits until sinks have done what they were told, of each of which a function says whether it has, or does within a time.
+    /// One that takes nothing for too long is given up.
+    fn wait(&self, waits: Vec<(&Feed, impl Fn(Duration) -> bool)>) {
+        let began = Instant::now();
+        let taken = |feed: &Feed| feed.queue.taken.load(Relaxed);
+        let waits: Vec<_> =
+            waits.into_iter().map(|(feed, is_done)| (feed, is_done, taken(feed))).collect();
+        for (feed, is_done, mut before) in waits {
+            let mut since = began;
+            while !is_done(BETWEEN_LOOKS) {
+                let now = taken(feed);
+                if now != before {
+                    (before, since) = (now, Instant::now());
+                }
+                let is_hurried = self.is_hurried.load(Relaxed);
+                let most = self.patience.at_the_end(is_hurried, feed.has_folder);
+                if since.elapsed() >= most {
+                    feed.give_up(most);
+                    break;
+                }
+            }
+        }
+    }
 }
 
 /// Why a sink cannot work, which is bad input unless the system is out of something.
@@ -378,113 +299,6 @@ fn picks(which: ExchangeFilter, number: u64, exchange: &Exchange) -> bool {
         ExchangeFilter::All => true,
         ExchangeFilter::Failed => exchange.error.is_some(),
         ExchangeFilter::OneIn(every) => number.is_multiple_of(every.max(1)),
-    }
-}
-
-/// Enters a queue that has room for so much; `false`: it has not.
-fn enter(queue: &AtomicUsize, size: usize, most: usize) -> bool {
-    let room = |waiting: usize| (waiting + size <= most).then_some(waiting + size);
-    queue.fetch_update(Relaxed, Relaxed, room).is_ok()
-}
-
-impl Feed {
-    fn exchange(&self, event: Event, size: usize) {
-        let mut gathered = self.gathered();
-        gathered.events.push((event, size));
-        gathered.bytes += size;
-        if gathered.events.len() >= TOGETHER || gathered.bytes >= BYTES_TOGETHER {
-            self.hand_over(&mut gathered);
-        }
-    }
-
-    /// Hands a message over, behind the exchanges before it.
-    fn send(&self, message: Message) {
-        let mut gathered = self.gathered();
-        if !gathered.events.is_empty() {
-            self.hand_over(&mut gathered);
-        }
-        // A sink whose thread has panicked says so at the end.
-        let _ = self.sender.send(message);
-    }
-
-    /// Hands over what was gathered, as far as the queue has room for it.
-    fn hand_over(&self, gathered: &mut Gathered) {
-        let empty = Gathered { events: Vec::with_capacity(TOGETHER), bytes: 0 };
-        let mut gathered = std::mem::replace(gathered, empty);
-        self.queue.admit(&mut gathered);
-        let _ = self.sender.send(Message::Exchanges(gathered));
-    }
-
-    fn gathered(&self) -> MutexGuard<'_, Gathered> {
-        // Nothing that holds the lock can leave it half changed.
-        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether its thread has ended, or does within so long.
-    fn has_ended(&self, within: Duration) -> bool {
-        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
-        let ends = Instant::now() + within;
-        while thread.as_ref().is_some_and(|thread| !thread.is_finished()) {
-            if Instant::now() >= ends {
-                return false;
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        // What a sink panics with is an error of it already.
-        thread.take().into_iter().for_each(|thread| drop(thread.join()));
-        true
-    }
-
-    fn report(&self) -> SinkReport {
-        let (failed, error) =
-            self.queue.failed.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        SinkReport {
-            name: self.name.clone(),
-            exchanges: self.queue.exchanges_told.load(Relaxed),
-            exchanges_dropped: self.queue.exchanges_dropped.load(Relaxed),
-            dropped: self.queue.dropped.load(Relaxed),
-            failed,
-            error,
-        }
-    }
-}
-
-impl Queue {
-    /// Lets in what was gathered, and counts what there is no room for. Who calls it holds what is gathered: nobody else
-    /// lets anything in meanwhile.
-    fn admit(&self, gathered: &mut Gathered) {
-        let mut room = MAX_EXCHANGES.saturating_sub(self.exchanges.load(Relaxed));
-        let mut bytes = MAX_EXCHANGE_BYTES.saturating_sub(self.exchange_bytes.load(Relaxed));
-        let before = gathered.events.len();
-        gathered.events.retain(|(_, size)| {
-            let fits = room > 0 && *size <= bytes;
-            if fits {
-                (room, bytes) = (room - 1, bytes - size);
-            } else {
-                gathered.bytes -= size;
-            }
-            fits
-        });
-        let admitted = gathered.events.len();
-        self.exchanges_dropped.fetch_add((before - admitted) as u64, Relaxed);
-        self.exchanges.fetch_add(admitted, Relaxed);
-        self.exchange_bytes.fetch_add(gathered.bytes, Relaxed);
-    }
-
-    /// Lets the sink do something, and notes how it fails.
-    fn watch(&self, work: impl FnOnce() -> io::Result<()>) {
-        let panicked = |_| Err(io::Error::other("it panicked: this is a bug, please report it"));
-        let done = catch_unwind(AssertUnwindSafe(work));
-        if let Err(error) = done.unwrap_or_else(panicked) {
-            self.fail(error.to_string());
-        }
-    }
-
-    /// Notes a failure.
-    fn fail(&self, error: String) {
-        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        failed.0 += 1;
-        failed.1.get_or_insert(error);
     }
 }
 

@@ -9,7 +9,9 @@ use squall_base::escape_json;
 use squall_engine::ExchangeFilter;
 use squall_report::Run;
 
-use super::{Event, EventKind, Second, SeenExchange, Sink, Start, Wanted, WantedExchanges};
+use super::event::{Event, EventKind, SeenExchange};
+use super::interface::{Sink, Start, Wanted, WantedExchanges};
+use super::second::Second;
 use crate::mask;
 
 /// Writes a line for each request, with its secrets masked.

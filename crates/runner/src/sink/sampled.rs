@@ -8,15 +8,20 @@ use squall_engine::{Exchange, ExchangeCopy, ExchangeFilter, SeenGroup, StatedRes
 use squall_metrics::ErrorKind;
 use squall_report::{GroupPart, GroupSample, LoadedPage, PlanAnswer, RequestSample, SamplePart};
 
-use super::{Event, EventKind, LatestLoad, Second, SeenExchange, Start, Wanted, WantedExchanges};
-use crate::handle::Phase;
+use super::event::{Event, EventKind, SeenExchange};
+use super::interface::{Start, Wanted, WantedExchanges};
+use super::latest_load::LatestLoad;
+use super::second::Second;
 use crate::mask;
+use crate::phase::Phase;
 
 mod open;
+mod seen;
 #[cfg(test)]
 mod tests;
 
 use self::open::Open;
+use self::seen::{Seen, What};
 
 /// Who is told of a sample.
 pub type Told<'t> = &'t mut dyn FnMut(GroupPart<'_>) -> io::Result<()>;
@@ -45,42 +50,6 @@ struct Scenario {
     title: String,
     /// Its number, from 1.
     number: u64,
-}
-
-/// What came to its end, and the users that were active then: of its scenario, and of all.
-#[derive(Debug)]
-struct Seen {
-    phase: Phase,
-    users: (u64, u64),
-    what: What,
-}
-
-#[derive(Debug)]
-enum What {
-    Exchange(Arc<Exchange>),
-    /// A page, how long it took with what it loaded, in ns, and that, in order.
-    Page(Arc<Exchange>, u64, Vec<Seen>),
-    /// A group, with its parts if it is one sample.
-    Group(Arc<SeenGroup>, Option<Vec<Seen>>),
-}
-
-impl Seen {
-    /// How many they are: itself, and what is in it.
-    fn size(&self) -> usize {
-        let parts = match &self.what {
-            What::Exchange(_) | What::Group(_, None) => return 1,
-            What::Page(_, _, parts) | What::Group(_, Some(parts)) => parts,
-        };
-        1 + parts.iter().map(Seen::size).sum::<usize>()
-    }
-
-    /// When it began, in µs after the start of its phase.
-    fn at_us(&self) -> u64 {
-        match &self.what {
-            What::Exchange(exchange) | What::Page(exchange, ..) => exchange.at_us,
-            What::Group(group, _) => group.at_us,
-        }
-    }
 }
 
 impl Sampled {

@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 use squall_plan::model::{SampleFile, SampleForm, WhichSamples};
 use squall_report::{GroupPart, Run, SampleFormat, SampleWriter};
 
-use super::{Event, EventKind, Sampled, Second, Sink, Start, Wanted};
+use super::event::{Event, EventKind};
+use super::interface::{Sink, Start, Wanted};
+use super::sampled::Sampled;
+use super::second::Second;
 
 /// Writes a row for each request, with its secrets masked.
 #[derive(Debug)]

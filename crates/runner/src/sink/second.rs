@@ -51,6 +51,8 @@ pub(crate) struct Seconds {
     names: HashMap<(Source, NameId), Arc<RowKey>>,
     metrics: HashMap<(Source, MetricId), Arc<MetricKey>>,
     open: BTreeMap<u32, Open>,
+    /// The seconds before this one were whole.
+    whole_until: u32,
 }
 
 #[derive(Debug, Default)]
@@ -67,6 +69,7 @@ impl Seconds {
             names: HashMap::new(),
             metrics: HashMap::new(),
             open: BTreeMap::new(),
+            whole_until: 0,
         }
     }
 
@@ -79,6 +82,11 @@ impl Seconds {
             self.metrics.insert((slice.source, *id), Arc::new(key.clone()));
         }
         self.open.entry(slice.second).or_default().slices.push(slice.clone());
+    }
+
+    /// Whether a second is not whole yet.
+    pub(crate) fn is_open(&self, second: u32) -> bool {
+        second >= self.whole_until
     }
 
     /// Notes a sample of the host in a second.
@@ -96,6 +104,7 @@ impl Seconds {
                 break;
             }
             let (second, open) = first.remove_entry();
+            self.whole_until = self.whole_until.max(second + 1);
             whole.push(self.merge(second, open));
         }
         whole

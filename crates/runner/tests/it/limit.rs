@@ -8,7 +8,7 @@ use serde_json::Value;
 use squall_limit::{SearchEnd, StepOutcome};
 use squall_report::{Around, Meta, limit_json};
 use squall_runner::{
-    ErrorKind, Handle, LimitOptions, LimitOutcome, Mode, PhaseEnd, limit as search, load_str,
+    ErrorKind, Handle, LimitOptions, LimitOutcome, PhaseEnd, limit as search, load_str,
 };
 
 use crate::common::peer::{Peer, response};
@@ -26,7 +26,6 @@ fn asked(requirement: &str) -> LimitOptions {
         to: None,
         step: Duration::from_secs(2),
         max_steps: 15,
-        mode: Mode::Search,
         folder: None,
     }
 }
@@ -103,7 +102,6 @@ fn a_setup_or_a_teardown_that_fails_is_in_the_result() {
             "setup: [{{get: /status/{setup}, name: login}}]\nteardown: [{{get: /status/{teardown}, name: logout}}]"
         );
         let asked = LimitOptions {
-            mode: Mode::Soak,
             to: Some(1.0),
             max_steps: 1,
             folder: Some(folder.path().to_owned()),
@@ -121,10 +119,9 @@ fn a_setup_or_a_teardown_that_fails_is_in_the_result() {
     assert_eq!(json["run_phases"][1]["end"], "done", "the teardown");
     assert_eq!(json["failures"][0], *outcome.failures[0]);
     assert!(text.contains("result         the setup failed: no step was run"), "{text}");
-    // A soak, in its one window.
     let (json, text, outcome) = searched(204, 500);
-    assert_eq!((outcome.limit.end, outcome.limit.steps.len()), (SearchEnd::OutOfSteps, 1));
-    assert_eq!(json["end"], "out of steps");
+    assert_eq!((outcome.limit.end, outcome.limit.steps.len()), (SearchEnd::NeverViolated, 1));
+    assert_eq!(json["end"], "never violated");
     assert_eq!(json["run_phases"][1]["end"], "failed");
     assert_eq!(json["failures"][0], *outcome.failures[0]);
     assert!(text.contains("failed         teardown failed: "), "{text}");

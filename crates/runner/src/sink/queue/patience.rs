@@ -1,16 +1,13 @@
 //! How long a run waits for its sinks: until they have begun, and until they have done what they were told. One that hangs, such
 //! as one that writes to a pipe which nobody reads, holds up neither the other sinks nor the end of the run.
 
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use super::{Feed, Sinks};
 use crate::error::Error;
-use crate::handle::Handle;
 
 /// Time between two looks at whether it is worth it to wait on.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+pub(super) const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 /// How long a sink is waited for that does nothing.
 #[derive(Debug, Clone, Copy)]
@@ -35,7 +32,7 @@ impl Default for Patience {
 
 impl Patience {
     /// For one that is to do what it was told.
-    fn at_the_end(&self, is_hurried: bool, has_folder: bool) -> Duration {
+    pub(super) fn at_the_end(&self, is_hurried: bool, has_folder: bool) -> Duration {
         match (is_hurried, has_folder) {
             (false, false) | (true, true) => self.usual,
             (false, true) => self.with_folder,
@@ -51,13 +48,13 @@ impl Patience {
         &self,
         name: &str,
         said: &Receiver<T>,
-        handle: &Handle,
+        is_stopped: &dyn Fn() -> bool,
     ) -> Result<T, Error> {
         let began = Instant::now();
         loop {
             match said.recv_timeout(BETWEEN_LOOKS) {
                 Ok(said) => return Ok(said),
-                Err(RecvTimeoutError::Timeout) if handle.is_stopped() => {
+                Err(RecvTimeoutError::Timeout) if is_stopped() => {
                     return Err(Error::interrupted("interrupted before anything was sent"));
                 }
                 Err(RecvTimeoutError::Timeout) if began.elapsed() < self.usual => {}
@@ -76,50 +73,7 @@ impl Patience {
     }
 }
 
-impl Sinks {
-    /// Waits until sinks have done what they were told, of each of which a function says whether it has, or does within a time.
-    /// One that takes nothing for too long is given up.
-    pub(super) fn wait(&self, waits: Vec<(&Feed, impl Fn(Duration) -> bool)>) {
-        let began = Instant::now();
-        let taken = |feed: &Feed| feed.queue.taken.load(Relaxed);
-        let waits: Vec<_> =
-            waits.into_iter().map(|(feed, is_done)| (feed, is_done, taken(feed))).collect();
-        for (feed, is_done, mut before) in waits {
-            let mut since = began;
-            while !is_done(BETWEEN_LOOKS) {
-                let now = taken(feed);
-                if now != before {
-                    (before, since) = (now, Instant::now());
-                }
-                let is_hurried = self.is_hurried.load(Relaxed);
-                let most = self.patience.at_the_end(is_hurried, feed.has_folder);
-                if since.elapsed() >= most {
-                    feed.give_up(most);
-                    break;
-                }
-            }
-        }
-    }
-}
-
-impl Feed {
-    /// Waits for it no more: what it has not taken is lost.
-    fn give_up(&self, waited: Duration) {
-        let queue = &self.queue;
-        queue.is_given_up.store(true, Relaxed);
-        let left = queue.seconds.load(Relaxed) + queue.events.load(Relaxed);
-        queue.dropped.fetch_add(left as u64, Relaxed);
-        queue.exchanges_dropped.fetch_add(queue.exchanges.load(Relaxed) as u64, Relaxed);
-        let waited = said_s(waited);
-        queue.fail(format!("it took nothing for {waited} and was not waited for any longer"));
-    }
-
-    /// Whether it was given up.
-    pub(super) fn is_given_up(&self) -> bool {
-        self.queue.is_given_up.load(Relaxed)
-    }
-}
-
-fn said_s(time: Duration) -> String {
+/// A time as it is said.
+pub(super) fn said_s(time: Duration) -> String {
     squall_base::units::print_duration(time)
 }

@@ -1,10 +1,13 @@
 //! A queue never waits for its sink, counts what it drops, and reports what fails.
 
 use std::sync::Mutex;
+use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+use super::feed::TOGETHER;
+use super::inbox::{MAX_EXCHANGE_BYTES, MAX_EXCHANGES};
 use super::*;
-use crate::sink::Wanted;
+use crate::sink::interface::Wanted;
 
 /// What a sink was told, in order.
 type Told = Arc<Mutex<Vec<String>>>;
@@ -51,8 +54,7 @@ impl Sink for Slow {
 }
 
 fn start(sink: Slow) -> Sinks {
-    Sinks::start(vec![("slow".to_owned(), Box::new(sink))], &plan(), &Handle::default())
-        .expect("it starts")
+    Sinks::start(vec![("slow".to_owned(), Box::new(sink))], &plan(), &|| false).expect("it starts")
 }
 
 fn plan() -> Arc<Start> {
@@ -182,7 +184,7 @@ fn one_hangs(told: &Told, patience: Patience) -> (Sinks, Sender<()>) {
     let works = Slow { told: told.clone(), gate: None, fails: false };
     let sinks: Vec<(String, Box<dyn Sink>)> =
         vec![("hangs".to_owned(), Box::new(hangs)), ("works".to_owned(), Box::new(works))];
-    let mut sinks = Sinks::start(sinks, &plan(), &Handle::default()).expect("they start");
+    let mut sinks = Sinks::start(sinks, &plan(), &|| false).expect("they start");
     sinks.patience = patience;
     (sinks, open)
 }
@@ -287,7 +289,7 @@ fn a_sink_that_does_not_begin_ends_the_run() {
     let (_open, gate) = channel();
     let mut sinks = Sinks::none();
     sinks.patience.usual = NOT_LONG;
-    let begun = sinks.begin("f".to_owned(), Box::new(Opens(gate)), &plan(), &Handle::default());
+    let begun = sinks.begin("f".to_owned(), Box::new(Opens(gate)), &plan(), &|| false);
     let error = begun.err().expect("it does not begin");
     assert_eq!(error.kind, crate::ErrorKind::Input);
     assert!(error.text.starts_with("f: it could not be opened within 300ms"), "{error}");
@@ -296,10 +298,8 @@ fn a_sink_that_does_not_begin_ends_the_run() {
 #[test]
 fn a_stop_ends_the_wait_for_a_sink_that_does_not_begin() {
     let (_open, gate) = channel();
-    let handle = Handle::default();
-    handle.stop();
     let sinks: Vec<(String, Box<dyn Sink>)> = vec![("f".to_owned(), Box::new(Opens(gate)))];
-    let error = Sinks::start(sinks, &plan(), &handle).expect_err("it was stopped");
+    let error = Sinks::start(sinks, &plan(), &|| true).expect_err("it was stopped");
     assert_eq!(error.kind, crate::ErrorKind::Interrupted);
 }
 

@@ -4,8 +4,10 @@ use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, Sender};
 
-use super::{Message, Queue};
-use crate::sink::{EventKind, Sink, Start, Wanted, give_way};
+use super::inbox::{Message, Queue};
+use crate::sink::event::EventKind;
+use crate::sink::give_way::give_way;
+use crate::sink::interface::{Sink, Start, Wanted};
 
 /// A sink's thread: begins it, says how that went, and works.
 pub(super) fn live(

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::Seen;
-use crate::handle::Phase;
+use super::seen::Seen;
+use crate::phase::Phase;
 
 /// Most parts that wait, with those in them: 26 for each of 10,000 users, a few hundred megabytes.
 pub(super) const MOST: usize = 1 << 18;

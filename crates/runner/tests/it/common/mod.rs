@@ -3,6 +3,7 @@
 mod parts;
 pub mod peer;
 pub mod proxy;
+pub mod scripted;
 
 use std::path::{Path, PathBuf};
 

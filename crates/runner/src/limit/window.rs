@@ -1,4 +1,4 @@
-//! Measures a run at one load level: slices go into windows, and each window becomes a step.
+//! Measures a run at one load level: its slices become a step.
 
 use squall_analysis::{Facts, Reason, SeriesBuilder, Threshold, Validity, assess};
 use squall_limit::{LoadStep, Records};
@@ -19,81 +19,50 @@ const GENERATOR_RULES: [&str; 9] = [
     "link",
 ];
 
-/// The records of a run in windows of equal length; what lies before and after them is ignored.
-pub struct Windows {
-    first: u32,
-    length: u32,
-    windows: Vec<Records>,
+/// The records of the measured part of a run; what lies before and after it is ignored.
+pub struct Window {
+    seconds: u32,
+    records: Records,
     recording: Recording,
 }
 
-impl Windows {
-    /// One window, from second `first` on.
+impl Window {
+    /// So many seconds, from second `first` on.
     ///
     /// # Errors
     /// There can be no temporary file.
-    pub fn one(first: u32, length: u32) -> std::io::Result<Windows> {
-        Windows::of(first, length, vec![Records::new(first, length.max(1))])
-    }
-
-    /// `count` windows of `length` seconds each, the first of which begins at second `first`.
-    ///
-    /// # Errors
-    /// There can be no temporary file.
-    pub fn many(first: u32, length: u32, count: u32) -> std::io::Result<Windows> {
-        let starts = (0..count).map(|at| first.saturating_add(at.saturating_mul(length)));
-        let windows = starts.map(|start| Records::ungrouped(start, length.max(1))).collect();
-        Windows::of(first, length, windows)
-    }
-
-    fn of(first: u32, length: u32, windows: Vec<Records>) -> std::io::Result<Windows> {
-        Ok(Windows { first, length: length.max(1), windows, recording: Recording::unnamed()? })
+    pub fn new(first: u32, seconds: u32) -> std::io::Result<Window> {
+        let seconds = seconds.max(1);
+        let records = Records::new(first, seconds);
+        Ok(Window { seconds, records, recording: Recording::unnamed()? })
     }
 
     /// Adds a worker's slice.
     pub fn add(&mut self, slice: &Slice) {
-        let mut is_new = false;
-        // Each window learns the names in it.
-        self.windows.iter_mut().for_each(|window| is_new |= window.add(slice));
-        if is_new {
+        if self.records.add(slice) {
             self.recording.append(slice);
         }
     }
 
-    /// How many windows are over when the seconds before this one are.
-    pub fn complete(&self, second: u32) -> usize {
-        let complete = second.saturating_sub(self.first) / self.length;
-        self.windows.len().min(complete as usize)
-    }
-
-    /// The results, one step per window; `arrivals` as in [`Records::step`].
+    /// The result; `arrivals` as in [`Records::step`].
     ///
     /// # Errors
     /// The recording cannot be read.
-    pub fn steps(
+    pub fn step(
         &mut self,
         level: f64,
         arrivals: Option<f64>,
         requirements: &[Threshold],
         host: &HostMetrics,
-    ) -> std::io::Result<Vec<LoadStep>> {
-        let all = self.windows.iter().map(|window| window.all().series());
-        let mut series: Vec<SeriesBuilder> = all.collect();
-        let (first, length) = (self.first, self.length);
-        self.recording.replay(|slice| {
-            let at = slice.second.checked_sub(first).map(|after| (after / length) as usize);
-            if let Some(series) = at.and_then(|at| series.get_mut(at)) {
-                series.add(slice);
-            }
-        })?;
-        let step = |(window, series): (&Records, SeriesBuilder)| {
-            let step = window.step(level, arrivals, requirements);
-            let reasons = reasons(window, series, f64::from(length), host, requirements);
-            let full = reasons.iter().find(|reason| reason.rule == "machine_full");
-            let machine_full = full.map(|reason| reason.observed.clone());
-            LoadStep { generator: by_generator(reasons), machine_full, ..step }
-        };
-        Ok(self.windows.iter().zip(series).map(step).collect())
+    ) -> std::io::Result<LoadStep> {
+        let mut series = self.records.all().series();
+        self.recording.replay(|slice| series.add(slice))?;
+        let step = self.records.step(level, arrivals, requirements);
+        let elapsed_s = f64::from(self.seconds);
+        let reasons = reasons(&self.records, series, elapsed_s, host, requirements);
+        let full = reasons.iter().find(|reason| reason.rule == "machine_full");
+        let machine_full = full.map(|reason| reason.observed.clone());
+        Ok(LoadStep { generator: by_generator(reasons), machine_full, ..step })
     }
 }
 
@@ -141,7 +110,7 @@ mod tests {
     /// Why the generator may have been the bottleneck of a step of ten seconds, each with a hundred requests of these
     /// latencies in turn, in µs. So many of a hundred are sent late by so many µs.
     fn generator(latencies: [u64; 2], late: u64, by_us: u64, requirement: &str) -> Vec<String> {
-        let mut windows = Windows::one(0, 10).expect("a temporary file");
+        let mut window = Window::new(0, 10).expect("a temporary file");
         for second in 0..10 {
             let mut slice = Slice::new(0, second);
             if second == 0 {
@@ -155,11 +124,11 @@ mod tests {
                 let sample = Sample { corrected_latency_ns, ..Sample::ok(latency) };
                 slice.record(NameId(0), &sample);
             }
-            windows.add(&slice);
+            window.add(&slice);
         }
         let asked = [Threshold::parse(requirement).expect("a threshold")];
-        let steps = windows.steps(100.0, None, &asked, &HostMetrics::default());
-        steps.expect("readable").pop().expect("one window").generator
+        let step = window.step(100.0, None, &asked, &HostMetrics::default());
+        step.expect("readable").generator
     }
 
     #[test]

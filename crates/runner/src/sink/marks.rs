@@ -2,8 +2,8 @@
 
 use squall_report::Mark;
 
-use crate::handle::Phase;
-use crate::sink::EventKind;
+use super::event::EventKind;
+use crate::phase::Phase;
 
 /// Most marks of a run; those that come first.
 const MAX_MARKS: usize = 500;

@@ -4,8 +4,8 @@
 use squall_engine::RunOptions;
 use squall_plan::model::{Load, Plan, Stage};
 
-use super::{Available, Demand};
-use crate::host_sampler;
+use crate::available::{Available, available};
+use crate::capacity::Demand;
 
 /// CPU time that each request takes at least, in µs, on any machine: the cheapest measured took 4 (docs/develop/benchmarks.md).
 /// What a request of this plan takes is known to nobody here.
@@ -24,7 +24,7 @@ pub(crate) struct Headroom {
 impl Headroom {
     /// For a run by these workers, which talks to so many hosts; `builtin`: the built-in target is one.
     pub(crate) fn new(workers: &RunOptions, hosts: usize, builtin: bool) -> Headroom {
-        Headroom::of(host_sampler::available(), workers, hosts, builtin)
+        Headroom::of(available(), workers, hosts, builtin)
     }
 
     fn of(has: Available, workers: &RunOptions, hosts: usize, builtin: bool) -> Headroom {
@@ -72,8 +72,8 @@ fn arrivals(plan: &Plan) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{HAS, workers_of};
     use super::*;
+    use crate::capacity::tests::{HAS, workers_of};
 
     fn plan(load: &str) -> Plan {
         let text = format!(
