@@ -84,7 +84,7 @@ pub use mask::{
 };
 pub use options::Options;
 pub use overrides::LoadOverrides;
-pub use plans::{load, load_str, load_text};
+pub use plans::{import, load, load_str};
 pub use run::{FinishedRun, run};
 pub use sections::{PhaseEnd, PhaseReport};
 pub use sink::{
@@ -92,4 +92,5 @@ pub use sink::{
     RequestLog, Row, Sampled, Samples, Second, SeenExchange, Sink, SinkReport, Start, Told,
     Trouble, Wanted, WantedExchanges, give_way,
 };
+pub use squall_front::{PlanText, Values};
 pub use trial::{Tried, TryFailures, try_plan};
