@@ -10,23 +10,20 @@ use squall_runner::Checked;
 
 use crate::args::Check;
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::{jmeter, out, plans};
+use crate::{out, plans};
 
 /// Most columns of a data source that are named.
 const MAX_COLUMNS: usize = 12;
 
 /// Checks a plan; sends nothing.
 pub fn command(args: &Check) -> CommandResult {
-    let loaded = match jmeter::is_plan(&args.plan) {
-        true => {
-            let plan = jmeter::read(&args.plan, &args.variables)?;
-            let (tree, loaded) = (plan.tree(), plan.load());
-            let secrets = loaded.as_ref().map(|own| own.plan.secrets()).unwrap_or_default();
-            out::print(&secrets.mask(&tree));
-            loaded?
-        }
-        false => plans::load(&args.plan, &args.variables)?,
-    };
+    let (plan, values) = (plans::text(&args.plan)?, plans::values(&args.variables)?);
+    let loaded = squall_runner::import(&plan, &values);
+    if let Some(outline) = squall_front::outline(&plan, &values) {
+        let secrets = loaded.as_ref().map(|own| own.plan.secrets()).unwrap_or_default();
+        out::print(&secrets.mask(&outline));
+    }
+    let loaded = loaded?;
     let options = args.variables.options();
     let checked = squall_runner::check(&loaded, &options)?;
     checked.warnings.iter().for_each(|warning| out::message(warning));

@@ -6,13 +6,12 @@ mod as_jmeter;
 mod baseline;
 mod check;
 mod compare;
+mod convert;
 mod doctor;
 mod exit;
 mod files;
-mod foreign;
 mod history;
 mod init;
-mod jmeter;
 mod labels;
 mod limit;
 mod one_line;
@@ -59,7 +58,7 @@ fn main() -> ExitCode {
         Some(Command::Try(args)) => try_plan::command(&args),
         Some(Command::Check(check)) => check::command(&check),
         Some(Command::Init(args)) => init::command(&args),
-        Some(Command::Convert(convert)) => jmeter::convert(&convert),
+        Some(Command::Convert(convert)) => convert::command(&convert),
         Some(Command::Jmeter(line)) => as_jmeter::command(&line),
         Some(Command::Doctor(doctor)) => doctor::command(&doctor),
         Some(Command::Schema(schema)) if schema.run => check::run_schema(),

@@ -6,7 +6,7 @@ use std::fmt;
 
 use crate::elements::{Role, Support, guessed_role};
 use crate::functions;
-use crate::properties::{Properties, PropertyValue};
+use crate::properties::Properties;
 use crate::text::Text;
 use crate::translate::Obstacle;
 use crate::tree::{Element, ElementId, Tree};
@@ -35,6 +35,30 @@ pub struct Entry {
     pub fate: Fate,
     /// Functions of JMeter that its texts call, with their underscores. Empty for one that takes no part.
     pub functions: BTreeSet<&'static str>,
+}
+
+impl Entry {
+    /// Its place in the tree with its kind, as messages have it.
+    pub fn place(&self) -> String {
+        format!("{} ({})", self.path, self.kind)
+    }
+}
+
+/// Why a plan does not run whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason {
+    /// The element; `None`: the plan as a whole.
+    pub element: Option<ElementId>,
+    /// Its place in the tree.
+    pub place: String,
+    /// What of it has no equal.
+    pub what: String,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.what)
+    }
 }
 
 /// What becomes of an element.
@@ -111,25 +135,36 @@ fn fate(element: &Element) -> Fate {
 /// The functions that texts of these properties call.
 fn called(properties: &Properties) -> BTreeSet<&'static str> {
     let mut found = BTreeSet::new();
-    for property in properties.iter() {
-        of_value(&property.value, &mut found);
-    }
+    properties.each_text(&mut |text| {
+        // In what cannot be split nothing is replaced, and nothing is called.
+        let text = Text::parse(text, &functions::is_function).unwrap_or_default();
+        found.extend(text.calls().into_iter().filter_map(|call| functions::find(&call.name)));
+    });
     found
 }
 
-fn of_value(value: &PropertyValue, found: &mut BTreeSet<&'static str>) {
-    match value {
-        // In what cannot be split nothing is replaced, and nothing is called.
-        PropertyValue::Text(text) => {
+/// The properties that a plan asks for, disabled elements included: in functions, and in scripts.
+pub fn asked_properties(tree: &Tree) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for (_, element) in tree.iter() {
+        element.properties.each_text(&mut |text| {
+            for call in ["props.get(", "props.getProperty(", "JMeterUtils.getProperty("] {
+                let behind = text.split(call).skip(1).map(str::trim_start);
+                let names = behind
+                    .filter_map(|own| own.strip_prefix(['"', '\''])?.split(['"', '\'']).next());
+                found.extend(names.map(str::to_owned));
+            }
+            if !text.contains("${__") {
+                return;
+            }
             let text = Text::parse(text, &functions::is_function).unwrap_or_default();
-            found.extend(text.calls().into_iter().filter_map(|call| functions::find(&call.name)));
-        }
-        PropertyValue::Element { properties, .. } => found.append(&mut called(properties)),
-        PropertyValue::List(items) => {
-            items.iter().for_each(|item| of_value(&item.value, found));
-        }
-        PropertyValue::Fields(_) => {}
+            let calls = text.calls().into_iter();
+            let calls = calls.filter(|call| matches!(call.name.as_str(), "__P" | "__property"));
+            let names = calls.filter_map(|call| call.parameters.first()?.as_literal());
+            found.extend(names.map(|name| name.trim().to_owned()));
+        });
     }
+    found
 }
 
 impl Inventory {
@@ -138,15 +173,18 @@ impl Inventory {
         self.entries.iter().filter(|entry| entry.fate.stops_the_plan())
     }
 
-    /// Why the plan does not run whole: a line for each reason, with the element's place in the tree.
-    pub fn reasons(&self) -> Vec<String> {
+    /// Why the plan does not run whole.
+    pub fn reasons(&self) -> Vec<Reason> {
         let of_entry = |entry: &Entry| {
-            let Entry { path, kind, fate, .. } = entry;
-            let line = |what: &str| format!("{path} ({kind}): {what}");
-            match fate {
-                Fate::Lacks(lacks) => lacks.iter().map(|what| line(what)).collect(),
-                Fate::Unknown => vec![line("nothing is known of this element")],
-                _ => vec![line("this element is not supported")],
+            let reason = |what: &str| Reason {
+                element: Some(entry.id),
+                place: entry.place(),
+                what: what.to_owned(),
+            };
+            match &entry.fate {
+                Fate::Lacks(lacks) => lacks.iter().map(|what| reason(what)).collect(),
+                Fate::Unknown => vec![reason("nothing is known of this element")],
+                _ => vec![reason("this element is not supported")],
             }
         };
         self.obstacles().flat_map(of_entry).collect()
@@ -212,7 +250,9 @@ mod tests {
         assert_eq!(fates[1..], [&Ignored, &Unknown, &Disabled, &Disabled, &Ignored]);
         assert!(!found.is_whole());
         let reason = "users > brew (com.example.Teapot): nothing is known of this element";
-        assert_eq!(found.reasons(), [reason]);
+        let reasons = found.reasons();
+        assert_eq!(reasons.iter().map(Reason::to_string).collect::<Vec<_>>(), [reason]);
+        assert_eq!(reasons[0].element, Some(found.entries[2].id));
         assert!(found.to_string().contains("unknown     com.example.Teapot \"brew\"\n"));
     }
 

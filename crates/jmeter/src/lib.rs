@@ -24,7 +24,7 @@ mod xml;
 
 pub use constants::Constants;
 pub use error::ReadError;
-pub use inventory::{Inventory, inventory};
+pub use inventory::{Inventory, Reason, asked_properties, inventory};
 pub use machine::Machine;
 pub use properties::{Properties, Property, PropertyValue};
 pub use properties_file::parse_properties;

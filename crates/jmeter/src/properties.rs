@@ -46,9 +46,24 @@ impl PropertyValue {
             PropertyValue::Fields(_) => false,
         }
     }
+
+    /// Shows all texts in it.
+    pub(crate) fn each_text<'p>(&'p self, show: &mut dyn FnMut(&'p str)) {
+        match self {
+            PropertyValue::Text(text) => show(text),
+            PropertyValue::Element { properties, .. } => properties.each_text(show),
+            PropertyValue::List(items) => items.iter().for_each(|own| own.value.each_text(show)),
+            PropertyValue::Fields(_) => {}
+        }
+    }
 }
 
 impl Properties {
+    /// Shows the texts of all of them.
+    pub(crate) fn each_text<'p>(&'p self, show: &mut dyn FnMut(&'p str)) {
+        self.0.iter().for_each(|own| own.value.each_text(show));
+    }
+
     /// Whether a text stands in one of them.
     pub(crate) fn mention(&self, text: &str) -> bool {
         self.0.iter().any(|own| own.value.mentions(text))

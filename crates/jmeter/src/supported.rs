@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::inventory::{Inventory, inventory};
+use crate::inventory::{Inventory, Reason, inventory};
 use crate::translate::{Translation, TranslationContext, translate};
 use crate::tree::{ElementId, Tree};
 
@@ -11,11 +11,10 @@ use crate::tree::{ElementId, Tree};
 pub struct Supported {
     /// What is left of it, translated.
     pub translation: Translation,
-    /// What was left out, and why: a line for each reason, with the element's place in the tree. What is below such an
-    /// element is left out with it.
-    pub left_out: Vec<String>,
+    /// What was left out, and why. What is below such an element is left out with it.
+    pub left_out: Vec<Reason>,
     /// What cannot be left out; none if the rest can be run.
-    pub remaining: Vec<String>,
+    pub remaining: Vec<Reason>,
 }
 
 /// Translates a plan without its elements that are not supported, or of which something is not. Taking one out may show
@@ -41,8 +40,8 @@ pub fn translate_supported(tree: &Tree, given: &TranslationContext) -> Supported
             if let Some(root) = tree.roots.first().filter(|_| translation.is_idle)
                 && !left_out.is_empty()
             {
-                let name = tree.path(*root);
-                remaining.push(format!("{name}: nothing is left that sends anything"));
+                let what = "nothing is left that sends anything".to_owned();
+                remaining.push(Reason { element: None, place: tree.path(*root), what });
             }
             return Supported { translation, left_out, remaining };
         }
@@ -52,7 +51,7 @@ pub fn translate_supported(tree: &Tree, given: &TranslationContext) -> Supported
 }
 
 /// The reasons of some elements.
-fn of(found: &Inventory, wanted: &dyn Fn(ElementId) -> bool) -> Vec<String> {
+fn of(found: &Inventory, wanted: &dyn Fn(ElementId) -> bool) -> Vec<Reason> {
     let entries = found.entries.iter().filter(|entry| wanted(entry.id)).cloned().collect();
     Inventory { entries }.reasons()
 }
@@ -84,8 +83,9 @@ mod tests {
                </IfController><hashTree><com.example.Teapot testname="inner"/><hashTree/></hashTree>
                {REQUEST}<hashTree><com.example.Teapot testname="brew"/><hashTree/></hashTree>"#
         ));
-        assert_eq!(made.remaining, [] as [&str; 0]);
-        let [of_if, brew] = made.left_out.as_slice() else { panic!("{:?}", made.left_out) };
+        assert_eq!(made.remaining, []);
+        let left_out: Vec<String> = made.left_out.iter().map(Reason::to_string).collect();
+        let [of_if, brew] = left_out.as_slice() else { panic!("{left_out:?}") };
         assert!(of_if.starts_with("plan > users > if (If Controller): "), "{of_if}");
         let reason =
             "plan > users > home > brew (com.example.Teapot): nothing is known of this element";
@@ -98,7 +98,8 @@ mod tests {
     fn a_plan_of_which_nothing_is_left_says_why() {
         let made = supported(r#"<com.example.Teapot testname="brew"/><hashTree/>"#);
         assert_eq!(made.left_out.len(), 1);
-        assert_eq!(made.remaining, ["plan: nothing is left that sends anything"]);
+        let remaining: Vec<String> = made.remaining.iter().map(Reason::to_string).collect();
+        assert_eq!(remaining, ["plan: nothing is left that sends anything"]);
     }
 
     #[test]

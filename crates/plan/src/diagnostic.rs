@@ -1,5 +1,6 @@
 //! What is wrong with a plan, and how it is shown: the place, the line, what to do.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -62,6 +63,8 @@ struct Source {
     text: String,
     /// Where each line begins, in bytes.
     lines: Vec<usize>,
+    /// What stands at a line and a column, where that is named and no line is quoted.
+    elements: BTreeMap<(u32, u32), String>,
     /// What its own words call a secret, once somebody is shown a part of it.
     hidden: OnceLock<Hidden>,
 }
@@ -77,8 +80,21 @@ impl Sources {
         let text: String = text.into();
         let begins = text.match_indices('\n').map(|(at, _)| at + 1);
         let lines = std::iter::once(0).chain(begins).collect();
-        self.files.push(Source { name: name.into(), text, lines, hidden: OnceLock::new() });
+        let (name, elements, hidden) = (name.into(), BTreeMap::new(), OnceLock::new());
+        self.files.push(Source { name, text, lines, elements, hidden });
         (self.files.len() - 1) as u16
+    }
+
+    /// Adds a file whose elements people know by their names: a diagnostic at the place of one names it, and quotes no line.
+    pub fn add_named(
+        &mut self,
+        name: impl Into<String>,
+        elements: impl Iterator<Item = (Span, String)>,
+    ) -> u16 {
+        let file = self.add(name, "");
+        self.files[usize::from(file)].elements =
+            elements.map(|(place, name)| ((place.line, place.column), name)).collect();
+        file
     }
 
     /// Keeps secrets out of all diagnostics.
@@ -124,8 +140,11 @@ impl Sources {
         let message = masked(&diagnostic.message);
         // Writing to a String cannot fail.
         if let Some(source) = source {
-            let _ = writeln!(out, "{}:{line}:{column}: {severity}: {message}", source.name);
-            if let Some(quoted) = source.line(line) {
+            let element = source.elements.get(&(line, column));
+            let element = element.map(|name| masked(name) + ": ").unwrap_or_default();
+            let _ =
+                writeln!(out, "{}:{line}:{column}: {severity}: {element}{message}", source.name);
+            if let Some(quoted) = source.line(line).filter(|_| source.elements.is_empty()) {
                 let mut hits = hits(quoted);
                 hits.extend(source.hidden().in_line(line as usize - 1));
                 quote(&mut out, line, column, quoted, &hits);

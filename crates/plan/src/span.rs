@@ -14,6 +14,16 @@ pub struct Span {
 }
 
 impl Span {
+    /// Whether it is a place in a file, and not nowhere.
+    pub fn is_known(self) -> bool {
+        self.line > 0
+    }
+
+    /// This place, or another if it is nowhere.
+    pub fn or(self, other: Span) -> Span {
+        if self.is_known() { self } else { other }
+    }
+
     /// A place so many characters later on the same line.
     pub fn later(self, characters: usize) -> Span {
         Span { column: self.column + characters as u32, ..self }

@@ -93,7 +93,7 @@ pub use monitor::{Monitor, Sampled as MonitorSample};
 pub use options::Options;
 pub use overrides::LoadOverrides;
 pub use phase::Phase;
-pub use plans::{load, load_str, load_text};
+pub use plans::{import, load, load_str};
 pub use run::{FinishedRun, RunParts, run, run_with};
 pub use sections::{PhaseEnd, PhaseReport};
 pub use sink::{
@@ -101,4 +101,5 @@ pub use sink::{
     RequestLog, Row, Sampled, Samples, Second, SeenExchange, Sink, SinkReport, Start, Told,
     Trouble, Wanted, WantedExchanges, give_way,
 };
+pub use squall_front::{PlanText, Values};
 pub use trial::{Tried, TryFailures, try_plan};

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use squall_analysis::Threshold;
 use squall_engine::{CompileOptions, Judged, Program, Section, Subjects};
+use squall_front::{ImportError, PlanText, Values};
 use squall_plan::diagnostic::{Diagnostic, Sources};
 use squall_plan::model::{self, AddressSelect, Load, Plan, SampleForm};
 use squall_plan::span::{Span, Spanned};
-use squall_plan::vars::LoadOptions;
 use squall_plan::yaml::{self, Loaded, PlanErrors};
 use squall_report::{NO_PARQUET, WRITES_PARQUET};
 use squall_wire::{
@@ -20,12 +20,23 @@ use squall_wire::{
 use crate::error::Error;
 use crate::{host_monitor, proc, source_addresses, tls_files};
 
-/// Reads a plan from its file.
+/// Reads a plan from its file, in YAML or as JMeter saves it: which of them its content says.
 ///
 /// # Errors
-/// It is no good plan, with the places.
-pub fn load(path: &Path, values: &LoadOptions) -> Result<Loaded, Error> {
-    yaml::load(path, values).map_err(|failure| told(&failure))
+/// It is no plan, or no good one, with the places.
+pub fn load(path: &Path, values: &Values) -> Result<Loaded, Error> {
+    import(&PlanText::read(path).map_err(Error::input)?, values)
+}
+
+/// Makes a plan of a text, as [`load`] does of a file's.
+///
+/// # Errors
+/// It is no plan, or no good one, with the places.
+pub fn import(plan: &PlanText, values: &Values) -> Result<Loaded, Error> {
+    squall_front::import(plan, values).map_err(|error| match error {
+        ImportError::Plan(failure) => told(&failure),
+        ImportError::Refused(why) => Error::input(why),
+    })
 }
 
 /// What is said of a plan that could not be read as a whole.
@@ -58,25 +69,13 @@ fn all_errors(failure: &PlanErrors) -> Vec<Diagnostic> {
     found
 }
 
-/// Reads a plan from a text; `name` stands for it in messages, and paths in it are relative to the current folder.
+/// Makes a plan of a text; `name` stands for it in messages, and paths in it are relative to the current folder.
 ///
 /// # Errors
-/// It is no good plan, with the places.
+/// It is no plan, or no good one, with the places.
 pub fn load_str(name: &str, text: &str) -> Result<Loaded, Error> {
-    load_text(name, text, Path::new(""), &LoadOptions::default())
-}
-
-/// Reads a plan from a text, as [`load_str`] does, with values for its variables; paths in it are relative to `folder`.
-///
-/// # Errors
-/// It is no good plan, with the places.
-pub fn load_text(
-    name: &str,
-    text: &str,
-    folder: &Path,
-    values: &LoadOptions,
-) -> Result<Loaded, Error> {
-    yaml::load_str(name, text, folder, values).map_err(|failure| told(&failure))
+    let (name, text) = (name.to_owned(), text.to_owned());
+    import(&PlanText { name, text, folder: PathBuf::new() }, &Values::default())
 }
 
 /// The programs of a plan's setup, load and teardown.

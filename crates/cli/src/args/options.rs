@@ -166,19 +166,16 @@ impl Output {
 /// Values for a plan's variables.
 #[derive(Debug, Args, Clone, Default)]
 pub struct Variables {
-    /// Set a variable; may be given more than once.
-    #[arg(long, value_name = "NAME=VALUE")]
+    /// Set a variable, or a property of a JMeter plan; may be given more than once.
+    #[arg(short = 'J', long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// Set a JMeter property, for a JMeter plan; may be given more than once.
-    #[arg(short = 'J', value_name = "NAME=VALUE")]
-    pub property: Vec<String>,
-    /// Read JMeter properties from a file, like its own `-q`; those given with `-J` take precedence. May be given more than once.
+    /// Read variables or properties from a file as JMeter's own `-q` does; `--set` takes precedence. May be given more than once.
     #[arg(long, value_name = "FILE")]
     pub properties: Vec<PathBuf>,
     /// Leave out what is not supported in a JMeter plan, say what that is, and run the rest.
     #[arg(long)]
     pub skip_unsupported: bool,
-    /// Read variables from a file of NAME=VALUE lines; may be given more than once.
+    /// Read variables or properties from a file of NAME=VALUE lines; may be given more than once.
     #[arg(long, value_name = "FILE")]
     pub env_file: Vec<PathBuf>,
     /// Base URL to use instead of the plan's target, or `builtin`.

@@ -134,11 +134,11 @@ pub struct Init {
 
 #[derive(Debug, Args)]
 pub struct Convert {
-    /// The JMeter plan, a `.jmx` file.
+    /// The JMeter plan.
     pub plan: PathBuf,
     /// Set a JMeter property; may be given more than once.
-    #[arg(short = 'J', value_name = "NAME=VALUE")]
-    pub property: Vec<String>,
+    #[arg(short = 'J', long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
     /// Read JMeter properties from a file, like its own `-q`; those given with `-J` take precedence. May be given more than once.
     #[arg(long, value_name = "FILE")]
     pub properties: Vec<PathBuf>,

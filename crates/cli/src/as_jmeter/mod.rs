@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use squall_report::{FeedReport, FileKind, Finished, SampleFormat};
-use squall_runner::{FinishedRun, Handle, Options, PhaseReport, Samples, Sink};
+use squall_runner::{FinishedRun, Handle, Options, PhaseReport, Samples, Sink, Values};
 
 use self::log::Log;
 use self::summary::Summary;
@@ -19,7 +19,6 @@ use self::words::{Asked, Properties};
 use crate::args::Jmeter;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::files::{self, ResultFile};
-use crate::jmeter::{self, Given};
 use crate::{labels, out, plan_feeds, plan_samples, signals};
 
 /// How many seconds JMeter's summariser counts from one line to the next.
@@ -41,9 +40,13 @@ pub fn command(args: &Jmeter) -> CommandResult {
     look_at(&asked.plan, &properties, &shipped);
     prepare(&asked)?;
     let system = system(&asked)?;
-    let skips_unsupported = asked.skips_unsupported;
-    let given = Given { properties, system, skips_unsupported };
-    let loaded = jmeter::translated(&asked.plan, given)?.load()?;
+    let values = Values {
+        files: properties.into_iter().collect(),
+        system,
+        skips_unsupported: asked.skips_unsupported,
+        ..Values::default()
+    };
+    let loaded = squall_runner::load(&asked.plan, &values)?;
     let options = Options {
         command: words::shown(std::env::args(), &asked),
         labels: labels::of(&[], asked.plan.parent()),
@@ -131,9 +134,14 @@ fn unwritable(path: &Path, error: &std::io::Error) -> CommandError {
 fn of_home(asked: &Asked, name: &str) -> Result<BTreeMap<String, String>, CommandError> {
     let path = asked.home.as_ref().map(|home| home.join("bin").join(name));
     match path.filter(|path| path.is_file()) {
-        Some(path) => Ok(jmeter::properties_of(&path)?.into_iter().collect()),
+        Some(path) => Ok(properties_of(&path)?.into_iter().collect()),
         None => Ok(BTreeMap::new()),
     }
+}
+
+/// The properties in a file.
+fn properties_of(file: &Path) -> Result<Vec<(String, String)>, CommandError> {
+    squall_front::properties(file).map_err(CommandError::bad_input)
 }
 
 /// All properties: those that JMeter was shipped with, or of `-p` in their place, of `user.properties`, and what was typed,
@@ -148,11 +156,11 @@ fn properties(
     };
     let user = user_properties(asked);
     for file in asked.main_properties.iter().chain(user.iter()) {
-        all.extend(jmeter::properties_of(file)?);
+        all.extend(properties_of(file)?);
     }
     for properties in &asked.properties {
         match properties {
-            Properties::File(file) => all.extend(jmeter::properties_of(file)?),
+            Properties::File(file) => all.extend(properties_of(file)?),
             Properties::One(name, value) => {
                 all.insert(name.clone(), value.clone());
             }
@@ -178,7 +186,7 @@ fn user_properties(asked: &Asked) -> Option<PathBuf> {
 fn system(asked: &Asked) -> Result<BTreeMap<String, String>, CommandError> {
     let mut all = of_home(asked, "system.properties")?;
     for file in &asked.system_files {
-        all.extend(jmeter::properties_of(file)?);
+        all.extend(properties_of(file)?);
     }
     all.extend(asked.system.clone());
     Ok(all)

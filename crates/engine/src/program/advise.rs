@@ -25,7 +25,8 @@ pub fn advise(plan: &Plan, programs: &[&Program], judged: &[Judged<'_>]) -> Vec<
     let data = plan.data.iter().map(|data| ("the data source", &data.name));
     let mut found: Vec<Diagnostic> = vars
         .chain(data)
-        .filter(|(_, name)| !used(&name.value))
+        // What has no place no person wrote.
+        .filter(|(_, name)| name.span.is_known() && !used(&name.value))
         .map(|(what, name)| unused(what, &name.value, name.span))
         .collect();
     let rows: Vec<RowKey> = programs.iter().flat_map(|program| program.names.keys()).collect();

@@ -249,6 +249,17 @@ impl<'p> Compiler<'p> {
         (number.min(most) as usize).max(known - others) + others
     }
 
+    /// How many errors and warnings there are so far.
+    pub(super) fn reported(&self) -> (usize, usize) {
+        (self.errors.len(), self.warnings.len())
+    }
+
+    /// What was found since, and has no place of its own, stands here.
+    pub(super) fn place(&mut self, (errors, warnings): (usize, usize), span: Span) {
+        let found = self.errors[errors..].iter_mut().chain(&mut self.warnings[warnings..]);
+        found.for_each(|own| own.span = own.span.or(span));
+    }
+
     pub(super) fn error(&mut self, span: Span, message: String, help: &str) {
         self.errors.push(Diagnostic::error(span, message).with_help(help));
     }

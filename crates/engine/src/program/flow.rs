@@ -80,6 +80,12 @@ impl<'c, 'p> Lowering<'c, 'p> {
     }
 
     fn step(&mut self, step: &'p Step) {
+        let before = self.compiler.reported();
+        self.lay(step);
+        self.compiler.place(before, step.span);
+    }
+
+    fn lay(&mut self, step: &'p Step) {
         match &step.kind {
             StepKind::Request(request) => {
                 let around = self.compiler.put_on(&request.tags);

@@ -14,8 +14,8 @@ use crate::tree::ElementId;
 
 const PACKAGE: &str = "org.apache.jmeter.visualizers.backend.";
 
-/// The parameters of a listener.
-struct Parameters<'t>(&'t Translator<'t>, &'t Properties);
+/// The parameters of a listener, and where it stands.
+struct Parameters<'t>(&'t Translator<'t>, &'t Properties, Span);
 
 impl Parameters<'_> {
     /// The value of one, if it is there.
@@ -23,7 +23,7 @@ impl Parameters<'_> {
     /// # Errors
     /// It is not known before the run.
     fn get(&self, name: &str) -> Result<Option<String>, String> {
-        let Parameters(translator, properties) = self;
+        let Parameters(translator, properties, _) = self;
         // Of several of a name JMeter takes the first.
         let mut own = properties.arguments("arguments");
         let own = own.find(|own| own.text("Argument.name").is_some_and(|own| own == name));
@@ -52,7 +52,7 @@ impl Parameters<'_> {
             if TAGS_TAKEN_BY_JMETER.contains(&tag) {
                 return Err(format!("the tag `{tag}`, which its points have themselves"));
             }
-            tags.push((spanned(tag.to_owned()), value.trim().to_owned()));
+            tags.push((self.at(tag.to_owned()), value.trim().to_owned()));
         }
         Ok(tags)
     }
@@ -68,12 +68,13 @@ impl Parameters<'_> {
             percentiles.retain(|other| rounded(*other) != rounded(own));
             percentiles.push(own);
         }
-        Ok(percentiles.into_iter().map(spanned).collect())
+        Ok(percentiles.into_iter().map(|own| self.at(own)).collect())
     }
-}
 
-fn spanned<T>(value: T) -> Spanned<T> {
-    Spanned::new(value, Span::default())
+    /// A value that stands where the listener does.
+    fn at<T>(&self, value: T) -> Spanned<T> {
+        Spanned::new(value, self.2)
+    }
 }
 
 impl Translator<'_> {
@@ -117,7 +118,7 @@ impl Translator<'_> {
     fn feed(&self, id: ElementId, scenario: Option<&str>) -> Result<PlanFeed, String> {
         let properties = &self.tree.element(id).properties;
         let class = properties.text("classname").unwrap_or_default().trim();
-        let parameters = Parameters(self, properties);
+        let parameters = Parameters(self, properties, self.place(id));
         match class.strip_prefix(PACKAGE) {
             Some("influxdb.InfluxdbBackendListenerClient") => self.influxdb(&parameters, scenario),
             Some("graphite.GraphiteBackendListenerClient") => self.graphite(&parameters, scenario),
@@ -134,15 +135,15 @@ impl Translator<'_> {
             false => Some(regex(&own.get("samplersRegex")?.unwrap_or_default(), Subject::Line)?),
         };
         let layout = FeedLayout::JmeterInfluxdb(JmeterInfluxdb {
-            samples: samples(names, own.percentiles()?, scenario),
-            every: self.interval("backend_influxdb.send_interval"),
+            samples: samples(own, names, scenario)?,
+            every: self.interval("backend_influxdb.send_interval").map(|every| own.at(every)),
             application: own.given("application")?,
             measurement: own.given("measurement")?,
             title: own.get("testTitle")?,
             event_tags: own.given("eventTags")?,
         });
         let target = FeedTarget { token, ..target(FeedKind::Influxdb, url.trim())? };
-        Ok(PlanFeed { target: spanned(target), layout, tags: own.tags()? })
+        Ok(PlanFeed { target: own.at(target), layout, tags: own.tags()? })
     }
 
     fn graphite(&self, own: &Parameters<'_>, scenario: Option<&str>) -> Result<PlanFeed, String> {
@@ -162,18 +163,18 @@ impl Translator<'_> {
                 }
             };
         let layout = FeedLayout::JmeterGraphite(JmeterGraphite {
-            samples: samples(names, own.percentiles()?, scenario),
-            every: self.interval("backend_graphite.send_interval"),
+            samples: samples(own, names, scenario)?,
+            every: self.interval("backend_graphite.send_interval").map(|every| own.at(every)),
             prefix: own.get("rootMetricsPrefix")?,
         });
         let target = target(FeedKind::Graphite, &format!("{}:{port}", host.trim()))?;
-        Ok(PlanFeed { target: spanned(target), layout, tags: Vec::new() })
+        Ok(PlanFeed { target: own.at(target), layout, tags: Vec::new() })
     }
 
     /// The seconds that a property of JMeter gives from one point to the next.
-    fn interval(&self, property: &str) -> Option<Spanned<Duration>> {
+    fn interval(&self, property: &str) -> Option<Duration> {
         let seconds = self.constants.property_value(property)?.trim().parse().ok()?;
-        (seconds > 0).then(|| spanned(Duration::from_secs(seconds)))
+        (seconds > 0).then(|| Duration::from_secs(seconds))
     }
 }
 
@@ -196,10 +197,11 @@ fn sender(own: &Parameters<'_>, name: &str, known: &str) -> Result<(), String> {
 }
 
 fn samples(
+    own: &Parameters<'_>,
     names: Option<String>,
-    percentiles: Vec<Spanned<f64>>,
     scenario: Option<&str>,
-) -> JmeterSamples {
-    let scenarios = scenario.map(|name| spanned(name.to_owned())).into_iter().collect();
-    JmeterSamples { names: names.map(spanned), percentiles, scenarios }
+) -> Result<JmeterSamples, String> {
+    let scenarios = scenario.map(|name| own.at(name.to_owned())).into_iter().collect();
+    let (names, percentiles) = (names.map(|names| own.at(names)), own.percentiles()?);
+    Ok(JmeterSamples { names, percentiles, scenarios })
 }

@@ -25,7 +25,7 @@ fn both(one: &str, other: &str) -> String {
 
 impl Translator<'_> {
     /// Branches of which one is done in each pass, or all in another order.
-    pub(super) fn branches(&self, id: ElementId, gathered: &mut Gathered) -> Vec<StepKind> {
+    pub(super) fn branches(&self, id: ElementId, gathered: &mut Gathered) -> Vec<Step> {
         let class = self.class(id);
         if class == "SwitchController" {
             let children = self.children(id, gathered);
@@ -70,19 +70,21 @@ impl Translator<'_> {
             && !branches.is_empty()
             && (!is_plain || is_shifted && !is_random)
         {
-            return self.one_that_runs(id, (&conditions, is_shifted), branches);
+            let steps = self.one_that_runs(id, (&conditions, is_shifted), branches);
+            return self.steps_of(id, steps);
         }
         branches.retain(|steps| !steps.is_empty());
         if branches.is_empty() {
             return Vec::new();
         }
-        vec![match class {
+        let kind = match class {
             "RandomController" => StepKind::Choose(
                 branches.into_iter().map(|steps| Choice { weight: 1.0, steps }).collect(),
             ),
             "InterleaveControl" => StepKind::RoundRobin(branches),
             _ => StepKind::Shuffle(branches),
-        }]
+        };
+        self.steps_of(id, [kind])
     }
 
     /// One of several branches, of those that do something in this pass: any, or the next in turn.
@@ -205,7 +207,7 @@ impl Translator<'_> {
             runs_if.filter(|condition| condition == ALWAYS)?;
             units.extend(self.units(id, child, gathered)?);
         }
-        let start: Vec<Step> = self.iteration_start(id).into_iter().map(step).collect();
+        let start = self.steps_of(id, self.iteration_start(id));
         if let Some(first) = units.first_mut() {
             first.splice(0..0, start);
         }
@@ -256,7 +258,7 @@ impl Translator<'_> {
         id: ElementId,
         children: Vec<(ElementId, Vec<Step>)>,
         may_set: bool,
-    ) -> Vec<StepKind> {
+    ) -> Vec<Step> {
         let reader = self.read(id);
         let value = || self.pieces(id, reader.source("SwitchController.value"));
         let (value, mut steps) =
@@ -276,8 +278,7 @@ impl Translator<'_> {
             };
             let chosen = chosen.filter(|chosen| *chosen < children.len());
             let chosen = chosen.map(|chosen| children.swap_remove(chosen)).unwrap_or_default();
-            steps.extend(chosen.into_iter().map(|step| step.kind));
-            return steps;
+            return self.steps_of(id, steps).into_iter().chain(chosen).collect();
         }
         let hidden = |purpose| self.names.hidden_of(purpose, id, 0);
         let (text, place) = (hidden("switch"), hidden("branch"));
@@ -300,7 +301,7 @@ impl Translator<'_> {
         steps.push(StepKind::Set(vec![(name, Json::Map(places))]));
         steps.push(self.set(id, &place, &choice));
         steps.extend(self.chosen(id, &place, children));
-        steps
+        self.steps_of(id, steps)
     }
 
     /// The branch whose number a variable holds. One after the other is asked for, so that there may be more of them than

@@ -24,9 +24,9 @@ pub(super) const PLAIN: [&str; 5] = [
 impl Translator<'_> {
     /// What is directly below a group or a controller, as steps.
     pub(super) fn steps(&self, around: ElementId, gathered: &mut Gathered) -> Vec<Step> {
-        let start = self.iteration_start(around).into_iter().map(step);
-        let children = self.children(around, gathered);
-        start.chain(children.into_iter().flat_map(|(_, steps)| steps)).collect()
+        let mut steps = self.steps_of(around, self.iteration_start(around));
+        steps.extend(self.children(around, gathered).into_iter().flat_map(|(_, steps)| steps));
+        steps
     }
 
     /// The samplers and controllers directly below an element, each with its steps.
@@ -46,18 +46,17 @@ impl Translator<'_> {
         child: ElementId,
         gathered: &mut Gathered,
     ) -> Option<Vec<Step>> {
-        let kinds = match self.role(child) {
-            Some(Role::Sampler) => self.sampler(child, gathered),
-            Some(Role::Controller) => self.controller(child, gathered),
+        match self.role(child) {
+            Some(Role::Sampler) => Some(self.steps_of(child, self.sampler(child, gathered))),
+            Some(Role::Controller) => Some(self.controller(child, gathered)),
             // A fragment does nothing where it stands, but in the place of a module.
             _ if self.class(child) == "TestFragmentController"
                 && self.class(around) == "ModuleController" =>
             {
-                self.controller(child, gathered)
+                Some(self.controller(child, gathered))
             }
-            _ => return None,
-        };
-        Some(kinds.into_iter().map(step).collect())
+            _ => None,
+        }
     }
 
     /// A sampler with the waits before it; only if all conditions hold that are looked at before each.
@@ -122,31 +121,32 @@ impl Translator<'_> {
     }
 
     /// A controller: what is in it, or steps that have that in them.
-    fn controller(&self, id: ElementId, gathered: &mut Gathered) -> Vec<StepKind> {
+    fn controller(&self, id: ElementId, gathered: &mut Gathered) -> Vec<Step> {
         let class = self.class(id);
         match class {
             "IfController" => return self.if_controller(id, gathered),
-            "RunTime" => return self.runtime(id, gathered),
+            "RunTime" => return self.steps_of(id, self.runtime(id, gathered)),
             "RandomController"
             | "InterleaveControl"
             | "RandomOrderController"
             | "SwitchController" => {
-                let start = self.iteration_start(id).into_iter();
-                return start.chain(self.branches(id, gathered)).collect();
+                let mut steps = self.steps_of(id, self.iteration_start(id));
+                steps.extend(self.branches(id, gathered));
+                return steps;
             }
             "com.blazemeter.jmeter.controller.ParallelSampler" => {
                 let start = self.iteration_start(id).into_iter();
-                return start.chain(self.parallel(id, gathered)).collect();
+                return self.steps_of(id, start.chain(self.parallel(id, gathered)));
             }
             _ => {}
         }
         let inner = self.steps(id, gathered);
-        match class {
+        let kinds = match class {
             _ if PLAIN.contains(&class) => {
                 let reader = self.read(id);
                 reader.pass(&["ModuleController.node_path", "IncludeController.includepath"]);
                 reader.finish();
-                inner.into_iter().map(|step| step.kind).collect()
+                return inner;
             }
             "LoopController" | "WhileController" | "ForeachController" => {
                 let inner = self.counted_pass(id, inner);
@@ -160,13 +160,14 @@ impl Translator<'_> {
             "TransactionController" => vec![self.transaction(id, inner)],
             "OnceOnlyController" => self.once(id, inner).into_iter().collect(),
             "ThroughputController" => self.throughput(id, inner).into_iter().collect(),
-            "CriticalSectionController" => self.critical_section(id, inner),
+            "CriticalSectionController" => return self.critical_section(id, inner),
             // The inventory says that it is not supported; what is in it was looked at.
             _ => Vec::new(),
-        }
+        };
+        self.steps_of(id, kinds)
     }
 
-    fn if_controller(&self, id: ElementId, gathered: &mut Gathered) -> Vec<StepKind> {
+    fn if_controller(&self, id: ElementId, gathered: &mut Gathered) -> Vec<Step> {
         let reader = self.read(id);
         let condition = reader.source("IfController.condition");
         let is_expression = reader.flag("IfController.useExpression", false);
@@ -189,7 +190,7 @@ impl Translator<'_> {
         if !for_all {
             let inner = self.steps(id, gathered);
             before.extend(self.only_if(id, &condition, inner));
-            return before;
+            return self.steps_of(id, before);
         }
         if let Some(looping) = self.below(id, &["WhileController", "RunTime"]) {
             self.obstacle(looping, "a loop in a condition that is evaluated for all children");
@@ -197,7 +198,7 @@ impl Translator<'_> {
         gathered.guards.push(format!("({condition})"));
         let inner = self.steps(id, gathered);
         gathered.guards.pop();
-        inner.into_iter().map(|step| step.kind).collect()
+        inner
     }
 
     /// The first active controller of some classes below an element.
@@ -441,7 +442,7 @@ impl Translator<'_> {
     }
 
     /// One thread at a time over all groups: with one thread it holds nobody up.
-    fn critical_section(&self, id: ElementId, steps: Vec<Step>) -> Vec<StepKind> {
+    fn critical_section(&self, id: ElementId, steps: Vec<Step>) -> Vec<Step> {
         let reader = self.read(id);
         let lock = reader.source("CriticalSectionController.lockName");
         reader.finish();
@@ -453,13 +454,13 @@ impl Translator<'_> {
         let is_alone = self.threads_of(id) == Some(1) && !others.iter().any(same);
         // Without a name JMeter locks nothing, and says so in its log.
         if lock.is_empty() || steps.is_empty() || is_alone {
-            return steps.into_iter().map(|step| step.kind).collect();
+            return steps;
         }
         let parallel = "com.blazemeter.jmeter.controller.ParallelSampler";
         if self.tree.around(id).any(|around| self.class(around) == parallel) {
             self.obstacle(id, "flows of one thread that wait for each other");
         }
-        vec![StepKind::CriticalSection { name: self.template(id, lock), steps }]
+        self.steps_of(id, [StepKind::CriticalSection { name: self.template(id, lock), steps }])
     }
 
     /// An element's name.

@@ -283,7 +283,7 @@ impl Translator<'_> {
             charset,
         });
         let source = DataSource {
-            file: Spanned::new(file_of(&file, &self.folder), Span::default()),
+            file: Spanned::new(file_of(&file, &self.folder), self.place(id)),
             format,
             share,
             at_end: match (recycles, stops) {

@@ -373,11 +373,13 @@ impl Translator<'_> {
         from: Extractor,
         default: Json,
     ) -> Extract {
+        // These a response always has.
+        let is_there = matches!(from, Extractor::Body | Extractor::Head);
         Extract {
             variable: spanned(variable.to_owned()),
             from,
             which,
-            default: Some(default),
+            default: (!is_there).then_some(default),
             redirects: looks.redirects,
             resources: looks.resources,
             of: looks.of.clone(),

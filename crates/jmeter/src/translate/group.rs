@@ -68,8 +68,10 @@ impl Translator<'_> {
                         .map_or(&[] as &[String], Vec::as_slice),
                 };
                 let scenario = plan.scenarios.iter_mut().find(|own| own.name.value == *name);
-                let named = |name: &String| Spanned::new(name.clone(), Span::default());
-                scenario.into_iter().for_each(|own| own.after = before.iter().map(named).collect());
+                if let Some(own) = scenario {
+                    let named = |name: &String| Spanned::new(name.clone(), own.span);
+                    own.after = before.iter().map(named).collect();
+                }
             }
         }
     }
@@ -137,7 +139,9 @@ impl Translator<'_> {
         let mut steps = self.steps(id, &mut gathered);
         let start = self.stores(&gathered, &mut steps, same_user);
         steps.splice(0..0, start);
-        let steps = self.counted_iteration(id, steps);
+        let span = self.place(id);
+        let mut steps = self.counted_iteration(id, steps);
+        steps.iter_mut().for_each(|step| step.span = step.span.or(span));
         let nobody = match &load {
             Load::Closed(load) => load.users == Some(0) && load.stages.is_empty(),
             Load::Open(_) => false,
@@ -146,9 +150,10 @@ impl Translator<'_> {
         let name = unique(title, before);
         Some(Scenario {
             title: (name != *title && !title.is_empty()).then(|| title.clone()),
-            name: Spanned::new(name, Span::default()),
+            name: Spanned::new(name, span),
+            span,
             steps: if nobody { Vec::new() } else { steps },
-            load: Some(Spanned::new(load, Span::default())),
+            load: Some(Spanned::new(load, span)),
             start_after,
             fresh_connections: (plans == same_user).then_some(!same_user),
             on_error,

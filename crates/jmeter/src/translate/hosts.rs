@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use squall_plan::model::{AddressSelect, Connections};
-use squall_plan::span::{Span, Spanned};
+use squall_plan::span::Spanned;
 
 use super::Translator;
 use super::reader::Reader;
@@ -67,7 +67,7 @@ impl Translator<'_> {
             let (Some(name), Some(addresses)) = (name, addresses) else { continue };
             let addresses: Vec<_> = addresses
                 .split(',')
-                .map(|address| Spanned::new(address.trim().to_owned(), Span::default()))
+                .map(|address| Spanned::new(address.trim().to_owned(), self.place(manager)))
                 .collect();
             if addresses.iter().any(|address| address.value.is_empty()) {
                 self.obstacle(manager, format!("`{name}` without an address"));

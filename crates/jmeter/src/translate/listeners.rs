@@ -2,7 +2,7 @@
 //! a sampler are passed by, as all are that only draw.
 
 use squall_plan::model::{SampleFile, SampleForm, WhichSamples};
-use squall_plan::span::{Span, Spanned};
+use squall_plan::span::Spanned;
 
 use super::Translator;
 use crate::properties::PropertyValue;
@@ -56,7 +56,7 @@ impl Translator<'_> {
             [false, true] => WhichSamples::Successes,
             _ => WhichSamples::All,
         };
-        let named = |text: &str| Spanned::new(text.to_owned(), Span::default());
+        let named = |text: &str| Spanned::new(text.to_owned(), self.place(id));
         Some(SampleFile {
             file: named(&file),
             form: if is_xml { SampleForm::JtlXml } else { SampleForm::Jtl },

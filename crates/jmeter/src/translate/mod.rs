@@ -54,6 +54,7 @@ mod timer;
 mod told;
 mod transaction;
 mod transfer;
+mod unused;
 mod urls;
 mod variables;
 mod verdicts;
@@ -276,6 +277,17 @@ impl Translator<'_> {
         self.tree.element(element).known().map(|known| known.role)
     }
 
+    /// Where an element stands in the file.
+    fn place(&self, element: ElementId) -> Span {
+        self.tree.element(element).span
+    }
+
+    /// What an element does, as steps that stand where it does.
+    fn steps_of(&self, element: ElementId, kinds: impl IntoIterator<Item = StepKind>) -> Vec<Step> {
+        let span = self.place(element);
+        kinds.into_iter().map(|kind| Step { kind, span }).collect()
+    }
+
     fn class(&self, element: ElementId) -> &str {
         &self.tree.element(element).class
     }
@@ -380,15 +392,28 @@ impl Translator<'_> {
             ..Var::default()
         };
         let is_made = |name: &str| self.made.iter().any(|(made, _)| made == name);
+        let unused = unused::unused(self.tree, &self.columns);
         let vars = self.names.iter().filter(|(name, _)| !is_made(name)).map(|(name, variable)| {
             // JMeter leaves a variable that has no value as it was written.
             let written = format!("${{{name}}}");
-            var(variable, Template::text(self.constants.variable(name).unwrap_or(&written)))
+            let value = Template::text(self.constants.variable(name).unwrap_or(&written));
+            let mut var = var(variable, value);
+            var.name.span = unused.get(name).copied().unwrap_or_default();
+            var
         });
-        let made = self.made.iter().filter_map(|(name, pieces)| {
-            let root = *self.tree.roots.first()?;
-            Some(var(self.names.variable(name)?, self.template_of(root, pieces)))
-        });
+        // Of a name that stands twice the last value counts.
+        let mut made: Vec<Var> = Vec::new();
+        for (name, pieces) in &self.made {
+            let (Some(root), Some(name)) = (self.tree.roots.first(), self.names.variable(name))
+            else {
+                continue;
+            };
+            let own = var(name, self.template_of(*root, pieces));
+            match made.iter_mut().find(|before| before.name.value == name) {
+                Some(before) => *before = own,
+                None => made.push(own),
+            }
+        }
         let vars = vars.chain(made);
         let held = self.held.borrow();
         let hidden = held.iter().map(String::as_str).chain(self.names.all_matches());
@@ -460,7 +485,7 @@ fn secret(name: &str, value: &str) -> Var {
     }
 }
 
-/// A step without a place in a file.
+/// A step without a place of its own: what is wrong with it stands where the step around it does.
 fn step(kind: StepKind) -> Step {
     Step { kind, span: Span::default() }
 }

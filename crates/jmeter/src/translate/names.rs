@@ -98,7 +98,7 @@ impl Names {
         columns.values().flatten().flatten().for_each(|name| names.add(name));
         for (_, element) in tree.iter().filter(|(id, _)| tree.takes_part(*id)) {
             names.add_set_by_text(&element.name);
-            element.properties.iter().for_each(|own| names.add_set_by_calls(&own.value));
+            element.properties.each_text(&mut |text| names.add_set_by_text(text));
         }
         names.add_asked(tree);
         names.add_matches(tree);
@@ -129,8 +129,8 @@ impl Names {
                 [("props", "put"), ("props", "setProperty"), ("JMeterUtils", "setProperty")];
             let names = calls.iter().flat_map(|(of, call)| scripted::names_in(script, of, call));
             set.extend(names.map(str::to_owned));
-            set_properties(&PropertyValue::Text(element.name.clone()), &mut set);
-            element.properties.iter().for_each(|own| set_properties(&own.value, &mut set));
+            set_properties(&element.name, &mut set);
+            element.properties.each_text(&mut |text| set_properties(text, &mut set));
         }
         for name in set {
             if !self.properties.contains_key(&name) {
@@ -150,20 +150,7 @@ impl Names {
         self.properties.iter().map(|(name, variable)| (name.as_str(), variable.as_str()))
     }
 
-    /// What functions set that texts call.
-    fn add_set_by_calls(&mut self, value: &PropertyValue) {
-        match value {
-            PropertyValue::Text(text) => self.add_set_by_text(text),
-            PropertyValue::Element { properties, .. } => {
-                properties.iter().for_each(|own| self.add_set_by_calls(&own.value));
-            }
-            PropertyValue::List(items) => {
-                items.iter().for_each(|own| self.add_set_by_calls(&own.value));
-            }
-            PropertyValue::Fields(_) => {}
-        }
-    }
-
+    /// What functions set that a text calls.
     fn add_set_by_text(&mut self, text: &str) {
         if !text.contains("${__") {
             return;
@@ -394,20 +381,13 @@ pub(super) fn set_by(element: &Element) -> Vec<String> {
     }
 }
 
-/// The properties that calls of `__setProperty` set within a value.
-fn set_properties(value: &PropertyValue, set: &mut Vec<String>) {
-    match value {
-        PropertyValue::Text(text) if text.contains("__setProperty") => {
-            let split = Text::parse(text, &functions::is_function).unwrap_or_default();
-            let calls = split.calls().into_iter().filter(|call| call.name == "__setProperty");
-            let names = calls.filter_map(|call| call.parameters.first()?.as_literal());
-            set.extend(names.map(|name| name.trim().to_owned()));
-        }
-        PropertyValue::Element { properties, .. } => {
-            properties.iter().for_each(|own| set_properties(&own.value, set));
-        }
-        PropertyValue::List(items) => items.iter().for_each(|own| set_properties(&own.value, set)),
-        PropertyValue::Text(_) | PropertyValue::Fields(_) => {}
+/// The properties that calls of `__setProperty` set within a text.
+fn set_properties(text: &str, set: &mut Vec<String>) {
+    if text.contains("__setProperty") {
+        let split = Text::parse(text, &functions::is_function).unwrap_or_default();
+        let calls = split.calls().into_iter().filter(|call| call.name == "__setProperty");
+        let names = calls.filter_map(|call| call.parameters.first()?.as_literal());
+        set.extend(names.map(|name| name.trim().to_owned()));
     }
 }
 
@@ -431,22 +411,11 @@ fn asked(tree: &Tree) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (_, element) in tree.iter().filter(|(id, _)| tree.takes_part(*id)) {
         words_of(&element.name, &mut found);
-        element.properties.iter().for_each(|own| asked_by(&own.value, &mut found));
+        element.properties.each_text(&mut |text| words_of(text, &mut found));
         let input = element.properties.text("ForeachController.inputVal");
         found.extend(input.map(|input| format!("{input}_")));
     }
     found
-}
-
-fn asked_by(value: &PropertyValue, found: &mut BTreeSet<String>) {
-    match value {
-        PropertyValue::Text(text) => words_of(text, found),
-        PropertyValue::Element { properties, .. } => {
-            properties.iter().for_each(|own| asked_by(&own.value, found));
-        }
-        PropertyValue::List(items) => items.iter().for_each(|own| asked_by(&own.value, found)),
-        PropertyValue::Fields(_) => {}
-    }
 }
 
 fn words_of(text: &str, found: &mut BTreeSet<String>) {

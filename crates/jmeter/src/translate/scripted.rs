@@ -277,7 +277,6 @@ impl Translator<'_> {
         Extract {
             variable: Spanned::new(kept.to_owned(), Span::default()),
             from: super::search::everything(),
-            default: Some(Json::Null),
             of: Some(self.template_of(id, &[TextPiece::Expr(variable.to_owned())])),
             ..Extract::default()
         }

@@ -200,7 +200,8 @@ impl Translator<'_> {
                 return None;
             }
         };
-        Some(StepKind::Pace(Box::new(Pace { rate, by, clock: Some(clock), ..Pace::default() })))
+        let clock = Some(clock);
+        Some(StepKind::Pace(Box::new(Pace { rate, by, clock, batch: 1, ..Pace::default() })))
     }
 
     /// A Precise Throughput Timer: an exact number of samples in a time, at random moments. All of a thread group have one
@@ -306,6 +307,7 @@ impl Translator<'_> {
             rate,
             by: PacedBy::RunInLine,
             clock,
+            batch: 1,
             ..Pace::default()
         }));
         first.into_iter().chain([pace, ended]).collect()

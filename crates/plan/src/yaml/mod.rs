@@ -15,9 +15,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use crate::diagnostic::{Diagnostic, Severity, Sources};
-use crate::files;
 use crate::model::Plan;
-use crate::span::Span;
 use crate::validate;
 use crate::vars::LoadOptions;
 
@@ -54,32 +52,6 @@ pub struct PlanErrors {
     pub is_whole: bool,
 }
 
-/// Reads a plan from a file.
-///
-/// # Errors
-/// It cannot be read, or is no good plan.
-pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, PlanErrors> {
-    let name = path.display().to_string();
-    match files::text(path) {
-        Ok(text) => {
-            // Absolute, so that a plan that is printed means the same wherever it then lies.
-            let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-            let folder = whole.parent().unwrap_or(Path::new(""));
-            load_str(&name, &text, folder, options)
-        }
-        Err(error) => {
-            let diagnostic = Diagnostic::error(Span::default(), format!("{name}: {error}"));
-            Err(PlanErrors {
-                diagnostics: vec![diagnostic],
-                warnings: Vec::new(),
-                sources: Sources::default(),
-                plan: Box::default(),
-                is_whole: false,
-            })
-        }
-    }
-}
-
 /// Reads a plan from a text; relative paths in it are relative to `folder`.
 ///
 /// # Errors
@@ -92,13 +64,26 @@ pub fn load_str(
 ) -> Result<Loaded, PlanErrors> {
     let mut reader = Reader::new(folder, options.clone());
     let plan = reader.plan(name, text);
-    let (mut found, mut sources) = reader.finish();
-    sources.hide(&options.secrets());
+    let (found, sources) = reader.finish();
     let is_whole = plan.is_some() && found.iter().all(|own| own.severity == Severity::Warning);
-    let mut plan = plan.unwrap_or_default();
+    let plan = plan.unwrap_or_default();
+    match finish(Loaded { plan, sources, warnings: found }, options) {
+        Err(errors) => Err(PlanErrors { is_whole, ..errors }),
+        loaded => loaded,
+    }
+}
+
+/// Gives a plan's variables their values, and looks for what is wrong with it beyond its form. `warnings` are what was found
+/// when it was read, errors among them.
+///
+/// # Errors
+/// It is no good plan.
+pub fn finish(loaded: Loaded, options: &LoadOptions) -> Result<Loaded, PlanErrors> {
+    let Loaded { mut plan, mut sources, warnings: mut found } = loaded;
+    sources.hide(&options.secrets());
     if plan.name.is_empty() {
-        let stem = Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        plan.name = stem.unwrap_or_else(|| "plan".to_owned());
+        let file = sources.plan_file().and_then(|file| Path::new(file).file_stem());
+        plan.name = file.map_or("plan".into(), |stem| stem.to_string_lossy()).into_owned();
     }
     // Values that others take the place of stand in the file all the same.
     sources.hide(&plan.secrets());
@@ -116,7 +101,8 @@ pub fn load_str(
     if errors.is_empty() {
         return Ok(Loaded { plan, sources, warnings });
     }
-    Err(PlanErrors { diagnostics: errors, warnings, sources, plan: Box::new(plan), is_whole })
+    let plan = Box::new(plan);
+    Err(PlanErrors { diagnostics: errors, warnings, sources, plan, is_whole: true })
 }
 
 fn place(found: &Diagnostic) -> (u16, u32, u32) {

@@ -1,0 +1,51 @@
+//! `squall convert`: a JMeter plan as one of squall's, in YAML.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use squall_front::{ImportError, Translated, Values};
+
+use crate::args::Convert;
+use crate::exit::{CommandError, CommandResult, Exit};
+use crate::{out, plans};
+
+/// Writes a plan as one of squall's. What has no equal stands in comments, and is an error.
+pub fn command(args: &Convert) -> CommandResult {
+    let Convert { plan, set, properties, skip_unsupported, exact, out } = args;
+    let mut values = Values { skips_unsupported: *skip_unsupported, ..Values::default() };
+    let bad = CommandError::bad_input;
+    properties.iter().try_for_each(|file| values.add_properties(file)).map_err(bad)?;
+    for text in set {
+        values.give(text).map_err(|why| bad(format!("--set {why}")))?;
+    }
+    let read = Translated::of(&plans::text(plan)?, &values).map_err(|error| match error {
+        ImportError::Refused(why) => bad(why),
+        ImportError::Plan(_) => bad(format!("{}: this is no JMeter plan", plan.display())),
+    })?;
+    let mut text = format!("# From {}, a JMeter plan.\n", shown(&plan.display().to_string()));
+    for reason in read.left_out.iter().chain(&read.refused) {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "# Left out: {}", shown(&reason.to_string()));
+    }
+    text.push_str(&match exact {
+        true => read.exact(),
+        false => read.readable(&folder(out.as_ref().unwrap_or(plan))),
+    });
+    match out {
+        Some(path) => std::fs::write(path, &text)
+            .map_err(|error| CommandError::incomplete(format!("{}: {error}", path.display())))?,
+        None => out::print(&text),
+    }
+    read.refusal().map_or(Ok(Exit::Ok), |why| Err(bad(why)))
+}
+
+/// The folder of a file that is written, to which paths in it are relative.
+fn folder(file: &Path) -> PathBuf {
+    let place = std::path::absolute(file).unwrap_or_default();
+    place.parent().unwrap_or(Path::new("/")).to_owned()
+}
+
+/// A text on one line.
+fn shown(text: &str) -> String {
+    text.replace(char::is_control, " ")
+}

@@ -1,0 +1,132 @@
+//! Texts that are given as plans and are those of other tools, or descriptions of something else: one sentence says what they
+//! are, where their text would be quoted line by line as a plan with mistakes. Recognised by their content; where that says
+//! nothing, by the file's name.
+
+use serde_json::Value;
+
+/// What to do about a script: its words have to be translated by hand.
+const TRANSLATE: &str = "squall cannot run it, but reads plans in YAML: `squall init` writes one to start from, docs/glossary.md has its words for those of other tools";
+/// What to do about a description: there is no load in it.
+const WRITE: &str =
+    "squall cannot run it, but reads plans in YAML: `squall init` writes one to start from";
+
+/// Lines that only a script of some language begins with, and what it is.
+const BEGINNINGS: [(&str, &str); 5] = [
+    ("from locust", "a script of Locust"),
+    ("import locust", "a script of Locust"),
+    ("import io.gatling.", "a simulation of Gatling"),
+    ("wrk.", "a script of wrk"),
+    ("#!/", "a script of a shell or another program"),
+];
+
+const HAR: &str = "a recording of a browser (HAR)";
+const OPENAPI: &str = "a description of an API (OpenAPI)";
+
+/// What a text is, and what to do, if it is not a plan; `name` is that of its file.
+pub(crate) fn what_is(name: &str, text: &str) -> Option<String> {
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let described = described(text);
+    let script = || of_script(text).or_else(|| by_name(name));
+    let (what, remedy) = match described {
+        Some(what) => (what, WRITE),
+        None => (script()?, TRANSLATE),
+    };
+    Some(format!("{what}: {remedy}"))
+}
+
+/// What a document describes, if it is one of those that people try.
+fn described(text: &str) -> Option<&'static str> {
+    let begins = |tag: &str| text.get(..tag.len()).is_some_and(|own| own.eq_ignore_ascii_case(tag));
+    if begins("<!doctype html") || begins("<html") {
+        return Some("a web page (HTML)");
+    }
+    if text.starts_with('{') {
+        return of_json(&serde_json::from_str(text).ok()?);
+    }
+    let has = |key: &str| text.lines().any(|line| line.starts_with(key));
+    match () {
+        () if has("openapi:") || has("swagger:") => Some(OPENAPI),
+        () if has("config:") && has("scenarios:") => Some("a script of Artillery"),
+        () if has("execution:") && !has("target:") => Some("a configuration of Taurus"),
+        () => None,
+    }
+}
+
+fn of_json(json: &Value) -> Option<&'static str> {
+    let postman = json["info"]["schema"].as_str();
+    match json {
+        _ if json["log"]["entries"].is_array() => Some(HAR),
+        _ if json.get("openapi").is_some() || json.get("swagger").is_some() => Some(OPENAPI),
+        _ if postman.is_some_and(|schema| schema.contains("postman")) => {
+            Some("a collection of Postman")
+        }
+        _ => None,
+    }
+}
+
+/// What a script is, by lines that no plan has.
+fn of_script(text: &str) -> Option<&'static str> {
+    let names = |module: &str| {
+        let quoted = [format!("'{module}"), format!("\"{module}")];
+        text.lines().any(|line| {
+            let line = line.trim_start();
+            let is_import = line.starts_with("import ") || line.contains("require(");
+            is_import && quoted.iter().any(|own| line.contains(own.as_str()))
+        })
+    };
+    if names("k6") {
+        return Some("a script of k6");
+    }
+    if names("@gatling.io") {
+        return Some("a simulation of Gatling");
+    }
+    let begins = |beginning: &str| text.lines().any(|line| line.starts_with(beginning));
+    BEGINNINGS.into_iter().find_map(|(beginning, what)| begins(beginning).then_some(what))
+}
+
+/// What files with such a name are, if they say nothing else.
+fn by_name(name: &str) -> Option<&'static str> {
+    let (_, extension) = name.rsplit_once('.')?;
+    Some(match extension.to_ascii_lowercase().as_str() {
+        "js" | "mjs" | "cjs" => "a script in JavaScript",
+        "ts" => "a script in TypeScript",
+        "py" => "a script in Python",
+        "scala" | "java" | "kt" => "a simulation of Gatling, or another program",
+        "lua" => "a script of wrk, or another program",
+        "har" => HAR,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_content_says_what_a_text_is_whatever_its_name() {
+        for (text, what) in [
+            ("import http from 'k6/http';\nexport default function () {}\n", "a script of k6"),
+            ("// a test\nimport { check } from \"k6\";\n", "a script of k6"),
+            ("const http = require('k6/http');\n", "a script of k6"),
+            ("{\"log\": {\"entries\": []}}", HAR),
+            ("{\"openapi\": \"3.1.0\"}", OPENAPI),
+            ("openapi: 3.1.0\n", OPENAPI),
+            ("from locust import HttpUser\n", "a script of Locust"),
+            ("<!DOCTYPE HTML>\n<title>404</title>", "a web page (HTML)"),
+        ] {
+            let found = what_is("plan.txt", text).unwrap_or_default();
+            assert!(found.starts_with(&format!("{what}: ")), "{text}: {found}");
+        }
+        for plan in [
+            "name: k6\ntarget: http://a\nscenarios: {a: {steps: [{get: \"/k6\"}]}}\n",
+            "{\"target\": \"http://a\"}",
+            "<?xml version=\"1.0\"?>\n<jmeterTestPlan/>",
+            "",
+        ] {
+            assert_eq!(what_is("plan.txt", plan), None, "{plan}");
+        }
+        assert!(
+            what_is("a.py", "x = 1").is_some_and(|what| what.starts_with("a script in Python"))
+        );
+    }
+}

@@ -1,0 +1,74 @@
+//! Values that are given to a plan from outside, by name: variables of a plan in YAML, properties of a JMeter plan.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use squall_plan::{files, vars};
+
+/// Values in place of a plan's own. Those of files are the weakest, then those of the environment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Values {
+    /// From files, in their order: of a name that stands twice the last value counts.
+    pub files: Vec<(String, String)>,
+    /// From the environment.
+    pub environment: Vec<(String, String)>,
+    /// Given one by one: a plan says which of these it does not know.
+    pub given: Vec<(String, String)>,
+    /// Java's system properties, for a JMeter plan.
+    pub system: BTreeMap<String, String>,
+    /// Whether what is not supported is left out, and the rest taken.
+    pub skips_unsupported: bool,
+}
+
+impl Values {
+    /// Adds one that is given as `NAME=VALUE`.
+    ///
+    /// # Errors
+    /// It is not written like that.
+    pub fn give(&mut self, text: &str) -> Result<(), String> {
+        let Some((name, value)) = text.split_once('=') else {
+            // What is no name may be a secret.
+            let name: String =
+                text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            return Err(format!("{name}: expected NAME=VALUE"));
+        };
+        self.given.push((name.to_owned(), value.to_owned()));
+        Ok(())
+    }
+
+    /// Adds those of a file of `NAME=VALUE` lines, as shells read them.
+    ///
+    /// # Errors
+    /// It cannot be read, or a line is none.
+    pub fn add_env_file(&mut self, path: &Path) -> Result<(), String> {
+        let text = text(path)?;
+        self.files.extend(vars::parse_env_file(&path.display().to_string(), &text)?);
+        Ok(())
+    }
+
+    /// Adds those of a file of properties, as Java reads them.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn add_properties(&mut self, path: &Path) -> Result<(), String> {
+        self.files.extend(properties(path)?);
+        Ok(())
+    }
+
+    /// All, by name.
+    pub(crate) fn by_name(&self) -> BTreeMap<String, String> {
+        self.files.iter().chain(&self.environment).chain(&self.given).cloned().collect()
+    }
+}
+
+/// The properties in a file, as Java reads them.
+///
+/// # Errors
+/// It cannot be read.
+pub fn properties(path: &Path) -> Result<Vec<(String, String)>, String> {
+    text(path).map(|text| squall_jmeter::parse_properties(&text))
+}
+
+fn text(path: &Path) -> Result<String, String> {
+    files::text(path).map_err(|why| format!("{}: {why}", path.display()))
+}
