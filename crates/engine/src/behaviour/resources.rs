@@ -20,7 +20,7 @@ use crate::net::origins::KnownOrigin;
 use crate::parts::cache::Lookup;
 use crate::post::OnTheWay;
 use crate::program::{PostOp, RequestOp, ResourcesOp};
-use crate::sample::{self, Found, Item, Moment, ResourceSampler, Sampled, look_up};
+use crate::sample::{self, Call, Found, Item, Moment, SampleHead, Sampled, look_up};
 use crate::trace::{Tally, Trace};
 use crate::user::{Core, OpenGroup, Strand};
 use crate::worker::Worker;
@@ -248,31 +248,35 @@ impl Loading<'_> {
             ResourceKind::Frame => Depth { frames: depth.frames + 1, ..*depth },
             _ => Depth { in_style: true, ..*depth },
         };
-        let request = if is_read { &op.document } else { &op.file };
-        let known = look_up(worker, core, request, item);
-        let conditions = match known {
-            Lookup::Absent => Vec::new(),
-            Lookup::Stale(conditions) => conditions,
-            Lookup::Fresh(found) => {
+        let policy = if is_read { &op.document } else { &op.file };
+        let place = ("GET", item.origin.clone(), item.path.as_bytes());
+        let mut call = Call { with_body: false, ..Call::new(worker, place, &op.content) };
+        match look_up(worker, core, policy, &call, &item.url) {
+            Lookup::Absent => {}
+            Lookup::Stale(conditions) => call.conditions = conditions,
+            Lookup::Fresh(page) => {
                 worker.recorder.count(|counters| counters.cache_hits += 1);
-                found.iter().for_each(|found| self.add(found, below));
+                page.iter().for_each(|page| self.add(&Found::at(&call, page.clone()), below));
                 return now;
             }
+        }
+        call.trusted = item.origin == self.page_origin;
+        let head = SampleHead {
+            name: Some(self.name(item.kind)),
+            place: policy.row.place,
+            step: &policy.row.step,
+            kind: "GET",
+            is_counted: true,
+            is_scheduled: false,
+            is_of_page: true,
         };
-        let sampler = ResourceSampler {
-            op: request,
-            item,
-            name: self.name(item.kind),
-            is_read,
-            trusted: item.origin == self.page_origin,
-            cached: op.cache != CacheUse::Off,
-            conditions,
-        };
+        let wanted = item.wanted(is_read, op.cache != CacheUse::Off);
+        let request = sample::Request { head, call, policy, wanted };
         worker.note_begin(core, strand, now);
         let mut sampled: Sampled =
-            sample::sample(worker, core, strand, in_flight, &sampler, now).await;
+            sample::sample(worker, core, strand, in_flight, request, now).await;
         let found = sampled.found.take();
-        self.note(*number, &request.post, std::mem::take(&mut sampled.on_the_way));
+        self.note(*number, &policy.post, std::mem::take(&mut sampled.on_the_way));
         let end = worker.note_end(core, strand, &sampled);
         self.end.set(self.end.get().max(end.ready));
         found.iter().for_each(|found| self.add(found, below));
@@ -308,7 +312,7 @@ impl Loading<'_> {
         let name = &self.names[kind as usize];
         let number = name.get().unwrap_or_else(|| {
             let text = format!("{} ({})", self.page, kind.label());
-            self.worker.recorder.name(self.op.file.place, &text)
+            self.worker.recorder.name(self.op.file.row.place, &text)
         });
         name.set(Some(number));
         number

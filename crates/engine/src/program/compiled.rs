@@ -16,9 +16,9 @@ use squall_plan::span::Span;
 use squall_plan::value::Value;
 use squall_wire::{Destination, Http, KeyStore, Origin};
 
+use super::call::ViaUse;
 use super::compiler::Section;
 use super::feeds::Feed;
-use super::ops::ViaUse;
 use super::places::{Function, Place};
 use super::steps::Op;
 use crate::parts::hosts::Hosts;

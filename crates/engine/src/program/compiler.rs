@@ -16,9 +16,9 @@ use squall_plan::span::{Span, Spanned};
 use squall_plan::value::{MAX_VARIABLES, Value};
 use squall_wire::{Destination, KeyStore, Origin};
 
+use super::call::ViaUse;
 use super::feeds::{Feed, Feeds};
 use super::inherited::Inherited;
-use super::ops::ViaUse;
 use super::patterns::Patterns;
 use super::places::Function;
 use super::stores::Stores;

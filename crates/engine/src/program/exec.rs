@@ -8,7 +8,8 @@ use squall_plan::span::Span;
 use squall_plan::template::Template;
 
 use super::compiler::Compiler;
-use super::ops::{ExecOp, NameOp, WriteOp};
+use super::ops::{NameOp, WriteOp};
+use super::samples::ExecOp;
 
 /// Timeout of a program, where the plan gives none.
 const DEFAULT_EXEC: Duration = Duration::from_secs(60);
@@ -59,9 +60,7 @@ impl<'p> Compiler<'p> {
         let otherwise = exec.name.as_ref().map_or(file, Template::source);
         let post = self.post_of(&name, otherwise, &exec.extract, &exec.check)?;
         Some(ExecOp {
-            name,
-            place: self.row_place(RowKind::Program),
-            step: self.step.as_str().into(),
+            row: self.row(name, RowKind::Program, exec.counted),
             command,
             env,
             directory,
@@ -72,7 +71,6 @@ impl<'p> Compiler<'p> {
             timeout_status: exec.timeout_status.map(code),
             reason,
             sent,
-            counted: exec.counted.unwrap_or(true),
             post,
         })
     }

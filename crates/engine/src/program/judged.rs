@@ -62,9 +62,9 @@ impl Subjects {
     /// The names that were given, and the scenarios and loads that were compiled.
     pub(super) fn of(names: &Names, scenarios: &[Scenario], loads: &[LoadProfile]) -> Subjects {
         let is_known = |op: &Op| match op {
-            Op::Request(request) => request.name.known().is_some(),
-            Op::Tcp(tcp) => tcp.name.known().is_some(),
-            Op::Exec(exec) => exec.name.known().is_some(),
+            Op::Request(request) => request.policy.row.name.known().is_some(),
+            Op::Tcp(tcp) => tcp.row.name.known().is_some(),
+            Op::Exec(exec) => exec.row.name.known().is_some(),
             Op::Enter { name: GroupName::Made(..), .. } => false,
             _ => true,
         };

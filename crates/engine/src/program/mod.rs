@@ -6,6 +6,7 @@
 //! network, no clock.
 
 mod advise;
+mod call;
 mod compile;
 mod compiled;
 mod compiler;
@@ -18,6 +19,7 @@ mod flow;
 mod inherit;
 mod inherited;
 mod judged;
+mod limits;
 mod literals;
 mod metric;
 mod ops;
@@ -27,6 +29,7 @@ mod post;
 mod print;
 pub(crate) mod render;
 mod request;
+mod samples;
 mod scenarios;
 mod scope;
 mod steps;
@@ -38,6 +41,9 @@ mod values;
 mod variables;
 
 pub use advise::advise;
+pub(crate) use call::{
+    AuthOp, BodyOp, CallOp, ContentOp, FileOp, MultipartKind, PartOp, Prepared, UrlOp, ViaOp,
+};
 pub use compile::{Refused, compile, compile_or_refuse};
 pub(crate) use compiled::Scenario;
 pub use compiled::{Planned, Program};
@@ -45,12 +51,13 @@ pub use compiler::{CompileOptions, DEFAULT_GRACEFUL_STOP, Section};
 pub(crate) use constant_scope::now_unix_ms;
 pub use feeds::Feeds;
 pub use judged::{Judged, Subjects, misjudged};
+pub(crate) use limits::{Limits, TimeoutsOp};
 pub(crate) use ops::{
-    AuthOp, BodyOp, CaptureOp, CheckOp, CookieOp, CookiePlace, ExecOp, ExtractOp, FileOp, FromOp,
-    Limits, LookOp, MetricOp, MultipartKind, NameOp, PartOp, PostOp, Prepared, RequestOp,
-    ResourcesOp, TcpOp, TcpTo, UrlOp, ViaOp, WriteOp,
+    CheckOp, CookieOp, CookiePlace, ExtractOp, FromOp, LookOp, MetricOp, NameOp, PostOp, RowOp,
+    WriteOp,
 };
 pub(crate) use places::{Function, Intrinsic, Place};
+pub(crate) use samples::{CaptureOp, ExecOp, Policy, RequestOp, ResourcesOp, TcpOp, TcpTo};
 pub(crate) use steps::{
     Branch, ExactOp, GroupName, Op, PaceClock, PaceOp, ParallelOp, PassCount, PassPart, PassesOp,
     Pc, Register, RendezvousOp,

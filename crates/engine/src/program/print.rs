@@ -4,8 +4,10 @@ use std::fmt::{Display, Formatter, Result};
 
 use squall_base::units::counted;
 
+use super::call::UrlOp;
 use super::compiled::Program;
-use super::ops::{NameOp, PostOp, RequestOp, TcpTo, UrlOp};
+use super::ops::{NameOp, PostOp};
+use super::samples::{RequestOp, TcpTo};
 use super::steps::{GroupName, Op, PassPart};
 use crate::profile::{LoadProfile, Shape};
 
@@ -75,7 +77,7 @@ impl Display for Line<'_> {
         let Line(op, program) = self;
         match op {
             Op::Request(request) => show_request(f, request, program),
-            Op::Exec(exec) => match exec.name.known() {
+            Op::Exec(exec) => match exec.row.name.known() {
                 Some(name) => write!(f, "exec {}", program.row_name(name)),
                 None => f.write_str("exec, of a name that the user's variables say"),
             },
@@ -179,21 +181,25 @@ impl Display for Counted<'_> {
     }
 }
 
-fn show_request(f: &mut Formatter<'_>, request: &RequestOp, program: &Program) -> Result {
-    match &request.name {
+fn show_request(
+    f: &mut Formatter<'_>,
+    RequestOp { call, policy }: &RequestOp,
+    program: &Program,
+) -> Result {
+    match &policy.row.name {
         NameOp::Static(name) => write!(f, "request {}", program.row_name(*name))?,
         NameOp::Rendered(_) => f.write_str("request (named when it runs)")?,
-        NameOp::FromUrl => write!(f, "request {} (named by its URL)", request.method)?,
+        NameOp::FromUrl => write!(f, "request {} (named by its URL)", call.method)?,
     }
-    match (&request.prepared, &request.url) {
+    match (&call.prepared, &call.url) {
         (Some(prepared), _) => write!(f, ", {} bytes rendered", prepared.bytes.len())?,
         (None, UrlOp::Any(_)) => f.write_str(", URL known when it runs")?,
         (None, _) => f.write_str(", rendered each time")?,
     }
-    if !request.post.is_empty() {
-        write!(f, ", {}", Counted(&request.post))?;
+    if !policy.post.is_empty() {
+        write!(f, ", {}", Counted(&policy.post))?;
     }
-    match request.limits.keep {
+    match policy.limits.keep {
         0 => Ok(()),
         u64::MAX => f.write_str(", body kept"),
         bytes => write!(f, ", first {bytes} bytes of the body kept"),

@@ -15,9 +15,10 @@ use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
 use squall_wire::{Fields, Http, Proxy};
 
+use super::call::{Across, AuthOp, BodyOp, CallOp, ContentOp, HeaderOp, Prepared, UrlOp};
 use super::compiler::Compiler;
 use super::constant_scope::ConstantScope;
-use super::ops::{Across, AuthOp, BodyOp, HeaderOp, JsonOp, Prepared, RequestOp, UrlOp};
+use super::ops::JsonOp;
 use crate::parts::confined;
 
 /// What identifies squall to servers.
@@ -47,13 +48,14 @@ pub(crate) struct Destination<'a> {
 }
 
 /// Renders a request now if nothing in it depends on the user; `None` otherwise.
-pub(crate) fn prepare(compiler: &Compiler<'_>, op: &RequestOp) -> Option<Prepared> {
-    let UrlOp::Static { origin, path } = &op.url else { return None };
+pub(crate) fn prepare(compiler: &Compiler<'_>, call: &CallOp) -> Option<Prepared> {
+    let UrlOp::Static { origin, path } = &call.url else { return None };
+    let content = &call.content;
     let constant = BoundTemplate::is_constant;
-    let all = op.headers.iter().all(|header| constant(&header.value))
-        && op.query.iter().all(|(name, value)| constant(name) && constant(value))
-        && is_constant(&op.body)
-        && match &op.auth {
+    let all = content.headers.iter().all(|header| constant(&header.value))
+        && call.query.iter().all(|(name, value)| constant(name) && constant(value))
+        && is_constant(&content.body)
+        && match &content.auth {
             AuthOp::None => true,
             AuthOp::Basic { user, password } => constant(user) && constant(password),
             AuthOp::Bearer(token) => constant(token),
@@ -66,11 +68,11 @@ pub(crate) fn prepare(compiler: &Compiler<'_>, op: &RequestOp) -> Option<Prepare
     let scope = ConstantScope::new(0);
     let (mut bytes, mut body) = (Vec::new(), Vec::new());
     let mut target = path.to_vec();
-    append_query(op, &scope, &mut target).ok()?;
+    append_query(call, &scope, &mut target).ok()?;
     let origin = &compiler.origins[*origin as usize];
-    let proxy = compiler.proxy_toward(origin, op.via.as_deref())?;
+    let proxy = compiler.proxy_toward(origin, call.via.as_deref())?;
     let destination = Destination {
-        method: &op.method,
+        method: &call.method,
         authority: &origin.authority(),
         path: &target,
         tls: origin.is_tls(),
@@ -78,9 +80,9 @@ pub(crate) fn prepare(compiler: &Compiler<'_>, op: &RequestOp) -> Option<Prepare
         with_body: true,
         withheld: None,
     };
-    render_body(&op.body, op.charset, &scope, &mut body).ok()?;
-    render_head(op, &destination, body.len() as u64, None, &scope, &mut bytes).ok()?;
-    compiler.budget.keep(bytes.len() + body.len()).ok()?;
+    render_body(&content.body, content.charset, &scope, &mut body).ok()?;
+    render_head(content, &destination, body.len() as u64, None, &scope, &mut bytes).ok()?;
+    compiler.budget.keep(target.len() + bytes.len() + body.len()).ok()?;
     let head_end = bytes.len();
     bytes.extend_from_slice(END_OF_HEAD);
     let body_at = bytes.len();
@@ -89,11 +91,12 @@ pub(crate) fn prepare(compiler: &Compiler<'_>, op: &RequestOp) -> Option<Prepare
         None
     } else {
         let mut fields = FieldWriter::default();
-        render_head(op, &destination, body.len() as u64, None, &scope, &mut fields).ok()?;
+        render_head(content, &destination, body.len() as u64, None, &scope, &mut fields).ok()?;
         // What HTTP/2 cannot say is said of each request when it is rendered.
         Some(fields.finish().ok()?)
     };
-    Some(Prepared { bytes: bytes.into(), head_end, body_at, fields })
+    let (path, bytes) = (target.into(), bytes.into());
+    Some(Prepared { path, bytes, head_end, body_at, fields })
 }
 
 /// Whether a body is made in memory of what is known before the run.
@@ -110,12 +113,12 @@ pub(crate) fn is_constant(body: &BodyOp) -> bool {
 
 /// Appends the request's query parameters to a path.
 pub(crate) fn append_query(
-    op: &RequestOp,
+    call: &CallOp,
     scope: &dyn Scope,
     path: &mut Vec<u8>,
 ) -> Result<(), EvalError> {
     let separator = if path.contains(&b'?') { b'&' } else { b'?' };
-    append_pairs(&op.query, Some(separator), (op.charset, scope), path)
+    append_pairs(&call.query, Some(separator), (call.content.charset, scope), path)
 }
 
 /// Appends pairs with `&` between them, and something before the first. One without a name is left out.
@@ -292,7 +295,7 @@ fn keep_in_line(value: &mut [u8]) {
 /// Renders a head. `length` is the body's, where there may be one; `content_type` that of a body which
 /// makes its own.
 pub(crate) fn render_head(
-    op: &RequestOp,
+    content: &ContentOp,
     destination: &Destination<'_>,
     length: u64,
     content_type: Option<&str>,
@@ -306,19 +309,19 @@ pub(crate) fn render_head(
         (destination.with_body || !is_of_body(header))
             && (destination.withheld.is_none() || header.across != Across::Never)
     };
-    let headers = || op.headers.iter().filter(|header| goes(header));
+    let headers = || content.headers.iter().filter(|header| goes(header));
     let has = |name: &[u8]| headers().any(|own| own.name.eq_ignore_ascii_case(name));
     out.begin(destination, has(b"host: "));
     if let Some(value) = destination.proxy.and_then(Proxy::authorization) {
         out.line(b"Proxy-Authorization: ", &value)?;
     }
-    if op.default_headers && !has(b"user-agent: ") {
+    if content.default_headers && !has(b"user-agent: ") {
         out.line(b"User-Agent: ", USER_AGENT)?;
     }
-    if op.default_headers && !has(b"accept: ") {
+    if content.default_headers && !has(b"accept: ") {
         out.line(b"Accept: ", "*/*")?;
     }
-    if op.limits.compression && !has(b"accept-encoding: ") {
+    if content.compression && !has(b"accept-encoding: ") {
         out.line(b"Accept-Encoding: ", ENCODINGS)?;
     }
     for header in headers() {
@@ -329,8 +332,8 @@ pub(crate) fn render_head(
     {
         out.line(b"Content-Type: ", content_type)?;
     }
-    if destination.withheld.is_none() || op.auth_follows {
-        authorize(op, scope, out)?;
+    if destination.withheld.is_none() || content.auth_follows {
+        authorize(&content.auth, scope, out)?;
     }
     if expects_body(destination.method, length) && !has(b"content-length: ") {
         out.field(b"Content-Length: ", |out| {
@@ -368,12 +371,8 @@ fn expects_body(method: &str, length: u64) -> bool {
     length > 0 || matches!(method, "POST" | "PUT" | "PATCH")
 }
 
-fn authorize(
-    op: &RequestOp,
-    scope: &dyn Scope,
-    out: &mut impl HeadWriter,
-) -> Result<(), EvalError> {
-    match &op.auth {
+fn authorize(auth: &AuthOp, scope: &dyn Scope, out: &mut impl HeadWriter) -> Result<(), EvalError> {
+    match auth {
         // Digest is added by the caller, who knows the server's challenge.
         AuthOp::None | AuthOp::Digest { .. } => Ok(()),
         AuthOp::Basic { user, password } => {

@@ -1,4 +1,4 @@
-//! The operations of a program, one for each kind of step or part of one, but for what samples need (`ops`).
+//! The operations of a program, one for each kind of step or part of one, but for what they are made of (`ops`, `samples`).
 
 use std::ops::Range;
 
@@ -7,7 +7,8 @@ use squall_plan::expr::{BoundExpr, Slot};
 use squall_plan::model::{PacedBy, StopScope, Think};
 use squall_plan::template::BoundTemplate;
 
-use super::ops::{CookieOp, ExecOp, JsonOp, LookOp, MetricOp, RequestOp, TcpOp, WriteOp};
+use super::ops::{CookieOp, JsonOp, LookOp, MetricOp, WriteOp};
+use super::samples::{ExecOp, RequestOp, TcpOp};
 
 /// Index of an operation within its scenario.
 pub(crate) type Pc = u32;

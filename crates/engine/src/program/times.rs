@@ -9,7 +9,7 @@ use squall_plan::model::{Think, Thinking, Timeouts, UserTime};
 use squall_plan::template::BoundTemplate;
 
 use super::compiler::Compiler;
-use super::ops::{Limits, TimeOp, TimeoutsOp};
+use super::limits::{Limits, TimeOp, TimeoutsOp};
 use super::steps::Op;
 use crate::profile::nanos;
 

@@ -13,7 +13,7 @@ use crate::parts::confined_file;
 use crate::parts::multipart::{Content, OpenFile, Part, Pieces};
 use crate::parts::replace::Replaced;
 use crate::program::render::in_charset;
-use crate::program::{BodyOp, FileOp, MultipartKind, PartOp, RequestOp};
+use crate::program::{BodyOp, ContentOp, FileOp, MultipartKind, PartOp};
 use crate::scope::UserScope;
 use crate::user::Core;
 
@@ -31,11 +31,11 @@ pub(super) struct Streamed {
 /// # Errors
 /// A text in it cannot be rendered, or a file of it cannot be opened.
 pub(super) fn stream(
-    op: &RequestOp,
+    content: &ContentOp,
     user: &Core,
     scope: &UserScope<'_, '_>,
 ) -> Result<Option<Streamed>, SampleFailure> {
-    let (pieces, content_type) = match &op.body {
+    let (pieces, content_type) = match &content.body {
         BodyOp::File(file) => (Pieces::file(open(file, scope)?), None),
         BodyOp::Replaced(markers, templates) => {
             let values = templates.iter().map(|template| text_of(template, scope));
@@ -45,7 +45,7 @@ pub(super) fn stream(
             return Ok(Some(Streamed { source: Box::new(source), length, content_type: None }));
         }
         BodyOp::Multipart(parts, MultipartKind { media, boundary }) => {
-            let parts = parts.iter().map(|part| render_part(part, op.charset, scope));
+            let parts = parts.iter().map(|part| render_part(part, content.charset, scope));
             let parts = parts.collect::<Result<_, _>>()?;
             let own = || format!("squall-{:016x}", user.chance()).into();
             let boundary = boundary.clone().unwrap_or_else(own);

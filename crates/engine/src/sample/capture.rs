@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::failure::SampleFailure;
 use super::rendered::rendered;
 use crate::parts::confined_file;
-use crate::program::{CaptureOp, RequestOp};
+use crate::program::CaptureOp;
 use crate::scope::UserScope;
 use crate::user::Core;
 use crate::worker::Worker;
@@ -37,9 +37,9 @@ impl Capture {
     pub(super) fn start(
         worker: &Worker,
         user: &Core,
-        op: &RequestOp,
+        op: Option<&CaptureOp>,
     ) -> Result<Option<Capture>, SampleFailure> {
-        let Some(capture) = &op.capture else { return Ok(None) };
+        let Some(capture) = op else { return Ok(None) };
         let into = match capture {
             CaptureOp::Hash(HashAlgorithm::Md5) => Into::Md5(Md5::new()),
             CaptureOp::Hash(HashAlgorithm::Sha256) => Into::Sha256(Sha256::new()),

@@ -1,51 +1,36 @@
 //! A step that runs a program: timed and judged like a request.
 
+use std::cell::OnceCell;
 use std::io;
 use std::pin::pin;
 
-use squall_metrics::{ErrorKind, PlaceId};
+use squall_extract::{Documents, Limits};
+use squall_metrics::ErrorKind;
 use squall_plan::template::BoundTemplate;
+use squall_plan::value::Value;
 
 use super::failure::SampleFailure;
 use super::frame::Frame;
-use super::rendered::rendered_name;
+use super::page::Found;
+use super::rendered;
+use super::sampled::SampleHead;
 use super::sampler::Sampler;
+use crate::found::FoundAhead;
 use crate::net::in_flight::Cancel;
-use crate::parts::exec;
-use crate::program::{ExecOp, NameOp, PostOp};
-use crate::scope::UserScope;
+use crate::parts::exec::{self, Output};
+use crate::program::{ExecOp, PostOp};
+use crate::scope::{Reply, Said, UserScope};
 
-impl Sampler for ExecOp {
-    fn name(&self) -> Option<u32> {
-        self.name.known()
+impl<'p> Sampler<'p> for &'p ExecOp {
+    fn head(&self) -> SampleHead<'p> {
+        SampleHead::of(&self.row, "exec", false)
     }
 
-    fn step(&self) -> &str {
-        &self.step
-    }
-
-    fn kind(&self) -> &str {
-        "exec"
-    }
-
-    fn place(&self) -> PlaceId {
-        self.place
-    }
-
-    fn is_counted(&self) -> bool {
-        self.counted
-    }
-
-    fn is_scheduled(&self) -> bool {
-        false
-    }
-
-    async fn perform<'f>(&'f self, frame: &mut Frame<'f>) -> Result<(), SampleFailure> {
+    async fn perform(self, frame: &mut Frame<'_>) -> Result<Option<Box<Found>>, SampleFailure> {
         let (worker, in_flight) = (frame.worker, frame.in_flight);
-        if let NameOp::Rendered(template) = &self.name {
-            let scope = UserScope::new(&worker.program, frame.user);
-            frame.name = Some(rendered_name(worker, template, self.place, &scope)?);
-        }
+        let scope = UserScope::new(&worker.program, frame.user);
+        frame.name = Some(rendered::name(worker, &self.row, &scope, String::new)?);
+        drop(scope);
         let told = self.told(&UserScope::new(&worker.program, frame.user))?;
         let command = &told.command;
         let timeout = self.timeout.value(&UserScope::new(&worker.program, frame.user))?;
@@ -60,7 +45,7 @@ impl Sampler for ExecOp {
                 let Some(code) = self.timeout_status else {
                     return Err(SampleFailure::new(ErrorKind::Exec, error.to_string()));
                 };
-                exec::Output { code, stdout: Vec::new(), stderr: Vec::new() }
+                Output { code, stdout: Vec::new(), stderr: Vec::new() }
             }
             Ok(Err(error)) => return Err(SampleFailure::new(ErrorKind::Exec, error.to_string())),
             Err(Cancel::Stop) => return Err(SampleFailure::interrupted()),
@@ -81,13 +66,50 @@ impl Sampler for ExecOp {
                 }
             });
         }
-        frame.output(self, &output)?;
-        frame.explain(&Ok(()), || command.join(" "));
-        Ok(())
+        self.show(frame, &output)?;
+        let result = Ok(None);
+        frame.explain(&result, || command.join(" "));
+        result
     }
 }
 
 impl ExecOp {
+    /// Shows the output of the program, which ended now, to the frame.
+    ///
+    /// # Errors
+    /// What the plan says of it cannot be evaluated.
+    fn show(&self, frame: &mut Frame<'_>, output: &Output) -> Result<(), SampleFailure> {
+        frame.ended(i64::from(output.code), output.stdout.len() as u64);
+        let documents = Documents::new(&output.stdout, Limits::default());
+        let reply = Reply {
+            code: frame.code(),
+            body_bytes: output.stdout.len() as u64,
+            duration_ms: frame.duration_ms(),
+            captured: "",
+            response: None,
+            documents: &documents,
+            sent: None,
+            jar: 0,
+            host: None,
+            said: None,
+            head: OnceCell::new(),
+        };
+        let (mut reason, mut sent) = (Vec::new(), Vec::new());
+        for (own, room) in [(&self.reason, &mut reason), (&self.sent, &mut sent)] {
+            if let Some(own) = own {
+                own.render(&UserScope::of_reply(&frame.worker.program, frame.user, &reply), room)?;
+            }
+        }
+        let reason = String::from_utf8_lossy(&reason);
+        if let Some(copy) = frame.copy().filter(|_| self.reason.is_some()) {
+            copy.said(&reason);
+        }
+        let said = Said { status: &Value::Int(frame.code()), reason: &reason, sent: &sent };
+        let reply = Reply { said: Some(&said), ..reply };
+        frame.process(&reply, &self.post, FoundAhead::new());
+        Ok(())
+    }
+
     /// What is to be run, for a user.
     fn told(&self, scope: &UserScope<'_, '_>) -> Result<exec::Told, SampleFailure> {
         let text = |template: &BoundTemplate| {

@@ -1,9 +1,11 @@
 //! Samples: what is sent to a target, timed, judged and recorded. One [`frame`] goes around every
-//! sampler: it waits for a pool's connection, sets deadlines, processes the reply, records, and tells
+//! sampler: it waits for a pool's connection, sets deadlines, has the reply processed, records, and tells
 //! who watches. A [`sampler::Sampler`] only performs: HTTP requests ([`http`]), programs ([`exec`]), bytes over TCP
-//! ([`tcp`]).
+//! ([`tcp`]). Whatever goes over a connection is one [`attempt`] or several.
 
+mod attempt;
 mod body;
+mod call;
 mod capture;
 mod connections;
 mod copy;
@@ -11,22 +13,22 @@ mod exec;
 mod failure;
 mod frame;
 mod http;
+mod message;
 mod page;
 mod received;
 mod rendered;
-mod resource;
-pub(crate) mod resources;
-mod route;
+mod reply;
+mod resources;
 mod sampled;
 mod sampler;
 mod tcp;
 mod throttle;
 mod via;
 
+pub(crate) use call::Call;
 pub(crate) use frame::note;
-pub(crate) use http::is_fresh;
+pub(crate) use http::{Request, is_fresh};
 pub(crate) use page::{Found, Item};
-pub(crate) use resource::ResourceSampler;
 pub(crate) use resources::look_up;
-pub(crate) use sampled::{Moment, Sampled};
-pub(crate) use sampler::sample;
+pub(crate) use sampled::{Moment, SampleHead, Sampled};
+pub(crate) use sampler::{Sampler, sample};

@@ -83,6 +83,22 @@ pub(super) fn content_type<'r>(response: &Response<'r>) -> &'r [u8] {
 }
 
 impl Wanted<'_> {
+    /// In what resources are looked for, given a response.
+    pub(super) fn within(&self, response: &Response<'_>) -> Within {
+        let is_page = || {
+            let kind =
+                content_type(response).split(|byte| *byte == b';').next().unwrap_or_default();
+            let kind = kind.trim_ascii().to_ascii_lowercase();
+            matches!(&*kind, b"text/html" | b"application/xhtml+xml")
+        };
+        match self.within {
+            _ if !(200..300).contains(&response.status) => Within::Nothing,
+            Within::Page if !is_page() => Within::Nothing,
+            Within::Style if is_page() => Within::Nothing,
+            within => within,
+        }
+    }
+
     /// The resources of a page.
     pub(super) fn page() -> Self {
         Wanted { within: Within::Page, ..Wanted::default() }

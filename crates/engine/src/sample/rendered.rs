@@ -1,10 +1,11 @@
-//! Templates of the plan, rendered for a user.
+//! What the plan says in texts, rendered for a user: names, limits of time.
 
-use squall_metrics::PlaceId;
 use squall_plan::template::BoundTemplate;
 
 use super::failure::SampleFailure;
+use super::frame::Frame;
 use crate::parts::names;
+use crate::program::{Limits, NameOp, RowOp, TimeoutsOp};
 use crate::scope::UserScope;
 use crate::scratch::Buffer;
 use crate::worker::Worker;
@@ -20,13 +21,30 @@ pub(super) fn rendered<'w>(
     Ok(text)
 }
 
-/// The name that a template gives, of a row at a place.
-pub(super) fn rendered_name(
+/// The name under which a sample is counted; `from_url` makes one of its URL.
+pub(super) fn name(
     worker: &Worker,
-    template: &BoundTemplate,
-    place: PlaceId,
+    row: &RowOp,
     scope: &UserScope<'_, '_>,
+    from_url: impl FnOnce() -> String,
 ) -> Result<u32, SampleFailure> {
-    let text = rendered(worker, template, scope)?;
-    Ok(worker.recorder.name(place, &names::limited(&String::from_utf8_lossy(&text))))
+    match &row.name {
+        NameOp::Static(name) => Ok(*name),
+        NameOp::Rendered(template) => {
+            let text = rendered(worker, template, scope)?;
+            Ok(worker.recorder.name(row.place, &names::limited(&String::from_utf8_lossy(&text))))
+        }
+        NameOp::FromUrl => Ok(worker.recorder.name(row.place, &names::limited(&from_url()))),
+    }
+}
+
+/// The limits of a sample, where its user decides some of them.
+pub(super) fn limits(
+    frame: &Frame<'_>,
+    limits: &Limits,
+    timeouts: Option<&TimeoutsOp>,
+) -> Result<Option<Box<Limits>>, SampleFailure> {
+    let Some(timeouts) = timeouts else { return Ok(None) };
+    let scope = UserScope::new(&frame.worker.program, frame.user);
+    Ok(Some(Box::new(timeouts.of(*limits, &scope)?)))
 }

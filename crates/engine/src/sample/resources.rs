@@ -1,166 +1,105 @@
-//! The resources of a page: looked for in a response while it lies in the worker's buffer, and each
-//! requested as a sample of its own, with what its user's cache knows of it.
+//! What a user's cache knows of pages and of what they name, and what it keeps of them.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use squall_extract::{ExtractError, PageResources};
+use squall_extract::{ExtractError, PageResources, ResourceKind};
 use squall_plan::model::CacheUse;
 use squall_wire::Response;
 
-use super::frame::Frame;
-use super::page::{Cached, Found, Item, Within, content_type};
-use super::route::{self, Route};
-use crate::parts::cache::{Condition, Fields, Lookup, Moments};
-use crate::program::RequestOp;
+use super::call::Call;
+use super::page::{Cached, Found, Item, Wanted, Within};
+use crate::parts::cache::{Fields, Lookup, Moments};
+use crate::program::Policy;
 use crate::scope::UserScope;
 use crate::user::Core;
 use crate::worker::Worker;
 
-impl Frame<'_> {
-    /// In what resources are looked for, given a response.
-    pub(super) fn within(&self, response: &Response<'_>) -> Within {
-        let is_page = || {
-            let kind =
-                content_type(response).split(|byte| *byte == b';').next().unwrap_or_default();
-            let kind = kind.trim_ascii().to_ascii_lowercase();
-            matches!(&*kind, b"text/html" | b"application/xhtml+xml")
+impl Item {
+    /// What the request of a resource looks for in the reply. `is_read`: whether its body may name other resources; `cached`: whether
+    /// the user's cache keeps what there is to know of it.
+    pub(crate) fn wanted(&self, is_read: bool, cached: bool) -> Wanted<'_> {
+        let within = match (is_read, self.kind) {
+            (true, ResourceKind::Style) => Within::Style,
+            (true, ResourceKind::Frame) => Within::Page,
+            _ => Within::Nothing,
         };
-        match self.wanted.within {
-            _ if !(200..300).contains(&response.status) => Within::Nothing,
-            Within::Page if !is_page() => Within::Nothing,
-            Within::Style if is_page() => Within::Nothing,
-            within => within,
-        }
+        let url = Cow::Borrowed(&*self.url);
+        let cached = cached.then(|| Cached { url, requested: now(), with_names: true });
+        Wanted { within, cached, is_of_page: true }
     }
+}
 
-    /// Takes the resources that were read in a response, or remembers those of the last one if it has
-    /// not changed.
-    pub(super) fn look_for_resources(
-        &mut self,
-        op: &RequestOp,
-        route: &Route<'_, '_>,
+impl Found {
+    /// What the response to a call names.
+    pub(crate) fn at(call: &Call<'_, '_>, page: Rc<PageResources>) -> Box<Found> {
+        let path = String::from_utf8_lossy(call.target()).into_owned();
+        Box::new(Found { origin: call.origin.clone(), path, page, sought: Vec::new() })
+    }
+}
+
+impl Wanted<'_> {
+    /// The resources that were read in a response, or those of the last one if it has not changed. The user's cache keeps
+    /// what it is to keep.
+    pub(super) fn found(
+        &self,
+        worker: &Worker,
+        user: &Core,
+        (policy, call): (&Policy, &Call<'_, '_>),
         response: &Response<'_>,
         read: Option<Result<PageResources, ExtractError>>,
-    ) {
-        let cached = self.wanted.cached.take();
-        if read.is_none() && cached.is_none() {
-            return;
-        }
-        let page = self.page(read);
-        let known = match cached {
+    ) -> Option<Box<Found>> {
+        let page = read.and_then(|read| taken(worker, read));
+        let known = match &self.cached {
             Some(Cached { url, requested, with_names }) => {
-                let moments = Moments { requested, received: now() };
+                let moments = Moments { requested: *requested, received: now() };
                 let fields = Fields::of(response.headers());
-                let header = |name: &str| header(self.worker, self.user, op, route, name);
-                let mut cache = self.user.cache(op.cache_number);
+                let header = |name: &str| header(worker, user, policy, call, name);
+                let mut cache = user.cache(policy.cache_number);
                 if response.status == 304 {
-                    cache.revalidate(&url, header, fields, moments).flatten()
+                    cache.revalidate(url, header, fields, moments).flatten()
                 } else {
                     // What a redirect led to is not what the URL stands for.
-                    if !route.is_redirected {
-                        let names = page.clone().filter(|_| with_names);
-                        cache.store(&url, header, response.status, fields, moments, names);
+                    if !call.is_redirected {
+                        let names = page.clone().filter(|_| *with_names);
+                        cache.store(url, header, response.status, fields, moments, names);
                     }
                     page
                 }
             }
             None => page,
         };
-        self.found = known.map(|page| {
-            let path = String::from_utf8_lossy(route.target(op)).into_owned();
-            Box::new(Found { origin: route.origin.clone(), path, page, sought: Vec::new() })
-        });
+        known.map(|page| Found::at(call, page))
     }
+}
 
-    /// What was read, unless that failed, which is told.
-    fn page(&self, read: Option<Result<PageResources, ExtractError>>) -> Option<Rc<PageResources>> {
-        match read? {
-            Ok(page) => Some(Rc::new(page)),
-            Err(error) => {
-                self.worker.recorder.count(|counters| counters.warnings += 1);
-                self.worker.recorder.log(&format!("the resources of a page: {error}"));
-                None
-            }
+/// What was read, unless that failed, which is told.
+fn taken(worker: &Worker, read: Result<PageResources, ExtractError>) -> Option<Rc<PageResources>> {
+    match read {
+        Ok(page) => Some(Rc::new(page)),
+        Err(error) => {
+            worker.recorder.count(|counters| counters.warnings += 1);
+            worker.recorder.log(&format!("the resources of a page: {error}"));
+            None
         }
     }
 }
 
-/// What the user's cache knows of a resource.
+/// What the user's cache knows of a call to a URL, as far as it is used.
 pub(crate) fn look_up(
     worker: &Worker,
     user: &Core,
-    op: &RequestOp,
-    item: &Item,
-) -> Lookup<Option<Box<Found>>> {
-    let route = route_of(worker, op, item, &[], true);
-    let header = |name: &str| header(worker, user, op, &route, name);
-    match known(user, op, &item.url, header) {
-        Lookup::Absent => Lookup::Absent,
-        Lookup::Stale(conditions) => Lookup::Stale(conditions),
-        Lookup::Fresh(page) => Lookup::Fresh(page.map(|page| {
-            let (origin, path) = (item.origin.clone(), item.path.clone());
-            Box::new(Found { origin, path, page, sought: Vec::new() })
-        })),
-    }
-}
-
-/// What the user's cache knows of a URL, as far as it is used.
-fn known(
-    user: &Core,
-    op: &RequestOp,
+    policy: &Policy,
+    call: &Call<'_, '_>,
     url: &str,
-    header: impl Fn(&str) -> Box<[u8]>,
 ) -> Lookup<Option<Rc<PageResources>>> {
-    let mut cache = user.cache(op.cache_number);
-    match op.cache {
+    let header = |name: &str| header(worker, user, policy, call, name);
+    let mut cache = user.cache(policy.cache_number);
+    match policy.cache {
         CacheUse::Off => Lookup::Absent,
         CacheUse::Full => cache.look_up(url, header, now()),
         CacheUse::Revalidate => cache.look_up_stale(url, header),
-    }
-}
-
-/// What a user's cache knows of a request of the plan's, on its route.
-pub(super) fn look_up_request(
-    worker: &Worker,
-    user: &Core,
-    op: &RequestOp,
-    route: &Route<'_, '_>,
-) -> Known {
-    if op.cache == CacheUse::Off {
-        return Known::Absent;
-    }
-    let header = |name: &str| header(worker, user, op, route, name);
-    match known(user, op, &worker.url(op, route), header) {
-        Lookup::Absent => Known::Absent,
-        Lookup::Stale(conditions) => Known::Stale(conditions),
-        Lookup::Fresh(_) => Known::Fresh,
-    }
-}
-
-/// What a cache knows of a request.
-pub(super) enum Known {
-    Absent,
-    Fresh,
-    Stale(Vec<Condition>),
-}
-
-pub(super) fn route_of<'p, 'w>(
-    worker: &'w Worker,
-    op: &RequestOp,
-    item: &Item,
-    conditions: &'p [Condition],
-    trusted: bool,
-) -> Route<'p, 'w> {
-    Route {
-        origin: item.origin.clone(),
-        path: Some(worker.buffer(item.path.as_bytes())),
-        method: "GET",
-        with_body: false,
-        trusted,
-        conditions,
-        is_redirected: false,
-        trace: op.trace_context.then(|| worker.new_trace()),
     }
 }
 
@@ -168,20 +107,19 @@ pub(super) fn route_of<'p, 'w>(
 fn header(
     worker: &Worker,
     user: &Core,
-    op: &RequestOp,
-    route: &Route<'_, '_>,
+    policy: &Policy,
+    call: &Call<'_, '_>,
     name: &str,
 ) -> Box<[u8]> {
     let mut value = Vec::new();
     let is = |own: &[u8]| {
         own.strip_suffix(b": ").is_some_and(|own| own.eq_ignore_ascii_case(name.as_bytes()))
     };
-    if let Some(header) = op.headers.iter().find(|header| is(&header.name)) {
+    if let Some(header) = call.content.headers.iter().find(|header| is(&header.name)) {
         // What cannot be rendered is no request either.
         let _ = header.value.render(&UserScope::new(&worker.program, user), &mut value);
     } else if name == "cookie" {
-        let origin = &route.origin.origin;
-        user.jar(op.jar).header(route::site(origin, route.path(op)), &mut value);
+        user.jar(policy.jar).header(call.site(), &mut value);
     }
     value.into()
 }

@@ -1,110 +1,135 @@
 //! Bytes over TCP: sent, and what comes back shown to the frame as a response's body.
 
-use std::pin::pin;
 use std::rc::Rc;
 
 use squall_base::hex::{hex, unhex};
-use squall_metrics::{ErrorKind, PlaceId};
+use squall_metrics::ErrorKind;
 use squall_plan::model::{ByteForm, KeepOpen};
-use squall_wire::{BytesEnd, BytesOut, Delivery, Expect, Response, Times};
+use squall_wire::{BytesEnd, BytesOut, Response, Times};
 
+use super::attempt::{Attempt, Exchange, Terms, attempt};
+use super::call;
+use super::capture::Capture;
 use super::failure::SampleFailure;
 use super::frame::Frame;
-use super::http::connect;
-use super::rendered::{rendered, rendered_name};
+use super::message::{Form, Message};
+use super::page::Found;
+use super::rendered::{self, rendered};
+use super::reply::Beside;
+use super::sampled::SampleHead;
 use super::sampler::Sampler;
-use super::throttle::Throttled;
 use super::via;
 use crate::found::FoundAhead;
 use crate::net::origins::{Asked, KnownOrigin};
-use crate::net::pools::{Borrowed, Carrier};
 use crate::parts::{names, url};
-use crate::program::{Limits, NameOp, TcpOp, TcpTo};
+use crate::program::{Limits, TcpOp, TcpTo};
 use crate::scope::UserScope;
+use crate::user::Core;
 use crate::worker::Worker;
 
-impl Sampler for TcpOp {
-    fn name(&self) -> Option<u32> {
-        self.name.known()
+impl<'p> Sampler<'p> for &'p TcpOp {
+    fn head(&self) -> SampleHead<'p> {
+        SampleHead::of(&self.row, "tcp", true)
     }
 
-    fn step(&self) -> &str {
-        &self.step
-    }
-
-    fn kind(&self) -> &str {
-        "tcp"
-    }
-
-    fn place(&self) -> PlaceId {
-        self.place
-    }
-
-    fn is_counted(&self) -> bool {
-        self.counted
-    }
-
-    fn is_scheduled(&self) -> bool {
-        true
-    }
-
-    async fn perform<'f>(&'f self, frame: &mut Frame<'f>) -> Result<(), SampleFailure> {
-        let worker = frame.worker;
-        let Prepared { origin, bytes, limits } = self.prepare(frame)?;
-        frame.bound(limits.all);
-        let mut result = self.attempt(frame, &limits, &origin, &bytes, false).await;
-        if matches!(result, Err(Attempt::Stale)) {
-            worker.recorder.count(|counters| counters.stale_retries += 1);
-            frame.begin_again(false);
-            result = self.attempt(frame, &limits, &origin, &bytes, true).await;
-        }
-        let result = result.map_err(|attempt| match attempt {
-            Attempt::Failed(failure) => failure,
-            Attempt::Stale => {
-                SampleFailure::new(ErrorKind::ClosedEarly, "closed before it was used")
+    async fn perform(self, frame: &mut Frame<'_>) -> Result<Option<Box<Found>>, SampleFailure> {
+        let exchange = self.prepare(frame)?;
+        frame.bound(exchange.limits.all);
+        let mut fresh = self.connection == KeepOpen::Fresh;
+        let result = loop {
+            match attempt(frame, &exchange, fresh).await {
+                Ok(received) => break received,
+                Err(Attempt::Failed(failure)) => break Err(failure),
+                Err(Attempt::Stale { sent }) => {
+                    frame.begin_again(sent);
+                    fresh = true;
+                }
             }
-        });
-        frame.explain(&result, || origin.origin.to_string());
-        result
+        };
+        frame.explain(&result, || exchange.url());
+        result.map(|()| None)
     }
 }
 
-/// What is known of a step before anything is sent.
-struct Prepared {
+/// A step that sends bytes, as far as it is known before anything is sent.
+struct TcpExchange<'p> {
+    op: &'p TcpOp,
     /// The place where it goes.
     origin: Rc<KnownOrigin>,
     bytes: Vec<u8>,
     limits: Limits,
 }
 
-/// Why an attempt gave nothing.
-enum Attempt {
-    /// The server had closed the connection before it was used again, and nothing was sent.
-    Stale,
-    Failed(SampleFailure),
-}
+impl Exchange for TcpExchange<'_> {
+    type Received = Result<(), SampleFailure>;
 
-impl From<SampleFailure> for Attempt {
-    fn from(failure: SampleFailure) -> Self {
-        Attempt::Failed(failure)
+    fn terms(&self) -> Terms<'_> {
+        Terms {
+            origin: &self.origin,
+            method: "",
+            limits: &self.limits,
+            capture: None,
+            retry_stale: true,
+            status_errors: false,
+            keep_open: self.op.connection == KeepOpen::Keep,
+            reset: self.op.reset,
+        }
+    }
+
+    fn url(&self) -> String {
+        self.origin.origin.to_string()
+    }
+
+    fn message<'m>(
+        &'m self,
+        _: &'m Worker,
+        _: &'m Core,
+        _: bool,
+    ) -> Result<Message<'m>, SampleFailure> {
+        let TcpOp { end, or_close, .. } = *self.op;
+        let out = BytesOut { bytes: &self.bytes, end, ends_with_close: or_close };
+        Ok(Message { form: Form::Bytes(out), stream: None })
+    }
+
+    fn received(
+        &self,
+        frame: &mut Frame<'_>,
+        response: &Response<'_>,
+        times: &Times,
+        _: &Form<'_>,
+        _: Option<&Capture>,
+    ) -> Result<(), SampleFailure> {
+        frame.received(response, times).map_err(SampleFailure::timeout)?;
+        let digits = match self.op.form {
+            ByteForm::Text => None,
+            ByteForm::Hex => Some(hex(response.body)),
+        };
+        let body = digits.as_ref().map_or(response.body, |digits| digits.as_bytes());
+        let digits_per_byte = if digits.is_some() { 2 } else { 1 };
+        let body_length = response.body_length * digits_per_byte;
+        let shown = Response { body, body_length, ..*response };
+        if !self.op.post.is_empty() {
+            let beside = Beside { kept: self.limits.keep, ..Beside::default() };
+            frame.with_reply(&shown, beside, |frame, reply| {
+                frame.process(reply, &self.op.post, FoundAhead::new());
+            });
+        }
+        frame.keep_excerpt(&shown);
+        Ok(())
     }
 }
 
 impl TcpOp {
     /// Looks at what the user's variables say of it. They are free again behind it: extracts set them.
-    fn prepare(&self, frame: &mut Frame<'_>) -> Result<Prepared, SampleFailure> {
+    fn prepare<'p>(&'p self, frame: &mut Frame<'_>) -> Result<TcpExchange<'p>, SampleFailure> {
         let worker = frame.worker;
         let scope = UserScope::new(&worker.program, frame.user);
-        if let NameOp::Rendered(template) = &self.name {
-            frame.name = Some(rendered_name(worker, template, self.place, &scope)?);
-        }
-        let limits = match &self.timeouts {
-            Some(timeouts) => timeouts.of(self.limits, &scope)?,
-            None => self.limits,
-        };
+        frame.name = Some(rendered::name(worker, &self.row, &scope, String::new)?);
+        let own = rendered::limits(frame, &self.limits, self.timeouts.as_deref())?;
+        let limits = own.map_or(self.limits, |own| *own);
         let origin = self.origin(worker, &scope)?;
         let origin = via::asked(worker, origin, self.via.as_deref(), &scope)?;
-        Ok(Prepared { origin, bytes: self.bytes(&scope)?, limits })
+        Ok(TcpExchange { op: self, origin, bytes: self.bytes(&scope)?, limits })
     }
 
     /// The place where it goes.
@@ -123,13 +148,7 @@ impl TcpOp {
             let shown = names::limited(&worker.recorder.secrets().mask(&text)).into_owned();
             SampleFailure::new(ErrorKind::Render, format!("`{shown}`: {error}"))
         })?;
-        let hosts = &worker.program.hosts;
-        if !hosts.allows(&origin.host, origin.port) {
-            let masked = worker.recorder.secrets().mask(&text);
-            let hidden = (masked != text).then(|| names::limited(&masked));
-            let reason = hosts.explain(&origin.host, origin.port, hidden.as_deref());
-            return Err(SampleFailure::new(ErrorKind::HostNotAllowed, reason));
-        }
+        call::allowed(worker, &origin, &text)?;
         Ok(worker.known_origin(origin, Asked::default()))
     }
 
@@ -151,126 +170,5 @@ impl TcpOp {
             return Err(SampleFailure::new(ErrorKind::Render, text));
         }
         Ok([prefix, &bytes].concat())
-    }
-
-    /// One exchange, on a connection that is open or new.
-    async fn attempt(
-        &self,
-        frame: &mut Frame<'_>,
-        limits: &Limits,
-        origin: &Rc<KnownOrigin>,
-        bytes: &[u8],
-        fresh: bool,
-    ) -> Result<(), Attempt> {
-        let (worker, user, in_flight) = (frame.worker, frame.user, frame.in_flight);
-        let throttled = Throttled::of(worker, user, in_flight);
-        let url = || origin.origin.to_string();
-        // Whoever watches is told where it goes even if no connection comes about.
-        if let Some(copy) = frame.copy() {
-            copy.sent(url(), &[], false);
-        }
-        let window = throttled.as_ref().and_then(Throttled::window);
-        let mut borrowed = self.borrow(frame, limits, origin, window, fresh).await?;
-        let used = borrowed.used();
-        if let Some(copy) = frame.copy() {
-            copy.sent(url(), &[bytes], used);
-        }
-        let expect = Self::expect(limits, frame, throttled.as_ref());
-        let out = BytesOut { bytes, end: self.end, ends_with_close: self.or_close };
-        let progress = &in_flight.progress;
-        progress.take_bytes();
-        let done =
-            |response: &Response<'_>, times: Times| self.received(frame, limits, response, &times);
-        let Carrier::Connection(connection) = &mut borrowed.carrier else {
-            return Err(SampleFailure::new(ErrorKind::Io, "the connection speaks HTTP/2").into());
-        };
-        if self.reset {
-            connection.reset_on_close();
-        }
-        let exchanged = in_flight
-            .run(pin!(connection.exchange_bytes(&worker.client, out, expect, progress, done)))
-            .await;
-        if !matches!(exchanged, Ok(Ok(Ok(())))) || frame.was_slow() {
-            let again = borrowed.newly_retransmitted();
-            worker.recorder.count(|counters| counters.segments_retransmitted += u64::from(again));
-        }
-        match exchanged {
-            Ok(Ok(received)) => {
-                if self.connection == KeepOpen::Keep {
-                    borrowed.give_back(&user.connections, user.iteration.get());
-                }
-                Ok(received?)
-            }
-            Ok(Err(error)) => {
-                frame.came_to_nothing();
-                match error.is_stale() && error.delivery() == Delivery::NotSent && !fresh {
-                    true => Err(Attempt::Stale),
-                    false => Err(SampleFailure::from(error).into()),
-                }
-            }
-            Err(cancel) => {
-                frame.came_to_nothing();
-                Err(SampleFailure::cancelled(cancel, progress.phase()).into())
-            }
-        }
-    }
-
-    /// What is done with what comes.
-    fn expect<'e>(
-        limits: &Limits,
-        frame: &Frame<'_>,
-        throttled: Option<&'e Throttled<'_>>,
-    ) -> Expect<'e> {
-        Expect {
-            keep: limits.keep.max(frame.copied_body()).max(frame.example_bytes()),
-            sink: None,
-            max_body: limits.max_body,
-            max_decompression_ratio: limits.max_decompression_ratio,
-            decompress: false,
-            throttle: throttled.map(|throttled| throttled as &dyn squall_wire::Throttle),
-        }
-    }
-
-    /// A connection, open or new, within its deadline.
-    async fn borrow(
-        &self,
-        frame: &mut Frame<'_>,
-        limits: &Limits,
-        origin: &Rc<KnownOrigin>,
-        window: Option<u32>,
-        fresh: bool,
-    ) -> Result<Borrowed, SampleFailure> {
-        let place = frame.place(origin, limits.pool).await?;
-        frame.enter();
-        let fresh = fresh || self.connection == KeepOpen::Fresh;
-        match frame.worker.open_connection(frame.user, origin, place, fresh) {
-            Ok(open) => {
-                frame.set_deadlines(limits.first_byte, limits.total);
-                Ok(open)
-            }
-            Err(permit) => connect(frame, limits, origin, permit, window).await,
-        }
-    }
-
-    /// Looks at what came while it is there.
-    fn received(
-        &self,
-        frame: &mut Frame<'_>,
-        limits: &Limits,
-        response: &Response<'_>,
-        times: &Times,
-    ) -> Result<(), SampleFailure> {
-        frame.received(response, times).map_err(SampleFailure::timeout)?;
-        let digits = match self.form {
-            ByteForm::Text => None,
-            ByteForm::Hex => Some(hex(response.body)),
-        };
-        let body = digits.as_ref().map_or(response.body, |digits| digits.as_bytes());
-        let digits_per_byte = if digits.is_some() { 2 } else { 1 };
-        let body_length = response.body_length * digits_per_byte;
-        let shown = Response { body, body_length, ..*response };
-        frame.reply(&shown, limits.keep, "", &self.post, FoundAhead::new());
-        frame.keep_excerpt(&shown);
-        Ok(())
     }
 }

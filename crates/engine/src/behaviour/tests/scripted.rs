@@ -7,7 +7,7 @@ use std::rc::Rc;
 use squall_metrics::RowKind;
 
 use crate::behaviour::drive::run;
-use crate::behaviour::next::{Answer, Behaviour, Call, Env, Next, Task};
+use crate::behaviour::next::{Answer, Behaviour, Env, Next, Task};
 use crate::behaviour::start::rest;
 use crate::program::Op;
 use crate::testing::{Bench, MS, S, scenario};
@@ -66,7 +66,7 @@ impl Behaviour for Script {
                     Op::Request(request) => Some(&**request),
                     _ => None,
                 });
-                Next::Go(Task::Sample(Call::Request(request.expect("a request"))))
+                Next::Go(Task::Request(request.expect("a request")))
             }
             Some(Ask::Join(limit, branches)) => {
                 let mut branches: Vec<Script> =

@@ -7,8 +7,8 @@ use squall_plan::span::Spanned;
 use squall_plan::template::{BoundTemplate, Template};
 
 use crate::parts::replace::Markers;
+use crate::program::call::{BodyOp, FileOp, HeaderOp, PartOp};
 use crate::program::compiler::Compiler;
-use crate::program::ops::{BodyOp, FileOp, HeaderOp, PartOp};
 
 impl<'p> Compiler<'p> {
     /// Compiles a body. `headers`: those that the request has of its own, which may name the boundary of its parts.

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use squall_plan::template::{Template, TemplatePart};
 use squall_plan::value::Value;
 
+use crate::program::call::{FileOp, NamedFile};
 use crate::program::compiler::Compiler;
-use crate::program::ops::{FileOp, NamedFile};
 
 impl<'p> Compiler<'p> {
     /// A file to send; `None` after an error was noted. What is not there is noted now, and not in the middle of

@@ -6,9 +6,9 @@ use squall_plan::model::{Body, Request};
 use squall_plan::span::Span;
 use squall_plan::template::{BoundTemplate, Template};
 
+use crate::program::call::{BodyOp, HeaderOp, MultipartKind};
 use crate::program::compiler::Compiler;
 use crate::program::constant_scope::ConstantScope;
-use crate::program::ops::{BodyOp, HeaderOp, MultipartKind};
 use crate::program::render;
 
 const CONTENT_LENGTH: &[u8] = b"content-length: ";

@@ -7,8 +7,8 @@ use squall_plan::template::{BoundTemplate, Template, TemplatePart};
 
 use super::framing;
 use crate::parts::confined;
+use crate::program::call::{Across, AuthOp, HeaderOp};
 use crate::program::compiler::Compiler;
-use crate::program::ops::{Across, AuthOp, HeaderOp};
 
 impl<'p> Compiler<'p> {
     /// The headers that a request has of its own.

@@ -16,8 +16,11 @@ use squall_metrics::RowKind;
 use squall_plan::model::{CacheUse, Request, ResponseBody, Timeouts};
 
 use self::headers::{add_content_type, has_header};
-use super::compiler::{Compiler, following};
-use super::ops::{CaptureOp, HeaderOp, Limits, PostOp, RequestOp, TimeoutsOp};
+use super::call::{AuthOp, CallOp, ContentOp, HeaderOp};
+use super::compiler::{Compiler, Noticed, following};
+use super::limits::{Limits, TimeoutsOp};
+use super::ops::{NameOp, PostOp, RowOp};
+use super::samples::{CaptureOp, Policy, RequestOp};
 use crate::parts::trace_context::TRACEPARENT;
 use crate::program::render;
 
@@ -68,7 +71,39 @@ impl<'p> Compiler<'p> {
             let hint = "leave out `response_body`, or write `response_body: {keep: 64KiB}`";
             self.error(request.url.span(), message.to_owned(), hint);
         }
-        let capture = match &request.response_body {
+        let capture = self.capture(request)?;
+        let limits = self.limits(request, reads_body)?;
+        let other_cookie = match &request.cookie_otherwise {
+            Some(value) => Some(self.template(value)?),
+            None => None,
+        };
+        let via = self.via(request)?;
+        self.note_destination_of(&url, via.as_deref());
+        let content = ContentOp {
+            other_cookie,
+            auth_follows: follows("Authorization"),
+            body,
+            charset,
+            ..self.content(request, headers, auth)
+        };
+        let method = request.method.clone().into();
+        let mut call = CallOp { method, url, query, via, content, prepared: None };
+        call.prepared = render::prepare(self, &call);
+        let row = self.row(name, RowKind::Request, request.counted);
+        let policy = Policy {
+            cache: if request.method == "GET" { request.cache } else { CacheUse::Off },
+            capture,
+            sees_digest: matches!(request.response_body, Some(ResponseBody::Digest(_))),
+            status_errors,
+            resources,
+            ..self.policy(request, row, limits, (post, noticed))
+        };
+        Some(RequestOp { call, policy })
+    }
+
+    /// Where the response's body goes besides; the outer `None` after an error was noted.
+    fn capture(&mut self, request: &'p Request) -> Option<Option<CaptureOp>> {
+        Some(match &request.response_body {
             Some(ResponseBody::Hash(algorithm) | ResponseBody::Digest(algorithm)) => {
                 Some(CaptureOp::Hash(*algorithm))
             }
@@ -78,51 +113,62 @@ impl<'p> Compiler<'p> {
                 Some(CaptureOp::File { path: self.template(path)?, fixed })
             }
             Some(ResponseBody::Discard | ResponseBody::Keep(_)) | None => None,
-        };
-        let (limits, timeouts) = self.limits(request, reads_body)?;
-        let other_cookie = match &request.cookie_otherwise {
-            Some(value) => Some(self.template(value)?),
-            None => None,
-        };
-        let via = self.via(request)?;
-        self.note_destination_of(&url, via.as_deref());
-        let mut op = RequestOp {
-            name,
-            place: self.row_place(RowKind::Request),
-            step: self.step.as_str().into(),
-            method: request.method.clone().into(),
-            url,
-            prepared: None,
+        })
+    }
+
+    /// What a request carries beside its body.
+    fn content(&self, request: &Request, headers: Vec<HeaderOp>, auth: AuthOp) -> ContentOp {
+        let default_headers = request.default_headers.or(self.defaults.default_headers);
+        ContentOp {
+            default_headers: default_headers.unwrap_or(true),
+            compression: self.compression(request),
             own_cookie: has_header(&headers, b"cookie: "),
-            other_cookie,
             trace_context: self.has_trace_context(request, &headers),
-            cookies: self.keeps_cookies(request),
-            jar: self.jar(request),
-            redirect_cookies: request.redirect_cookies.unwrap_or(true),
-            redirect_to_get: request.redirect_to_get.unwrap_or(false),
-            cache: if request.method == "GET" { request.cache } else { CacheUse::Off },
-            cache_number: self.stores.cache(request.cache_name.as_deref()),
-            default_headers: self.has_default_headers(request),
             headers,
-            query,
-            body,
-            charset,
             auth,
-            via,
-            reads_sent: noticed.sent,
-            auth_follows: follows("Authorization"),
+            ..ContentOp::default()
+        }
+    }
+
+    /// What becomes of a request, or of a resource of its page.
+    fn policy(
+        &mut self,
+        request: &Request,
+        row: RowOp,
+        (limits, timeouts): (Limits, Option<Box<TimeoutsOp>>),
+        (post, noticed): (Vec<PostOp>, Noticed),
+    ) -> Policy {
+        let defaults = self.defaults;
+        let jar = request.cookie_jar.as_ref().or(defaults.cookie_jar.as_ref());
+        Policy {
+            row,
             limits,
             timeouts,
-            capture,
-            sees_digest: matches!(request.response_body, Some(ResponseBody::Digest(_))),
-            retry_stale: self.retries_stale(request),
-            counted: request.counted.unwrap_or(true),
-            status_errors,
+            retry_stale: request.retry_stale.or(defaults.retry_stale).unwrap_or(true),
+            redirect_to_get: request.redirect_to_get.unwrap_or(false),
+            redirect_cookies: request.redirect_cookies.unwrap_or(true),
+            cookies: request.cookies.or(defaults.cookies).unwrap_or(true),
+            jar: self.stores.jar(jar.map(String::as_str)),
+            cache: CacheUse::Off,
+            cache_number: self.stores.cache(request.cache_name.as_deref()),
+            capture: None,
+            sees_digest: false,
+            reads_sent: noticed.sent,
+            status_errors: !noticed.status,
             post,
-            resources,
-        };
-        op.prepared = render::prepare(self, &op);
-        Some(op)
+            resources: None,
+        }
+    }
+
+    /// How a sample of the step at hand counts.
+    pub(in crate::program) fn row(
+        &mut self,
+        name: NameOp,
+        kind: RowKind,
+        counted: Option<bool>,
+    ) -> RowOp {
+        let (place, step) = (self.row_place(kind), self.step.as_str().into());
+        RowOp { name, place, step, counted: counted.unwrap_or(true) }
     }
 
     /// The encoding of what is sent; `None` after an error was noted.
@@ -139,29 +185,13 @@ impl<'p> Compiler<'p> {
         charset.map(Some)
     }
 
-    /// Whether the user's cookies go along, and those of the response are kept.
-    fn keeps_cookies(&self, request: &Request) -> bool {
-        request.cookies.or(self.defaults.cookies).unwrap_or(true)
-    }
-
-    /// The number of the jar that they are in.
-    fn jar(&mut self, request: &Request) -> u16 {
-        let name = request.cookie_jar.as_ref().or(self.defaults.cookie_jar.as_ref());
-        self.stores.jar(name.map(String::as_str))
-    }
-
-    /// Whether `User-Agent` and `Accept` are sent where the plan has no such header.
-    fn has_default_headers(&self, request: &Request) -> bool {
-        request.default_headers.or(self.defaults.default_headers).unwrap_or(true)
-    }
-
-    /// Whether it is repeated on a new connection where the target had closed the old one.
-    fn retries_stale(&self, request: &Request) -> bool {
-        request.retry_stale.or(self.defaults.retry_stale).unwrap_or(true)
+    /// Whether compressed responses are asked for.
+    fn compression(&self, request: &Request) -> bool {
+        request.compression.or(self.defaults.compression).unwrap_or(false)
     }
 
     /// Whether it carries a trace ID of its own: not where the plan gives the header.
-    pub(super) fn has_trace_context(&self, request: &Request, headers: &[HeaderOp]) -> bool {
+    fn has_trace_context(&self, request: &Request, headers: &[HeaderOp]) -> bool {
         let is_asked = request.trace_context.or(self.defaults.trace_context).unwrap_or(false);
         is_asked && !has_header(headers, TRACEPARENT)
     }
@@ -191,7 +221,7 @@ impl<'p> Compiler<'p> {
                 .or(self.defaults.max_decompression_ratio)
                 .unwrap_or(DEFAULT_DECOMPRESSION_RATIO),
             keep,
-            compression: request.compression.or(self.defaults.compression).unwrap_or(false),
+            compression: self.compression(request),
             ..Limits::NONE
         };
         self.timed(limits, &request.timeout)

@@ -4,12 +4,12 @@ use squall_extract::Spec;
 use squall_metrics::RowKind;
 use squall_plan::model::{Body, Request, ResourceHosts, Resources, ResponseBody};
 use squall_plan::span::Spanned;
-use squall_plan::template::BoundTemplate;
 
-use super::headers::has_header;
 use super::{framing, source_of};
+use crate::program::call::ContentOp;
 use crate::program::compiler::Compiler;
-use crate::program::ops::{BodyOp, FromOp, NameOp, PostOp, RequestOp, ResourcesOp, UrlOp};
+use crate::program::ops::{FromOp, NameOp, PostOp};
+use crate::program::samples::{Policy, ResourcesOp};
 
 /// Most redirects of a resource, unless the page may follow more: as browsers have it.
 const RESOURCE_REDIRECTS: u32 = 20;
@@ -36,8 +36,9 @@ impl<'p> Compiler<'p> {
             return None;
         }
         let group = self.row_place(RowKind::Group);
-        let file = self.resource(request, name, resources, follows, false)?;
-        let document = self.resource(request, name, resources, follows, true)?;
+        let file = self.resource(request, name, resources, false)?;
+        let document = self.resource(request, name, resources, true)?;
+        let content = self.resource_content(request, resources, follows)?;
         let mut pattern = |pattern: &Option<Spanned<String>>| match pattern {
             None => Some(None),
             Some(text) => {
@@ -56,20 +57,37 @@ impl<'p> Compiler<'p> {
             same_host: resources.hosts == ResourceHosts::Same,
             css_urls: resources.css_urls,
             cache: resources.cache,
+            content,
             file,
             document,
         })))
     }
 
-    /// How one is requested, whose body names others or does not.
+    /// What each is asked for with.
+    fn resource_content(
+        &mut self,
+        request: &'p Request,
+        resources: &Resources,
+        follows: &dyn Fn(&str) -> bool,
+    ) -> Option<ContentOp> {
+        let (mut own, stay): (_, &dyn Fn(&str) -> bool) = match resources.headers {
+            true => (self.headers(request, follows)?, follows),
+            false => (Vec::new(), &|_| false),
+        };
+        framing::without_length(&mut own);
+        let headers = self.inherited_headers(own, &Body::None, stay)?;
+        let auth = self.auth(request.auth.as_ref())?;
+        Some(self.content(request, headers, auth))
+    }
+
+    /// What becomes of one, whose body names others or does not.
     fn resource(
         &mut self,
         request: &'p Request,
         name: &NameOp,
         resources: &Resources,
-        follows: &dyn Fn(&str) -> bool,
         names_others: bool,
-    ) -> Option<RequestOp> {
+    ) -> Option<Policy> {
         // What looks at the page looks at these, too, as far as the plan says so.
         self.noticed = Default::default();
         let extracts = request.extract.iter().filter(|extract| extract.resources);
@@ -77,49 +95,10 @@ impl<'p> Compiler<'p> {
         let post = self.post_of(name, &source_of(request), extracts, checks)?;
         let noticed = std::mem::take(&mut self.noticed);
         let reads_body = names_others || noticed.body || post.iter().any(PostOp::reads_body);
-        let status_errors = !noticed.status;
-        let (mut own, stay): (_, &dyn Fn(&str) -> bool) = match resources.headers {
-            true => (self.headers(request, follows)?, follows),
-            false => (Vec::new(), &|_| false),
-        };
-        framing::without_length(&mut own);
-        let headers = self.inherited_headers(own, &Body::None, stay)?;
-        let (mut limits, timeouts) = self.limits(request, reads_body)?;
-        limits.redirects = limits.redirects.max(RESOURCE_REDIRECTS);
-        Some(RequestOp {
-            name: NameOp::FromUrl,
-            place: self.row_place(RowKind::Resource),
-            step: self.step.as_str().into(),
-            method: "GET".into(),
-            url: UrlOp::Any(BoundTemplate::literal("")),
-            prepared: None,
-            own_cookie: has_header(&headers, b"cookie: "),
-            other_cookie: None,
-            trace_context: self.has_trace_context(request, &headers),
-            cookies: self.keeps_cookies(request),
-            jar: self.jar(request),
-            redirect_cookies: request.redirect_cookies.unwrap_or(true),
-            redirect_to_get: request.redirect_to_get.unwrap_or(false),
-            cache: resources.cache,
-            cache_number: self.stores.cache(request.cache_name.as_deref()),
-            default_headers: self.has_default_headers(request),
-            headers,
-            query: Vec::new(),
-            body: BodyOp::None,
-            charset: None,
-            auth: self.auth(request.auth.as_ref())?,
-            via: None,
-            reads_sent: noticed.sent,
-            auth_follows: false,
-            limits,
-            timeouts,
-            capture: None,
-            sees_digest: false,
-            retry_stale: self.retries_stale(request),
-            counted: true,
-            status_errors,
-            post,
-            resources: None,
-        })
+        let mut limits = self.limits(request, reads_body)?;
+        limits.0.redirects = limits.0.redirects.max(RESOURCE_REDIRECTS);
+        let row = self.row(NameOp::FromUrl, RowKind::Resource, None);
+        let policy = self.policy(request, row, limits, (post, noticed));
+        Some(Policy { cache: resources.cache, ..policy })
     }
 }

@@ -10,7 +10,9 @@ use squall_wire::{Between, BytesEnd, Destination};
 use super::DEFAULT_KEPT_BODY;
 use crate::parts::{names, url};
 use crate::program::compiler::Compiler;
-use crate::program::ops::{Limits, NameOp, PostOp, TcpOp, TcpTo};
+use crate::program::limits::Limits;
+use crate::program::ops::{NameOp, PostOp};
+use crate::program::samples::{TcpOp, TcpTo};
 
 impl<'p> Compiler<'p> {
     /// Compiles a step that sends bytes over TCP; `None` after an error was noted.
@@ -41,9 +43,7 @@ impl<'p> Compiler<'p> {
         };
         let (limits, timeouts) = self.timed(limits, &tcp.timeout)?;
         Some(TcpOp {
-            name,
-            place: self.row_place(RowKind::Request),
-            step: self.step.as_str().into(),
+            row: self.row(name, RowKind::Request, tcp.counted),
             to,
             via,
             send,
@@ -54,7 +54,6 @@ impl<'p> Compiler<'p> {
             reset: tcp.reset,
             limits,
             timeouts,
-            counted: tcp.counted.unwrap_or(true),
             post,
         })
     }

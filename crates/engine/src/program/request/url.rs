@@ -9,8 +9,9 @@ use squall_plan::value::Value;
 use squall_wire::Origin;
 
 use crate::parts::{names, url};
+use crate::program::call::UrlOp;
 use crate::program::compiler::Compiler;
-use crate::program::ops::{NameOp, UrlOp};
+use crate::program::ops::NameOp;
 
 impl<'p> Compiler<'p> {
     pub(super) fn url(&mut self, request: &'p Request) -> Option<UrlOp> {

@@ -9,8 +9,8 @@ use squall_wire::{Between, Destination, Origin, Proxy};
 
 use crate::parts::proxy::ProxyChoice;
 use crate::parts::url;
+use crate::program::call::{UrlOp, ViaOp};
 use crate::program::compiler::Compiler;
-use crate::program::ops::{UrlOp, ViaOp};
 
 impl<'p> Compiler<'p> {
     /// What a request says of how its origin is reached; the outer `None` after an error was noted.

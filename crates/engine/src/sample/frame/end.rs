@@ -3,19 +3,19 @@
 use squall_metrics::{ErrorKind, Fate, Phases, Sample};
 use squall_wire::Response;
 
-use super::{Frame, POOL};
+use super::Frame;
 use crate::post::AssertionResult;
 use crate::sample::failure::SampleFailure;
-use crate::sample::sampled::{Moment, Sampled};
-use crate::sample::sampler::Sampler;
+use crate::sample::page::Found;
+use crate::sample::sampled::{SampleHead, Sampled};
 use crate::trace::Tally;
 use crate::user::Strand;
 
 impl Frame<'_> {
     /// Notes where an error happened, if there is one that will be written down.
-    pub(in crate::sample) fn explain(
+    pub(in crate::sample) fn explain<T>(
         &mut self,
-        result: &Result<(), SampleFailure>,
+        result: &Result<T, SampleFailure>,
         place: impl FnOnce() -> String,
     ) {
         let kind = result.as_ref().err().map(|failure| failure.kind).or(self.result.error);
@@ -24,11 +24,6 @@ impl Frame<'_> {
         {
             self.place = place();
         }
-    }
-
-    /// How much of a body an example of an error would show.
-    pub(in crate::sample) fn example_bytes(&self) -> u64 {
-        self.worker.recorder.example_bytes(self.name)
     }
 
     /// Keeps the beginning of a reply that is an error, if it will be written down.
@@ -61,45 +56,34 @@ impl Frame<'_> {
     /// Writes the sample into the record.
     pub(in crate::sample) fn close(
         mut self,
-        sampler: &impl Sampler,
+        head: SampleHead<'_>,
         strand: &mut Strand,
-        result: Result<(), SampleFailure>,
+        result: Result<Option<Box<Found>>, SampleFailure>,
     ) -> Sampled {
         let worker = self.worker;
         let name = self.name.unwrap_or_else(|| {
-            worker.recorder.name(sampler.place(), &format!("{} (no URL)", sampler.kind()))
+            worker.recorder.name(head.place, &format!("{} (no URL)", head.kind))
         });
         let complete = result.is_ok();
-        if let Err(SampleFailure { kind, detail }) = result {
-            self.end = worker.clock.now();
+        let found = result.unwrap_or_else(|SampleFailure { kind, detail }| {
+            self.timing.ended(worker.clock.now());
             // What assertions saw of a reply that then came to nothing is not asked for any more.
             self.result = AssertionResult { error: Some(kind), detail };
-        }
-        let load = &worker.program.loads[usize::from(self.user.seat.load)];
-        let scheduled = sampler.is_scheduled() && load.has_schedule();
-        let sample = Sample {
-            latency_ns: self.latency(self.start + self.own_delay),
-            corrected_latency_ns: scheduled.then(|| self.latency(self.due)),
-            complete,
-            status: u16::try_from(self.code).unwrap_or(0),
-            error: self.result.error,
-            bytes_in: self.bytes_in,
-            bytes_out: self.bytes_out,
-            retries: self.retries,
-            phases: self.phases,
-        };
-        let fate = sample.fate();
+            None
+        });
+        let sample = self.sample(head, complete);
+        let (fate, end) = (sample.fate(), self.timing.end());
         self.account(fate);
-        if sampler.is_counted() {
-            worker.recorder.request(name, &sample, self.end);
+        if head.is_counted {
+            worker.recorder.request(name, &sample, end.ready);
             // What squall itself cut off is no error.
             if fate != Fate::CutOff {
                 self.count(name, complete);
             }
         }
-        if let Some(mut copy) = self.copy.filter(|_| sampler.is_counted()) {
-            let what = (name, sampler.step(), self.start);
-            copy.traced(self.trace, strand.part_of(), self.wanted.is_of_page);
+        if let Some(mut copy) = self.copy.filter(|_| head.is_counted) {
+            let what = (name, head.step, self.timing.start());
+            copy.traced(self.trace, strand.part_of(), head.is_of_page);
             strand.tally_mut().add(Tally {
                 samples: 1,
                 failed: u64::from(sample.error.is_some()),
@@ -109,39 +93,41 @@ impl Frame<'_> {
             });
             copy.tell(worker, self.user, what, &sample, self.result);
         }
-        strand.due = self.end;
-        let end = Moment { ready: self.end, seen: self.end.max(self.exchange_from) };
-        Sampled {
-            failed: sample.error.is_some(),
-            end,
-            name,
-            found: self.found,
-            on_the_way: self.on_the_way,
-        }
+        strand.due = end.ready;
+        let failed = sample.error.is_some();
+        Sampled { failed, end, name, found, on_the_way: self.on_the_way }
     }
 
-    /// From a moment to the end, in ns.
-    fn latency(&self, from: u64) -> u64 {
-        self.end.saturating_sub(from)
+    /// What is recorded.
+    fn sample(&self, head: SampleHead<'_>, complete: bool) -> Sample {
+        let load = &self.worker.program.loads[usize::from(self.user.seat.load)];
+        let is_scheduled = head.is_scheduled && load.has_schedule();
+        Sample {
+            latency_ns: self.timing.latency(),
+            corrected_latency_ns: is_scheduled.then(|| self.timing.corrected_latency()),
+            complete,
+            status: u16::try_from(self.code).unwrap_or(0),
+            error: self.result.error,
+            bytes_in: self.bytes_in,
+            bytes_out: self.bytes_out,
+            retries: self.retries,
+            phases: self.timing.phases,
+        }
     }
 
     /// Where the time went that was squall's own.
     fn account(&self, fate: Fate) {
         let recorder = &self.worker.recorder;
-        let pooled = self.phases.0[POOL].unwrap_or(0);
-        if self.waited {
-            // What is due at the same moment is sent one after the other: that is the plan's doing.
-            let late = self.burst_start.saturating_sub(self.due).saturating_sub(pooled);
-            recorder.self_metrics(|own| own.send_delay.record_ns(late));
+        if let Some(delay) = self.timing.send_delay() {
+            recorder.self_metrics(|own| own.send_delay.record_ns(delay));
         }
         if self.user.state.get().is_some() && self.is_branch {
             // Requests at the same time take more time together than their user has.
             recorder.of_user(fate, &Phases::default(), 0);
         } else if self.user.state.get().is_some() {
-            let delay = self.start.saturating_sub(self.ready).saturating_sub(pooled);
-            recorder.of_user(fate, &self.phases, delay + self.own_delay);
+            recorder.of_user(fate, &self.timing.phases, self.timing.own_time());
         }
-        if let Some(delay) = self.receive_delay {
+        if let Some(delay) = self.timing.receive_delay {
             recorder.self_metrics(|own| own.receive_delay.record_ns(delay));
         }
     }
