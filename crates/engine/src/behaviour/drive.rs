@@ -6,8 +6,10 @@
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
+use std::iter::Enumerate;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
+use std::vec::IntoIter;
 
 use squall_base::random::Random;
 use squall_metrics::UserState;
@@ -64,7 +66,7 @@ struct Flow<'f, 'p, B> {
     in_flight: &'f Guard<'p>,
     budget: u32,
     /// What the behaviour is told when it goes on.
-    answer: Answer<B>,
+    answer: Answer,
 }
 
 impl<'f, 'p, B: Behaviour> Flow<'f, 'p, B> {
@@ -138,10 +140,8 @@ impl<'f, 'p, B: Behaviour> Flow<'f, 'p, B> {
             Task::Exec(op) => self.sample(op, now).await,
             Task::Tcp(op) => self.sample(op, now).await,
             Task::Join { branches, limit } => {
-                let joined = join(worker, core, self.strand, branches, limit, now);
-                let (branches, end) = joined.await;
-                self.answer = Answer::Joined(branches);
-                end
+                let parent = (&mut *self.strand, &mut *self.behaviour);
+                join(worker, core, parent, branches, limit, now).await
             }
             Task::Wait(waiting) => {
                 others::wait(worker, core, self.strand, in_flight, waiting, now).await
@@ -172,20 +172,17 @@ impl<'f, 'p, B: Behaviour> Flow<'f, 'p, B> {
     }
 }
 
-/// The branches that have ended, and when all had.
-type Joined<'a, B> = Pin<Box<dyn Future<Output = (Vec<B>, Moment)> + 'a>>;
-
-/// Runs branches that `strand` came to at `now`, at most `limit` at a time.
+/// Runs branches that a flow came to at `now`, at most `limit` at a time. Returns when all had ended.
 ///
 /// A branch may come to branches itself: hence the box.
 fn join<'a, B: Behaviour + 'a>(
     worker: &'a Rc<Worker>,
     core: &'a Core,
-    strand: &'a mut Strand,
+    (strand, behaviour): (&'a mut Strand, &'a mut B),
     branches: Vec<B>,
     limit: usize,
     now: Moment,
-) -> Joined<'a, B> {
+) -> Pin<Box<dyn Future<Output = Moment> + 'a>> {
     Box::pin(async move {
         lanes::open(worker, core, strand, now);
         let lanes = limit.min(branches.len());
@@ -193,15 +190,15 @@ fn join<'a, B: Behaviour + 'a>(
         let parallel = Parallel {
             worker,
             core,
-            waiting: RefCell::new((0..).zip(branches)),
-            ended: RefCell::default(),
+            waiting: RefCell::new(branches.into_iter().enumerate()),
+            behaviour: RefCell::new(behaviour),
             seed: core.chance(),
             end: Cell::new(now.ready),
             strand: RefCell::new(strand),
         };
         lanes::join(core, strands.into_iter().map(|strand| parallel.lane(strand, now))).await;
-        let Parallel { end, strand, ended, .. } = parallel;
-        (ended.into_inner(), lanes::close(worker, core, strand.into_inner(), end.get()))
+        let Parallel { end, strand, .. } = parallel;
+        lanes::close(worker, core, strand.into_inner(), end.get())
     })
 }
 
@@ -210,13 +207,13 @@ struct Parallel<'a, B> {
     worker: &'a Rc<Worker>,
     core: &'a Core,
     /// The branches that nobody has begun, with their numbers.
-    waiting: RefCell<std::iter::Zip<std::ops::RangeFrom<u64>, std::vec::IntoIter<B>>>,
-    ended: RefCell<Vec<B>>,
+    waiting: RefCell<Enumerate<IntoIter<B>>>,
     seed: u64,
     /// When the last of them ended.
     end: Cell<u64>,
     /// What they belong to.
     strand: RefCell<&'a mut Strand>,
+    behaviour: RefCell<&'a mut B>,
 }
 
 impl<B: Behaviour> Parallel<'_, B> {
@@ -224,11 +221,11 @@ impl<B: Behaviour> Parallel<'_, B> {
     async fn lane(&self, mut strand: Strand, mut now: Moment) {
         let in_flight = self.worker.in_flight.enter();
         while let Some((number, mut branch)) = self.begin() {
-            let chance = Random::of(self.seed, number, 0, 0);
+            let chance = Random::of(self.seed, number as u64, 0, 0);
             let run = self.branch(&mut strand, &mut branch, &in_flight, now);
             now = with_chance(self.core, chance, pin!(run)).await;
             self.strand.borrow_mut().join(&mut strand);
-            self.ended.borrow_mut().push(branch);
+            self.behaviour.borrow_mut().join(number, branch);
         }
         // That of its last response, or until which it waited: what comes after is squall's own time.
         self.end.set(self.end.get().max(strand.due));
@@ -239,7 +236,7 @@ impl<B: Behaviour> Parallel<'_, B> {
     }
 
     /// The next branch, and its number.
-    fn begin(&self) -> Option<(u64, B)> {
+    fn begin(&self) -> Option<(usize, B)> {
         if self.core.is_ending() || self.worker.is_stopping() {
             return None;
         }
