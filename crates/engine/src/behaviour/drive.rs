@@ -14,6 +14,7 @@ use std::vec::IntoIter;
 use squall_base::random::Random;
 use squall_metrics::UserState;
 
+use super::due::Due;
 use super::next::{Answer, Behaviour, Env, Next, Task};
 use super::{lanes, others, resources};
 use crate::net::in_flight::Guard;
@@ -257,7 +258,14 @@ impl<B: Behaviour> Parallel<'_, B> {
             match flow.resume(now.ready) {
                 Next::Go(task) => now = flow.perform(task, now).await,
                 Next::Wait(until) => {
-                    let due = self.wait(in_flight, now.ready, until).await;
+                    let wait = until.saturating_sub(now.ready);
+                    let mut due = Due::after(worker, now.ready, wait);
+                    // `Some(None)`: it ends before.
+                    let ready = |_: &_| match worker.has_to_end(core) {
+                        true => Some(None),
+                        false => due.poll(worker, in_flight).map(Some),
+                    };
+                    let due = in_flight.wait(ready).await;
                     now = Moment::at(worker.clock.now());
                     match due {
                         Some(due) => (flow.strand.due, flow.strand.waited) = (due, true),
@@ -276,38 +284,6 @@ impl<B: Behaviour> Parallel<'_, B> {
                 }
             }
         }
-    }
-
-    /// Waits from `now` until `due`. Returns when it was due, which a pause makes later; `None`: the
-    /// user, or its iteration, ends before.
-    async fn wait(&self, in_flight: &Guard<'_>, now: u64, due: u64) -> Option<u64> {
-        let Parallel { worker, core, .. } = *self;
-        let wait = due.saturating_sub(now);
-        let due = worker.roster.borrow().without_pauses(now).saturating_add(wait);
-        let mut timer = None;
-        let ready = |_: &_| {
-            let now = worker.clock.now();
-            let (surplus, paused, time) = {
-                let roster = worker.roster.borrow();
-                let surplus = roster.is_surplus(core.seat);
-                (surplus, roster.is_paused(), roster.without_pauses(now))
-            };
-            if worker.is_stopping() || surplus {
-                core.stopped.set(true);
-            }
-            if core.is_ending() {
-                return Some(None);
-            }
-            let at = due.saturating_add(now - time);
-            if time >= due && !paused {
-                return Some(Some(at));
-            }
-            if !paused && timer.replace(at) != Some(at) {
-                worker.wake_at(in_flight, at);
-            }
-            None
-        };
-        in_flight.wait(ready).await
     }
 }
 

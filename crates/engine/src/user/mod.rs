@@ -2,8 +2,8 @@
 //! its worker owns it.
 //!
 //! It is a [`Core`], which all that it does at the same time shares, a [`Strand`], the flow of its steps,
-//! and a [`Cursor`], its place in what decides on them. A strand changes the core through cells, borrowed for no longer than one look: never over a
-//! wait.
+//! and a [`Cursor`], its place in what decides on them. A strand changes the core through cells, which are
+//! never borrowed over a wait.
 
 mod concurrency;
 mod cursor;
