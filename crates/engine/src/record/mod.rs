@@ -6,6 +6,8 @@ mod effort;
 mod level;
 mod line;
 mod names;
+#[cfg(test)]
+mod tests;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -389,7 +391,7 @@ impl Recorder {
         if !log.is_empty() {
             let _ = self.messages.send(Message::Log(log));
         }
-        // Nobody listens any more only when the run has been given up.
+        // It fails only when the run has been given up.
         let _ =
             self.messages.send(Message::Slice { slice: full, give_back: self.give_back.clone() });
     }

@@ -1,9 +1,9 @@
 //! A virtual user: plain data. While it waits it is nothing else; while it does something, a task of
 //! its worker owns it.
 //!
-//! It is a [`Core`], which all that it does at the same time shares, a [`Strand`], the flow of its steps, and a
-//! [`Cursor`], its place in what decides on them. A strand changes the core through cells, borrowed for no longer than one look: never over a
-//! wait.
+//! It is a [`Core`], which all that it does at the same time shares, a [`Strand`], the flow of its steps,
+//! and a [`Cursor`], its place in what decides on them. A strand changes the core through cells, which are
+//! never borrowed over a wait.
 
 mod concurrency;
 mod cursor;
@@ -273,6 +273,6 @@ mod tests {
     /// There may be a million of them: what few users have is behind one word.
     #[test]
     fn a_user_is_small() {
-        assert!(size_of::<User>() <= 336, "{}", size_of::<User>());
+        assert!(size_of::<User>() <= 328, "{}", size_of::<User>());
     }
 }
