@@ -197,7 +197,7 @@ pub(crate) fn run(assignment: Assignment, event_loop: &EventLoop) -> io::Result<
 }
 
 impl Worker {
-    fn new(assignment: Assignment, waker: &Arc<LoopWaker>) -> io::Result<Self> {
+    pub(crate) fn new(assignment: Assignment, waker: &Arc<LoopWaker>) -> io::Result<Self> {
         let Assignment { program, shared, clock, index, of, share, start, .. } = assignment;
         let (messages, names) = (assignment.messages, assignment.names);
         let trace = assignment.trace.clone();
