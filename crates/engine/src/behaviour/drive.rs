@@ -1,8 +1,8 @@
-//! Drives a user: performs what its program asks for, until it waits, is free or gone.
+//! The driver: performs what a behaviour asks for, until its user waits, is free or gone.
 //!
-//! Several strands of a user at the same time all run within its task. Each has its own place in the program, its own
-//! loops and groups, its own entry in flight and its own chance, so that what it draws does not depend on whose response
-//! comes first. What else a user has, they share.
+//! Several branches of a user at the same time all run within its task. Each has its own behaviour and strand, its own
+//! entry in flight and its own chance, so that what it draws does not depend on whose response comes first. What else
+//! a user has, they share.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -10,159 +10,225 @@ use std::pin::{Pin, pin};
 use std::rc::Rc;
 
 use squall_base::random::Random;
+use squall_metrics::UserState;
 
-use super::next::{Next, Task};
-use super::stretch::Stretch;
+use super::next::{Answer, Behaviour, Env, Next, Task};
 use super::{lanes, others, resources};
 use crate::net::in_flight::Guard;
-use crate::program::{Branch, ParallelOp, Program};
-use crate::sample::{self, Moment};
-use crate::user::{Core, Strand, User};
+use crate::program::RequestOp;
+use crate::roster::After;
+use crate::sample::{self, Moment, Sampler};
+use crate::user::{Core, Strand};
 use crate::worker::Worker;
 
-/// Operations, with requests counted as many, that a task may run before it lets others run: a loop
+/// Steps, with tasks counted as many, that a task may run before it lets others run: a loop
 /// that never waits must not keep its worker from seeing the end of the run.
 const BUDGET: u32 = 10_000;
-const REQUEST_COST: u32 = 100;
+const TASK_COST: u32 = 100;
 
-/// Gives a user a task of its own.
-pub(crate) fn start(worker: &Rc<Worker>, user: Box<User>) {
-    worker.spawn(drive(worker.clone(), user));
+/// How a user gives up its task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// It does nothing until then.
+    Wait(UserState, u64),
+    /// It waits for an arrival.
+    Free,
+    /// It is no more.
+    Gone,
 }
 
-/// Runs a user until it waits, is free, or is gone.
-async fn drive(worker: Rc<Worker>, mut user: Box<User>) {
-    let program = worker.program.clone();
+/// Runs a user until it rests. Returns how, and since when.
+pub(super) async fn run<B: Behaviour>(
+    worker: &Rc<Worker>,
+    core: &Core,
+    strand: &mut Strand,
+    behaviour: &mut B,
+) -> (Rest, u64) {
     let in_flight = worker.in_flight.enter();
-    let mut budget = BUDGET;
+    let mut flow = Flow::new(worker, core, strand, behaviour, &in_flight);
     let mut now = Moment::at(worker.clock.now());
     loop {
-        let User { core, strand } = &mut *user;
-        let mut stretch = Stretch {
-            worker: &worker,
-            program: &program,
-            core: &*core,
-            strand: &mut *strand,
-            budget: &mut budget,
-        };
-        match stretch.run(now.ready) {
-            Next::Go(task) => {
-                now = perform(&worker, core, strand, &in_flight, &mut budget, task, now).await;
-            }
-            Next::Wait(state, due) => {
-                drop(in_flight);
-                worker.note(core, state, now.ready);
-                return worker.park(user, due, now.ready);
-            }
-            Next::Free => return worker.free(user),
-            Next::Gone => return worker.leave(user, now.ready),
+        match flow.next(now.ready) {
+            Ok(task) => now = flow.perform(task, now).await,
+            Err(rest) => return (rest, now.ready),
         }
     }
 }
 
-/// Does what a strand can do from a moment on. Returns when it was done.
-async fn perform(
-    worker: &Rc<Worker>,
-    core: &Core,
-    strand: &mut Strand,
-    in_flight: &Guard<'_>,
-    budget: &mut u32,
-    task: Task<'_>,
-    now: Moment,
-) -> Moment {
-    let end = match task {
-        Task::Request(op) => {
-            *budget = budget.saturating_sub(REQUEST_COST);
-            if let Some(resources) = &op.policy.resources {
-                return resources::load_page(worker, core, strand, in_flight, op, resources, now)
-                    .await;
-            }
-            worker.note_begin(core, strand, now);
-            let sampled = sample::sample(worker, core, strand, in_flight, op, now).await;
-            worker.note_end(core, strand, &sampled)
-        }
-        Task::Exec(op) => {
-            worker.note_begin(core, strand, now);
-            let sampled = sample::sample(worker, core, strand, in_flight, op, now).await;
-            worker.note_end(core, strand, &sampled)
-        }
-        Task::Tcp(op) => {
-            *budget = budget.saturating_sub(REQUEST_COST);
-            worker.note_begin(core, strand, now);
-            let sampled = sample::sample(worker, core, strand, in_flight, op, now).await;
-            worker.note_end(core, strand, &sampled)
-        }
-        Task::Parallel(op) => branches(worker, core, strand, op, now).await,
-        Task::Wait(waiting) => others::wait(worker, core, strand, in_flight, waiting, now).await,
-        Task::Yield => {
-            *budget = BUDGET;
-            tokio::task::yield_now().await;
-            Moment::at(worker.clock.now())
-        }
-    };
-    worker.advance_if_due(end.seen);
-    end
+/// One flow of a user's steps, at work.
+struct Flow<'f, 'p, B> {
+    worker: &'p Rc<Worker>,
+    core: &'p Core,
+    strand: &'f mut Strand,
+    behaviour: &'f mut B,
+    in_flight: &'f Guard<'p>,
+    budget: u32,
+    /// What the behaviour is told when it goes on.
+    answer: Answer<B>,
 }
 
-/// Runs the branches of an operation that `strand` came to at `now`. Returns when all had ended.
+impl<'f, 'p, B: Behaviour> Flow<'f, 'p, B> {
+    fn new(
+        worker: &'p Rc<Worker>,
+        core: &'p Core,
+        strand: &'f mut Strand,
+        behaviour: &'f mut B,
+        in_flight: &'f Guard<'p>,
+    ) -> Self {
+        let (budget, answer) = (BUDGET, Answer::Ready);
+        Flow { worker, core, strand, behaviour, in_flight, budget, answer }
+    }
+
+    /// What a user does next, iteration by iteration; or how it rests.
+    fn next(&mut self, now: u64) -> Result<Task<'p, B>, Rest> {
+        let (worker, core) = (self.worker, self.core);
+        loop {
+            if !core.in_iteration.get() {
+                let ends = core.stopped.get() || worker.is_stopping();
+                if ends || !worker.begin_iteration(core, self.strand, now) {
+                    worker.count_arrival(self.strand, false);
+                    return Err(Rest::Gone);
+                }
+                self.answer = Answer::Begin;
+            }
+            match self.resume(now) {
+                Next::Go(task) => return Ok(task),
+                Next::Wait(until) => return Err(Rest::Wait(UserState::Think, until)),
+                Next::Gone => {
+                    worker.cut_off_spans(core, self.strand);
+                    return Err(Rest::Gone);
+                }
+                Next::Over => match worker.end_iteration(core, self.strand, now) {
+                    After::Now(_) if self.budget == 0 => return Ok(Task::Yield),
+                    After::Now(_) => self.budget -= 1,
+                    After::At(due) => return Err(Rest::Wait(UserState::Pacing, due)),
+                    After::Free => return Err(Rest::Free),
+                    After::Gone => return Err(Rest::Gone),
+                },
+            }
+        }
+    }
+
+    /// Runs the behaviour to where it has to wait, unless its user or its iteration has to end.
+    fn resume(&mut self, now: u64) -> Next<'p, B> {
+        let Flow { worker, core, .. } = *self;
+        core.elapsed.set(now.saturating_sub(worker.recorder.start()));
+        if core.stopped.get() || worker.is_stopping() {
+            return Next::Gone;
+        }
+        if self.strand.is_over || core.iteration_over.get() {
+            return Next::Over;
+        }
+        let answer = std::mem::replace(&mut self.answer, Answer::Ready);
+        let (strand, budget) = (&mut *self.strand, &mut self.budget);
+        let next = self.behaviour.resume(Env { worker, core, strand, budget, now }, answer);
+        if let Next::Wait(until) = next {
+            let wait = until.saturating_sub(now);
+            self.strand.thought = self.strand.thought.saturating_add(wait);
+        }
+        next
+    }
+
+    /// Performs what the behaviour asked for, from `now` on. Returns when it was done.
+    async fn perform(&mut self, task: Task<'p, B>, now: Moment) -> Moment {
+        let Flow { worker, core, in_flight, .. } = *self;
+        self.budget = self.budget.saturating_sub(TASK_COST);
+        let end = match task {
+            Task::Request(op) => self.request(op, now).await,
+            Task::Exec(op) => self.sample(op, now).await,
+            Task::Tcp(op) => self.sample(op, now).await,
+            Task::Join { branches, limit } => {
+                let joined = join(worker, core, self.strand, branches, limit, now);
+                let (branches, end) = joined.await;
+                self.answer = Answer::Joined(branches);
+                end
+            }
+            Task::Wait(waiting) => {
+                others::wait(worker, core, self.strand, in_flight, waiting, now).await
+            }
+            Task::Yield => {
+                self.budget = BUDGET;
+                tokio::task::yield_now().await;
+                Moment::at(worker.clock.now())
+            }
+        };
+        worker.advance_if_due(end.seen);
+        end
+    }
+
+    /// Takes a sample, or loads a page with all that it names.
+    async fn request(&mut self, op: &'p RequestOp, now: Moment) -> Moment {
+        let Some(resources) = &op.policy.resources else { return self.sample(op, now).await };
+        let Flow { worker, core, in_flight, .. } = *self;
+        let page = (op, &**resources);
+        resources::load_page(worker, core, self.strand, in_flight, page, now).await
+    }
+
+    async fn sample(&mut self, sampler: impl Sampler<'p>, now: Moment) -> Moment {
+        let Flow { worker, core, in_flight, .. } = *self;
+        worker.note_begin(core, self.strand, now);
+        let sampled = sample::sample(worker, core, self.strand, in_flight, sampler, now).await;
+        worker.note_end(core, self.strand, &sampled)
+    }
+}
+
+/// The branches that have ended, and when all had.
+type Joined<'a, B> = Pin<Box<dyn Future<Output = (Vec<B>, Moment)> + 'a>>;
+
+/// Runs branches that `strand` came to at `now`, at most `limit` at a time.
 ///
-/// A branch may come to such an operation itself: hence the box.
-fn branches<'a>(
+/// A branch may come to branches itself: hence the box.
+fn join<'a, B: Behaviour + 'a>(
     worker: &'a Rc<Worker>,
     core: &'a Core,
     strand: &'a mut Strand,
-    op: &'a ParallelOp,
+    branches: Vec<B>,
+    limit: usize,
     now: Moment,
-) -> Pin<Box<dyn Future<Output = Moment> + 'a>> {
+) -> Joined<'a, B> {
     Box::pin(async move {
         lanes::open(worker, core, strand, now);
-        let lanes = op.limit.min(op.branches.len());
+        let lanes = limit.min(branches.len());
         let strands: Vec<Strand> = (0..lanes).map(|_| strand.branch()).collect();
         let parallel = Parallel {
             worker,
-            program: &worker.program,
             core,
-            op,
-            next: Cell::new(0),
+            waiting: RefCell::new((0..).zip(branches)),
+            ended: RefCell::default(),
             seed: core.chance(),
             end: Cell::new(now.ready),
             strand: RefCell::new(strand),
         };
-        let run = |strand| parallel.lane(strand, now);
-        lanes::join(core, strands.into_iter().map(run)).await;
-        let Parallel { end, strand, .. } = parallel;
-        let strand = strand.into_inner();
-        strand.pc = op.end;
-        lanes::close(worker, core, strand, end.get())
+        lanes::join(core, strands.into_iter().map(|strand| parallel.lane(strand, now))).await;
+        let Parallel { end, strand, ended, .. } = parallel;
+        (ended.into_inner(), lanes::close(worker, core, strand.into_inner(), end.get()))
     })
 }
 
 /// Branches that are being run, as many at a time as there are lanes.
-struct Parallel<'a> {
+struct Parallel<'a, B> {
     worker: &'a Rc<Worker>,
-    program: &'a Program,
     core: &'a Core,
-    op: &'a ParallelOp,
-    /// The next branch that nobody has begun.
-    next: Cell<usize>,
-    /// What the chance of all branches follows from.
+    /// The branches that nobody has begun, with their numbers.
+    waiting: RefCell<std::iter::Zip<std::ops::RangeFrom<u64>, std::vec::IntoIter<B>>>,
+    ended: RefCell<Vec<B>>,
     seed: u64,
-    /// When the last one that has ended did so.
+    /// When the last of them ended.
     end: Cell<u64>,
-    /// The strand that they belong to.
+    /// What they belong to.
     strand: RefCell<&'a mut Strand>,
 }
 
-impl<'a> Parallel<'a> {
+impl<B: Behaviour> Parallel<'_, B> {
     /// Runs one branch after the other, as long as there are any.
     async fn lane(&self, mut strand: Strand, mut now: Moment) {
         let in_flight = self.worker.in_flight.enter();
-        while let Some((number, branch)) = self.begin() {
+        while let Some((number, mut branch)) = self.begin() {
             let chance = Random::of(self.seed, number, 0, 0);
-            let run = self.branch(&mut strand, branch, &in_flight, now);
+            let run = self.branch(&mut strand, &mut branch, &in_flight, now);
             now = with_chance(self.core, chance, pin!(run)).await;
-            self.strand.borrow_mut().join(&strand, branch.registers.clone());
-            strand.failed = false;
+            self.strand.borrow_mut().join(&mut strand);
+            self.ended.borrow_mut().push(branch);
         }
         // That of its last response, or until which it waited: what comes after is squall's own time.
         self.end.set(self.end.get().max(strand.due));
@@ -173,48 +239,44 @@ impl<'a> Parallel<'a> {
     }
 
     /// The next branch, and its number.
-    fn begin(&self) -> Option<(u64, &'a Branch)> {
+    fn begin(&self) -> Option<(u64, B)> {
         if self.core.is_ending() || self.worker.is_stopping() {
             return None;
         }
-        let number = self.next.replace(self.next.get() + 1);
-        Some((number as u64, self.op.branches.get(number)?))
+        self.waiting.borrow_mut().next()
     }
 
     /// Runs a branch from `now` on. Returns when it ended.
     async fn branch(
         &self,
         strand: &mut Strand,
-        branch: &Branch,
+        behaviour: &mut B,
         in_flight: &Guard<'_>,
         mut now: Moment,
     ) -> Moment {
-        let Parallel { worker, program, core, .. } = *self;
-        let mut budget = BUDGET;
-        strand.pc = branch.ops.start;
+        let Parallel { worker, core, .. } = *self;
+        let mut flow = Flow::new(worker, core, strand, behaviour, in_flight);
         loop {
-            let mut stretch =
-                Stretch { worker, program, core, strand: &mut *strand, budget: &mut budget };
-            match stretch.run_branch(branch.ops.end, now.ready) {
-                Some(Next::Go(step)) => {
-                    now = perform(worker, core, strand, in_flight, &mut budget, step, now).await;
+            match flow.resume(now.ready) {
+                Next::Go(task) => now = flow.perform(task, now).await,
+                Next::Wait(until) => {
+                    let due = self.wait(in_flight, now.ready, until).await;
+                    now = Moment::at(worker.clock.now());
+                    match due {
+                        Some(due) => (flow.strand.due, flow.strand.waited) = (due, true),
+                        None => flow.strand.due = now.ready, // and not when the wait would have been over
+                    }
                 }
-                Some(Next::Wait(_, due)) => match self.wait(in_flight, now.ready, due).await {
-                    Some(due) => {
-                        (strand.due, strand.waited) = (due, true);
-                        now = Moment::at(worker.clock.now());
-                    }
-                    None => {
-                        now = Moment::at(worker.clock.now());
-                        strand.due = now.ready; // and not when the wait would have been over
-                    }
-                },
                 // It ends with its user.
-                Some(Next::Gone | Next::Free) => {
+                Next::Gone => {
+                    worker.cut_off_spans(core, flow.strand);
                     core.stopped.set(true);
                     return now;
                 }
-                None => return now,
+                Next::Over => {
+                    worker.end_groups(core, flow.strand, now.ready);
+                    return now;
+                }
             }
         }
     }

@@ -5,6 +5,16 @@ use crate::user::{Core, OpenGroup, Strand};
 use crate::worker::Worker;
 
 impl Worker {
+    /// All groups and critical sections that a strand is in are over.
+    pub(super) fn end_groups(&self, core: &Core, strand: &mut Strand, now: u64) {
+        while let Some(turn) = strand.leave_section() {
+            turn.leave(now);
+        }
+        while let Some(group) = strand.pop_group() {
+            self.end_group(core, strand, (&group, true), now);
+        }
+    }
+
     /// A group of the plan is over. `is_left`: its user left it before its end.
     pub(super) fn end_group(
         &self,

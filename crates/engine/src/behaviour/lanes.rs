@@ -5,7 +5,6 @@ use std::future::poll_fn;
 use squall_metrics::UserState;
 
 use super::join::Join;
-use crate::program::Pc;
 use crate::sample::Moment;
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
@@ -36,10 +35,7 @@ pub(super) async fn join<F: Future<Output = ()>>(core: &Core, lanes: impl IntoIt
 }
 
 /// Several strands have ended, the last at `end`; the one that they belong to goes on. Returns when.
-pub(super) fn close(worker: &Worker, core: &Core, strand: &mut Strand, end: u64) -> Moment {
-    if core.iteration_over.get() {
-        strand.pc = worker.program.scenarios[core.scenario()].ops.len() as Pc;
-    }
+pub(super) fn close(worker: &Worker, core: &Core, strand: &Strand, end: u64) -> Moment {
     let seen = worker.clock.now().max(end);
     if strand.is_branch {
         return Moment { ready: end, seen };

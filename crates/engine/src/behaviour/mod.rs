@@ -1,20 +1,19 @@
-//! The behaviour of a virtual user: its program, run from where it stands to where it has to wait,
-//! again and again. It says what it waits for, and neither the load nor the record knows how it came
-//! to that.
+//! The behaviour of virtual users: what decides on a user's steps ([`next::Behaviour`]) runs from where it stands to
+//! where it has to wait, and says what for; the driver ([`drive`]) performs it. Neither the load nor the record, nor
+//! the driver, knows how a behaviour came to what it asks for. [`program`] is the behaviour of a compiled plan.
 
-mod choices;
 mod drive;
 mod groups;
+mod iterations;
 mod join;
 mod lanes;
-mod look;
 mod next;
-mod operations;
 mod others;
 mod outcome;
+mod program;
 mod resources;
-mod stretch;
-mod waits;
-mod write;
+mod start;
+#[cfg(test)]
+mod tests;
 
-pub(crate) use drive::start;
+pub(crate) use start::start;

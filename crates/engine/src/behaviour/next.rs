@@ -1,27 +1,62 @@
-//! What a user needs to go on, as its behaviour says it.
+//! What a user does, and what it needs to go on: the interface between a behaviour and its driver.
 
-use squall_metrics::UserState;
+use std::rc::Rc;
 
-use crate::program::{ExecOp, ParallelOp, RequestOp, TcpOp};
+use crate::program::{ExecOp, RequestOp, TcpOp};
 use crate::turns::{Pass, Turn, Visit};
+use crate::user::{Core, Strand};
+use crate::worker::Worker;
 
-/// What a user needs to go on.
-pub(super) enum Next<'p> {
-    Go(Task<'p>),
-    /// To think, or to keep its pacing, until then.
-    Wait(UserState, u64),
-    /// An arrival.
-    Free,
-    /// Nothing: it ends.
+/// What decides on the steps of a user, or of one of the branches that it has at the same time.
+pub(super) trait Behaviour: Sized {
+    /// Runs from where it stands to where it has to wait, and says what for. The answer comes with the next call.
+    fn resume<'p>(&mut self, env: Env<'_, 'p>, answer: Answer<Self>) -> Next<'p, Self>;
+}
+
+/// What a behaviour may use while it runs.
+pub(super) struct Env<'e, 'p> {
+    pub worker: &'p Rc<Worker>,
+    pub core: &'p Core,
+    /// The flow of its steps.
+    pub strand: &'e mut Strand,
+    /// How many steps it may still do before it lets others run ([`Task::Yield`]).
+    pub budget: &'e mut u32,
+    /// The time, on the run's clock.
+    pub now: u64,
+}
+
+/// What a behaviour's last request to its driver came to.
+pub(super) enum Answer<B> {
+    /// An iteration begins.
+    Begin,
+    /// It was done, or the time has come.
+    Ready,
+    /// These branches have ended, in any order; those that were not begun are left out.
+    Joined(Vec<B>),
+}
+
+/// What a behaviour needs to go on.
+pub(super) enum Next<'p, B> {
+    /// Something that is done at once.
+    Go(Task<'p, B>),
+    /// To think until then.
+    Wait(u64),
+    /// Nothing: its iteration, or its branch, is over.
+    Over,
+    /// Nothing: its user ends.
     Gone,
 }
 
-/// What a strand does, after which it goes on.
-pub(super) enum Task<'p> {
+/// Something that is done for a behaviour while its user keeps its task.
+pub(super) enum Task<'p, B> {
     Request(&'p RequestOp),
     Exec(&'p ExecOp),
     Tcp(&'p TcpOp),
-    Parallel(&'p ParallelOp),
+    /// Branches at the same time, at most so many.
+    Join {
+        branches: Vec<B>,
+        limit: usize,
+    },
     /// To wait for other users.
     Wait(Waiting),
     /// To let others run.

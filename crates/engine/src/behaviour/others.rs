@@ -5,41 +5,13 @@ use std::rc::Rc;
 use std::task::Waker;
 
 use squall_metrics::UserState;
-use squall_plan::template::BoundTemplate;
 
-use super::next::{Next, Task, Waiting};
-use super::stretch::Stretch;
+use super::next::Waiting;
 use crate::net::in_flight::Guard;
-use crate::program::RendezvousOp;
 use crate::sample::Moment;
 use crate::turns::Visit;
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
-
-impl<'p> Stretch<'_, 'p> {
-    /// Comes to a critical section. `None`: it is in it.
-    pub(super) fn enter_section(&mut self, name: &BoundTemplate, now: u64) -> Option<Next<'p>> {
-        let mut text = Vec::new();
-        let rendered = name.render(&self.scope(), &mut text);
-        self.or_log(rendered, "the name of a critical section", ());
-        let name = String::from_utf8_lossy(&text).into_owned();
-        let turn = self.worker.together.sections.enter(name, self.core.seat, now);
-        if turn.pass().is_granted() {
-            self.strand.enter_section(turn);
-            return None;
-        }
-        Some(Next::Go(Task::Wait(Waiting::Turn(turn))))
-    }
-
-    /// Comes to a place where users meet. `None`: all are there.
-    pub(super) fn meet(&mut self, meeting: &RendezvousOp, now: u64) -> Option<Next<'p>> {
-        let visit = self.worker.together.places.come(meeting.place, meeting.users, now);
-        if visit.pass().is_granted() {
-            return None;
-        }
-        Some(Next::Go(Task::Wait(Waiting::Visit(visit, meeting.timeout))))
-    }
-}
 
 /// Waits from `now` on. Returns when it is over: because the others were there, or left; or because the user, or its
 /// iteration, ends.

@@ -3,7 +3,6 @@
 use squall_metrics::UserState;
 use squall_plan::model::OnError;
 
-use crate::program::{Pc, Scenario};
 use crate::sample::{Moment, Sampled};
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
@@ -41,14 +40,12 @@ impl Worker {
     /// Draws what follows for a user from a sample that failed.
     fn react(&self, core: &Core, strand: &mut Strand) {
         strand.fail_groups();
-        let scenario = &self.program.scenarios[core.scenario()];
-        match scenario.on_error {
+        match self.program.scenarios[core.scenario()].on_error {
             OnError::Continue => {}
-            // To the end of the program: the iteration is over.
             OnError::NextIteration => {
                 // It begins anew.
                 core.last_ok.set(true);
-                scenario.end_iteration(core, strand);
+                strand.end_iteration(core);
             }
             OnError::StopUser => core.stopped.set(true),
             OnError::StopRun => self.stop_run(self.program.graceful_stop),
@@ -57,10 +54,10 @@ impl Worker {
     }
 }
 
-impl Scenario {
-    /// Lets a user's iteration end, with all its strands.
-    pub(super) fn end_iteration(&self, core: &Core, strand: &mut Strand) {
-        strand.pc = self.ops.len() as Pc;
-        core.iteration_over.set(strand.is_branch);
+impl Strand {
+    /// Lets its user's iteration end, with all strands.
+    pub(super) fn end_iteration(&mut self, core: &Core) {
+        self.is_over = true;
+        core.iteration_over.set(self.is_branch);
     }
 }

@@ -35,8 +35,7 @@ pub(super) async fn load_page(
     core: &Core,
     strand: &mut Strand,
     in_flight: &Guard<'_>,
-    op: &RequestOp,
-    resources: &ResourcesOp,
+    (op, resources): (&RequestOp, &ResourcesOp),
     now: Moment,
 ) -> Moment {
     worker.note_begin(core, strand, now);

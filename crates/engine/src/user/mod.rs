@@ -1,11 +1,12 @@
 //! A virtual user: plain data. While it waits it is nothing else; while it does something, a task of
 //! its worker owns it.
 //!
-//! It is a [`Core`], which all that it does at the same time shares, and a [`Strand`], the flow of its
-//! steps. A strand changes the core through cells, borrowed for no longer than one look: never over a
+//! It is a [`Core`], which all that it does at the same time shares, a [`Strand`], the flow of its steps, and a
+//! [`Cursor`], its place in what decides on them. A strand changes the core through cells, borrowed for no longer than one look: never over a
 //! wait.
 
 mod concurrency;
+mod cursor;
 mod strand;
 
 use std::cell::{Cell, OnceCell, Ref, RefCell, RefMut};
@@ -28,12 +29,15 @@ use crate::program::{Place, Program};
 use crate::roster::{Seat, Seated};
 use crate::shared_values::SharedValues;
 pub(crate) use concurrency::Concurrency;
+pub(crate) use cursor::Cursor;
 pub(crate) use strand::{OpenGroup, Strand};
 
 /// A virtual user.
 pub(crate) struct User {
     pub core: Core,
     pub strand: Strand,
+    /// Where it stands in what it does.
+    pub cursor: Cursor,
 }
 
 /// What everything that a user does shares.
@@ -153,6 +157,7 @@ impl User {
                 bandwidths: OnceCell::new(),
             },
             strand: Strand::default(),
+            cursor: Cursor::default(),
         }
     }
 }
@@ -268,6 +273,6 @@ mod tests {
     /// There may be a million of them: what few users have is behind one word.
     #[test]
     fn a_user_is_small() {
-        assert!(size_of::<User>() <= 336, "{}", size_of::<User>());
+        assert!(size_of::<User>() <= 328, "{}", size_of::<User>());
     }
 }

@@ -1,17 +1,11 @@
-//! One flow of a user's steps: where it stands, its loops and groups, and when its next request was
-//! due. Plain data.
+//! One flow of a user's steps, whatever decides on them: its groups, and when its next request was due. Plain data.
 
-use std::ops::Range;
-
-use crate::program::{Pc, Program, Register};
 use crate::trace::{StatedResponse, Tally};
 use crate::turns::Turn;
 
 /// A flow of steps.
 #[derive(Debug, Default)]
 pub(crate) struct Strand {
-    /// The next operation.
-    pub pc: Pc,
     /// When the current iteration, or the request after a wait, was due, on the run's clock.
     pub due: u64,
     /// Whether it comes from a wait or is an arrival: the next request then has a moment at which it
@@ -20,14 +14,14 @@ pub(crate) struct Strand {
     /// Whether it is an arrival whose first request has not been begun: it is, even if the load has
     /// ended meanwhile.
     pub arrived: bool,
-    /// Loop counters, limits and turns; empty until the first loop.
-    registers: Vec<u64>,
     /// Groups that it is in, the innermost last.
     pub groups: Vec<OpenGroup>,
     /// How long it has waited where the plan says so, in nanoseconds.
     pub thought: u64,
     /// Whether it is one of several of its user at the same time.
     pub is_branch: bool,
+    /// Whether it ends at its next step, and with it the iteration.
+    pub is_over: bool,
     /// Whether something in it failed: what a branch tells the strand that it belongs to.
     pub failed: bool,
     /// What few flows have. Until it is wanted it is one word: there may be a million users.
@@ -66,19 +60,6 @@ pub(crate) struct OpenGroup {
 }
 
 impl Strand {
-    /// A number that the flow keeps, of a scenario.
-    pub(crate) fn register(
-        &mut self,
-        program: &Program,
-        scenario: usize,
-        index: Register,
-    ) -> &mut u64 {
-        if self.registers.is_empty() {
-            self.registers = vec![0; program.scenarios[scenario].registers];
-        }
-        &mut self.registers[usize::from(index)]
-    }
-
     /// It is in a critical section from now on.
     pub(crate) fn enter_section(&mut self, turn: Turn) {
         self.rare().sections.push(turn);
@@ -139,39 +120,68 @@ impl Strand {
         Some(group.since.saturating_add(waited))
     }
 
-    /// The strand of a branch, which begins where this one stands: in no group of its own, with its
-    /// own copy of the loops' numbers.
+    /// The strand of a branch, which begins where this one stands: in no group of its own.
     pub(crate) fn branch(&self) -> Strand {
         let around = self.part_of();
         let rare = |around| Box::new(Rare { sample_around: Some(around), ..Rare::default() });
         Strand {
-            pc: self.pc,
             due: self.due,
             waited: self.waited,
             arrived: self.arrived,
-            registers: self.registers.clone(),
             groups: Vec::new(),
             thought: 0,
             is_branch: true,
+            is_over: false,
             failed: false,
             rare: around.map(rare),
         }
     }
 
-    /// Takes over what a branch has done: the turns of its own steps, and whether anything failed.
-    pub(crate) fn join(&mut self, branch: &Strand, registers: Range<Register>) {
-        let own = usize::from(registers.start)..usize::from(registers.end);
-        if let Some(numbers) = branch.registers.get(own.clone())
-            && !numbers.is_empty()
-        {
-            self.registers.resize(branch.registers.len(), 0);
-            self.registers[own].copy_from_slice(numbers);
+    /// Takes over what a branch has done, which may be followed by another one on the same strand.
+    pub(crate) fn join(&mut self, branch: &mut Strand) {
+        if let Some(rare) = &mut branch.rare {
+            self.tally_mut().add(std::mem::take(&mut rare.tally));
         }
-        if let Some(rare) = &branch.rare {
-            self.tally_mut().add(rare.tally);
-        }
-        if branch.failed {
+        if std::mem::take(&mut branch.failed) {
             self.fail_groups();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_follows_on_the_same_strand_is_added_once() {
+        let (mut strand, samples) =
+            (Strand::default(), |samples| Tally { samples, ..Tally::default() });
+        let mut branch = strand.branch();
+        for _ in 0..3 {
+            branch.tally_mut().add(samples(2));
+            branch.fail_groups();
+            strand.join(&mut branch);
+            assert!(std::mem::take(&mut strand.failed));
+        }
+        strand.join(&mut branch);
+        assert_eq!((strand.tally(), strand.failed), (samples(6), false));
+    }
+
+    #[test]
+    fn a_group_may_leave_out_the_waits_in_it() {
+        let group = |thought_before| OpenGroup {
+            name: 0,
+            since: 100,
+            failed: false,
+            thought_before,
+            tally_before: Tally::default(),
+            is_sample: false,
+            one_sample: None,
+        };
+        let mut strand = Strand { thought: 10, ..Strand::default() };
+        strand.groups = vec![group(None), group(Some(10))];
+        strand.thought = 40;
+        let mut begins = || strand.pop_group().map(|group| group.since);
+        assert_eq!([begins(), begins(), begins()], [Some(130), Some(100), None]);
     }
 }

@@ -1,34 +1,32 @@
 //! How long a user waits because its plan says so: think times and rates.
 
-use squall_metrics::UserState;
 use squall_plan::model::{PacedBy, Think};
 
-use super::next::Next;
-use super::stretch::Stretch;
+use super::interpreter::Interpreter;
+use crate::behaviour::next::Next;
 use crate::program::{PaceClock, PaceOp};
-use crate::user::Core;
+use crate::user::{Core, Cursor};
 
 /// How far ahead places in a rate that changes are taken, and when one looks again that was further away: 100 ms, in
 /// nanoseconds. A rate that one looks at ten times a second is followed closely, and looking costs little.
 const LOOK_AGAIN: u64 = 100_000_000;
 
-impl<'p> Stretch<'_, 'p> {
+impl<'p> Interpreter<'_, 'p> {
     /// Thinks for as long as it is drawn.
-    pub(super) fn think(&mut self, think: &Think, now: u64) -> Next<'p> {
-        let wait = drawn(self.core, think);
-        self.wait(now, wait)
+    pub(super) fn think(&mut self, think: &Think, now: u64) -> Next<'p, Cursor> {
+        Next::Wait(now.saturating_add(drawn(self.core, think)))
     }
 
     /// Waits for the user's place in a rate. `None`: it need not wait.
-    pub(super) fn pace(&mut self, pace: &PaceOp, now: u64) -> Option<Next<'p>> {
+    pub(super) fn pace(&mut self, pace: &PaceOp, now: u64) -> Option<Next<'p, Cursor>> {
         let wait = match self.place(pace, now) {
             Some(wait) => wait,
             None => {
-                self.strand.pc -= 1;
+                self.cursor.pc -= 1;
                 LOOK_AGAIN
             }
         };
-        (wait > 0).then(|| self.wait(now, wait))
+        (wait > 0).then(|| Next::Wait(now.saturating_add(wait)))
     }
 
     /// How long the user has to wait for a rate, in nanoseconds; its place is taken. `None`: it is too far away to be taken
@@ -64,13 +62,6 @@ impl<'p> Stretch<'_, 'p> {
             }
         };
         Some(due - now)
-    }
-
-    /// A wait that the plan asks for, in nanoseconds.
-    fn wait(&mut self, now: u64, wait: u64) -> Next<'p> {
-        self.strand.due = now.saturating_add(wait);
-        self.strand.thought = self.strand.thought.saturating_add(wait);
-        Next::Wait(UserState::Think, self.strand.due)
     }
 }
 

@@ -4,11 +4,11 @@ use squall_base::random::Random;
 use squall_plan::expr::{BoundExpr, Slot};
 use squall_plan::value::Value;
 
-use super::stretch::Stretch;
+use super::interpreter::Interpreter;
 use crate::program::{PassCount, PassPart, PassesOp, Pc, Place, Register};
 use crate::together;
 
-impl Stretch<'_, '_> {
+impl Interpreter<'_, '_> {
     /// Begins a loop: how often it runs is evaluated once.
     pub(super) fn repeat(&mut self, times: &BoundExpr, counter: Register, limit: Register) {
         // Beyond the range of an integer the cast ends at its edge; what is no number is 0.
@@ -28,7 +28,7 @@ impl Stretch<'_, '_> {
         let counter = self.register(counter);
         let pass = *counter;
         if pass >= limit {
-            self.strand.pc = end;
+            self.cursor.pc = end;
             return;
         }
         *counter += 1;
@@ -61,7 +61,7 @@ impl Stretch<'_, '_> {
                 *self.register(index) += 1;
                 self.set(item, Some(element));
             }
-            None => self.strand.pc = end,
+            None => self.cursor.pc = end,
         }
     }
 
@@ -69,7 +69,7 @@ impl Stretch<'_, '_> {
     pub(super) fn unless(&mut self, condition: &BoundExpr, to: Pc) {
         let holds = condition.test(&self.scope());
         if !self.or_log(holds, condition.source(), false) {
-            self.strand.pc = to;
+            self.cursor.pc = to;
         }
     }
 
@@ -77,7 +77,7 @@ impl Stretch<'_, '_> {
     pub(super) fn choose(&mut self, cumulative: &[f64], targets: &[Pc]) {
         let at = self.core.chance() as f64 / u64::MAX as f64;
         let chosen = cumulative.iter().position(|share| at < *share);
-        self.strand.pc = targets[chosen.unwrap_or(targets.len() - 1)];
+        self.cursor.pc = targets[chosen.unwrap_or(targets.len() - 1)];
     }
 
     /// Goes on at one of several places after the other.
@@ -85,7 +85,7 @@ impl Stretch<'_, '_> {
         let turn = self.register(turn);
         let chosen = *turn as usize % targets.len();
         *turn += 1;
-        self.strand.pc = targets[chosen];
+        self.cursor.pc = targets[chosen];
     }
 
     /// Goes on at the next of several places in an order drawn before, or at `end` when all had their turn.
@@ -100,7 +100,7 @@ impl Stretch<'_, '_> {
         let turn = self.register(turn);
         let place = *turn as usize;
         *turn += 1;
-        self.strand.pc = shuffled(targets, order, place).unwrap_or(end);
+        self.cursor.pc = shuffled(targets, order, place).unwrap_or(end);
     }
 
     /// Whether steps are done in the pass that begins; it is counted.

@@ -7,7 +7,7 @@ use squall_metrics::ErrorKind;
 use squall_plan::template::{BoundPart, BoundTemplate};
 use squall_plan::value::Value;
 
-use super::stretch::Stretch;
+use super::interpreter::Interpreter;
 use crate::found::FoundAhead;
 use crate::post::{self, AssertionResult, OnTheWay};
 use crate::program::LookOp;
@@ -15,7 +15,7 @@ use crate::sample;
 use crate::scope::{Reply, Said};
 use crate::trace::{StatedResponse, Trace};
 
-impl Stretch<'_, '_> {
+impl Interpreter<'_, '_> {
     /// Extracts and checks look at a text. What it comes to is as what a request comes to.
     pub(super) fn look(&mut self, op: &LookOp, now: u64) {
         let mut rooms = [Vec::new(), Vec::new(), Vec::new()];

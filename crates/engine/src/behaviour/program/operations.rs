@@ -2,31 +2,33 @@
 
 use std::time::Duration;
 
-use squall_metrics::{MetricKey, MetricKind, UserState};
+use squall_metrics::{MetricKey, MetricKind};
 use squall_plan::expr::{BoundExpr, EvalError, Slot};
 use squall_plan::model::{StopScope, Think};
 use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
 
-use super::next::{Next, Task};
-use super::stretch::Stretch;
+use super::interpreter::Interpreter;
+use crate::behaviour::next::{Next, Task};
 use crate::parts::names;
-use crate::program::{self, GroupName, MetricOp, Op, Register, RequestOp, Scenario, Section};
+use crate::program::{self, GroupName, MetricOp, Op, ParallelOp, Register, RequestOp, Section};
 use crate::sample;
 use crate::scope::UserScope;
 use crate::session;
-use crate::user::OpenGroup;
+use crate::user::{Cursor, OpenGroup};
 
-impl<'p> Stretch<'_, 'p> {
+impl<'p> Interpreter<'_, 'p> {
     /// Does an operation at the time `now`, in nanoseconds. `None`: the program goes on with the next one.
-    pub(super) fn op(&mut self, scenario: &'p Scenario, op: &'p Op, now: u64) -> Option<Next<'p>> {
+    pub(super) fn op(&mut self, op: &'p Op, now: u64) -> Option<Next<'p, Cursor>> {
         match op {
             Op::Request(request) => return self.request(request, now),
             Op::Exec(exec) => return Some(Next::Go(Task::Exec(exec))),
-            Op::Tcp(tcp) => return Some(self.may_send(now).unwrap_or(Next::Go(Task::Tcp(tcp)))),
+            Op::Tcp(tcp) => {
+                return Some(self.may_send(now).unwrap_or(Next::Go(Task::Tcp(tcp))));
+            }
             Op::Look(look) => self.look(look, now),
             Op::Write(write) => self.write(write),
-            Op::Parallel(parallel) => return Some(Next::Go(Task::Parallel(parallel))),
+            Op::Parallel(parallel) => return Some(self.branches(parallel)),
             Op::Think(think) => return Some(self.think(think, now)),
             Op::ThinkOfUser(template) => {
                 let think = program::think(template, &self.scope());
@@ -56,17 +58,17 @@ impl<'p> Stretch<'_, 'p> {
             Op::Each { of, list, index } => self.each(of, *list, *index),
             Op::Element { list, index, item, end } => self.element(*list, *index, *item, *end),
             Op::Unless { condition, to } => self.unless(condition, *to),
-            Op::Jump(to) => self.strand.pc = *to,
+            Op::Jump(to) => self.cursor.pc = *to,
             Op::Choose { cumulative, targets } => self.choose(cumulative, targets),
             Op::RoundRobin { turn, targets } => self.round_robin(*turn, targets),
             Op::OncePerUser { otherwise } => {
                 if self.core.iteration.get() > 0 {
-                    self.strand.pc = *otherwise;
+                    self.cursor.pc = *otherwise;
                 }
             }
             Op::Passes(passes) => {
                 if !self.is_in_pass(passes) {
-                    self.strand.pc = passes.otherwise;
+                    self.cursor.pc = passes.otherwise;
                 }
             }
             Op::Shuffle { order, turn } => {
@@ -85,14 +87,14 @@ impl<'p> Stretch<'_, 'p> {
             }
             Op::Log(text) => self.log(text),
             Op::Metric(metric) => self.record_metric(metric, now),
-            Op::Stop(scope) => return self.stop(*scope, scenario),
+            Op::Stop(scope) => return self.stop(*scope),
         }
         None
     }
 
     /// A request, unless there is nothing to send: the run pauses, the user is one too many, or its cache has what
     /// the response would be.
-    fn request(&mut self, request: &'p RequestOp, now: u64) -> Option<Next<'p>> {
+    fn request(&mut self, request: &'p RequestOp, now: u64) -> Option<Next<'p, Cursor>> {
         if let Some(next) = self.may_send(now) {
             return Some(next);
         }
@@ -104,16 +106,16 @@ impl<'p> Stretch<'_, 'p> {
     }
 
     /// What a user does that may send nothing now: the run pauses, or the user is one too many. `None`: it may.
-    fn may_send(&mut self, now: u64) -> Option<Next<'p>> {
+    fn may_send(&mut self, now: u64) -> Option<Next<'p, Cursor>> {
         if self.worker.roster.borrow().is_paused() {
             // It is sent when the pause is over.
-            self.strand.pc -= 1;
-            return Some(Next::Wait(UserState::Think, now));
+            self.cursor.pc -= 1;
+            return Some(Next::Wait(now));
         }
         // An arrival was due before its load ended: its first request is sent.
         let arrived = std::mem::take(&mut self.strand.arrived);
         if !arrived && self.worker.roster.borrow().is_surplus(self.core.seat) {
-            return Some(self.leave());
+            return Some(Next::Gone);
         }
         None
     }
@@ -148,7 +150,7 @@ impl<'p> Stretch<'_, 'p> {
 
     fn leave_group(&mut self, is_left: bool, now: u64) {
         if let Some(group) = self.strand.pop_group() {
-            self.end_group((&group, is_left), now);
+            self.worker.end_group(self.core, self.strand, (&group, is_left), now);
             // It is what was sampled last, and failed if a part of it did.
             if group.is_sample {
                 self.core.last_ok.set(!group.failed);
@@ -156,14 +158,21 @@ impl<'p> Stretch<'_, 'p> {
         }
     }
 
+    /// Several flows at the same time; it goes on at their end.
+    fn branches(&mut self, parallel: &ParallelOp) -> Next<'p, Cursor> {
+        let branches = parallel.branches.iter().map(|branch| self.cursor.branch(branch)).collect();
+        self.cursor.pc = parallel.end;
+        Next::Go(Task::Join { branches, limit: parallel.limit })
+    }
+
     /// The next row of a data source; a user without one leaves.
-    fn next_row(&mut self, feed: u16) -> Option<Next<'p>> {
+    fn next_row(&mut self, feed: u16) -> Option<Next<'p, Cursor>> {
         let (rows, roster) = (&self.worker.rows, self.worker.roster.borrow());
         let taken = rows.take_one(self.program, roster.part().process(), self.core, feed);
         drop(roster);
         let no_row = taken.err()?;
         self.worker.note_no_row(no_row);
-        Some(self.leave())
+        Some(Next::Gone)
     }
 
     fn log(&mut self, text: &BoundTemplate) {
@@ -180,10 +189,10 @@ impl<'p> Stretch<'_, 'p> {
         }
     }
 
-    fn stop(&mut self, scope: StopScope, scenario: &'p Scenario) -> Option<Next<'p>> {
+    fn stop(&mut self, scope: StopScope) -> Option<Next<'p, Cursor>> {
         match scope {
             StopScope::Iteration => {
-                scenario.end_iteration(self.core, self.strand);
+                self.strand.end_iteration(self.core);
                 return None;
             }
             // Compilation made jumps of them.
@@ -192,7 +201,7 @@ impl<'p> Stretch<'_, 'p> {
             StopScope::Run => self.worker.stop_run(self.program.graceful_stop),
             StopScope::RunNow => self.worker.stop_run(Duration::ZERO),
         }
-        Some(self.leave())
+        Some(Next::Gone)
     }
 
     /// Records a value of a metric of the plan's own. One that cannot be evaluated, or that the metric cannot
@@ -243,7 +252,7 @@ impl<'p> Stretch<'_, 'p> {
     }
 
     pub(super) fn register(&mut self, index: Register) -> &mut u64 {
-        self.strand.register(self.program, self.core.scenario(), index)
+        self.cursor.register(index)
     }
 
     /// A number that the plan has an expression for. What is none, or fails, is 0.

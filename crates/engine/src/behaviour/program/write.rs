@@ -5,10 +5,10 @@ use std::io::{self, Write};
 
 use squall_plan::expr::EvalError;
 
-use super::stretch::Stretch;
+use super::interpreter::Interpreter;
 use crate::program::WriteOp;
 
-impl Stretch<'_, '_> {
+impl Interpreter<'_, '_> {
     /// Writes a text in one go, so that what several users add to a file does not mix.
     pub(super) fn write(&mut self, op: &WriteOp) {
         let mut text = Vec::new();
