@@ -181,7 +181,7 @@ mod tests {
             let kind = next.as_ref().err().map(|failure| failure.kind);
             assert_eq!(kind, (!followed).then_some(ErrorKind::TooManyRedirects), "{number}");
         }
-        assert_eq!(bench.recorded().slice.counters.redirects, 2);
+        assert_eq!(bench.finish().slice().counters.redirects, 2);
     }
 
     #[test]
