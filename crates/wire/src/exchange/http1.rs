@@ -15,7 +15,6 @@ use crate::throttle::receive_budget;
 /// From how many bytes to come the kernel is asked to throw them away: below, the copy costs less.
 pub(super) const DISCARD_FROM: u64 = 64 << 10;
 
-/// State of an exchange.
 pub(super) struct Exchange<'a> {
     pub client: &'a Client,
     pub request: RequestBytes<'a>,
@@ -27,6 +26,8 @@ pub(super) struct Exchange<'a> {
     pub piece: Vec<u8>,
     pub piece_at: usize,
     pub sending: bool,
+    /// Whether all of the request was sent.
+    pub is_sent: bool,
     /// Nothing was sent yet: what has come up to now is no response to this request.
     pub idle: bool,
     pub parser: ResponseParser,
@@ -68,6 +69,7 @@ impl<'a> Exchange<'a> {
             piece: Vec::new(),
             piece_at: 0,
             sending: true,
+            is_sent: false,
             idle: true,
             head: Vec::new(),
             bytes_in: 0,
@@ -99,8 +101,11 @@ impl<'a> Exchange<'a> {
         if self.sending {
             match self.poll_send(cx, stream) {
                 Poll::Ready(Ok(())) => {
-                    self.sending = false;
-                    self.progress.set(Phase::FirstByte);
+                    (self.sending, self.is_sent) = (false, true);
+                    // A response may have begun before all was sent.
+                    if self.bytes_in == 0 {
+                        self.progress.set(Phase::FirstByte);
+                    }
                 }
                 // The other side may have answered and closed before it took everything: its
                 // response counts for more than the failed send. Not so if there is nothing more to
