@@ -165,40 +165,27 @@ impl State {
         }
     }
 
-    /// Takes up to `most` bytes that can be read; how many, and the stamp of the last segment of them.
-    fn take(&mut self, now: u64, most: usize, mut into: impl FnMut(&[u8])) -> Read {
-        let mut read = Read { bytes: 0, stamp_ns: 0 };
-        while let (true, Next::Bytes) = (read.bytes < most, self.next(now)) {
+    /// Reads what there was at a moment.
+    fn read(&mut self, moment: u64, buffer: &mut [u8]) -> io::Result<Read> {
+        match self.next(moment) {
+            Next::Bytes => {}
+            Next::Closed => return Ok(Read::unstamped(0)),
+            Next::Reset => return Err(io::ErrorKind::ConnectionReset.into()),
+            Next::Later(_) | Next::Never => return Err(io::ErrorKind::WouldBlock.into()),
+        }
+        let mut read = Read::unstamped(0);
+        while let (true, Next::Bytes) = (read.bytes < buffer.len(), self.next(moment)) {
             let segment = &self.segments[self.at];
             let rest = &segment.bytes[self.offset..];
-            let length = rest.len().min(most - read.bytes);
-            into(&rest[..length]);
+            let length = rest.len().min(buffer.len() - read.bytes);
+            buffer[read.bytes..read.bytes + length].copy_from_slice(&rest[..length]);
             read = Read { bytes: read.bytes + length, stamp_ns: EPOCH_NS + segment.arrived_ns };
             self.offset += length;
             if self.offset == segment.bytes.len() {
                 (self.at, self.offset) = (self.at + 1, 0);
             }
         }
-        read
-    }
-
-    /// Takes up to `most` bytes, or waits for some.
-    fn poll_take(
-        &mut self,
-        cx: &mut Context<'_>,
-        most: usize,
-        into: impl FnMut(&[u8]),
-    ) -> Poll<io::Result<Read>> {
-        match self.next(now()) {
-            Next::Bytes => Poll::Ready(Ok(self.take(now(), most, into))),
-            Next::Closed => Poll::Ready(Ok(Read::unstamped(0))),
-            Next::Reset => Poll::Ready(Err(io::ErrorKind::ConnectionReset.into())),
-            Next::Later(_) | Next::Never => {
-                self.reader = Some(cx.waker().clone());
-                self.rouse();
-                Poll::Pending
-            }
-        }
+        Ok(read)
     }
 
     /// Notes which bytes have been acknowledged up to now.
@@ -308,33 +295,25 @@ impl VirtualSocket {
         cx: &mut Context<'_>,
         buffer: &mut [u8],
     ) -> Poll<io::Result<Read>> {
-        let mut at = 0;
-        self.0.borrow_mut().poll_take(cx, buffer.len(), |bytes| {
-            buffer[at..at + bytes.len()].copy_from_slice(bytes);
-            at += bytes.len();
-        })
+        let mut state = self.0.borrow_mut();
+        match state.read(now(), buffer) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                state.reader = Some(cx.waker().clone());
+                state.rouse();
+                Poll::Pending
+            }
+            read => Poll::Ready(read),
+        }
     }
 
     pub(crate) fn poll_discard(&self, cx: &mut Context<'_>, most: u64) -> Poll<io::Result<usize>> {
-        let read = self.0.borrow_mut().poll_take(cx, most as usize, |_| ());
-        read.map_ok(|read| read.bytes)
+        let mut thrown = vec![0; most.min(1 << 20) as usize];
+        self.poll_read(cx, &mut thrown).map_ok(|read| read.bytes)
     }
 
-    /// What the event loop has seen when it looked last.
+    /// Reads what the event loop has seen when it looked last.
     pub(crate) fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut state = self.0.borrow_mut();
-        let mut at = 0;
-        match state.next(saw()) {
-            Next::Bytes => Ok(state
-                .take(saw(), buffer.len(), |bytes| {
-                    buffer[at..at + bytes.len()].copy_from_slice(bytes);
-                    at += bytes.len();
-                })
-                .bytes),
-            Next::Closed => Ok(0),
-            Next::Reset => Err(io::ErrorKind::ConnectionReset.into()),
-            Next::Later(_) | Next::Never => Err(io::ErrorKind::WouldBlock.into()),
-        }
+        self.0.borrow_mut().read(saw(), buffer).map(|read| read.bytes)
     }
 
     pub(crate) fn ago_ns(&self, read: Read, clock: &Clock, looks: &Looks) -> Option<u64> {

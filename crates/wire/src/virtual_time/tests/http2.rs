@@ -265,7 +265,7 @@ async fn story(client: Rc<Client>, setting: Setting, mut random: Random) {
 
 #[test]
 fn streams_end_with_their_own_response_or_the_right_error() {
-    tell(&FAILED, 2_000, |client, mut random| {
+    tell(&FAILED, 1_000, |client, mut random| {
         let setting = Setting::any(&mut random);
         let (late, mut lateness) = (setting.late, Random::new(random.next_u64()));
         let told = story(client.clone(), setting, random);
