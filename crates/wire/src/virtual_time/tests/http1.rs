@@ -1,6 +1,7 @@
 //! HTTP/1.1: requests and responses of many shapes, cut anywhere, on connections that end, break, stall, or say what nobody asked for.
 
 use std::cell::RefCell;
+use std::fmt;
 use std::io::{self, Write as _};
 use std::rc::Rc;
 
@@ -39,7 +40,6 @@ enum Meanwhile {
     Ended,
 }
 
-#[derive(Debug)]
 struct Request {
     method: &'static str,
     head: Vec<u8>,
@@ -70,7 +70,6 @@ impl BodySource for Source {
 }
 
 /// A response as it is sent, and what is to be seen of it.
-#[derive(Debug)]
 struct Answer {
     bytes: Vec<u8>,
     /// Where its own head begins, and where its body does.
@@ -137,7 +136,7 @@ impl Answer {
 struct Script {
     came: usize,
     wanted: usize,
-    acts: Vec<(u64, Option<Vec<u8>>)>,
+    acts: Vec<(u64, Vec<u8>)>,
     ends: Option<(u64, bool)>,
 }
 
@@ -162,7 +161,7 @@ impl Talk {
             let mut at = 0;
             for (pause, bytes) in script.acts.drain(..) {
                 at += pause;
-                out.send(at, &bytes.unwrap_or_default());
+                out.send(at, &bytes);
             }
             match script.ends.take() {
                 Some((pause, true)) => out.reset(at + pause),
@@ -221,19 +220,101 @@ async fn exchange(
     connection.exchange(client, bytes, expect, progress, done).await
 }
 
-fn fault(random: &mut Random, answer: &Answer) -> Fault {
-    let at = match random.below(3) {
-        0 => random.below(answer.head.end + 1),
-        1 => answer.bytes.len(),
-        _ => random.below(answer.bytes.len() + 1),
-    };
-    match random.below(10) {
-        0 => Fault::Close(at),
-        1 => Fault::Reset(at),
-        2 if at < answer.bytes.len() || answer.until_close => Fault::Stall(at),
-        3 => Fault::Cancel(random.below(100) as u64 * MS),
-        4 if !answer.until_close => Fault::More(1 + random.below(100)),
-        _ => Fault::None,
+/// An exchange, and what becomes of it.
+struct Plan {
+    request: Request,
+    answer: Answer,
+    fault: Fault,
+    /// Bytes of the body that are kept.
+    keep: u64,
+    /// Whether the answer begins before all of the request has come.
+    is_early: bool,
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Plan { request, answer, fault, keep, is_early } = self;
+        let Answer { bytes, head, status, until_close, is_packed, .. } = answer;
+        write!(f, "{} of {} bytes, ", request.method, request.length())?;
+        write!(f, "streamed: {}, early: {is_early}; ", request.is_streamed)?;
+        write!(
+            f,
+            "{status} of {} bytes behind {head:?}, until close: {until_close}, ",
+            bytes.len()
+        )?;
+        write!(f, "packed: {is_packed}; {fault:?}, keep {keep}")
+    }
+}
+
+impl Plan {
+    fn any(random: &mut Random) -> Plan {
+        let request = Request::any(random);
+        let answer = Answer::any(random, &request);
+        let at = match random.below(3) {
+            0 => random.below(answer.head.end + 1),
+            1 => answer.bytes.len(),
+            _ => random.below(answer.bytes.len() + 1),
+        };
+        let fault = match random.below(10) {
+            0 => Fault::Close(at),
+            1 => Fault::Reset(at),
+            2 if at < answer.bytes.len() || answer.until_close => Fault::Stall(at),
+            3 => Fault::Cancel(random.below(100) as u64 * MS),
+            4 if !answer.until_close => Fault::More(1 + random.below(100)),
+            _ => Fault::None,
+        };
+        let keep = [0, 10, 1 << 20][random.below(3)];
+        Plan { request, answer, fault, keep, is_early: random.below(8) == 0 }
+    }
+
+    /// All that the server sends.
+    fn sent(&self) -> Vec<u8> {
+        let bytes = &self.answer.bytes[..];
+        match self.fault {
+            Fault::Close(at) | Fault::Reset(at) | Fault::Stall(at) => bytes[..at].to_vec(),
+            Fault::More(more) => [bytes, &vec![b'H'; more]].concat(),
+            Fault::None | Fault::Cancel(_) => bytes.to_vec(),
+        }
+    }
+
+    /// Whether the server ends the connection, by a reset or in order.
+    fn resets(&self) -> Option<bool> {
+        match self.fault {
+            Fault::Reset(_) => Some(true),
+            Fault::Close(_) => Some(false),
+            Fault::None | Fault::Cancel(_) => self.answer.until_close.then_some(false),
+            Fault::Stall(_) | Fault::More(_) => None,
+        }
+    }
+
+    fn script(&self, random: &mut Random) -> Script {
+        let length = self.request.length();
+        let wanted = if self.is_early { 1 + random.below(length) } else { length };
+        let segments = cut(random, &self.sent()).into_iter();
+        let acts = segments.map(|bytes| (pause(random), bytes)).collect();
+        Script { came: 0, wanted, acts, ends: self.resets().map(|resets| (pause(random), resets)) }
+    }
+
+    /// Whether all of a response comes.
+    fn is_whole(&self) -> bool {
+        let Answer { bytes, head, until_close, .. } = &self.answer;
+        match self.fault {
+            Fault::None | Fault::More(_) | Fault::Cancel(_) => true,
+            Fault::Close(at) if *until_close => at >= head.end,
+            Fault::Close(at) | Fault::Reset(at) => at == bytes.len() && !until_close,
+            Fault::Stall(_) => false,
+        }
+    }
+
+    /// What happens to the connection behind the exchange.
+    fn leaves(&self) -> Option<Meanwhile> {
+        match self.fault {
+            Fault::Close(_) if self.is_early => Some(Meanwhile::Ended),
+            Fault::Close(_) => Some(Meanwhile::Close),
+            Fault::Reset(_) => Some(Meanwhile::Reset),
+            Fault::More(_) => Some(Meanwhile::Bytes),
+            Fault::None | Fault::Stall(_) | Fault::Cancel(_) => None,
+        }
     }
 }
 
@@ -244,151 +325,105 @@ fn one(
     talk: &mut Talk,
     random: &mut Random,
 ) -> Option<Meanwhile> {
-    let request = Request::any(random);
-    let answer = Answer::any(random, &request);
-    let fault = fault(random, &answer);
-    let keep = [0, 10, 1 << 20][random.below(3)];
-    let is_early = random.below(8) == 0;
-    let sent = match fault {
-        Fault::Close(at) | Fault::Reset(at) | Fault::Stall(at) => answer.bytes[..at].to_vec(),
-        Fault::More(bytes) => [&answer.bytes[..], &vec![b'H'; bytes]].concat(),
-        Fault::None | Fault::Cancel(_) => answer.bytes.clone(),
-    };
-    let wanted = if is_early { 1 + random.below(request.length()) } else { request.length() };
-    let ends = match fault {
-        Fault::Reset(_) => Some((pause(random), true)),
-        Fault::Close(_) => Some((pause(random), false)),
-        Fault::None | Fault::Cancel(_) if answer.until_close => Some((pause(random), false)),
-        _ => None,
-    };
-    let acts = cut(random, &sent).into_iter().map(|bytes| (pause(random), Some(bytes))).collect();
-    *talk.script.borrow_mut() = Script { came: 0, wanted, acts, ends };
+    let plan = Plan::any(random);
+    talk.script.replace(plan.script(random));
     let (begin, progress) = (now(), Progress::default());
-    let patience = match fault {
+    let patience = match plan.fault {
         Fault::Cancel(after) => begin + after,
         _ => begin + PATIENCE,
     };
     let got = {
-        let going = exchange(client, &mut talk.connection, &request, keep, &progress);
+        let going = exchange(client, &mut talk.connection, &plan.request, plan.keep, &progress);
         setting.run(client, random, until(patience, going))
     };
-    let told = &format!(
-        "{} of {} bytes, streamed: {}, early: {is_early}; {} of {} bytes behind {:?}, until close: {}, packed: {}; {fault:?}, keep {keep}, at {begin}",
-        request.method,
-        request.length(),
-        request.is_streamed,
-        answer.status,
-        answer.bytes.len(),
-        answer.head,
-        answer.until_close,
-        answer.is_packed,
-    );
-    let bytes = progress.take_bytes();
-    let is_whole = match fault {
-        Fault::None | Fault::More(_) | Fault::Cancel(_) => true,
-        Fault::Close(at) if answer.until_close => at >= answer.head.end,
-        Fault::Close(at) | Fault::Reset(at) => at == answer.bytes.len() && !answer.until_close,
-        Fault::Stall(_) => false,
-    };
+    let (phase, bytes, reusable) =
+        (progress.phase(), progress.take_bytes(), talk.connection.reusable());
     match got {
         None => {
-            assert!(matches!(fault, Fault::Stall(_) | Fault::Cancel(_)), "{told}: it never ends");
-            assert!(!talk.connection.reusable(), "{told}");
-            if let Fault::Stall(at) = fault {
-                let phase = if at == 0 { Phase::FirstByte } else { Phase::Body };
-                assert_eq!((progress.phase(), bytes.1), (phase, at as u64), "{told}");
+            let may_end = matches!(plan.fault, Fault::Stall(_) | Fault::Cancel(_));
+            assert!(may_end && !reusable, "{plan}: it never ends");
+            if let Fault::Stall(at) = plan.fault {
+                let expected = if at == 0 { Phase::FirstByte } else { Phase::Body };
+                assert_eq!((phase, bytes.1), (expected, at as u64), "{plan}");
             }
         }
         Some(Ok(seen)) => {
-            assert!(is_whole, "{told}: a part is taken for the whole");
-            right(setting, talk, &answer, (fault, keep, begin), &seen, told);
-            assert_eq!(bytes, seen.bytes, "{told}");
-            let is_sent = bytes.0 == request.length() as u64;
-            assert!(is_early || is_sent, "{told}");
-            let may_be = answer.keeps_alive && seen.unsolicited == 0 && is_sent;
-            assert!(!talk.connection.reusable() || may_be, "{told}");
-            assert!(is_early || talk.connection.reusable() == may_be, "{told}");
+            right(setting, talk, &plan, begin, &seen);
+            assert_eq!(bytes, seen.bytes, "{plan}");
+            let is_sent = bytes.0 == plan.request.length() as u64;
+            assert!(plan.is_early || is_sent, "{plan}");
+            let may_be = plan.answer.keeps_alive && seen.unsolicited == 0 && is_sent;
+            assert!(reusable == may_be || (plan.is_early && !reusable), "{plan}");
         }
         Some(Err(error)) => {
-            // What was lost may come behind a reset, which ends the connection at once: the server's, or that of a request which it
-            // did not take to its end.
-            let is_broken = setting.loss > 0
-                && error.kind() == ErrorKind::Reset
-                && (matches!(fault, Fault::Reset(_)) || (is_early && ends.is_some()));
-            let is_cut =
-                answer.is_packed && answer.until_close && error.kind() == ErrorKind::Decode;
-            assert!(!is_whole || is_broken || is_cut, "{told}: {error}");
-            if !is_broken && !is_cut {
-                wrong(&answer, fault, &error, told);
-            }
-            assert!(!talk.connection.reusable() && bytes.1 <= sent.len() as u64, "{told}");
+            wrong(setting, &plan, &error);
+            assert!(!reusable && bytes.1 <= plan.sent().len() as u64, "{plan}");
         }
     }
-    talk.before += sent.len();
-    match fault {
-        Fault::Close(_) if is_early => Some(Meanwhile::Ended),
-        Fault::Close(_) => Some(Meanwhile::Close),
-        Fault::Reset(_) => Some(Meanwhile::Reset),
-        Fault::More(_) => Some(Meanwhile::Bytes),
-        _ => None,
-    }
+    talk.before += plan.sent().len();
+    plan.leaves()
 }
 
 /// Checks a response that is complete.
-fn right(
-    setting: &Setting,
-    talk: &Talk,
-    answer: &Answer,
-    (fault, keep, begin): (Fault, u64, u64),
-    seen: &Seen,
-    told: &str,
-) {
-    let is_cut = |at: usize| at < answer.bytes.len();
+fn right(setting: &Setting, talk: &Talk, plan: &Plan, begin: u64, seen: &Seen) {
+    let Plan { answer, fault, keep, .. } = plan;
+    assert!(plan.is_whole(), "{plan}: a part is taken for the whole");
     if let Fault::Close(at) = fault
         && answer.until_close
-        && is_cut(at)
+        && *at < answer.bytes.len()
     {
-        assert!(seen.body.len() <= answer.body.len(), "{told}");
+        assert!(seen.body.len() <= answer.body.len(), "{plan}");
         return;
     }
-    assert_eq!((seen.status, &seen.trailers[..]), (answer.status, answer.trailers), "{told}");
-    assert_eq!(seen.head, answer.bytes[answer.head.clone()], "{told}");
-    assert_eq!(seen.body, answer.body[..answer.body.len().min(keep as usize)], "{told}");
-    let is_unpacked = keep > 0 || !seen.head.windows(4).any(|four| four == b"gzip");
-    assert!(!is_unpacked || seen.body_length == answer.body.len() as u64, "{told}");
+    assert_eq!((seen.status, &seen.trailers[..]), (answer.status, answer.trailers), "{plan}");
+    assert_eq!(seen.head, answer.bytes[answer.head.clone()], "{plan}");
+    assert_eq!(seen.body, answer.body[..answer.body.len().min(*keep as usize)], "{plan}");
+    let is_unpacked = *keep > 0 || !seen.head.windows(4).any(|four| four == b"gzip");
+    assert!(!is_unpacked || seen.body_length == answer.body.len() as u64, "{plan}");
     let whole = (answer.bytes.len() as u64).saturating_add(seen.unsolicited);
-    assert_eq!(seen.bytes.1, whole, "{told}");
+    assert_eq!(seen.bytes.1, whole, "{plan}");
     let Times { sent_ns, first_byte_ns, end_ns, delay_ns, decompress_ns } = seen.times;
-    assert!(begin <= sent_ns && sent_ns <= first_byte_ns, "{told}: {:?}", seen.times);
-    assert!(first_byte_ns <= end_ns && end_ns + delay_ns.unwrap_or(0) <= now(), "{told}");
+    assert!(begin <= sent_ns && sent_ns <= first_byte_ns, "{plan}: {:?}", seen.times);
+    assert!(first_byte_ns <= end_ns && end_ns + delay_ns.unwrap_or(0) <= now(), "{plan}");
     assert!(decompress_ns == 0, "no time passes without a wait");
-    assert!(setting.window < usize::MAX || sent_ns == begin, "{told}: {:?}", seen.times);
+    assert!(setting.window < usize::MAX || sent_ns == begin, "{plan}: {:?}", seen.times);
     let readable = |bytes| talk.socket.readable_ns(talk.before + bytes).expect("it came");
     let tick = talk.socket.tcp_info().inflow().tick_ns;
     let most = if setting.loss == 0 { 0 } else { 2 * tick + MS };
-    assert!(readable(1) <= first_byte_ns + most, "{told}: {:?}", seen.times);
+    assert!(readable(1) <= first_byte_ns + most, "{plan}: {:?}", seen.times);
     if answer.until_close || seen.unsolicited > 0 {
-        assert!(readable(answer.bytes.len()) <= end_ns + most, "{told}: {:?}", seen.times);
+        assert!(readable(answer.bytes.len()) <= end_ns + most, "{plan}: {:?}", seen.times);
         return;
     }
     let truth = readable(answer.bytes.len());
-    assert!(end_ns.abs_diff(truth) <= most, "{told}: {truth}, {:?}", seen.times);
-    assert!(delay_ns.is_some(), "{told}: {:?}", seen.times);
+    assert!(end_ns.abs_diff(truth) <= most, "{plan}: {truth}, {:?}", seen.times);
+    assert!(delay_ns.is_some(), "{plan}: {:?}", seen.times);
 }
 
 /// Checks the error of a response that is not complete.
-fn wrong(answer: &Answer, fault: Fault, error: &Error, told: &str) {
-    let (at, kind) = match fault {
+fn wrong(setting: &Setting, plan: &Plan, error: &Error) {
+    let Plan { answer, fault, .. } = plan;
+    // What was lost may come behind a reset, which ends the connection at once: the server's, or that of a request which it did
+    // not take to its end.
+    let may_break = matches!(fault, Fault::Reset(_)) || (plan.is_early && plan.resets().is_some());
+    if setting.loss > 0 && may_break && error.kind() == ErrorKind::Reset {
+        return;
+    }
+    if answer.is_packed && answer.until_close && error.kind() == ErrorKind::Decode {
+        return;
+    }
+    assert!(!plan.is_whole(), "{plan}: {error}");
+    let (at, kind) = match *fault {
         Fault::Close(at) => (at, ErrorKind::ClosedEarly),
         Fault::Reset(at) => (at, ErrorKind::Reset),
-        _ => panic!("{told}: {error}"),
+        _ => panic!("{plan}: {error}"),
     };
-    assert_eq!(error.kind(), kind, "{told}: {error}");
-    assert_eq!(error.delivery(), Delivery::Acknowledged, "{told}: {error}");
-    assert!(!error.is_stale() && !error.is_unsolicited(), "{told}: {error}");
+    assert_eq!(error.kind(), kind, "{plan}: {error}");
+    assert_eq!(error.delivery(), Delivery::Acknowledged, "{plan}: {error}");
+    assert!(!error.is_stale() && !error.is_unsolicited(), "{plan}: {error}");
     if kind == ErrorKind::ClosedEarly {
         let status = (at >= answer.head.end).then_some(answer.status);
-        assert_eq!(error.status(), status, "{told}: {error}");
+        assert_eq!(error.status(), status, "{plan}: {error}");
     }
 }
 
@@ -485,7 +520,7 @@ fn early(answer: &[u8], resets: bool) -> (Option<u16>, Phase, bool) {
     *talk.script.borrow_mut() = Script {
         came: 0,
         wanted: 1,
-        acts: vec![(0, Some(answer.to_vec()))],
+        acts: vec![(0, answer.to_vec())],
         ends: resets.then_some((0, true)),
     };
     let head = b"POST / HTTP/1.1\r\n\r\n".to_vec();
