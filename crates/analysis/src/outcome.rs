@@ -16,15 +16,11 @@ use std::time::Duration;
 use squall_base::units::{count, counted, percent, print_duration};
 use squall_metrics::{CheckCounts, Counters, RequestStats};
 
-use crate::threshold::ThresholdResult;
+use crate::threshold::{MAX_UNNAMED, ThresholdResult};
 use crate::validity::Validity;
 
 /// Most checks that are named.
 const MAX_CHECKS_NAMED: usize = 20;
-/// The share of arrivals dropped, requests not sent or requests sent again above which an outcome names them, and from
-/// which on the latter count as errors in thresholds.
-pub(crate) const MAX_UNNAMED: f64 = 0.01;
-
 /// What decides whether a run passed.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {

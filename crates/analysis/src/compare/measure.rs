@@ -2,7 +2,7 @@
 
 use squall_metrics::{RowKey, Selector};
 
-use crate::threshold::SyntaxError;
+use crate::SyntaxError;
 use crate::threshold::subject::Subject;
 
 /// The percentiles that a comparison knows.

@@ -1,7 +1,7 @@
 //! What an observation weighs: by how much it may have moved what the plan asks of the run, and what the report
 //! shows. What moves neither is no more than a note.
 
-use super::{Facts, Validity};
+use super::facts::{Facts, Validity};
 use crate::threshold::{Statistic, Threshold};
 use squall_base::units::{percent, time};
 use squall_metrics::Histogram;
