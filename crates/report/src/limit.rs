@@ -7,7 +7,8 @@ use squall_limit::{LevelKind, Limit, LoadStep, Recovery, SearchEnd, StepOutcome}
 
 use squall_base::units::{count, percent, rate, time};
 
-use crate::run::{Meta, RunPhase};
+use crate::document::RunPhase;
+use crate::meta::Meta;
 use crate::text::{paragraph, phase_text, shorten};
 
 /// Version of the JSON form of a search.

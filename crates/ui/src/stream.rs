@@ -8,8 +8,8 @@ use squall_live::Shared;
 use squall_serve::Connection;
 
 use crate::answer::head;
+use crate::ending::Ending;
 use crate::picture::{Known, picture};
-use crate::server::Ending;
 
 /// The longest time between two events: the clock goes on, and a client that has gone away is found out.
 const TICK: Duration = Duration::from_secs(1);

@@ -9,7 +9,7 @@ use squall_metrics::{
 };
 
 use crate::group_path::group_path;
-use crate::series::PlannedLoads;
+use crate::planned::PlannedLoads;
 
 /// A second of all workers and monitors.
 #[derive(Default)]

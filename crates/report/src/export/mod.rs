@@ -17,9 +17,9 @@ use squall_metrics::{
 
 use crate::hlog;
 use crate::parquet::Table;
+use crate::planned::PlannedLoads;
 use crate::recording::Recording;
 use crate::run::Run;
-use crate::series::PlannedLoads;
 use lines::Second;
 use table::{COLUMNS, cell, cells, value};
 

@@ -4,7 +4,7 @@ use serde_json::json;
 use squall_metrics::{CheckResult, HostMetrics, Level, Load, Sample, ScenarioLoad};
 
 use super::*;
-use crate::run::{Meta, PlannedLoad, ScenarioMeta};
+use crate::meta::{Meta, PlannedLoad, ScenarioMeta};
 
 fn recording() -> Recording {
     let mut recording = Recording::unnamed().expect("a file");

@@ -10,8 +10,8 @@ use squall_analysis::apdex_index;
 use squall_metrics::{RequestStats, RowKey, RowKind};
 use squall_plan::files;
 
-use super::curves::{Curves, Line};
-use super::distribution::Distribution;
+use crate::curves::{Curves, Line};
+use crate::distribution::Distribution;
 use crate::lines::each_line;
 use crate::run::Run;
 

@@ -6,11 +6,12 @@ use serde::Serialize;
 use serde_json::Value;
 use squall_metrics::Quantities;
 
+use crate::document::RunPhase;
 use crate::document::{
     AbortDocument, CheckRow, Gap, GeneratorDocument, MetricRow, OutcomeDocument, Row, RunDocument,
     SteadyPart, ThresholdRow, TimeAccounting, ValidityReason,
 };
-use crate::run::{Mark, Meta, RunPhase};
+use crate::meta::{Mark, Meta};
 use crate::series::{HostTrack, MetricTrack, SeriesDocument, SeriesScenario};
 
 /// What is drawn of a scenario.

@@ -7,7 +7,7 @@ use http::StatusCode;
 use squall_metrics::{ErrorKind, PHASES};
 
 use super::java_errors::exception;
-use super::{GroupPart, GroupSample, LoadedPage, RequestSample, SamplePart};
+use super::sample::{GroupPart, GroupSample, LoadedPage, RequestSample, SamplePart};
 use crate::cell::Cell;
 
 /// Where a row has what.

@@ -1,10 +1,10 @@
 //! What JMeter's listeners are told of a sample: some columns of its row, and how many requests are in it.
 
-use super::GroupPart;
 use super::jtl::{
     BYTES, CODE, ELAPSED, FAILED, FAILURE, LABEL, MESSAGE, Row, SENT_BYTES, SUCCESS, TRANSACTION,
     group, request,
 };
+use super::sample::GroupPart;
 use crate::cell::Cell;
 
 /// A sample as JMeter's listeners know it.

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::{pad, shorten, text_width};
+use super::width::{pad, shorten, text_width};
 
 /// Widest names.
 const MAX_NAME: usize = 70;

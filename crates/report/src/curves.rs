@@ -8,7 +8,7 @@ use serde::Serialize;
 use squall_analysis::{CompleteRow, RowNumbers};
 use squall_metrics::{CheckCounts, Histogram, PHASES, RequestStats, RowKey, Slice, SliceSet};
 
-use super::distribution::bins;
+use crate::distribution::bins;
 
 /// Most intervals of all rows together: what bounds the size of the page.
 const MAX_ROW_INTERVALS: u32 = 60_000;
@@ -172,9 +172,9 @@ fn interval(seconds: u32, most: u32) -> u32 {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunCurves {
     /// The run.
-    pub(super) whole: Curves,
+    pub(crate) whole: Curves,
     /// Each row.
-    pub(super) rows: HashMap<RowKey, Line>,
+    pub(crate) rows: HashMap<RowKey, Line>,
 }
 
 /// Computes the curves of a run as a whole from the rows of its series.
