@@ -28,7 +28,6 @@ pub struct Evidence<'a> {
     pub thresholds: &'a [ThresholdResult],
     /// All requests, resources and programs together.
     pub all: &'a RequestStats,
-    /// Requests alone.
     pub requests: &'a RequestStats,
     /// What each check came to, with its name.
     pub checks: &'a [(String, CheckCounts)],
@@ -70,13 +69,9 @@ impl Abort {
 pub enum FailureKind {
     /// A threshold ended the load.
     Aborted,
-    /// A threshold failed.
     Threshold,
-    /// A check failed.
     Check,
-    /// Requests were errors.
     Errors,
-    /// Every request failed.
     EveryRequest,
     /// No request was sent and no program run, or none was finished, and nothing else says why.
     NothingMeasured,
@@ -114,11 +109,9 @@ impl FailureKind {
 /// A reason for which a run failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailureReason {
-    /// Its kind.
     pub kind: FailureKind,
     /// Which threshold or check.
     pub name: Option<String>,
-    /// How many times.
     pub count: Option<u64>,
     /// In a sentence.
     pub text: String,

@@ -78,7 +78,6 @@ impl Default for Totals {
 }
 
 impl Totals {
-    /// Empty totals.
     pub fn new() -> Totals {
         Totals {
             // The workers keep to the plan's number of names.

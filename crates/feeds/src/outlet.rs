@@ -67,7 +67,6 @@ impl Outlet {
         Ok(Outlet { own: own.clone(), way })
     }
 
-    /// Takes a second.
     pub fn take(&mut self, at: Moment, second: &SentSecond) {
         match &mut self.way {
             OutletKind::Points(outbox, encode) => {

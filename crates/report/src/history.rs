@@ -127,7 +127,6 @@ impl HistoryRun {
 pub enum Extent {
     /// All of [`HistoryRun`] but its rows.
     Totals,
-    /// All of it.
     Rows,
 }
 

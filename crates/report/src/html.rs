@@ -122,7 +122,6 @@ pub fn data(value: &impl Serialize) -> String {
     out
 }
 
-/// Text within HTML.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

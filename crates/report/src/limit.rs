@@ -18,9 +18,7 @@ pub const LIMIT_SCHEMA: &str = "squall-limit/1";
 /// why it broke off, or what is incomplete, a sentence each.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Around<'a> {
-    /// Setup and teardown.
     pub phases: &'a [RunPhase],
-    /// What failed.
     pub failures: &'a [String],
 }
 
@@ -133,7 +131,6 @@ fn head(limit: &Limit, meta: &Meta, around: Around<'_>) -> String {
     out
 }
 
-/// The longest recovery.
 fn recovery(out: &mut String, limit: &Limit) {
     let took = |one: &Recovery| one.seconds.unwrap_or(f64::INFINITY);
     let longest = limit.recoveries.iter().max_by(|a, b| took(a).total_cmp(&took(b)));

@@ -46,7 +46,6 @@ impl Generator {
 pub struct Run {
     /// What was known before it started.
     pub meta: Meta,
-    /// Length, in seconds.
     pub elapsed_s: f64,
     /// Whether it ended in an orderly way; otherwise squall was killed, or is still running.
     pub finished: bool,
@@ -62,7 +61,6 @@ pub struct Run {
     pub marks: Vec<Mark>,
     /// Whether the plan stopped it: a step, or an error with `on_error: stop_run`.
     pub stopped_by_plan: bool,
-    /// What was recorded.
     pub totals: Arc<Totals>,
     /// Results of its thresholds.
     pub threshold_results: Vec<ThresholdResult>,
@@ -80,7 +78,6 @@ pub struct Run {
     pub series: Arc<Series>,
     /// It and its rows over time, as they are drawn; `None`: nobody asked for them.
     pub curves: Option<Arc<RunCurves>>,
-    /// Its steady part.
     pub steady: Option<Steady>,
     /// The latencies of its steady part, in batches.
     pub batches: Option<Arc<Batches>>,
@@ -176,7 +173,6 @@ impl Run {
         }
     }
 
-    /// Whether it passed.
     pub fn passed(&self) -> bool {
         self.outcome().passed()
     }

@@ -91,7 +91,6 @@ pub(crate) fn row_tracks(series: &Series) -> Vec<RowTrack> {
     tracks.collect()
 }
 
-/// Checks by second.
 pub(crate) fn check_tracks(series: &Series) -> Vec<CheckTrack> {
     let tracks = series.checks().iter().map(|track| {
         let points = &track.points;

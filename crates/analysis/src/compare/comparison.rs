@@ -19,7 +19,6 @@ pub enum DifferenceResult {
     Same,
     /// There may be a change or not: the runs are too short, or vary too much.
     Unclear,
-    /// Nothing is known.
     Unknown,
 }
 
@@ -38,7 +37,6 @@ impl DifferenceResult {
 /// How a measure differs between two runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Difference {
-    /// The measure.
     pub measure: Measure,
     /// What it was in the first run; `None`: it has no such value.
     pub before: Option<Estimate>,
@@ -48,7 +46,6 @@ pub struct Difference {
     pub change: Option<f64>,
     /// The lower end of the 95% confidence interval of that.
     pub low: Option<f64>,
-    /// The upper end.
     pub high: Option<f64>,
     /// The probability of so large a change, or a larger one, between two equal runs; `None`: it is not known.
     pub p: Option<f64>,

@@ -57,7 +57,6 @@ pub fn compare(before: &Measured, after: &Measured) -> Comparison {
     }
 }
 
-/// Compares a row.
 fn row(key: Option<RowKey>, before: &Row<'_>, after: &Row<'_>) -> RowComparison {
     // Percentiles are looked at once.
     let grid = GRID.map(|p| difference(Measure::Percentile(p), before, after));

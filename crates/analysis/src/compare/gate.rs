@@ -61,7 +61,6 @@ pub struct GateResult {
     pub limit: f64,
     /// The change that it is to catch, as in [`Gate::caught`].
     pub caught: f64,
-    /// The row.
     pub row: GatedRow,
     /// How it changed; `None`: not both sides have it.
     pub difference: Option<Difference>,
@@ -76,7 +75,6 @@ pub struct GateResult {
 /// What a gate is held to.
 #[derive(Debug, Clone, PartialEq)]
 pub enum GatedRow {
-    /// All requests together.
     All,
     /// A row of the first run.
     Of(RowKey),

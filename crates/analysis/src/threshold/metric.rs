@@ -37,11 +37,8 @@ pub(super) enum Metric {
 /// What a threshold asks of latencies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Statistic {
-    /// The mean.
     Mean,
-    /// The smallest one.
     Min,
-    /// The largest one.
     Max,
     /// A percentile, above 0 and at most 100.
     Percentile(f64),

@@ -10,11 +10,9 @@ use super::{Threshold, apdex, foreign};
 /// Why a text is not a threshold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxError {
-    /// What is wrong.
     pub message: String,
     /// Byte offset in the text.
     pub offset: usize,
-    /// What to do.
     pub help: Option<String>,
 }
 

@@ -20,7 +20,6 @@ pub struct ThresholdResult {
     pub limit: f64,
     /// `us`, `per_second`, `share` (of 1), or `number`.
     pub unit: String,
-    /// Whether it passed.
     pub passed: bool,
     /// The measured value, in `unit`; `None`: nothing was counted.
     pub value: Option<f64>,

@@ -21,7 +21,6 @@ pub struct MovingWindow {
     /// In seconds.
     length: u32,
     seconds: Sliding,
-    /// The first second.
     from: u32,
     /// The second that comes next.
     next: u32,
@@ -33,7 +32,6 @@ pub struct MovingWindow {
 /// The worst of the windows that are over.
 #[derive(Debug, Clone, Copy)]
 struct Worst {
-    /// Its first second.
     from: u32,
     value: Bounded,
     passed: bool,

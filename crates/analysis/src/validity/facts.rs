@@ -32,7 +32,6 @@ impl Validity {
 /// What is known about a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts<'a> {
-    /// What was recorded.
     pub totals: &'a Totals,
     /// The same second by second.
     pub series: &'a Series,

@@ -41,7 +41,6 @@ pub(super) type Moved<'a> = Box<dyn Fn(&Histogram, Statistic) -> f64 + 'a>;
 pub(super) struct Shift<'a> {
     /// The throughput, as a share of it.
     pub rate: f64,
-    /// The error rate.
     pub errors: f64,
     /// Latencies; `None`: not at all.
     pub latency: Option<Moved<'a>>,
@@ -67,7 +66,6 @@ pub struct Effect {
 }
 
 impl Effect {
-    /// It changes nothing.
     pub const NONE: Effect = Effect { rate: 0.0, mean: 0.0, p99: 0.0, mean_us: 0.0, p99_us: 0.0 };
 
     /// The effect in words.

@@ -22,7 +22,6 @@ pub struct Side {
     pub name: String,
     /// Its runs: what each is called, and what it was.
     pub runs: Vec<(String, RunAbout)>,
-    /// What was measured.
     pub measured: Measured,
 }
 

@@ -53,7 +53,6 @@ impl SampleFormat {
     }
 }
 
-/// Writes samples.
 pub struct SampleWriter<W: Write + Send> {
     form: Form<W>,
     /// Whether the parts of a sample are written where the form has any.

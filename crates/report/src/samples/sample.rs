@@ -39,9 +39,7 @@ pub struct RequestSample<'s> {
     pub latency_ns: u64,
     /// Where that time went, and its wait for the plan's own pool before.
     pub phases: Phases,
-    /// Bytes read.
     pub bytes_in: u64,
-    /// Bytes written.
     pub bytes_out: u64,
     /// Whether its connection had been used before.
     pub reused: bool,
@@ -92,9 +90,7 @@ pub struct SamplePart {
     pub url: String,
     /// Status code; 0: no response came.
     pub status: u16,
-    /// Bytes read.
     pub bytes_in: u64,
-    /// Bytes written.
     pub bytes_out: u64,
 }
 
@@ -105,21 +101,17 @@ pub struct GroupSample<'s> {
     pub unix_us: u64,
     /// How long it took, in ns.
     pub duration_ns: u64,
-    /// Its scenario.
     pub scenario: &'s str,
     /// The number of that, from 1.
     pub scenario_number: u64,
     /// Its user's number, from 0.
     pub user: u64,
-    /// Its name.
     pub name: Cow<'s, str>,
     /// Whether something in it failed.
     pub failed: bool,
     /// How many samples were in it, and how many of those failed.
     pub samples: (u64, u64),
-    /// Bytes read.
     pub bytes_in: u64,
-    /// Bytes written.
     pub bytes_out: u64,
     /// Users that were active in the last whole second: of its scenario, and of all.
     pub users: (u64, u64),
@@ -148,12 +140,10 @@ pub struct PlanAnswer<'s> {
 pub enum GroupPart<'s> {
     /// A request or a program.
     Request(Box<RequestSample<'s>>),
-    /// Another group.
     Group(Box<GroupSample<'s>>),
 }
 
 impl GroupPart<'_> {
-    /// Whether it failed.
     pub fn has_failed(&self) -> bool {
         match self {
             GroupPart::Request(sample) => sample.has_failed(),
