@@ -203,7 +203,8 @@ pub fn reference() -> String {
         head(&mut out, name, about, &format!("{rows}; {tag}"));
         table(&mut out, [(COUNT, "number", counted)]);
     }
-    let about = "The plan's own metrics, in seconds in which something was recorded";
+    let about =
+        "Metrics over time of the plan and of monitors, in seconds in which something was recorded";
     let tags =
         "`kind` (`counter`, `gauge`, `rate`, `trend`), `scenario`, `name`, and those of the metric";
     head(&mut out, METRICS, about, tags);
