@@ -14,7 +14,7 @@ use squall_metrics::{
 
 use crate::document::*;
 use crate::run::Run;
-use crate::series;
+use crate::tracks;
 
 /// Writes the result as JSON with line breaks, in which nothing is left that a terminal would obey.
 ///
@@ -93,11 +93,11 @@ pub fn document(run: &Run) -> RunDocument {
         warnings: run.warnings.clone(),
         feeds: run.feeds.clone(),
         log: run.log.clone(),
-        series: series::rows(run),
-        series_rows: series::row_tracks(&run.series),
-        series_checks: series::check_tracks(&run.series),
-        series_metrics: series::metric_tracks(&run.series),
-        series_host: series::host_track(&run.host),
+        series: tracks::rows(run),
+        series_rows: tracks::row_tracks(&run.series),
+        series_checks: tracks::check_tracks(&run.series),
+        series_metrics: tracks::metric_tracks(&run.series),
+        series_host: tracks::host_track(&run.host),
     }
 }
 
