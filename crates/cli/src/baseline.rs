@@ -10,7 +10,6 @@ use crate::compare::side;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::out;
 
-/// Keeps runs.
 pub fn command(args: &Baseline) -> CommandResult {
     let BaselineCommand::Save { run, file, last, folder } = &args.command;
     let side = side(folder, run, last.map_or(1, |last| last as usize))?;

@@ -9,7 +9,6 @@ use squall_runner::ErrorKind;
 /// The exit code of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// The run passed.
     Ok = 0,
     /// The run failed; its result says why.
     Failed = 1,
@@ -40,7 +39,6 @@ impl From<Exit> for ExitCode {
 #[derive(Debug)]
 pub struct CommandError {
     pub exit: Exit,
-    /// What is printed.
     pub text: String,
 }
 

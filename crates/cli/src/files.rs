@@ -17,11 +17,8 @@ use crate::out;
 pub enum Out {
     /// The folder in which run folders are made.
     Folder(PathBuf),
-    /// A file.
     File(ResultFile),
-    /// A file of samples.
     Samples(SampleFile),
-    /// A feed.
     Feed(FeedTarget),
 }
 
@@ -42,7 +39,6 @@ pub struct SampleFile {
 /// The form of such a file, as the ending of its name says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SampleForm {
-    /// Rows.
     Rows(SampleFormat),
     /// A line of JSON for each request, with its messages if that is asked for.
     Lines,

@@ -7,7 +7,6 @@ use crate::compare::{json, write};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::out;
 
-/// Lists runs.
 pub fn command(args: &History) -> CommandResult {
     // Who reads the rows gets them.
     let extent = if args.runs.json.is_some() { Extent::Rows } else { Extent::Totals };

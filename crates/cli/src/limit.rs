@@ -12,7 +12,6 @@ use crate::args::{self, Raised};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::{out, plans, signals};
 
-/// Finds the sustained maximum.
 pub fn command(args: &args::Limit) -> CommandResult {
     let loaded = plans::load(&args.plan, &args.variables)?;
     let by = args.by.map(|raised| match raised {

@@ -22,7 +22,6 @@ use crate::{labels, out, plan_feeds, plan_samples, plans, signals, ui};
 /// Folder in which run folders are created.
 const DEFAULT_FOLDER: &str = "squall-runs";
 
-/// Runs a plan.
 pub fn command(args: &args::Run) -> CommandResult {
     let loaded = plans::load(&args.plan, &args.variables)?;
     let labels = labels::of(&args.output.label, args.plan.parent());

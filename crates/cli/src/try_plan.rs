@@ -25,7 +25,6 @@ const MAX_SHOWN_LINES: usize = 12;
 /// Most characters of a line that are shown.
 const MAX_LINE_LENGTH: usize = 160;
 
-/// Tries a plan.
 pub fn command(args: &Try) -> CommandResult {
     let mut loaded = plans::load(&args.plan, &args.variables)?;
     if args.scenario.is_some() || args.step.is_some() {

@@ -17,7 +17,6 @@ use squall_analysis::student;
 /// A step as the regression sees it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Point {
-    /// The load level.
     pub level: f64,
     /// Length of the step, in s.
     pub seconds: f64,
@@ -27,18 +26,14 @@ pub(crate) struct Point {
     pub error: f64,
 }
 
-/// The edge.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Fit {
-    /// The best estimate.
     pub edge: f64,
     /// Ends of its 95 % interval.
     pub low: f64,
-    /// See `low`.
     pub high: f64,
     /// By this factor the interval has to be wider on either side, because steps are short.
     pub margin: f64,
-    /// Points near it.
     pub points: usize,
     curve: Curve,
 }

@@ -54,7 +54,6 @@ pub(crate) fn meta(prepared: &Prepared<'_>, plan: &Plan, workers: u32) -> Meta {
     }
 }
 
-/// The plan's thresholds.
 fn thresholds(plan: &Plan, program: &Program) -> Vec<String> {
     let shown = |text: &str| mask::threshold(text, &program.secrets);
     plan.thresholds.iter().map(|own| shown(&own.text.value)).collect()

@@ -30,17 +30,14 @@ impl Error {
         Error { kind: ErrorKind::Plan, text }
     }
 
-    /// Bad input.
     pub(crate) fn input(text: impl Display) -> Error {
         Error { kind: ErrorKind::Input, text: text.to_string() }
     }
 
-    /// The work could not be done.
     pub(crate) fn incomplete(text: impl Display) -> Error {
         Error { kind: ErrorKind::Incomplete, text: text.to_string() }
     }
 
-    /// It was stopped.
     pub(crate) fn interrupted(text: impl Display) -> Error {
         Error { kind: ErrorKind::Interrupted, text: text.to_string() }
     }

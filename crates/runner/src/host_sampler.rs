@@ -49,7 +49,6 @@ impl HostSampler {
         }
     }
 
-    /// Takes a sample.
     pub fn sample(&mut self) -> HostSample {
         let sample = self.sample_without_ports();
         HostSample { ports_used: self.aside.ports(self.may_use_many(&sample)), ..sample }

@@ -30,7 +30,6 @@ pub struct NetworkSample {
 }
 
 impl NetworkInterfaces {
-    /// Takes a sample.
     pub fn sample(&mut self) -> NetworkSample {
         let text = fs::read_to_string("/proc/net/dev").unwrap_or_default();
         self.sample_of(&text, Instant::now(), speed)

@@ -203,17 +203,22 @@ fn misjudged(subjects: &[Subjects], judged: &[Judged<'_>]) -> Vec<Diagnostic> {
     squall_engine::misjudged(&subjects.iter().collect::<Vec<_>>(), judged)
 }
 
-/// The plan's thresholds with their places, and what is wrong with the others. Beside the plan's own metrics there are those
-/// of the host, and others that are monitored.
+/// The plan's thresholds with their places, and what is wrong with the others. Those about metrics of monitors, of which the
+/// host is one, are left out: they are about nothing that the plan has.
 fn thresholds(plan: &Plan, monitored: &[String]) -> (Vec<(Threshold, Span)>, Vec<Diagnostic>) {
     let (mut good, mut bad) = (Vec::new(), Vec::new());
-    let mut metrics = metrics(plan);
-    metrics.extend(host_monitor::NAMES.into_iter().chain(monitored.iter().map(String::as_str)));
+    let own_metrics = metrics(plan);
+    let monitored = host_monitor::NAMES.into_iter().chain(monitored.iter().map(String::as_str));
+    let monitored: HashSet<&str> = monitored.filter(|name| !own_metrics.contains(name)).collect();
+    let metrics = &own_metrics | &monitored;
     for own in &plan.thresholds {
         let text = &own.text;
         match Threshold::parse(&text.value) {
             Ok(threshold) => {
+                let metric = threshold.selector().metric().filter(|_| threshold.is_of_metric());
+                let is_monitored = metric.is_some_and(|name| monitored.contains(name));
                 match refused(&threshold, &metrics).or_else(|| too_early(own, &threshold)) {
+                    None if is_monitored => {}
                     None => good.push((threshold, text.span)),
                     Some((message, help)) => {
                         bad.push(Diagnostic::error(text.span, message).with_help(help));

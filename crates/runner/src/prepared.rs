@@ -64,7 +64,6 @@ impl<'a> Prepared<'a> {
         })
     }
 
-    /// The plan.
     pub(crate) fn plan(&self) -> &'a Plan {
         &self.loaded.plan
     }

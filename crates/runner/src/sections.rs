@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use squall_analysis::Totals;
 use squall_engine::{Event, RunOptions, Section};
+use squall_metrics::RequestStats;
 use squall_plan::value::Value;
 use squall_report::{Row, RunPhase};
 
@@ -132,59 +133,79 @@ pub(crate) fn run(
         return Some(Ran { variables: Vec::new(), report });
     };
     sinks.event(EventKind::PhaseBegan(phase));
-    let (mut totals, mut log, mut reasons) = (Totals::new(), Vec::new(), Vec::new());
+    let mut recorded = Recorded::default();
     let ended = prepared.program_in_run(section).and_then(|program| {
         let trace = sinks.trace(phase);
         let (shared, options) = (prepared.shared.clone(), RunOptions::default());
-        squall_engine::run(program, shared, &options, &control, trace, |event| match event {
-            Event::Started => {}
-            Event::Slice(slice) => {
-                totals.add(slice);
-            }
-            Event::Log(lines) => {
-                for line in lines {
-                    let (text, worker, second) = (line.text.clone(), line.worker, line.second);
-                    log.push(text.clone());
-                    let example = line.example.clone();
-                    reasons.extend(line.is_failure.then(|| text.clone()));
-                    sinks.event(EventKind::Log { phase, worker, second, text, example });
-                }
-            }
-        })
-        .map_err(Error::incomplete)
+        let take = |event: Event<'_>| recorded.take(event, phase, sinks);
+        squall_engine::run(program, shared, &options, &control, trace, take)
+            .map_err(Error::incomplete)
     });
-    let all = totals.all();
-    let counters = totals.counters();
-    // Checks of requests are in their errors, those of a `look` are not.
-    let has_failed =
-        all.errors + all.not_sent + counters.expressions_failed + counters.checks_failed > 0;
-    // In a teardown there is nothing left to stop.
-    let may_ask = section == Section::Setup;
+    let all = recorded.totals.all();
     (report.requests, report.errors) = (all.count, all.errors);
     let mut variables = Vec::new();
     report.end = match ended {
         Err(error) => {
-            log.push(error.text.clone());
+            recorded.log.push(error.text.clone());
             PhaseEnd::Failed(error.text)
         }
         Ok(ended) => {
             report.elapsed = ended.elapsed;
+            recorded.log.extend(ended.failures.iter().cloned());
+            recorded.reasons.extend(ended.failures.iter().cloned());
+            // In a teardown there is nothing left to stop.
+            let is_told_to_end = ended.asked && section == Section::Setup;
+            let has_failed =
+                is_told_to_end || !ended.failures.is_empty() || recorded.has_failed(&all);
             variables = ended.variables;
-            log.extend(ended.failures.iter().cloned());
-            reasons.extend(ended.failures.iter().cloned());
             match handle.is_stopped_in(phase) {
                 true => PhaseEnd::Interrupted,
-                false if (ended.asked && may_ask) || !ended.failures.is_empty() || has_failed => {
-                    PhaseEnd::Failed(reason(&reasons, all.errors, all.count))
+                false if has_failed => {
+                    PhaseEnd::Failed(reason(&recorded.reasons, all.errors, all.count))
                 }
                 false => PhaseEnd::Done,
             }
         }
     };
     sinks.event(EventKind::PhaseEnded { phase, failed: report.trouble() });
-    report.rows = squall_report::request_rows(&totals, report.elapsed.as_secs_f64());
-    report.log = log;
+    report.rows = squall_report::request_rows(&recorded.totals, report.elapsed.as_secs_f64());
+    report.log = recorded.log;
     Some(Ran { variables, report })
+}
+
+/// What a setup or a teardown has recorded.
+#[derive(Debug, Default)]
+struct Recorded {
+    totals: Totals,
+    log: Vec<String>,
+    /// The lines of it that say what failed.
+    reasons: Vec<String>,
+}
+
+impl Recorded {
+    fn take(&mut self, event: Event<'_>, phase: Phase, sinks: &Sinks) {
+        match event {
+            Event::Started => {}
+            Event::Slice(slice) => {
+                self.totals.add(slice);
+            }
+            Event::Log(lines) => {
+                for line in lines {
+                    let (text, worker, second) = (line.text.clone(), line.worker, line.second);
+                    self.log.push(text.clone());
+                    self.reasons.extend(line.is_failure.then(|| text.clone()));
+                    let example = line.example.clone();
+                    sinks.event(EventKind::Log { phase, worker, second, text, example });
+                }
+            }
+        }
+    }
+
+    /// Whether anything failed: checks of requests are in their errors, those of a `look` are not.
+    fn has_failed(&self, all: &RequestStats) -> bool {
+        let counters = self.totals.counters();
+        all.errors + all.not_sent + counters.expressions_failed + counters.checks_failed > 0
+    }
 }
 
 /// Why a setup or a teardown failed, of whose requests so many were errors: what is known of its errors, or that

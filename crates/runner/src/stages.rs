@@ -2,7 +2,6 @@
 
 use squall_plan::model::{Load, Plan, Stage};
 
-/// A stage begins.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct StageStart {
     /// In seconds after the start of the load.

@@ -14,6 +14,7 @@ use squall_runner::{FinishedRun, Handle, Options, PhaseReport, Samples, Sink};
 
 use self::log::Log;
 use self::summary::Summary;
+use self::unheeded::{FORM, INTERVAL, PARTS};
 use self::words::{Asked, Properties};
 use crate::args::Jmeter;
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -23,14 +24,8 @@ use crate::{labels, out, plan_feeds, plan_samples, signals};
 
 /// How many seconds JMeter's summariser counts from one line to the next.
 const SUMMARY_S: u32 = 30;
-/// The property that says in which form samples are written.
-const FORM: &str = "jmeter.save.saveservice.output_format";
-/// The property that says whether parts of samples are written.
-const PARTS: &str = "jmeter.save.saveservice.subresults";
 /// The file of a report's folder that a browser opens.
 const REPORT: &str = "index.html";
-/// The property that says how many seconds there are from one line of the summary to the next.
-const INTERVAL: &str = "summariser.interval";
 
 /// Runs a plan as JMeter would have been asked to.
 pub fn command(args: &Jmeter) -> CommandResult {

@@ -2,7 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{FORM, INTERVAL, PARTS};
+/// The property that says in which form samples are written.
+pub const FORM: &str = "jmeter.save.saveservice.output_format";
+/// The property that says whether parts of samples are written.
+pub const PARTS: &str = "jmeter.save.saveservice.subresults";
+/// The property that says how many seconds there are from one line of the summary to the next.
+pub const INTERVAL: &str = "summariser.interval";
 
 /// How JMeter's own properties begin (`bin/jmeter.properties` of Apache JMeter 5.6.3, without those of its desk).
 const OF_JMETER: [&str; 65] = [

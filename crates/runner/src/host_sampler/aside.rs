@@ -33,7 +33,6 @@ pub(super) struct Aside {
     _ended: mpsc::Sender<()>,
 }
 
-/// What it found.
 #[derive(Debug, Default)]
 struct Found {
     count_ports: AtomicBool,

@@ -22,7 +22,6 @@ pub(super) type Take<'a> = &'a mut dyn FnMut(&Slice);
 /// What is known of a load that is over, besides what it recorded.
 #[derive(Debug, Default)]
 pub(super) struct Ran {
-    /// The host.
     pub host: HostMetrics,
     /// How long after its end the last of its requests was over.
     pub tail: Duration,

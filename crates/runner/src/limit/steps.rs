@@ -172,7 +172,6 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// Writes the result.
     fn conclude(&self, done: Done, ending: Ending) -> LimitOutcome {
         let (end, broken) = match ending {
             Ok(end) => (end, None),

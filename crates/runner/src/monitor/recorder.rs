@@ -15,7 +15,6 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// For this source.
     pub(crate) fn new(source: Source) -> Recorder {
         Recorder { source, metrics: Metrics::default() }
     }

@@ -108,7 +108,6 @@ impl Queue {
         }
     }
 
-    /// Notes a failure.
     pub fn fail(&self, error: String) {
         let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         failed.0 += 1;

@@ -57,7 +57,7 @@ pub fn slice(worker: u32, second: u32, errors: usize) -> Slice {
 /// The seconds that a sink was told of: its number, requests, slices, and the last values of gauges by name.
 pub type Told = Arc<Mutex<Vec<(u32, u64, usize, Vec<(String, f64)>)>>>;
 
-/// A sink that notes them.
+/// A sink that notes them, but for the last sample of the host, which comes alone when all is over.
 #[derive(Default)]
 pub struct Seconds(pub Told);
 
@@ -67,6 +67,9 @@ impl Sink for Seconds {
     }
 
     fn second(&mut self, second: &Second) -> io::Result<()> {
+        if second.slices.is_empty() {
+            return Ok(());
+        }
         let requests = second.rows.iter().map(|row| row.stats.count).sum();
         let from_workers = second.slices.iter().filter(|slice| slice.source.is_worker()).count();
         let gauges = second
