@@ -74,7 +74,7 @@ pub fn document(run: &Run) -> RunDocument {
         groups: groups(run),
         iterations: of(&[RowKind::Iteration]),
         checks: checks(run),
-        metrics: totals.metrics().map(|(key, stats)| metric(key, stats)).collect(),
+        metrics: metrics(totals),
         thresholds: run.threshold_results.iter().map(threshold).collect(),
         counters: totals
             .counters()
@@ -297,7 +297,15 @@ fn row(row: &RequestStats, elapsed_s: f64) -> Row {
     }
 }
 
-/// A metric that the plan recorded itself.
+/// All metrics, those that the plan recorded itself first.
+fn metrics(totals: &Totals) -> Vec<MetricRow> {
+    let rows = totals.metrics().map(|(key, stats)| metric(key, stats));
+    let mut rows: Vec<MetricRow> = rows.collect();
+    rows.sort_by_key(|row| row.scenario.is_empty());
+    rows
+}
+
+/// A metric that the plan recorded itself, or a monitor.
 fn metric(key: &MetricKey, stats: &MetricStats) -> MetricRow {
     let own = MetricRow {
         scenario: key.scenario.clone(),
