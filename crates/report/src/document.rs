@@ -1,6 +1,8 @@
 //! `run.json`: everything that is known of a run when it is over, as programs read it, and of which the
 //! text report is made. `docs/run.md` explains it; `squall schema --run` prints its JSON Schema.
 
+#![warn(missing_docs)]
+
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
