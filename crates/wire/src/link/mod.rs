@@ -59,7 +59,8 @@ impl Link {
             Link::Tls(stream) => {
                 // What TLS has read before, and gives only now, was there when that was.
                 let bytes = ready!(read(Pin::new(&mut **stream), cx, buffer))?;
-                Poll::Ready(Ok(Read { bytes, stamp_ns: stream.get_ref().0.stamp_ns }))
+                let stamp_ns = if bytes > 0 { stream.get_ref().0.stamp_ns } else { 0 };
+                Poll::Ready(Ok(Read { bytes, stamp_ns }))
             }
         }
     }
@@ -298,7 +299,7 @@ fn read(
 /// A link with tokio's traits, as the TLS library wants it. They do not pass on how old bytes are.
 pub(crate) struct TokioIo {
     link: Link,
-    /// When the kernel had got what was read last, in ns since 1970; 0: it did not say.
+    /// When the kernel had got the bytes that were read last, in ns since 1970; 0: it did not say.
     stamp_ns: u64,
 }
 
@@ -317,7 +318,10 @@ impl AsyncRead for TokioIo {
         let TokioIo { link, stamp_ns } = self.get_mut();
         let read = ready!(link.poll_read(cx, buffer.initialize_unfilled(), false))?;
         buffer.advance(read.bytes);
-        *stamp_ns = read.stamp_ns;
+        // The end may come with the last bytes that TLS has to give, and has no stamp.
+        if read.bytes > 0 {
+            *stamp_ns = read.stamp_ns;
+        }
         Poll::Ready(Ok(()))
     }
 }

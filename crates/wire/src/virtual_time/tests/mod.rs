@@ -4,6 +4,7 @@
 mod bytes;
 mod http1;
 mod http2;
+mod tls;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
