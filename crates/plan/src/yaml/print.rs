@@ -1,6 +1,8 @@
 //! A plan as YAML that reads back as the same plan, and as a person would write it: no quotes that are not needed, short mappings
 //! on one line, texts of several lines as such.
 
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
 
 use crate::keys::{Form, Of};
@@ -9,7 +11,7 @@ use crate::plan_secrets::hide_in_place;
 use crate::secrets::Secrets;
 
 /// Characters of a line that a mapping or a list may stand on.
-const LINE: usize = 100;
+const LINE: usize = 110;
 /// Most entries of a mapping on one line.
 const MAX_ENTRIES: usize = 6;
 /// Keys whose values are always over several lines: they are what a plan is made of.
@@ -30,9 +32,11 @@ const BLOCKS: [&str; 11] = [
 /// A plan as YAML. With `mask_secrets` the values of secret variables, and every text that holds one,
 /// are masked: the result then no longer runs as it did.
 pub fn print(plan: &Plan, mask_secrets: bool) -> String {
-    let mut out = String::new();
-    block(&mut out, &value(plan, mask_secrets), 0);
-    out
+    let value = value(plan, mask_secrets);
+    let mut out = Out::default();
+    out.find_headers(&value);
+    block(&mut out, &value, 0);
+    out.text
 }
 
 /// What [`print`] writes, whatever its layout.
@@ -67,8 +71,57 @@ fn mask(value: &mut Value, secrets: &Secrets) {
     }
 }
 
+/// What is being written.
+#[derive(Default)]
+struct Out {
+    text: String,
+    /// Headers of some length, as JSON: how often they are there, and under which number they stand already.
+    headers: HashMap<String, (usize, Option<usize>)>,
+    /// How many headers have a number.
+    numbered: usize,
+}
+
+impl Out {
+    fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// Counts headers that may be equal.
+    fn find_headers(&mut self, value: &Value) {
+        match value {
+            Value::Object(map) => {
+                for (key, value) in map {
+                    if key == "headers" && is_long(value) {
+                        self.headers.entry(value.to_string()).or_default().0 += 1;
+                    }
+                    self.find_headers(value);
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.find_headers(item)),
+            _ => {}
+        }
+    }
+
+    /// The anchor of headers that others are equal to, or the alias of those that stand already.
+    fn shared_headers(&mut self, value: &Value) -> Option<String> {
+        let (_, number) =
+            self.headers.get_mut(&value.to_string()).filter(|(count, _)| *count > 1)?;
+        if let Some(number) = number {
+            return Some(format!(" *headers_{number}"));
+        }
+        self.numbered += 1;
+        *number = Some(self.numbered);
+        Some(format!(" &headers_{}", self.numbered))
+    }
+}
+
+/// Whether there are so many headers that it is worth while to give them a name.
+fn is_long(headers: &Value) -> bool {
+    headers.as_object().is_some_and(|headers| headers.len() > 2)
+}
+
 /// Writes a value over several lines, with a line end.
-fn block(out: &mut String, value: &Value, depth: usize) {
+fn block(out: &mut Out, value: &Value, depth: usize) {
     match value {
         Value::Object(map) if !map.is_empty() => {
             for (key, value) in map {
@@ -84,34 +137,45 @@ fn block(out: &mut String, value: &Value, depth: usize) {
         }
         other => {
             indent(out, depth);
-            out.push_str(&flow(other));
-            out.push('\n');
+            out.push(&flow(other));
+            out.push("\n");
         }
     }
 }
 
-fn indent(out: &mut String, depth: usize) {
-    out.extend(std::iter::repeat_n("  ", depth));
+fn indent(out: &mut Out, depth: usize) {
+    out.text.extend(std::iter::repeat_n("  ", depth));
 }
 
 /// Writes a key and what stands behind it.
-fn entry(out: &mut String, key: &str, value: &Value, depth: usize) {
+fn entry(out: &mut Out, key: &str, value: &Value, depth: usize) {
     let shown = scalar(key, false);
     let room = LINE.saturating_sub(2 * depth + shown.chars().count() + 2);
-    out.push_str(&shown);
-    out.push(':');
+    out.push(&shown);
+    out.push(":");
+    if key == "headers"
+        && let Some(name) = out.shared_headers(value)
+    {
+        let is_there = name.starts_with(" *");
+        out.push(&name);
+        out.push("\n");
+        if !is_there {
+            block(out, value, depth + 1);
+        }
+        return;
+    }
     behind(out, value, depth, if BLOCKS.contains(&key) { 0 } else { room });
 }
 
 /// Writes an item of a list: a mapping begins on the line of its dash.
-fn item(out: &mut String, item: &Value, depth: usize) {
-    out.push('-');
+fn item(out: &mut Out, item: &Value, depth: usize) {
+    out.push("-");
     let room = LINE.saturating_sub(2 * depth + 2);
     match item {
         Value::Object(map) if map.len() == 1 || !(map.is_empty() || fits(item, room)) => {
             for (number, (key, value)) in map.iter().enumerate() {
                 match number {
-                    0 => out.push(' '),
+                    0 => out.push(" "),
                     _ => indent(out, depth + 1),
                 }
                 entry(out, key, value, depth + 1);
@@ -122,25 +186,25 @@ fn item(out: &mut String, item: &Value, depth: usize) {
 }
 
 /// Writes what stands behind a key or a dash: on its line if there is room, or else below it.
-fn behind(out: &mut String, value: &Value, depth: usize, room: usize) {
+fn behind(out: &mut Out, value: &Value, depth: usize, room: usize) {
     let is_nested = match value {
         Value::Object(map) => !map.is_empty(),
         Value::Array(items) => !items.is_empty(),
         _ => false,
     };
     if is_nested && !fits(value, room) {
-        out.push('\n');
+        out.push("\n");
         return block(out, value, depth + 1);
     }
-    out.push(' ');
+    out.push(" ");
     match value {
         Value::String(text) => {
             let lines = lines(text, depth + 1);
-            out.push_str(&lines.unwrap_or_else(|| scalar(text, false)));
+            out.push(&lines.unwrap_or_else(|| scalar(text, false)));
         }
-        other => out.push_str(&flow(other)),
+        other => out.push(&flow(other)),
     }
-    out.push('\n');
+    out.push("\n");
 }
 
 /// Whether a value stands on one line that has so much room.
@@ -284,6 +348,18 @@ thresholds:
   - p95(items) < 300ms
 "#;
         assert_eq!(again(plan), plan);
+    }
+
+    #[test]
+    fn equal_headers_are_written_once() {
+        let headers = "headers: {Accept: text/html, Accept-Language: en, Referer: /a}";
+        let plan = format!(
+            "target: http://h\nscenarios: {{a: {{load: {{users: 1, for: 1s}}, steps: [{{get: /a, {headers}}}, {{get: /b, {headers}}}, {{get: /c}}]}}}}"
+        );
+        let text = again(&plan);
+        assert_eq!(text.matches("Accept-Language").count(), 1, "{text}");
+        assert!(text.contains("headers: &headers_1\n          Accept: text/html\n"), "{text}");
+        assert!(text.contains("headers: *headers_1\n"), "{text}");
     }
 
     #[test]
