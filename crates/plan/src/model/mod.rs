@@ -27,31 +27,31 @@ mod think;
 mod threshold;
 mod user_time;
 
-pub use actions::{Cookie, Exec, Look, Metric, MetricKind, StopScope, Write};
-pub use connections::{
+pub use self::actions::{Cookie, Exec, Look, Metric, MetricKind, StopScope, Write};
+pub use self::connections::{
     AddressSelect, ClientCert, ConnectionReuse, Connections, Dns, HttpVersion, KeyStore, Tls,
     TlsVersion,
 };
-pub use data::{Advance, AtEnd, Csv, DataFormat, DataSource, Numbers, Pick, Share};
-pub use defaults::Defaults;
-pub use feeds::{FeedLayout, JmeterGraphite, JmeterInfluxdb, JmeterSamples, PlanFeed};
-pub use http_options::{Auth, CacheUse, HttpOptions, ResourceHosts, Resources, Timeouts};
-pub use load::{Arrivals, Closed, End, Load, Open, Stage};
-pub use paced::{CountedBy, GroupSamples, Pace, PacedBy, Passes, Rendezvous, ThinkTime};
-pub use plan::{Bandwidth, OnError, Plan, Resolved, Scenario, Session, Target, Var, Warmup};
-pub use request::{Body, FormPart, FormPartContent, HashAlgorithm, Request, ResponseBody};
-pub use response::{Check, Extract, Extractor, Match, Within};
-pub use samples::{SampleFile, SampleForm, WhichSamples};
-pub use step::{Step, StepKind};
-pub use step_list::{Choice, DEFAULT_PARALLEL, MAX_PARALLEL};
-pub use tags::Tags;
-pub use tcp::{ByteForm, KeepOpen, Tcp, TcpEnd};
-pub use think::{Think, Thinking};
-pub use threshold::Threshold;
-pub use user_time::UserTime;
+pub use self::data::{Advance, AtEnd, Csv, DataFormat, DataSource, Numbers, Pick, Share};
+pub use self::defaults::Defaults;
+pub use self::feeds::{FeedLayout, JmeterGraphite, JmeterInfluxdb, JmeterSamples, PlanFeed};
+pub use self::http_options::{Auth, CacheUse, HttpOptions, ResourceHosts, Resources, Timeouts};
+pub use self::load::{Arrivals, Closed, End, Load, Open, Stage};
+pub use self::paced::{CountedBy, GroupSamples, Pace, PacedBy, Passes, Rendezvous, ThinkTime};
+pub use self::plan::{Bandwidth, OnError, Plan, Resolved, Scenario, Session, Target, Var, Warmup};
+pub use self::request::{Body, FormPart, FormPartContent, HashAlgorithm, Request, ResponseBody};
+pub use self::response::{Check, Extract, Extractor, Match, Within};
+pub use self::samples::{SampleFile, SampleForm, WhichSamples};
+pub use self::step::{Step, StepKind};
+pub use self::step_list::{Choice, DEFAULT_PARALLEL, MAX_PARALLEL};
+pub use self::tags::Tags;
+pub use self::tcp::{ByteForm, KeepOpen, Tcp, TcpEnd};
+pub use self::think::{Think, Thinking};
+pub use self::threshold::Threshold;
+pub use self::user_time::UserTime;
 
-pub(crate) use plan::Variable;
-pub(crate) use step_list::{StepList, step_tables};
+pub(crate) use self::plan::Variable;
+pub(crate) use self::step_list::{StepList, step_tables};
 
 use crate::template::Template;
 
