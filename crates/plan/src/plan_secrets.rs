@@ -93,6 +93,8 @@ impl Plan {
             |json: &Json| has_literal(json, &|text| !text.trim().is_empty() && is_short(text));
         let own = self.scenarios.iter().flat_map(|scenario| &scenario.vars);
         let all = self.vars.iter().chain(own);
+        // What has no place no person wrote.
+        let all = all.filter(|var| var.name.span.is_known());
         let short = all.filter(|var| var.is_secret() && is_short(&var.value));
         short
             .map(|var| {
