@@ -22,6 +22,8 @@ mod resources;
 mod sampled;
 mod sampler;
 mod tcp;
+#[cfg(test)]
+mod testing;
 mod throttle;
 mod via;
 
