@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use squall_front::{ImportError, Translated, Values};
+use squall_front::{Translated, Values};
 
 use crate::args::Convert;
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -18,10 +18,7 @@ pub fn command(args: &Convert) -> CommandResult {
     for text in set {
         values.give(text).map_err(|why| bad(format!("--set {why}")))?;
     }
-    let read = Translated::of(&plans::text(plan)?, &values).map_err(|error| match error {
-        ImportError::Refused(why) => bad(why),
-        ImportError::Plan(_) => bad(format!("{}: this is no JMeter plan", plan.display())),
-    })?;
+    let read = Translated::of(&plans::text(plan)?, &values).map_err(bad)?;
     let mut text = format!("# From {}, a JMeter plan.\n", shown(&plan.display().to_string()));
     for reason in read.left_out.iter().chain(&read.refused) {
         // Writing to a String cannot fail.

@@ -37,7 +37,7 @@ impl FrontEnd for Jmx {
     }
 
     fn read(&self, plan: &PlanText, values: &Values) -> Result<Loaded, ImportError> {
-        let mut read = Translated::of(plan, values)?;
+        let mut read = Translated::of(plan, values).map_err(ImportError::Refused)?;
         if let Some(refusal) = read.refusal() {
             return Err(ImportError::Refused(refusal));
         }
@@ -81,11 +81,10 @@ impl Translated {
     /// Translates a plan.
     ///
     /// # Errors
-    /// It is none of JMeter's.
-    pub fn of(plan: &PlanText, values: &Values) -> Result<Translated, ImportError> {
+    /// It is none of JMeter's; in a sentence with its name and the place.
+    pub fn of(plan: &PlanText, values: &Values) -> Result<Translated, String> {
         let PlanText { name, text, folder } = plan;
-        let tree = Tree::read(text.as_bytes())
-            .map_err(|error| ImportError::Refused(format!("{name}: {error}")))?;
+        let tree = Tree::read(text.as_bytes()).map_err(|error| format!("{name}: {error}"))?;
         let file_name = Path::new(name).file_name().unwrap_or_default();
         let surroundings = TranslationContext {
             properties: values.by_name(),

@@ -36,14 +36,12 @@ pub fn outline(plan: &PlanText, values: &Values) -> Option<String> {
 }
 
 fn front_end(plan: &PlanText) -> Result<&'static dyn FrontEnd, ImportError> {
-    let refused = |what| ImportError::Refused(format!("{}: this is {what}", plan.name));
-    match foreign::what_is(&plan.name, &plan.text) {
-        Some(what) => Err(refused(what)),
-        None => FRONT_ENDS
-            .into_iter()
-            .find(|own| own.sniff(&plan.text))
-            .ok_or_else(|| refused("no plan".to_owned())),
+    if let Some(what) = foreign::what_is(&plan.name, &plan.text) {
+        return Err(ImportError::Refused(format!("{}: this is {what}", plan.name)));
     }
+    let known = FRONT_ENDS.into_iter().find(|own| own.sniff(&plan.text));
+    // What nobody knows is told what squall's own form is.
+    Ok(known.unwrap_or(&Yaml))
 }
 
 #[cfg(test)]

@@ -334,6 +334,31 @@ scenarios:
     )
 }
 
+/// A library runs a plan of JMeter as any other, whatever its file is called.
+#[test]
+fn a_plan_of_jmeter_runs_as_any_other() {
+    let plan = r#"<jmeterTestPlan><hashTree><TestPlan testname="shop"/><hashTree>
+        <ThreadGroup testname="users"><stringProp name="ThreadGroup.num_threads">${__P(users)}</stringProp>
+          <elementProp name="ThreadGroup.main_controller" elementType="LoopController">
+            <stringProp name="LoopController.loops">2</stringProp>
+            <boolProp name="LoopController.continue_forever">false</boolProp></elementProp></ThreadGroup><hashTree>
+        <HTTPSamplerProxy testname="home"><stringProp name="HTTPSampler.domain">127.0.0.1</stringProp>
+          <stringProp name="HTTPSampler.port">${__P(port)}</stringProp>
+          <stringProp name="HTTPSampler.path">/status/200</stringProp></HTTPSamplerProxy><hashTree/>
+        </hashTree></hashTree></hashTree></jmeterTestPlan>"#;
+    let server = target();
+    let folder = folder(&[("plan", plan)]);
+    let mut values = squall_runner::Values::default();
+    let port = server.url().rsplit(':').next().unwrap_or_default().to_owned();
+    for text in ["users=3".to_owned(), format!("port={port}")] {
+        values.give(&text).expect("NAME=VALUE");
+    }
+    let plan = squall_runner::load(&folder.path().join("plan"), &values).expect("a plan");
+    let outcome = squall_runner::run(&plan, &options(), Vec::new(), &Handle::default());
+    let run = outcome.expect("a run").run;
+    assert_eq!((run.totals.all().count, run.totals.all().errors), (6, 0));
+}
+
 #[test]
 fn rows_have_the_tags_of_what_is_around_them() {
     let server = target();
