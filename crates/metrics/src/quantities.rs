@@ -124,6 +124,7 @@ impl Unit {
 
 /// The value of a quantity, and how those of seconds that follow each other become one.
 pub trait Amount {
+    fn value(self) -> f64;
     fn sum(self, later: Self) -> Self;
     /// Percentiles are not averaged: the higher one counts.
     fn max(self, later: Self) -> Self;
@@ -131,6 +132,10 @@ pub trait Amount {
 }
 
 impl Amount for u64 {
+    fn value(self) -> f64 {
+        self as f64
+    }
+
     fn sum(self, later: u64) -> u64 {
         self.saturating_add(later)
     }
@@ -145,6 +150,10 @@ impl Amount for u64 {
 }
 
 impl Amount for f64 {
+    fn value(self) -> f64 {
+        self
+    }
+
     fn sum(self, later: f64) -> f64 {
         self + later
     }
@@ -197,7 +206,7 @@ macro_rules! define {
 
             /// The values, in the order of [`Quantities::ALL`].
             pub fn values(&self) -> impl Iterator<Item = f64> {
-                [$(self.$name as f64,)*].into_iter()
+                [$(Amount::value(self.$name),)*].into_iter()
             }
         }
     };

@@ -43,23 +43,6 @@ pub enum FamilyKind {
     Distribution,
 }
 
-/// Which number of a metric of the plan's own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MetricPart {
-    /// How many values it has.
-    Values,
-    /// The sum of a counter.
-    Counter,
-    /// How many values of a rate were true.
-    Trues,
-    /// The last value of a gauge.
-    Gauge,
-    GaugeMin,
-    GaugeMax,
-    /// The distribution of a trend.
-    Trend,
-}
-
 /// Series of one name, of the plan's own metrics, in the units in which the plan records them.
 #[derive(Debug, Clone, Copy)]
 pub struct MetricFamily {
@@ -82,68 +65,33 @@ impl MetricFamily {
     }
 }
 
-const fn of_metric(
-    part: MetricPart,
-    name: &'static str,
-    kind: FamilyKind,
-    of: Option<MetricKind>,
-    help: &'static str,
-) -> MetricFamily {
-    MetricFamily { part, name, kind, of, help }
+/// Defines [`MetricPart`] and the families, a row for each.
+macro_rules! metric_families {
+    ($($part:ident: $name:literal, $kind:ident, $of:expr, $help:literal;)*) => {
+        /// Which number of a metric over time.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum MetricPart { $(#[doc = $help] $part,)* }
+
+        /// The families of metrics over time.
+        pub const METRIC_FAMILIES: [MetricFamily; 7] = [$(MetricFamily {
+            part: MetricPart::$part,
+            name: $name,
+            kind: FamilyKind::$kind,
+            of: $of,
+            help: $help,
+        },)*];
+    };
 }
 
-/// The families of the plan's own metrics.
-pub const METRIC_FAMILIES: [MetricFamily; 7] = [
-    of_metric(
-        MetricPart::Values,
-        "squall_metric_values",
-        FamilyKind::Sum,
-        None,
-        "How many values a metric of the plan has recorded.",
-    ),
-    of_metric(
-        MetricPart::Counter,
-        "squall_metric_counter",
-        FamilyKind::Sum,
-        Some(MetricKind::Counter),
-        "Of a counter: the sum of the values.",
-    ),
-    of_metric(
-        MetricPart::Trues,
-        "squall_metric_trues",
-        FamilyKind::Sum,
-        Some(MetricKind::Rate),
-        "Of a rate: how many values were true.",
-    ),
-    of_metric(
-        MetricPart::Gauge,
-        "squall_metric_gauge",
-        FamilyKind::Level,
-        Some(MetricKind::Gauge),
-        "Of a gauge: the last value.",
-    ),
-    of_metric(
-        MetricPart::GaugeMin,
-        "squall_metric_gauge_min",
-        FamilyKind::Level,
-        Some(MetricKind::Gauge),
-        "Of a gauge: the smallest value.",
-    ),
-    of_metric(
-        MetricPart::GaugeMax,
-        "squall_metric_gauge_max",
-        FamilyKind::Level,
-        Some(MetricKind::Gauge),
-        "Of a gauge: the largest value.",
-    ),
-    of_metric(
-        MetricPart::Trend,
-        "squall_metric_trend",
-        FamilyKind::Distribution,
-        Some(MetricKind::Trend),
-        "Of a trend: the distribution of the values.",
-    ),
-];
+metric_families! {
+    Values: "squall_metric_values", Sum, None, "How many values a metric of the plan has recorded.";
+    Counter: "squall_metric_counter", Sum, Some(MetricKind::Counter), "Of a counter: the sum of the values.";
+    Trues: "squall_metric_trues", Sum, Some(MetricKind::Rate), "Of a rate: how many values were true.";
+    Gauge: "squall_metric_gauge", Level, Some(MetricKind::Gauge), "Of a gauge: the last value.";
+    GaugeMin: "squall_metric_gauge_min", Level, Some(MetricKind::Gauge), "Of a gauge: the smallest value.";
+    GaugeMax: "squall_metric_gauge_max", Level, Some(MetricKind::Gauge), "Of a gauge: the largest value.";
+    Trend: "squall_metric_trend", Distribution, Some(MetricKind::Trend), "Of a trend: the distribution of the values.";
+}
 
 /// Tags with their values. None is empty.
 pub type Tags = Vec<(String, String)>;
