@@ -5,6 +5,7 @@
 //! calls back; a [`Control`] ends a run from elsewhere.
 
 mod behaviour;
+mod clock;
 mod found;
 #[doc(hidden)]
 pub mod fuzz;
@@ -24,6 +25,8 @@ mod scope;
 mod scratch;
 mod session;
 mod shared_values;
+#[cfg(test)]
+mod testing;
 mod together;
 mod trace;
 mod turns;

@@ -175,19 +175,8 @@ fn in_place<T>(
     let (scope, mut room) = (UserScope::of_reply(program, user, reply), Vec::new());
     let text = of.text_in(&scope, &mut room)?;
     let documents = Documents::new(text, Limits::default());
-    Ok(look(&Reply {
-        code: reply.code,
-        body_bytes: text.len() as u64,
-        duration_ms: reply.duration_ms,
-        captured: reply.captured,
-        response: reply.response,
-        documents: &documents,
-        sent: reply.sent,
-        jar: reply.jar,
-        host: reply.host,
-        said: reply.said,
-        head: OnceCell::new(),
-    }))
+    let (body_bytes, head) = (text.len() as u64, OnceCell::new());
+    Ok(look(&Reply { body_bytes, documents: &documents, head, ..*reply }))
 }
 
 /// Evaluates a check, and adds it to what the assertions came to.

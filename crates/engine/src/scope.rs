@@ -87,6 +87,25 @@ pub(crate) struct Said<'a> {
     pub sent: &'a [u8],
 }
 
+impl<'a, 'b> Reply<'a, 'b> {
+    /// A reply of which nothing is known but its body.
+    pub(crate) fn of(documents: &'a Documents<'b>) -> Self {
+        Reply {
+            code: 0,
+            body_bytes: 0,
+            duration_ms: 0.0,
+            captured: "",
+            response: None,
+            documents,
+            sent: None,
+            jar: 0,
+            host: None,
+            said: None,
+            head: OnceCell::new(),
+        }
+    }
+}
+
 impl<'b> Reply<'_, 'b> {
     /// Status line and headers, each line with a line feed at its end; empty where there is no response.
     pub(crate) fn head(&self) -> &str {

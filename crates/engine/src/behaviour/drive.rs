@@ -12,18 +12,19 @@ use std::rc::Rc;
 use squall_base::random::Random;
 use squall_metrics::UserState;
 
-use super::next::{Answer, Behaviour, Call, Env, Next, Task};
+use super::next::{Answer, Behaviour, Env, Next, Task};
 use super::{lanes, others, resources};
 use crate::net::in_flight::Guard;
+use crate::program::RequestOp;
 use crate::roster::After;
-use crate::sample::{self, Moment};
+use crate::sample::{self, Moment, Sampler};
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
 
-/// Steps, with samples counted as many, that a task may run before it lets others run: a loop
+/// Steps, with tasks counted as many, that a task may run before it lets others run: a loop
 /// that never waits must not keep its worker from seeing the end of the run.
 const BUDGET: u32 = 10_000;
-const SAMPLE_COST: u32 = 100;
+const TASK_COST: u32 = 100;
 
 /// How a user gives up its task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,8 +132,11 @@ impl<'f, 'p, B: Behaviour> Flow<'f, 'p, B> {
     /// Performs what the behaviour asked for, from `now` on. Returns when it was done.
     async fn perform(&mut self, task: Task<'p, B>, now: Moment) -> Moment {
         let Flow { worker, core, in_flight, .. } = *self;
+        self.budget = self.budget.saturating_sub(TASK_COST);
         let end = match task {
-            Task::Sample(call) => self.sample(call, now).await,
+            Task::Request(op) => self.request(op, now).await,
+            Task::Exec(op) => self.sample(op, now).await,
+            Task::Tcp(op) => self.sample(op, now).await,
             Task::Join { branches, limit } => {
                 let joined = join(worker, core, self.strand, branches, limit, now);
                 let (branches, end) = joined.await;
@@ -152,23 +156,19 @@ impl<'f, 'p, B: Behaviour> Flow<'f, 'p, B> {
         end
     }
 
-    async fn sample(&mut self, call: Call<'p>, now: Moment) -> Moment {
+    /// Takes a sample, or loads a page with all that it names.
+    async fn request(&mut self, op: &'p RequestOp, now: Moment) -> Moment {
+        let Some(resources) = &op.policy.resources else { return self.sample(op, now).await };
         let Flow { worker, core, in_flight, .. } = *self;
-        self.budget = self.budget.saturating_sub(SAMPLE_COST);
-        let strand = &mut *self.strand;
-        if let Call::Request(op) = call
-            && let Some(resources) = &op.policy.resources
-        {
-            return resources::load_page(worker, core, strand, in_flight, (op, resources), now)
-                .await;
-        }
-        worker.note_begin(core, strand, now);
-        let sampled = match call {
-            Call::Request(op) => sample::sample(worker, core, strand, in_flight, op, now).await,
-            Call::Exec(op) => sample::sample(worker, core, strand, in_flight, op, now).await,
-            Call::Tcp(op) => sample::sample(worker, core, strand, in_flight, op, now).await,
-        };
-        worker.note_end(core, strand, &sampled)
+        let page = (op, &**resources);
+        resources::load_page(worker, core, self.strand, in_flight, page, now).await
+    }
+
+    async fn sample(&mut self, sampler: impl Sampler<'p>, now: Moment) -> Moment {
+        let Flow { worker, core, in_flight, .. } = *self;
+        worker.note_begin(core, self.strand, now);
+        let sampled = sample::sample(worker, core, self.strand, in_flight, sampler, now).await;
+        worker.note_end(core, self.strand, &sampled)
     }
 }
 

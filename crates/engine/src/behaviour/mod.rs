@@ -13,5 +13,7 @@ mod outcome;
 mod program;
 mod resources;
 mod start;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use start::start;

@@ -49,7 +49,9 @@ pub(super) enum Next<'p, B> {
 
 /// Something that is done for a behaviour while its user keeps its task.
 pub(super) enum Task<'p, B> {
-    Sample(Call<'p>),
+    Request(&'p RequestOp),
+    Exec(&'p ExecOp),
+    Tcp(&'p TcpOp),
     /// Branches at the same time, at most so many.
     Join {
         branches: Vec<B>,
@@ -59,14 +61,6 @@ pub(super) enum Task<'p, B> {
     Wait(Waiting),
     /// To let others run.
     Yield,
-}
-
-/// What is sampled.
-#[derive(Clone, Copy)]
-pub(super) enum Call<'p> {
-    Request(&'p RequestOp),
-    Exec(&'p ExecOp),
-    Tcp(&'p TcpOp),
 }
 
 /// What a user waits for.

@@ -261,15 +261,9 @@ impl Loading<'_> {
             }
         }
         call.trusted = item.origin == self.page_origin;
-        let head = SampleHead {
-            name: Some(self.name(item.kind)),
-            place: policy.row.place,
-            step: &policy.row.step,
-            kind: "GET",
-            is_counted: true,
-            is_scheduled: false,
-            is_of_page: true,
-        };
+        let name = Some(self.name(item.kind));
+        let head = SampleHead::of(&policy.row, "GET", false);
+        let head = SampleHead { name, is_of_page: true, ..head };
         let wanted = item.wanted(is_read, op.cache != CacheUse::Off);
         let request = sample::Request { head, call, policy, wanted };
         worker.note_begin(core, strand, now);

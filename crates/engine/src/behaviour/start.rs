@@ -14,10 +14,15 @@ pub(crate) fn start(worker: &Rc<Worker>, user: Box<User>) {
 /// Runs a user until it waits, is free, or is gone.
 async fn drive(worker: Rc<Worker>, mut user: Box<User>) {
     let User { core, strand, cursor } = &mut *user;
-    let (rest, since) = run(&worker, core, strand, cursor).await;
-    match rest {
+    let (how, since) = run(&worker, core, strand, cursor).await;
+    rest(&worker, user, how, since);
+}
+
+/// Gives a user that rests back to its worker.
+pub(super) fn rest(worker: &Worker, user: Box<User>, how: Rest, since: u64) {
+    match how {
         Rest::Wait(state, due) => {
-            worker.note(core, state, since);
+            worker.note(&user.core, state, since);
             worker.park(user, due, since);
         }
         Rest::Free => worker.free(user),

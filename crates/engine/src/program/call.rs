@@ -176,20 +176,18 @@ impl Default for MultipartKind {
 
 /// A part of a multipart body.
 #[derive(Debug)]
-pub(crate) enum PartOp {
-    Text {
-        name: BoundTemplate,
-        text: BoundTemplate,
-        content_type: Option<BoundTemplate>,
-        transfer_encoding: Option<Box<str>>,
-    },
-    File {
-        name: BoundTemplate,
-        file: FileOp,
-        filename: Option<BoundTemplate>,
-        content_type: Option<BoundTemplate>,
-        transfer_encoding: Option<Box<str>>,
-    },
+pub(crate) struct PartOp {
+    pub name: BoundTemplate,
+    pub content: PartContent,
+    pub content_type: Option<BoundTemplate>,
+    pub transfer_encoding: Option<Box<str>>,
+}
+
+/// What a part of a multipart body has.
+#[derive(Debug)]
+pub(crate) enum PartContent {
+    Text(BoundTemplate),
+    File { file: FileOp, filename: Option<BoundTemplate> },
 }
 
 /// Credentials.

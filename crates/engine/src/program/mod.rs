@@ -6,7 +6,7 @@
 //! network, no clock.
 
 mod advise;
-mod call;
+pub(crate) mod call;
 mod compile;
 mod compiled;
 mod compiler;
@@ -41,9 +41,6 @@ mod values;
 mod variables;
 
 pub use advise::advise;
-pub(crate) use call::{
-    AuthOp, BodyOp, CallOp, ContentOp, FileOp, MultipartKind, PartOp, Prepared, UrlOp, ViaOp,
-};
 pub use compile::{Refused, compile, compile_or_refuse};
 pub(crate) use compiled::Scenario;
 pub use compiled::{Planned, Program};

@@ -6,6 +6,8 @@ mod effort;
 mod level;
 mod line;
 mod names;
+#[cfg(test)]
+mod tests;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

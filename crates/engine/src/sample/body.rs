@@ -12,8 +12,8 @@ use super::failure::SampleFailure;
 use crate::parts::confined_file;
 use crate::parts::multipart::{Content, OpenFile, Part, Pieces};
 use crate::parts::replace::Replaced;
+use crate::program::call::{BodyOp, ContentOp, FileOp, MultipartKind, PartContent, PartOp};
 use crate::program::render::in_charset;
-use crate::program::{BodyOp, ContentOp, FileOp, MultipartKind, PartOp};
 use crate::scope::UserScope;
 use crate::user::Core;
 
@@ -96,18 +96,17 @@ fn render_part(
         let text = template.as_ref().map(|template| text_of(template, scope)).transpose()?;
         Ok::<_, SampleFailure>(text.map(|text| String::from_utf8_lossy(&text).into_owned()))
     };
-    Ok(match part {
-        PartOp::Text { name, text: value, content_type, transfer_encoding } => Part {
-            name: String::from_utf8_lossy(&text(name)?).into_owned(),
-            content: Content::Text(in_charset(charset, &text(value)?).into_owned()),
-            content_type: optional(content_type)?,
-            transfer_encoding: transfer_encoding.clone(),
+    Ok(Part {
+        name: String::from_utf8_lossy(&text(&part.name)?).into_owned(),
+        content: match &part.content {
+            PartContent::Text(value) => {
+                Content::Text(in_charset(charset, &text(value)?).into_owned())
+            }
+            PartContent::File { file, filename } => {
+                Content::File { file: open(file, scope)?, filename: optional(filename)? }
+            }
         },
-        PartOp::File { name, file, filename, content_type, transfer_encoding } => Part {
-            name: String::from_utf8_lossy(&text(name)?).into_owned(),
-            content: Content::File { file: open(file, scope)?, filename: optional(filename)? },
-            content_type: optional(content_type)?,
-            transfer_encoding: transfer_encoding.clone(),
-        },
+        content_type: optional(&part.content_type)?,
+        transfer_encoding: part.transfer_encoding.clone(),
     })
 }

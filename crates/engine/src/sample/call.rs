@@ -14,8 +14,9 @@ use crate::parts::cache::Condition;
 use crate::parts::cookies::Site;
 use crate::parts::trace_context::TraceId;
 use crate::parts::{names, url};
+use crate::program::Policy;
+use crate::program::call::{CallOp, ContentOp, Prepared, UrlOp};
 use crate::program::render;
-use crate::program::{CallOp, ContentOp, Policy, Prepared, UrlOp};
 use crate::scope::UserScope;
 use crate::scratch::Buffer;
 use crate::worker::Worker;
@@ -238,3 +239,6 @@ pub(super) fn allowed(worker: &Worker, origin: &Origin, text: &str) -> Result<()
     let reason = hosts.explain(&origin.host, origin.port, hidden.as_deref());
     Err(SampleFailure::new(ErrorKind::HostNotAllowed, reason))
 }
+
+#[cfg(test)]
+mod tests;

@@ -193,3 +193,6 @@ impl Worker {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

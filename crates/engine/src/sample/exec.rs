@@ -1,6 +1,5 @@
 //! A step that runs a program: timed and judged like a request.
 
-use std::cell::OnceCell;
 use std::io;
 use std::pin::pin;
 
@@ -85,14 +84,7 @@ impl ExecOp {
             code: frame.code(),
             body_bytes: output.stdout.len() as u64,
             duration_ms: frame.duration_ms(),
-            captured: "",
-            response: None,
-            documents: &documents,
-            sent: None,
-            jar: 0,
-            host: None,
-            said: None,
-            head: OnceCell::new(),
+            ..Reply::of(&documents)
         };
         let (mut reason, mut sent) = (Vec::new(), Vec::new());
         for (own, room) in [(&self.reason, &mut reason), (&self.sent, &mut sent)] {

@@ -4,7 +4,7 @@ use squall_metrics::ErrorKind;
 use squall_plan::model::CacheUse;
 
 use super::attempt::{Attempt, attempt};
-use super::call::{Call, Target};
+use super::call::Call;
 use super::failure::SampleFailure;
 use super::frame::Frame;
 use super::page::{Found, Wanted};
@@ -61,11 +61,8 @@ impl RequestOp {
         let scope = UserScope::new(&worker.program, user);
         let mut call = Call::of(worker, call, &scope)?;
         frame.name = Some(rendered::name(worker, &policy.row, &scope, || {
-            let path = match &call.target {
-                Target::Prepared(_) => &[][..],
-                Target::Rendered(path) => path,
-            };
-            let path = worker.recorder.secrets().mask_own(&String::from_utf8_lossy(path));
+            let path = String::from_utf8_lossy(call.target());
+            let path = worker.recorder.secrets().mask_own(&path);
             format!("{} {}", call.method, names::collapse(&path))
         })?);
         let mut wanted = Wanted::default();
@@ -165,4 +162,40 @@ fn redirect<'p, 'w>(
     let next = call.redirected(worker, policy, status, location)?;
     worker.recorder.count(|counters| counters.redirects += 1);
     Ok(next)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::testing::Bench;
+
+    #[test]
+    fn redirects_are_followed_as_often_as_the_plan_says() {
+        let bench = Bench::with("[{get: /, redirects: 2}]", "");
+        let (worker, op) = (&bench.worker, bench.request());
+        let scope = UserScope::new(&worker.program, bench.core());
+        let call = Call::of(worker, &op.call, &scope).expect("a call");
+        for (number, followed) in [(1, true), (2, true), (3, false)] {
+            let about = (&op.policy, &op.policy.limits, number);
+            let next = redirect(worker, &call, about, 302, b"/");
+            let kind = next.as_ref().err().map(|failure| failure.kind);
+            assert_eq!(kind, (!followed).then_some(ErrorKind::TooManyRedirects), "{number}");
+        }
+        assert_eq!(bench.recorded().slice.counters.redirects, 2);
+    }
+
+    #[test]
+    fn a_request_named_by_its_url_has_neither_numbers_nor_query_in_its_name() {
+        let bench = Bench::with("[{set: {u: ''}}, {get: '${u}', query: {t: x}}]", "");
+        bench.set("u", "http://a.test/item/17");
+        let (worker, op) = (&bench.worker, bench.request());
+        let in_flight = worker.in_flight.enter();
+        let mut strand = crate::user::Strand::default();
+        let now = crate::sample::testing::NOW;
+        let mut frame = Frame::new(worker, bench.core(), &in_flight, &mut strand, now);
+        let (call, _) = op.begin(&mut frame).expect("a call");
+        assert_eq!(call.url(), "http://a.test/item/17?t=x");
+        let name = frame.name.map(|name| worker.recorder.name_text(name));
+        assert_eq!(name.as_deref(), Some("GET /item/{id}"));
+    }
 }

@@ -22,6 +22,8 @@ mod resources;
 mod sampled;
 mod sampler;
 mod tcp;
+#[cfg(test)]
+mod testing;
 mod throttle;
 mod via;
 
@@ -31,4 +33,4 @@ pub(crate) use http::{Request, is_fresh};
 pub(crate) use page::{Found, Item};
 pub(crate) use resources::look_up;
 pub(crate) use sampled::{Moment, SampleHead, Sampled};
-pub(crate) use sampler::sample;
+pub(crate) use sampler::{Sampler, sample};

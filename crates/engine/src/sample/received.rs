@@ -20,7 +20,8 @@ use crate::long_body;
 use crate::parts::auth::Challenge;
 use crate::parts::sent::Sent;
 use crate::post;
-use crate::program::{AuthOp, Limits, Policy};
+use crate::program::call::AuthOp;
+use crate::program::{Limits, Policy};
 use crate::scope::Reply;
 use crate::user::Core;
 use crate::worker::Worker;
@@ -123,7 +124,8 @@ impl Exchange for HttpExchange<'_> {
             body_length: digest.map_or(response.body_length, |digest| digest.len() as u64),
             ..*response
         };
-        let location = response.header("location").filter(|_| self.follows(response.status));
+        let follows = self.follows(response.status);
+        let location = follows.then(|| response.header("location")).flatten();
         if response.sets_cookies
             && policy.cookies
             && (location.is_none() || policy.redirect_cookies)
@@ -290,3 +292,6 @@ impl HttpExchange<'_> {
         Ok(found)
     }
 }
+
+#[cfg(test)]
+mod tests;

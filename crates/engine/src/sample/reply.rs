@@ -1,7 +1,5 @@
 //! A response as the reply that extracts and checks look at, borrowed from the worker's buffer or owned.
 
-use std::cell::OnceCell;
-
 use squall_extract::{Body, Documents, Limits};
 use squall_wire::Response;
 
@@ -43,12 +41,10 @@ impl Frame<'_> {
             duration_ms: self.duration_ms(),
             captured,
             response: Some(response),
-            documents: &documents,
             sent,
             jar,
             host,
-            said: None,
-            head: OnceCell::new(),
+            ..Reply::of(&documents)
         };
         look(self, &reply)
     }

@@ -28,7 +28,7 @@ pub(crate) struct SampleHead<'a> {
 
 impl<'a> SampleHead<'a> {
     /// Of a step of the plan.
-    pub(super) fn of(row: &'a RowOp, kind: &'a str, is_scheduled: bool) -> Self {
+    pub(crate) fn of(row: &'a RowOp, kind: &'a str, is_scheduled: bool) -> Self {
         SampleHead {
             name: row.name.known(),
             place: row.place,

@@ -10,7 +10,7 @@ use super::failure::SampleFailure;
 use super::rendered::rendered;
 use crate::net::origins::{Asked, KnownOrigin};
 use crate::parts::{names, url};
-use crate::program::ViaOp;
+use crate::program::call::ViaOp;
 use crate::scope::UserScope;
 use crate::worker::Worker;
 

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::program::{Branch, Pc, Program, Register};
+use crate::program::{Branch, Pc, Register, Scenario};
 
 /// A place in a program.
 #[derive(Debug, Default)]
@@ -12,56 +12,62 @@ pub(crate) struct Cursor {
     pub pc: Pc,
     /// The operation before which the flow ends.
     pub end: Pc,
-    /// The first of its registers, and how many it has.
+    /// Its registers, if it has any: most flows have none.
+    registers: Option<Box<Registers>>,
+}
+
+/// The registers of a flow: a part of its scenario's.
+#[derive(Debug)]
+struct Registers {
     first: Register,
-    count: Register,
-    /// What is in them; empty until one is used: most flows use none.
-    registers: Box<[u64]>,
+    values: Vec<u64>,
+}
+
+impl Registers {
+    /// Those of a range, all 0; `None`: it is empty.
+    fn new(range: &Range<Register>) -> Option<Box<Registers>> {
+        let values = vec![0; range.len()];
+        (!range.is_empty()).then(|| Box::new(Registers { first: range.start, values }))
+    }
+
+    /// Where others have their values here.
+    fn part(&mut self, other: &Registers) -> &mut [u64] {
+        let from = usize::from(other.first - self.first);
+        &mut self.values[from..from + other.values.len()]
+    }
 }
 
 impl Cursor {
     /// Goes back to the beginning of a scenario. What is in the registers stays, as turns go on.
-    pub(crate) fn begin(&mut self, program: &Program, scenario: usize) {
-        let scenario = &program.scenarios[scenario];
+    pub(crate) fn begin(&mut self, scenario: &Scenario) {
         (self.pc, self.end) = (0, scenario.ops.len() as Pc);
-        self.count = scenario.registers as Register;
+        if self.registers.is_none() {
+            self.registers = Registers::new(&(0..scenario.registers as Register));
+        }
     }
 
     /// The flow of a branch, with its own part of the registers.
-    pub(crate) fn branch(&self, branch: &Branch) -> Cursor {
-        let registers = self.registers.get(self.places(&branch.registers));
-        Cursor {
-            pc: branch.ops.start,
-            end: branch.ops.end,
-            first: branch.registers.start,
-            count: branch.registers.end - branch.registers.start,
-            registers: registers.map(Box::from).unwrap_or_default(),
+    pub(crate) fn branch(&mut self, branch: &Branch) -> Cursor {
+        let mut registers = Registers::new(&branch.registers);
+        if let (Some(own), Some(all)) = (&mut registers, &mut self.registers) {
+            let part = all.part(own);
+            own.values.copy_from_slice(part);
         }
+        Cursor { pc: branch.ops.start, end: branch.ops.end, registers }
     }
 
     /// Takes over the registers of a branch that has ended.
     pub(crate) fn join(&mut self, branch: &Cursor) {
-        if !branch.registers.is_empty() {
-            let places = self.places(&(branch.first..branch.first + branch.count));
-            self.all()[places].copy_from_slice(&branch.registers);
+        if let (Some(own), Some(all)) = (&branch.registers, &mut self.registers) {
+            all.part(own).copy_from_slice(&own.values);
         }
     }
 
-    /// What is in a register.
+    /// What is in a register of the flow's.
     pub(crate) fn register(&mut self, register: Register) -> &mut u64 {
-        let place = usize::from(register - self.first);
-        &mut self.all()[place]
-    }
-
-    fn all(&mut self) -> &mut [u64] {
-        if self.registers.is_empty() {
-            self.registers = vec![0; usize::from(self.count)].into();
-        }
-        &mut self.registers
-    }
-
-    fn places(&self, registers: &Range<Register>) -> Range<usize> {
-        usize::from(registers.start - self.first)..usize::from(registers.end - self.first)
+        // Compilation counts the registers that the operations of a flow use: one that asks for one has some.
+        let registers = self.registers.as_mut().expect("a flow with registers");
+        &mut registers.values[usize::from(register - registers.first)]
     }
 }
 
@@ -69,9 +75,13 @@ impl Cursor {
 mod tests {
     use super::*;
 
+    fn cursor(registers: Register) -> Cursor {
+        Cursor { registers: Registers::new(&(0..registers)), ..Cursor::default() }
+    }
+
     #[test]
     fn a_branch_has_its_own_registers_and_gives_them_back() {
-        let mut cursor = Cursor { count: 6, ..Cursor::default() };
+        let mut cursor = cursor(6);
         let outer = Branch { ops: 3..9, registers: 2..5 };
         let inner = Branch { ops: 4..6, registers: 3..5 };
         let mut branch = cursor.branch(&outer);
@@ -89,9 +99,10 @@ mod tests {
 
     #[test]
     fn what_uses_no_register_changes_none() {
-        let mut cursor = Cursor { count: 2, ..Cursor::default() };
+        let mut cursor = cursor(2);
         *cursor.register(1) = 5;
         let branch = cursor.branch(&Branch { ops: 0..1, registers: 2..2 });
+        assert!(branch.registers.is_none());
         cursor.join(&branch);
         assert_eq!((*cursor.register(0), *cursor.register(1)), (0, 5));
     }

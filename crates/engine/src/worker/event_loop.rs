@@ -117,13 +117,13 @@ impl Worker {
     }
 
     /// Whether the share of the load is done, or the worker cannot go on.
-    fn is_done(&self) -> bool {
+    pub(super) fn is_done(&self) -> bool {
         let broken = self.broken.borrow().is_some();
         broken || (self.tasks.get() == 0 && self.roster.borrow().is_done())
     }
 
     /// Does what is due, up to a budget; whether that was all.
-    fn advance(self: &Rc<Self>, now: u64) -> bool {
+    pub(crate) fn advance(self: &Rc<Self>, now: u64) -> bool {
         self.recorder.roll(now);
         for _ in 0..BUDGET {
             let action = self.roster.borrow_mut().poll(now);
@@ -207,7 +207,7 @@ impl Worker {
     }
 
     /// Everything that had arrived by `taken` was taken from the kernel: deadlines before are missed.
-    fn expire(&self, taken: u64) {
+    pub(super) fn expire(&self, taken: u64) {
         for entry in self.overdue.take() {
             if let Some(due) = entry.expire(taken) {
                 self.set_timer(Timer::Deadline(entry.id), due);

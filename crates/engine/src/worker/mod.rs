@@ -10,6 +10,8 @@ mod control;
 mod event_loop;
 mod open_files;
 mod spans;
+#[cfg(test)]
+mod tests;
 mod turn;
 
 use std::cell::{Cell, RefCell};
@@ -27,6 +29,7 @@ use squall_wire::{Client, Clock, LoopWaker, Origin, Shared};
 use tokio::sync::{Notify, watch};
 use tokio::task::LocalSet;
 
+use crate::clock::WorkerClock;
 use crate::messages::{Message, Orders};
 use crate::net::bursts::Bursts;
 use crate::net::in_flight::{InFlight, InFlightTable};
@@ -81,7 +84,7 @@ pub(crate) type StartUser = fn(&Rc<Worker>, Box<User>);
 /// State of a worker, shared by its tasks.
 pub(crate) struct Worker {
     pub program: Arc<Program>,
-    pub clock: Clock,
+    pub clock: WorkerClock,
     pub client: Rc<Client>,
     pub index: u32,
     pub of: u32,
@@ -197,7 +200,7 @@ pub(crate) fn run(assignment: Assignment, event_loop: &EventLoop) -> io::Result<
 }
 
 impl Worker {
-    fn new(assignment: Assignment, waker: &Arc<LoopWaker>) -> io::Result<Self> {
+    pub(crate) fn new(assignment: Assignment, waker: &Arc<LoopWaker>) -> io::Result<Self> {
         let Assignment { program, shared, clock, index, of, share, start, .. } = assignment;
         let (messages, names) = (assignment.messages, assignment.names);
         let trace = assignment.trace.clone();
@@ -238,7 +241,7 @@ impl Worker {
             variables: assignment.variables,
             start_user: assignment.start_user,
             program,
-            clock,
+            clock: WorkerClock::new(clock),
             index,
             of: assignment.of,
         })

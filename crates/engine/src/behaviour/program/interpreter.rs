@@ -20,7 +20,7 @@ impl Behaviour for Cursor {
         let Env { worker, core, strand, budget, now } = env;
         let program = &*worker.program;
         match answer {
-            Answer::Begin => self.begin(program, core.scenario()),
+            Answer::Begin => self.begin(&program.scenarios[core.scenario()]),
             Answer::Joined(branches) => branches.iter().for_each(|branch| self.join(branch)),
             Answer::Ready => {}
         }

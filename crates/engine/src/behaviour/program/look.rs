@@ -1,6 +1,5 @@
 //! A text that a user looks at as at a response: nothing is sent and nothing is waited for.
 
-use std::cell::OnceCell;
 use std::sync::Arc;
 
 use squall_extract::{Documents, Limits};
@@ -37,17 +36,10 @@ impl Interpreter<'_, '_> {
         let since = self.strand.group_since().unwrap_or(now);
         let documents = Documents::new(text, Limits::default());
         let reply = Reply {
-            code: 0,
             body_bytes: text.len() as u64,
             duration_ms: now.saturating_sub(since) as f64 / 1e6,
-            captured: "",
-            response: None,
-            documents: &documents,
-            sent: None,
-            jar: 0,
-            host: None,
             said: Some(&said),
-            head: OnceCell::new(),
+            ..Reply::of(&documents)
         };
         let mut result = AssertionResult::default();
         let (ahead, before) = (FoundAhead::new(), OnTheWay::new());

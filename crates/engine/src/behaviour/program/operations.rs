@@ -9,7 +9,7 @@ use squall_plan::template::BoundTemplate;
 use squall_plan::value::Value;
 
 use super::interpreter::Interpreter;
-use crate::behaviour::next::{Call, Next, Task};
+use crate::behaviour::next::{Next, Task};
 use crate::parts::names;
 use crate::program::{self, GroupName, MetricOp, Op, ParallelOp, Register, RequestOp, Section};
 use crate::sample;
@@ -22,9 +22,9 @@ impl<'p> Interpreter<'_, 'p> {
     pub(super) fn op(&mut self, op: &'p Op, now: u64) -> Option<Next<'p, Cursor>> {
         match op {
             Op::Request(request) => return self.request(request, now),
-            Op::Exec(exec) => return Some(Next::Go(Task::Sample(Call::Exec(exec)))),
+            Op::Exec(exec) => return Some(Next::Go(Task::Exec(exec))),
             Op::Tcp(tcp) => {
-                return Some(self.may_send(now).unwrap_or(Next::Go(Task::Sample(Call::Tcp(tcp)))));
+                return Some(self.may_send(now).unwrap_or(Next::Go(Task::Tcp(tcp))));
             }
             Op::Look(look) => self.look(look, now),
             Op::Write(write) => self.write(write),
@@ -102,7 +102,7 @@ impl<'p> Interpreter<'_, 'p> {
             self.worker.recorder.count(|counters| counters.cache_hits += 1);
             return None;
         }
-        Some(Next::Go(Task::Sample(Call::Request(request))))
+        Some(Next::Go(Task::Request(request)))
     }
 
     /// What a user does that may send nothing now: the run pauses, or the user is one too many. `None`: it may.

@@ -7,7 +7,7 @@ use squall_plan::span::Spanned;
 use squall_plan::template::{BoundTemplate, Template};
 
 use crate::parts::replace::Markers;
-use crate::program::call::{BodyOp, FileOp, HeaderOp, PartOp};
+use crate::program::call::{BodyOp, FileOp, HeaderOp, PartContent, PartOp};
 use crate::program::compiler::Compiler;
 
 impl<'p> Compiler<'p> {
@@ -39,19 +39,16 @@ impl<'p> Compiler<'p> {
     }
 
     fn part(&mut self, part: &'p FormPart) -> Option<PartOp> {
-        let name = self.template(&part.name)?;
-        let content_type = self.optional(part.content_type.as_ref())?;
-        let transfer_encoding = part.transfer_encoding.as_deref().map(Box::from);
-        Some(match &part.content {
-            FormPartContent::Text(text) => {
-                PartOp::Text { name, text: self.template(text)?, content_type, transfer_encoding }
-            }
-            FormPartContent::File { path, filename } => PartOp::File {
-                name,
-                file: self.file(path)?,
-                filename: self.optional(filename.as_ref())?,
-                content_type,
-                transfer_encoding,
+        Some(PartOp {
+            name: self.template(&part.name)?,
+            content_type: self.optional(part.content_type.as_ref())?,
+            transfer_encoding: part.transfer_encoding.as_deref().map(Box::from),
+            content: match &part.content {
+                FormPartContent::Text(text) => PartContent::Text(self.template(text)?),
+                FormPartContent::File { path, filename } => PartContent::File {
+                    file: self.file(path)?,
+                    filename: self.optional(filename.as_ref())?,
+                },
             },
         })
     }
