@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use squall_metrics::RowKind;
 use squall_plan::model::{
-    Choice, CountedBy, GroupSamples, Pace, PacedBy, Passes, Rendezvous, Step, StepKind, StopScope,
-    ThinkTime,
+    Choice, CountedBy, CriticalSection, ForEach, Group, GroupSamples, If, Pace, PacedBy, Passes,
+    Rendezvous, Repeat, Step, StepKind, StopScope, ThinkTime, While,
 };
 use squall_plan::span::Span;
 
@@ -118,7 +118,8 @@ impl<'c, 'p> Lowering<'c, 'p> {
                 self.ops.extend(op.map(|op| Op::Write(Box::new(op))));
             }
             StepKind::Think(think) => self.ops.extend(self.compiler.think(think)),
-            StepKind::Group { name, tags, think_time, samples, steps } => {
+            StepKind::Group(group) => {
+                let Group { name, tags, think_time, samples, steps } = &**group;
                 let around = self.compiler.put_on(tags);
                 // What is in it is looked at even if the name is none.
                 let row = self.compiler.group_name(name).unwrap_or_else(|| {
@@ -136,7 +137,8 @@ impl<'c, 'p> Lowering<'c, 'p> {
                 self.compiler.take_off(around);
                 self.ops.push(Op::Leave { early: false });
             }
-            StepKind::Repeat { times, counter, steps } => {
+            StepKind::Repeat(repeat) => {
+                let Repeat { times, counter, steps } = &**repeat;
                 let times = self.compiler.times(times);
                 let variable = counter.as_deref().map(|name| self.compiler.slot(name));
                 let Some(times) = times else { return self.looped(steps, Op::Jump) };
@@ -144,13 +146,15 @@ impl<'c, 'p> Lowering<'c, 'p> {
                 self.ops.push(Op::Repeat { times, counter, limit });
                 self.looped(steps, |end| Op::Pass { counter, limit, variable, end });
             }
-            StepKind::While { condition, steps } => {
+            StepKind::While(own) => {
+                let While { condition, steps } = &**own;
                 let Some(condition) = self.compiler.condition(condition) else {
                     return self.looped(steps, Op::Jump);
                 };
                 self.looped(steps, |to| Op::Unless { condition: condition.clone(), to });
             }
-            StepKind::If { condition, then, otherwise } => {
+            StepKind::If(own) => {
+                let If { condition, then, otherwise } = &**own;
                 let condition = self.compiler.condition(condition);
                 let branch = self.hole();
                 self.within("then", |flow| flow.steps(then));
@@ -166,7 +170,8 @@ impl<'c, 'p> Lowering<'c, 'p> {
                 self.within("else", |flow| flow.steps(otherwise));
                 self.ops[over] = Op::Jump(self.here());
             }
-            StepKind::ForEach { item, list, steps } => {
+            StepKind::ForEach(own) => {
+                let ForEach { item_of: (item, list), steps } = &**own;
                 let of = self.compiler.list(list);
                 let item = self.compiler.slot(item);
                 let Some(of) = of else { return self.looped(steps, Op::Jump) };
@@ -189,7 +194,8 @@ impl<'c, 'p> Lowering<'c, 'p> {
             }
             StepKind::Passes(passes) => self.passes(passes),
             StepKind::Shuffle(branches) => self.shuffle(branches),
-            StepKind::CriticalSection { name, steps } => {
+            StepKind::CriticalSection(section) => {
+                let CriticalSection { name, steps } = &**section;
                 let Some(name) = self.compiler.template(name) else { return self.steps(steps) };
                 self.ops.push(Op::EnterSection(Box::new(name)));
                 self.sections += 1;
@@ -199,7 +205,7 @@ impl<'c, 'p> Lowering<'c, 'p> {
             }
             StepKind::Pace(pace) => self.pace(pace, step.span),
             StepKind::Rendezvous(rendezvous) => self.rendezvous(rendezvous, step.span),
-            StepKind::Parallel { limit, steps } => self.parallel(*limit, steps),
+            StepKind::Parallel(own) => self.parallel(own.limit, &own.steps),
             StepKind::Set(values) => {
                 for (name, value) in values {
                     if let Some(value) = self.compiler.json(value) {

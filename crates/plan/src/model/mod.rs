@@ -12,20 +12,17 @@ mod defaults;
 mod feeds;
 mod http_options;
 mod load;
-mod paced;
 mod plan;
 mod request;
 mod response;
 mod samples;
 mod step;
-mod step_list;
 mod tags;
 mod tcp;
-mod think;
 mod threshold;
 mod user_time;
 
-pub use actions::{Cookie, Exec, Look, Metric, MetricKind, StopScope, Write};
+pub use actions::Exec;
 pub use connections::{
     AddressSelect, ClientCert, ConnectionReuse, Connections, Dns, HttpVersion, KeyStore, Tls,
     TlsVersion,
@@ -33,23 +30,26 @@ pub use connections::{
 pub use data::{Advance, AtEnd, Csv, DataFormat, DataSource, Numbers, Pick, Share};
 pub use defaults::Defaults;
 pub use feeds::{FeedLayout, JmeterGraphite, JmeterInfluxdb, JmeterSamples, PlanFeed};
-pub use http_options::{Auth, CacheUse, HttpOptions, ResourceHosts, Resources, Timeouts};
+pub use http_options::{
+    Auth, CacheUse, DEFAULT_PARALLEL, HttpOptions, MAX_PARALLEL, ResourceHosts, Resources, Timeouts,
+};
 pub use load::{Arrivals, Closed, End, Load, Open, Stage};
-pub use paced::{CountedBy, GroupSamples, Pace, PacedBy, Passes, Rendezvous, ThinkTime};
 pub use plan::{Bandwidth, OnError, Plan, Resolved, Scenario, Session, Target, Var, Warmup};
 pub use request::{Body, FormPart, FormPartContent, HashAlgorithm, Request, ResponseBody};
 pub use response::{Check, Extract, Extractor, Match, Within};
 pub use samples::{SampleFile, SampleForm, WhichSamples};
-pub use step::{Step, StepKind};
-pub use step_list::{Choice, DEFAULT_PARALLEL, MAX_PARALLEL};
+pub use step::{
+    Choice, Cookie, CountedBy, CriticalSection, ForEach, Group, GroupSamples, If, Look, Metric,
+    MetricKind, Needs, Pace, PacedBy, Parallel, Passes, Rendezvous, Repeat, Step, StepKind,
+    StopScope, Think, ThinkTime, Thinking, While, Write,
+};
 pub use tags::Tags;
 pub use tcp::{ByteForm, KeepOpen, Tcp, TcpEnd};
-pub use think::{Think, Thinking};
 pub use threshold::Threshold;
 pub use user_time::UserTime;
 
 pub(crate) use plan::Variable;
-pub(crate) use step_list::{StepList, step_tables};
+pub(crate) use step::step_tables;
 
 use crate::template::Template;
 

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::response::{Checks, Extracts};
+use super::http_options::Resources;
+use super::response::{Checks, Extracts, variables};
+use super::step::{Kind, Needs};
 use super::tags::{Tagged, Tags};
 use super::{Check, Extract, Timeouts};
 use crate::keys::{
@@ -60,6 +62,16 @@ record! {
     }
     rules(_this, keys) {
         keys.rule(Rule::LooksWith { key: "send", pattern: HEX, other: "form", word: "hex" });
+    }
+}
+
+impl<S> Kind<S> for Tcp {
+    fn writes<'s>(&'s self, into: &mut Vec<&'s str>) {
+        into.extend(variables(&self.extract));
+    }
+
+    fn needs(&self, _: Option<&Resources>) -> Needs {
+        Needs { exchanges: 1, connections: 1, files: 0 }
     }
 }
 
