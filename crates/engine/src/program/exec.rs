@@ -1,31 +1,20 @@
-//! Programs that steps run and files that they write, compiled.
+//! Programs that steps run, compiled.
 
 use std::time::Duration;
 
 use squall_metrics::RowKind;
-use squall_plan::model::{Exec, Write};
+use squall_plan::model::Exec;
 use squall_plan::span::Span;
 use squall_plan::template::Template;
 
 use super::compiler::Compiler;
-use super::ops::{NameOp, WriteOp};
+use super::ops::NameOp;
 use super::samples::ExecOp;
 
 /// Timeout of a program, where the plan gives none.
 const DEFAULT_EXEC: Duration = Duration::from_secs(60);
 
 impl<'p> Compiler<'p> {
-    /// Compiles a text to write to a file; `None` after an error was noted.
-    pub(super) fn write(&mut self, write: &'p Write) -> Option<WriteOp> {
-        let Some(file) = self.template(&write.file)?.constant() else {
-            let message = "the file of a write step is one that is known before the run";
-            self.error(write.file.span(), message.to_owned(), "");
-            return None;
-        };
-        let text = self.template(&write.text)?;
-        Some(WriteOp { file: file.into(), text, append: write.append })
-    }
-
     /// Compiles a program to run; `None` after an error was noted.
     pub(super) fn exec(&mut self, exec: &'p Exec, span: Span) -> Option<ExecOp> {
         let program = exec.command.first().map_or("exec", |program| program.source());

@@ -11,7 +11,6 @@ mod compile;
 mod compiled;
 mod compiler;
 mod constant_scope;
-mod cookies;
 mod data;
 mod exec;
 mod feeds;
@@ -21,7 +20,7 @@ mod inherited;
 mod judged;
 mod limits;
 mod literals;
-mod metric;
+mod op;
 mod ops;
 mod patterns;
 mod places;
@@ -32,7 +31,7 @@ mod request;
 mod samples;
 mod scenarios;
 mod scope;
-mod steps;
+mod step;
 mod stores;
 mod tags;
 mod target;
@@ -49,14 +48,14 @@ pub(crate) use constant_scope::now_unix_ms;
 pub use feeds::Feeds;
 pub use judged::{Judged, Subjects, misjudged};
 pub(crate) use limits::{Limits, TimeoutsOp};
-pub(crate) use ops::{
-    CheckOp, CookieOp, CookiePlace, ExtractOp, FromOp, LookOp, MetricOp, NameOp, PostOp, RowOp,
-    WriteOp,
+pub(crate) use op::{
+    Branch, ChooseOp, ClearCacheOp, ClearCookiesOp, CookieOp, CookiePlace, EachOp, ElementOp,
+    EnterOp, EnterSectionOp, ExactOp, GroupName, JumpOp, LeaveOp, LeaveSectionOp, LogOp, LookOp,
+    MetricOp, NextRowOp, OncePerUserOp, Op, PaceClock, PaceOp, ParallelOp, PassCount, PassOp,
+    PassPart, PassesOp, Pc, Register, RendezvousOp, RepeatOp, RoundRobinOp, SetOp, ShuffleOp,
+    ShuffledOp, ThinkOp, UnlessOp, WriteOp, on_op,
 };
+pub(crate) use ops::{CheckOp, ExtractOp, FromOp, NameOp, PostOp, RowOp};
 pub(crate) use places::{Function, Intrinsic, Place};
 pub(crate) use samples::{CaptureOp, ExecOp, Policy, RequestOp, ResourcesOp, TcpOp, TcpTo};
-pub(crate) use steps::{
-    Branch, ExactOp, GroupName, Op, PaceClock, PaceOp, ParallelOp, PassCount, PassPart, PassesOp,
-    Pc, Register, RendezvousOp,
-};
 pub(crate) use times::think;
