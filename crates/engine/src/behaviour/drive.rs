@@ -135,8 +135,7 @@ impl<'f, 'p, B: Behaviour> Flow<'f, 'p, B> {
         self.budget = self.budget.saturating_sub(TASK_COST);
         let end = match task {
             Task::Request(op) => self.request(op, now).await,
-            Task::Exec(op) => self.sample(op, now).await,
-            Task::Tcp(op) => self.sample(op, now).await,
+            Task::Sample(step) => self.sample(step, now).await,
             Task::Join { branches, limit } => {
                 let joined = join(worker, core, self.strand, branches, limit, now);
                 let (branches, end) = joined.await;

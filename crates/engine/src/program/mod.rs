@@ -48,13 +48,7 @@ pub(crate) use constant_scope::now_unix_ms;
 pub use feeds::Feeds;
 pub use judged::{Judged, Subjects, misjudged};
 pub(crate) use limits::{Limits, TimeoutsOp};
-pub(crate) use op::{
-    Branch, ChooseOp, ClearCacheOp, ClearCookiesOp, CookieOp, CookiePlace, EachOp, ElementOp,
-    EnterOp, EnterSectionOp, ExactOp, GroupName, JumpOp, LeaveOp, LeaveSectionOp, LogOp, LookOp,
-    MetricOp, NextRowOp, OncePerUserOp, Op, PaceClock, PaceOp, ParallelOp, PassCount, PassOp,
-    PassPart, PassesOp, Pc, Register, RendezvousOp, RepeatOp, RoundRobinOp, SetOp, ShuffleOp,
-    ShuffledOp, ThinkOp, UnlessOp, WriteOp, on_op,
-};
+pub(crate) use op::*;
 pub(crate) use ops::{CheckOp, ExtractOp, FromOp, NameOp, PostOp, RowOp};
 pub(crate) use places::{Function, Intrinsic, Place};
 pub(crate) use samples::{CaptureOp, ExecOp, Policy, RequestOp, ResourcesOp, TcpOp, TcpTo};

@@ -157,7 +157,7 @@ fn a_check_may_get_its_name_while_the_run_goes_on() {
     let mut totals = Totals::new();
     for (worker, book) in (0..).zip(&books) {
         for mut slice in book.slices() {
-            slice.worker = worker;
+            slice.source = squall_metrics::Source::Worker(worker);
             totals.add(&slice);
         }
     }

@@ -38,11 +38,7 @@ pub use plan::{Bandwidth, OnError, Plan, Resolved, Scenario, Session, Target, Va
 pub use request::{Body, FormPart, FormPartContent, HashAlgorithm, Request, ResponseBody};
 pub use response::{Check, Extract, Extractor, Match, Within};
 pub use samples::{SampleFile, SampleForm, WhichSamples};
-pub use step::{
-    Choice, Cookie, CountedBy, CriticalSection, ForEach, Group, GroupSamples, If, Look, Metric,
-    MetricKind, Needs, Pace, PacedBy, Parallel, Passes, Rendezvous, Repeat, Step, StepKind,
-    StopScope, Think, ThinkTime, Thinking, While, Write,
-};
+pub use step::*;
 pub use tags::Tags;
 pub use tcp::{ByteForm, KeepOpen, Tcp, TcpEnd};
 pub use threshold::Threshold;

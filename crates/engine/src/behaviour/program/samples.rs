@@ -23,13 +23,13 @@ impl Run for RequestOp {
 
 impl Run for TcpOp {
     fn run<'p>(&'p self, user: &mut Interpreter<'_, 'p>, now: u64) -> Option<Next<'p, Cursor>> {
-        Some(user.may_send(now).unwrap_or(Next::Go(Task::Tcp(self))))
+        Some(user.may_send(now).unwrap_or(Next::Go(Task::Sample(self.into()))))
     }
 }
 
 impl Run for ExecOp {
     fn run<'p>(&'p self, _: &mut Interpreter<'_, 'p>, _: u64) -> Option<Next<'p, Cursor>> {
-        Some(Next::Go(Task::Exec(self)))
+        Some(Next::Go(Task::Sample(self.into())))
     }
 }
 
