@@ -51,5 +51,5 @@ pub(crate) use limits::{Limits, TimeoutsOp};
 pub(crate) use op::*;
 pub(crate) use ops::{CheckOp, ExtractOp, FromOp, NameOp, PostOp, RowOp};
 pub(crate) use places::{Function, Intrinsic, Place};
-pub(crate) use samples::{CaptureOp, ExecOp, Policy, RequestOp, ResourcesOp, TcpOp, TcpTo};
+pub(crate) use samples::{CaptureOp, ExecOp, Policy, RequestOp, ResourcesOp};
 pub(crate) use times::think;

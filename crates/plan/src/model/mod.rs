@@ -18,7 +18,6 @@ mod response;
 mod samples;
 mod step;
 mod tags;
-mod tcp;
 mod threshold;
 mod user_time;
 
@@ -40,7 +39,6 @@ pub use response::{Check, Extract, Extractor, Match, Within};
 pub use samples::{SampleFile, SampleForm, WhichSamples};
 pub use step::*;
 pub use tags::Tags;
-pub use tcp::{ByteForm, KeepOpen, Tcp, TcpEnd};
 pub use threshold::Threshold;
 pub use user_time::UserTime;
 

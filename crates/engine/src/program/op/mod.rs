@@ -14,6 +14,7 @@ mod operation;
 mod request;
 mod section;
 mod stop;
+mod tcp;
 mod waits;
 mod write;
 
@@ -29,9 +30,10 @@ pub(crate) use self::loops::*;
 pub(crate) use self::metric::*;
 pub(crate) use self::operation::{Legend, Operation, Pc, Register};
 pub(crate) use self::section::*;
+pub(crate) use self::tcp::*;
 pub(crate) use self::waits::*;
 pub(crate) use self::write::*;
-use super::samples::{ExecOp, RequestOp, TcpOp};
+use super::samples::{ExecOp, RequestOp};
 
 macro_rules! ops {
     (($d:tt) $($kind:ident($own:ty),)+) => {

@@ -6,7 +6,7 @@ use super::counted::Counted;
 use super::operation::{Legend, Operation};
 use crate::program::call::UrlOp;
 use crate::program::ops::NameOp;
-use crate::program::samples::{ExecOp, RequestOp, TcpOp, TcpTo};
+use crate::program::samples::{ExecOp, RequestOp};
 
 impl Operation for RequestOp {
     fn print(&self, f: &mut Formatter<'_>, names: &dyn Legend) -> Result {
@@ -33,19 +33,6 @@ impl Operation for RequestOp {
 
     fn is_name_known(&self) -> bool {
         self.policy.row.name.known().is_some()
-    }
-}
-
-impl Operation for TcpOp {
-    fn print(&self, f: &mut Formatter<'_>, names: &dyn Legend) -> Result {
-        match &self.to {
-            TcpTo::Known(origin) => write!(f, "{}", names.origin(*origin)),
-            TcpTo::OfUser(_) => f.write_str("tcp, where the user's variables say"),
-        }
-    }
-
-    fn is_name_known(&self) -> bool {
-        self.row.name.known().is_some()
     }
 }
 

@@ -2,15 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::http_options::Resources;
-use super::response::{Checks, Extracts, variables};
-use super::step::{Kind, Needs};
-use super::tags::{Tagged, Tags};
-use super::{Check, Extract, Timeouts};
+use super::kind::{Kind, Needs};
 use crate::keys::{
     Choice, Chosen, Form, HEX, Int, IntFrom, Key, Keys, Like, Maybe, Place, Plain, Rule, Shape,
     ShortOr, Size, Templated, Union, record, words,
 };
+use crate::model::http_options::{Resources, Timeouts};
+use crate::model::response::{Check, Checks, Extract, Extracts, variables};
+use crate::model::tags::{Tagged, Tags};
 use crate::template::Template;
 use crate::yaml::{Node, Reader};
 
