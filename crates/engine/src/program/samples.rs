@@ -9,7 +9,7 @@ use squall_plan::model::{CacheUse, HashAlgorithm};
 use squall_plan::template::BoundTemplate;
 
 use super::call::{CallOp, ContentOp};
-use super::limits::{Limits, TimeOp, TimeoutsOp};
+use super::limits::{Limits, TimeoutsOp};
 use super::ops::{PostOp, RowOp};
 
 /// A request of the plan.
@@ -96,27 +96,4 @@ pub(crate) enum CaptureOp {
         path: BoundTemplate,
         fixed: Option<Box<str>>,
     },
-}
-
-/// A program to run.
-#[derive(Debug)]
-pub(crate) struct ExecOp {
-    pub row: RowOp,
-    pub command: Vec<BoundTemplate>,
-    /// Variables of its environment.
-    pub env: Vec<(BoundTemplate, BoundTemplate)>,
-    pub directory: Option<BoundTemplate>,
-    /// Files in place of its standard streams.
-    pub stdin: Option<BoundTemplate>,
-    pub stdout: Option<BoundTemplate>,
-    pub stderr: Option<BoundTemplate>,
-    pub timeout: TimeOp,
-    /// Its exit code, as it were, where it took too long.
-    pub timeout_status: Option<i32>,
-    /// What is said of its exit code.
-    pub reason: Option<BoundTemplate>,
-    /// What stands for what was sent.
-    pub sent: Option<BoundTemplate>,
-    /// What is done with its output, in the plan's order.
-    pub post: Vec<PostOp>,
 }

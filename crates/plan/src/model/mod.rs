@@ -5,7 +5,6 @@
 //! and read again is equal to the first. Each struct says what its keys are called in a plan and how
 //! their values are written there ([`crate::keys`]).
 
-mod actions;
 mod connections;
 mod data;
 mod defaults;
@@ -21,7 +20,6 @@ mod tags;
 mod threshold;
 mod user_time;
 
-pub use actions::Exec;
 pub use connections::{
     AddressSelect, ClientCert, ConnectionReuse, Connections, Dns, HttpVersion, KeyStore, Tls,
     TlsVersion,

@@ -5,6 +5,7 @@ mod branches;
 mod cookie;
 mod counted;
 mod data;
+mod exec;
 mod group;
 mod log;
 mod look;
@@ -23,6 +24,7 @@ use squall_plan::model::StopScope;
 pub(crate) use self::branches::*;
 pub(crate) use self::cookie::*;
 pub(crate) use self::data::*;
+pub(crate) use self::exec::*;
 pub(crate) use self::group::*;
 pub(crate) use self::log::*;
 pub(crate) use self::look::*;
@@ -33,7 +35,7 @@ pub(crate) use self::section::*;
 pub(crate) use self::tcp::*;
 pub(crate) use self::waits::*;
 pub(crate) use self::write::*;
-use super::samples::{ExecOp, RequestOp};
+use super::samples::RequestOp;
 
 macro_rules! ops {
     (($d:tt) $($kind:ident($own:ty),)+) => {

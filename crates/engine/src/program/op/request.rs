@@ -1,4 +1,4 @@
-//! Samples, printed. Their data stand in a file of their own.
+//! Requests, printed. Their data stand in a file of their own.
 
 use std::fmt::{Formatter, Result};
 
@@ -6,7 +6,7 @@ use super::counted::Counted;
 use super::operation::{Legend, Operation};
 use crate::program::call::UrlOp;
 use crate::program::ops::NameOp;
-use crate::program::samples::{ExecOp, RequestOp};
+use crate::program::samples::RequestOp;
 
 impl Operation for RequestOp {
     fn print(&self, f: &mut Formatter<'_>, names: &dyn Legend) -> Result {
@@ -33,18 +33,5 @@ impl Operation for RequestOp {
 
     fn is_name_known(&self) -> bool {
         self.policy.row.name.known().is_some()
-    }
-}
-
-impl Operation for ExecOp {
-    fn print(&self, f: &mut Formatter<'_>, names: &dyn Legend) -> Result {
-        match self.row.name.known() {
-            Some(name) => write!(f, "exec {}", names.row(name)),
-            None => f.write_str("exec, of a name that the user's variables say"),
-        }
-    }
-
-    fn is_name_known(&self) -> bool {
-        self.row.name.known().is_some()
     }
 }

@@ -3,6 +3,7 @@
 //! that refers to itself; all other kinds have files of their own.
 
 mod cookie;
+mod exec;
 mod forms;
 mod kind;
 mod list;
@@ -29,7 +30,6 @@ use crate::keys::{
     Shape, Short, ShortOr, Small, Table, Templated, Text, Union, Word, record,
 };
 use crate::model::Json;
-use crate::model::actions::Exec;
 use crate::model::http_options::{DEFAULT_PARALLEL, MAX_PARALLEL, Resources};
 use crate::model::request::Request;
 use crate::model::tags::{Tagged, Tags};
@@ -38,6 +38,7 @@ use crate::template::Template;
 use crate::yaml::{Node, Reader};
 
 pub use self::cookie::*;
+pub use self::exec::*;
 pub(super) use self::kind::Kind;
 pub use self::kind::Needs;
 pub use self::look::*;

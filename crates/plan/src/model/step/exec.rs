@@ -1,10 +1,9 @@
 //! A step that runs a program.
 
-use super::response::{Checks, Extracts, variables};
-use super::step::Kind;
-use super::user_time::UserTime;
-use super::{Check, Extract};
+use super::kind::Kind;
 use crate::keys::{CommandLine, Pairs, record};
+use crate::model::response::{Check, Checks, Extract, Extracts, variables};
+use crate::model::user_time::UserTime;
 use crate::template::Template;
 
 record! {
