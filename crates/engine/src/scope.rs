@@ -1,5 +1,5 @@
 //! What templates and expressions see while a user runs: its variables, its rows of data, facts
-//! about it and about the answer in hand. Borrows everything, copies nothing.
+//! about it and about the response in hand. Borrows everything, copies nothing.
 
 use std::cell::{OnceCell, Ref};
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -42,7 +42,7 @@ pub struct Trace {
     pub(crate) spares: Spares,
     /// Which it is told of.
     pub(crate) which: ExchangeFilter,
-    /// Most bytes that are copied of a request and of an answer's body; 0: neither of them, nor heads.
+    /// Most bytes that are copied of a request and of a response's body; 0: neither of them, nor heads.
     pub(crate) bytes: usize,
     /// Whether it is told what was extracted and checked.
     pub(crate) observations: bool,
@@ -55,7 +55,7 @@ impl std::fmt::Debug for Trace {
 }
 
 impl Trace {
-    /// Calls `watch` for each exchange that `which` picks. Of what was sent and of the answer's body
+    /// Calls `watch` for each exchange that `which` picks. Of what was sent and of the response's body
     /// at most so many bytes are copied; with 0 heads are left out too.
     pub fn new(
         which: ExchangeFilter,

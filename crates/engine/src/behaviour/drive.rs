@@ -6,12 +6,15 @@
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
+use std::iter::Enumerate;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
+use std::vec::IntoIter;
 
 use squall_base::random::Random;
 use squall_metrics::UserState;
 
+use super::due::Due;
 use super::next::{Answer, Behaviour, Env, Next, Task};
 use super::{lanes, others, resources};
 use crate::net::in_flight::Guard;
@@ -64,7 +67,7 @@ struct Flow<'f, 'p, B> {
     in_flight: &'f Guard<'p>,
     budget: u32,
     /// What the behaviour is told when it goes on.
-    answer: Answer<B>,
+    answer: Answer,
 }
 
 impl<'f, 'p, B: Behaviour> Flow<'f, 'p, B> {
@@ -137,10 +140,8 @@ impl<'f, 'p, B: Behaviour> Flow<'f, 'p, B> {
             Task::Request(op) => self.request(op, now).await,
             Task::Sample(step) => self.sample(step, now).await,
             Task::Join { branches, limit } => {
-                let joined = join(worker, core, self.strand, branches, limit, now);
-                let (branches, end) = joined.await;
-                self.answer = Answer::Joined(branches);
-                end
+                let parent = (&mut *self.strand, &mut *self.behaviour);
+                join(worker, core, parent, branches, limit, now).await
             }
             Task::Wait(waiting) => {
                 others::wait(worker, core, self.strand, in_flight, waiting, now).await
@@ -171,20 +172,17 @@ impl<'f, 'p, B: Behaviour> Flow<'f, 'p, B> {
     }
 }
 
-/// The branches that have ended, and when all had.
-type Joined<'a, B> = Pin<Box<dyn Future<Output = (Vec<B>, Moment)> + 'a>>;
-
-/// Runs branches that `strand` came to at `now`, at most `limit` at a time.
+/// Runs branches that a flow came to at `now`, at most `limit` at a time. Returns when all had ended.
 ///
 /// A branch may come to branches itself: hence the box.
 fn join<'a, B: Behaviour + 'a>(
     worker: &'a Rc<Worker>,
     core: &'a Core,
-    strand: &'a mut Strand,
+    (strand, behaviour): (&'a mut Strand, &'a mut B),
     branches: Vec<B>,
     limit: usize,
     now: Moment,
-) -> Joined<'a, B> {
+) -> Pin<Box<dyn Future<Output = Moment> + 'a>> {
     Box::pin(async move {
         lanes::open(worker, core, strand, now);
         let lanes = limit.min(branches.len());
@@ -192,15 +190,15 @@ fn join<'a, B: Behaviour + 'a>(
         let parallel = Parallel {
             worker,
             core,
-            waiting: RefCell::new((0..).zip(branches)),
-            ended: RefCell::default(),
+            waiting: RefCell::new(branches.into_iter().enumerate()),
+            behaviour: RefCell::new(behaviour),
             seed: core.chance(),
             end: Cell::new(now.ready),
             strand: RefCell::new(strand),
         };
         lanes::join(core, strands.into_iter().map(|strand| parallel.lane(strand, now))).await;
-        let Parallel { end, strand, ended, .. } = parallel;
-        (ended.into_inner(), lanes::close(worker, core, strand.into_inner(), end.get()))
+        let Parallel { end, strand, .. } = parallel;
+        lanes::close(worker, core, strand.into_inner(), end.get())
     })
 }
 
@@ -209,13 +207,13 @@ struct Parallel<'a, B> {
     worker: &'a Rc<Worker>,
     core: &'a Core,
     /// The branches that nobody has begun, with their numbers.
-    waiting: RefCell<std::iter::Zip<std::ops::RangeFrom<u64>, std::vec::IntoIter<B>>>,
-    ended: RefCell<Vec<B>>,
+    waiting: RefCell<Enumerate<IntoIter<B>>>,
     seed: u64,
     /// When the last of them ended.
     end: Cell<u64>,
     /// What they belong to.
     strand: RefCell<&'a mut Strand>,
+    behaviour: RefCell<&'a mut B>,
 }
 
 impl<B: Behaviour> Parallel<'_, B> {
@@ -223,11 +221,11 @@ impl<B: Behaviour> Parallel<'_, B> {
     async fn lane(&self, mut strand: Strand, mut now: Moment) {
         let in_flight = self.worker.in_flight.enter();
         while let Some((number, mut branch)) = self.begin() {
-            let chance = Random::of(self.seed, number, 0, 0);
+            let chance = Random::of(self.seed, number as u64, 0, 0);
             let run = self.branch(&mut strand, &mut branch, &in_flight, now);
             now = with_chance(self.core, chance, pin!(run)).await;
             self.strand.borrow_mut().join(&mut strand);
-            self.ended.borrow_mut().push(branch);
+            self.behaviour.borrow_mut().join(number, branch);
         }
         // That of its last response, or until which it waited: what comes after is squall's own time.
         self.end.set(self.end.get().max(strand.due));
@@ -238,7 +236,7 @@ impl<B: Behaviour> Parallel<'_, B> {
     }
 
     /// The next branch, and its number.
-    fn begin(&self) -> Option<(u64, B)> {
+    fn begin(&self) -> Option<(usize, B)> {
         if self.core.is_ending() || self.worker.is_stopping() {
             return None;
         }
@@ -259,7 +257,14 @@ impl<B: Behaviour> Parallel<'_, B> {
             match flow.resume(now.ready) {
                 Next::Go(task) => now = flow.perform(task, now).await,
                 Next::Wait(until) => {
-                    let due = self.wait(in_flight, now.ready, until).await;
+                    let wait = until.saturating_sub(now.ready);
+                    let mut due = Due::after(worker, now.ready, wait);
+                    // `Some(None)`: it ends before.
+                    let ready = |_: &_| match worker.has_to_end(core) {
+                        true => Some(None),
+                        false => due.poll(worker, in_flight).map(Some),
+                    };
+                    let due = in_flight.wait(ready).await;
                     now = Moment::at(worker.clock.now());
                     match due {
                         Some(due) => (flow.strand.due, flow.strand.waited) = (due, true),
@@ -278,38 +283,6 @@ impl<B: Behaviour> Parallel<'_, B> {
                 }
             }
         }
-    }
-
-    /// Waits from `now` until `due`. Returns when it was due, which a pause makes later; `None`: the
-    /// user, or its iteration, ends before.
-    async fn wait(&self, in_flight: &Guard<'_>, now: u64, due: u64) -> Option<u64> {
-        let Parallel { worker, core, .. } = *self;
-        let wait = due.saturating_sub(now);
-        let due = worker.roster.borrow().without_pauses(now).saturating_add(wait);
-        let mut timer = None;
-        let ready = |_: &_| {
-            let now = worker.clock.now();
-            let (surplus, paused, time) = {
-                let roster = worker.roster.borrow();
-                let surplus = roster.is_surplus(core.seat);
-                (surplus, roster.is_paused(), roster.without_pauses(now))
-            };
-            if worker.is_stopping() || surplus {
-                core.stopped.set(true);
-            }
-            if core.is_ending() {
-                return Some(None);
-            }
-            let at = due.saturating_add(now - time);
-            if time >= due && !paused {
-                return Some(Some(at));
-            }
-            if !paused && timer.replace(at) != Some(at) {
-                worker.wake_at(in_flight, at);
-            }
-            None
-        };
-        in_flight.wait(ready).await
     }
 }
 

@@ -1,5 +1,5 @@
 //! Several futures in one task, each polled only when it was woken: of many requests at the same time
-//! one that gets an answer costs no look at the others.
+//! one that gets a response costs no look at the others.
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -3,6 +3,7 @@
 //! the driver, knows how a behaviour came to what it asks for. [`program`] is the behaviour of a compiled plan.
 
 mod drive;
+mod due;
 mod groups;
 mod iterations;
 mod join;

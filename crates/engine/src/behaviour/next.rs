@@ -11,7 +11,10 @@ use crate::worker::Worker;
 /// What decides on the steps of a user, or of one of the branches that it has at the same time.
 pub(super) trait Behaviour: Sized {
     /// Runs from where it stands to where it has to wait, and says what for. The answer comes with the next call.
-    fn resume<'p>(&mut self, env: Env<'_, 'p>, answer: Answer<Self>) -> Next<'p, Self>;
+    fn resume<'p>(&mut self, env: Env<'_, 'p>, answer: Answer) -> Next<'p, Self>;
+
+    /// One of the branches that it asked for has ended, by its place among them.
+    fn join(&mut self, number: usize, branch: Self);
 }
 
 /// What a behaviour may use while it runs.
@@ -26,14 +29,13 @@ pub(super) struct Env<'e, 'p> {
     pub now: u64,
 }
 
-/// What a behaviour's last request to its driver came to.
-pub(super) enum Answer<B> {
+/// Why a behaviour goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answer {
     /// An iteration begins.
     Begin,
-    /// It was done, or the time has come.
+    /// What it asked for was done, or the time has come.
     Ready,
-    /// These branches have ended, in any order; those that were not begun are left out.
-    Joined(Vec<B>),
 }
 
 /// What a behaviour needs to go on.

@@ -6,10 +6,10 @@ use std::task::Waker;
 
 use squall_metrics::UserState;
 
+use super::due::Due;
 use super::next::Waiting;
 use crate::net::in_flight::Guard;
 use crate::sample::Moment;
-use crate::turns::Visit;
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
 
@@ -26,26 +26,22 @@ pub(super) async fn wait(
     if !strand.is_branch {
         worker.note(core, UserState::Waiting, now.ready);
     }
-    let due = match &waiting {
+    let mut given_up = match &waiting {
         Waiting::Visit(visit, Some(timeout)) => {
-            let time = worker.roster.borrow().without_pauses(now.ready);
-            Some((visit, time.saturating_add(*timeout)))
+            Some((visit, Due::after(worker, now.ready, *timeout)))
         }
         _ => None,
     };
-    let mut timer = None;
     let ready = |waker: &Waker| {
-        let now = worker.clock.now();
-        if worker.is_stopping() || worker.roster.borrow().is_surplus(core.seat) {
-            core.stopped.set(true);
-        }
-        if core.is_ending() {
+        if worker.has_to_end(core) {
             return Some(None);
         }
-        if let Some((visit, due)) = due {
-            give_up_if_due(worker, in_flight, visit, due, &mut timer);
+        if let Some((visit, due)) = &mut given_up
+            && let Some(at) = due.poll(worker, in_flight)
+        {
+            visit.give_up(at);
         }
-        waiting.pass().poll(waker, now).map(Some)
+        waiting.pass().poll(waker, worker.clock.now()).map(Some)
     };
     let since = in_flight.wait(ready).await;
     let seen = worker.clock.now();
@@ -59,28 +55,4 @@ pub(super) async fn wait(
         strand.enter_section(turn);
     }
     Moment::at(seen.max(now.ready))
-}
-
-/// Ends a wait for others that was due, in time without pauses; otherwise sees to it that it is looked at then.
-fn give_up_if_due(
-    worker: &Worker,
-    in_flight: &Guard<'_>,
-    visit: &Visit,
-    due: u64,
-    timer: &mut Option<u64>,
-) {
-    let now = worker.clock.now();
-    let (is_paused, time) = {
-        let roster = worker.roster.borrow();
-        (roster.is_paused(), roster.without_pauses(now))
-    };
-    let at = due.saturating_add(now - time);
-    if is_paused {
-        return; // it is looked at again when the pause is over
-    }
-    if time >= due {
-        visit.give_up(at);
-    } else if timer.replace(at) != Some(at) {
-        worker.wake_at(in_flight, at);
-    }
 }

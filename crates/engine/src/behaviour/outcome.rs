@@ -29,7 +29,7 @@ impl Worker {
         sampled.end
     }
 
-    /// Draws what follows from whether what a strand did last has failed.
+    /// Notes whether the last sample of a strand failed, with what follows from that.
     pub(super) fn judge(&self, core: &Core, strand: &mut Strand, failed: bool) {
         core.last_ok.set(!failed);
         if failed {
@@ -37,7 +37,7 @@ impl Worker {
         }
     }
 
-    /// Draws what follows for a user from a sample that failed.
+    /// Does what `on_error` asks for after a sample that failed.
     fn react(&self, core: &Core, strand: &mut Strand) {
         strand.fail_groups();
         match self.program.scenarios[core.scenario()].on_error {

@@ -196,7 +196,7 @@ impl Loading<'_> {
     /// Loads one after the other, until there is nothing more, and nobody who may find more.
     async fn lane(&self, mut strand: Strand, mut now: Moment) {
         let in_flight = self.worker.in_flight.enter();
-        while !self.is_over() {
+        while !self.worker.has_to_end(self.core) {
             let Some(waiting) = self.take() else {
                 if self.busy.get() == 0 {
                     break;
@@ -215,15 +215,6 @@ impl Loading<'_> {
         let mut tally = self.tally.get();
         tally.add(strand.tally());
         self.tally.set(tally);
-    }
-
-    /// Whether nothing more may be begun.
-    fn is_over(&self) -> bool {
-        let surplus = self.worker.roster.borrow().is_surplus(self.core.seat);
-        if surplus || self.worker.is_stopping() {
-            self.core.stopped.set(true);
-        }
-        self.core.is_ending()
     }
 
     fn take(&self) -> Option<Waiting> {

@@ -137,6 +137,20 @@ fn loops_in_branches_keep_their_own_count() {
     assert_eq!((rows, iterations(&handed).1), ([6, 4], vec![(10, 1)]));
 }
 
+/// The second iteration takes the second turn, though an error ended the first one in another branch.
+#[test]
+fn turns_in_a_branch_go_on_whatever_ended_it() {
+    let one = |name: &str| format!("{{steps: [{{group: {name}, steps: [{{think: 100ms}}]}}]}}");
+    let steps = format!(
+        "{{parallel: [{{round_robin: [{}, {}]}}, {{group: bad, steps: [{{think: 1s}}, {FAILS}]}}]}}",
+        one("a"),
+        one("b")
+    );
+    let handed = run("users: 1, iterations: 2", &steps, "on_error: next_iteration", 30 * S);
+    let groups = ["a", "b", "bad"].map(|name| handed.spans(RowKind::Group, name));
+    assert_eq!(groups, [(1, 0, 0), (1, 0, 0), (2, 2, 0)]);
+}
+
 /// A user that waits for others, in a branch and by itself, goes when the run ends.
 #[test]
 fn who_waits_for_others_goes_when_the_run_ends() {

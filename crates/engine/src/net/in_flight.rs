@@ -69,7 +69,7 @@ impl InFlight {
         }
     }
 
-    /// It is over, and may be another task's; the roster's timer stays.
+    /// Makes it free for another task. The timer in the roster stays.
     fn reset(&self) {
         self.lift_deadlines();
         self.progress.set(Phase::Idle);

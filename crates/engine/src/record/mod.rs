@@ -391,7 +391,7 @@ impl Recorder {
         if !log.is_empty() {
             let _ = self.messages.send(Message::Log(log));
         }
-        // Nobody listens any more only when the run has been given up.
+        // It fails only when the run has been given up.
         let _ =
             self.messages.send(Message::Slice { slice: full, give_back: self.give_back.clone() });
     }

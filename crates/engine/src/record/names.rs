@@ -26,7 +26,7 @@ pub(super) struct KnownNames {
 
 impl KnownNames {
     pub(super) fn new(registry: Arc<NameRegistry>) -> Self {
-        // A list of names is as good as before whatever its holder did not survive.
+        // The list is whole even if the thread that had the lock panicked.
         let names = registry.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         KnownNames { registry, names }
     }

@@ -57,7 +57,7 @@ impl Cursor {
     }
 
     /// Takes over the registers of a branch that has ended.
-    pub(crate) fn join(&mut self, branch: &Cursor) {
+    pub(crate) fn take_over(&mut self, branch: &Cursor) {
         if let (Some(own), Some(all)) = (&branch.registers, &mut self.registers) {
             all.part(own).copy_from_slice(&own.values);
         }
@@ -87,9 +87,9 @@ mod tests {
         let mut branch = cursor.branch(&outer);
         let mut within = branch.branch(&inner);
         *within.register(4) = 7;
-        branch.join(&within);
+        branch.take_over(&within);
         *branch.register(2) += 1;
-        cursor.join(&branch);
+        cursor.take_over(&branch);
         let registers: Vec<u64> = (0..6).map(|register| *cursor.register(register)).collect();
         assert_eq!(registers, [0, 0, 1, 0, 7, 0]);
         let mut again = cursor.branch(&outer);
@@ -103,7 +103,7 @@ mod tests {
         *cursor.register(1) = 5;
         let branch = cursor.branch(&Branch { ops: 0..1, registers: 2..2 });
         assert!(branch.registers.is_none());
-        cursor.join(&branch);
+        cursor.take_over(&branch);
         assert_eq!((*cursor.register(0), *cursor.register(1)), (0, 5));
     }
 }

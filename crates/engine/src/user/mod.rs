@@ -1,9 +1,9 @@
 //! A virtual user: plain data. While it waits it is nothing else; while it does something, a task of
 //! its worker owns it.
 //!
-//! It is a [`Core`], which all that it does at the same time shares, a [`Strand`], the flow of its steps, and a
-//! [`Cursor`], its place in what decides on them. A strand changes the core through cells, borrowed for no longer than one look: never over a
-//! wait.
+//! It is a [`Core`], which all that it does at the same time shares, a [`Strand`], the flow of its steps,
+//! and a [`Cursor`], its place in what decides on them. A strand changes the core through cells, which are
+//! never borrowed over a wait.
 
 mod concurrency;
 mod cursor;

@@ -26,15 +26,17 @@ pub(super) struct Interpreter<'e, 'p> {
 }
 
 impl Behaviour for Cursor {
-    fn resume<'p>(&mut self, env: Env<'_, 'p>, answer: Answer<Cursor>) -> Next<'p, Cursor> {
+    fn resume<'p>(&mut self, env: Env<'_, 'p>, answer: Answer) -> Next<'p, Cursor> {
         let Env { worker, core, strand, budget, now } = env;
         let program = &*worker.program;
-        match answer {
-            Answer::Begin => self.begin(&program.scenarios[core.scenario()]),
-            Answer::Joined(branches) => branches.iter().for_each(|branch| self.join(branch)),
-            Answer::Ready => {}
+        if answer == Answer::Begin {
+            self.begin(&program.scenarios[core.scenario()]);
         }
         Interpreter { worker, program, core, strand, cursor: self, budget }.stretch(now)
+    }
+
+    fn join(&mut self, _: usize, branch: Cursor) {
+        self.take_over(&branch);
     }
 }
 

@@ -30,6 +30,8 @@ enum Ask {
 struct Script {
     each: Vec<Ask>,
     left: Vec<Ask>,
+    /// The branches that have ended since it was told so.
+    joined: Vec<usize>,
     /// What it was told, and when.
     told: Rc<RefCell<Vec<(String, u64)>>>,
 }
@@ -45,14 +47,18 @@ impl Script {
 }
 
 impl Behaviour for Script {
-    fn resume<'p>(&mut self, env: Env<'_, 'p>, answer: Answer<Script>) -> Next<'p, Script> {
+    fn resume<'p>(&mut self, env: Env<'_, 'p>, answer: Answer) -> Next<'p, Script> {
         let answer = match answer {
             Answer::Begin => {
                 self.begin();
                 "begin".to_owned()
             }
-            Answer::Ready => format!("ready, {}", env.core.last_ok.get()),
-            Answer::Joined(branches) => format!("joined {}", branches.len()),
+            Answer::Ready if self.joined.is_empty() => format!("ready, {}", env.core.last_ok.get()),
+            Answer::Ready => {
+                let mut joined = std::mem::take(&mut self.joined);
+                joined.sort_unstable();
+                format!("joined {joined:?}")
+            }
         };
         self.told.borrow_mut().push((answer, env.now / MS));
         match self.left.pop() {
@@ -75,6 +81,10 @@ impl Behaviour for Script {
                 Next::Go(Task::Join { branches, limit })
             }
         }
+    }
+
+    fn join(&mut self, number: usize, _: Script) {
+        self.joined.push(number);
     }
 }
 
@@ -132,7 +142,7 @@ fn a_behaviour_is_told_what_its_requests_came_to() {
             ("ready, true", from + 1_000),
             ("ready, false", from + 1_000),
             ("ready, false", from + 1_000),
-            ("joined 4", from + 5_000),
+            ("joined [0, 1, 2, 3]", from + 5_000),
         ];
         at(&told)
     };
