@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use tokio::task::LocalSet;
 
 use crate::behaviour;
-use crate::messages::{Message, Orders};
+use crate::messages::{ErrorExample, LogLine, Message, Orders};
 use crate::program::{CompileOptions, Program, compile};
 use crate::record::NameRegistry;
 use crate::shared_values::SharedValues;
@@ -56,6 +56,7 @@ pub(crate) struct Handed {
     pub slices: Vec<Slice>,
     pub totals: Totals,
     pub log: Vec<String>,
+    pub examples: Vec<ErrorExample>,
     /// How long what was in flight might take, if the end of the run was asked for.
     pub stop_asked: Option<Duration>,
     pub loads_done: Vec<u16>,
@@ -71,6 +72,16 @@ impl Bench {
         start_user: StartUser,
         trace: Option<Trace>,
     ) -> Bench {
+        Bench::one_of(1, program, start_user, trace)
+    }
+
+    /// The first one of so many workers.
+    pub(crate) fn one_of(
+        of: u32,
+        program: Arc<Program>,
+        start_user: StartUser,
+        trace: Option<Trace>,
+    ) -> Bench {
         let (messages, inbox) = mpsc::channel();
         let (_, orders) = watch::channel(Orders::default());
         let settings = Settings { io: Io::Epoll, ..Settings::default() };
@@ -79,7 +90,7 @@ impl Bench {
             shared: Shared::new(settings, program.destinations()).expect("a network"),
             clock: Clock::new(Instant::now()),
             index: 0,
-            of: 1,
+            of,
             share: Share::all(),
             own_files: false,
             start: 0,
@@ -125,7 +136,7 @@ impl Bench {
     }
 
     /// Ends the record now, and gives what was handed over.
-    pub(crate) fn finish(self) -> Handed {
+    pub(crate) fn finish(&self) -> Handed {
         self.worker.recorder.finish(self.worker.clock.now());
         let mut handed = Handed::default();
         for message in self.inbox.try_iter() {
@@ -134,7 +145,12 @@ impl Bench {
                     handed.totals.add(&slice);
                     handed.slices.push(*slice);
                 }
-                Message::Log(lines) => handed.log.extend(lines.into_iter().map(|line| line.text)),
+                Message::Log(lines) => {
+                    for LogLine { text, example, .. } in lines {
+                        handed.log.push(text);
+                        handed.examples.extend(example);
+                    }
+                }
                 Message::StopAsked(graceful) => handed.stop_asked = Some(graceful),
                 Message::LoadDone(load) => handed.loads_done.push(load),
                 Message::LoadEnded(_) | Message::Failed { .. } => {}

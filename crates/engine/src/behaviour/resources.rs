@@ -256,7 +256,7 @@ impl Loading<'_> {
         let head = SampleHead::of(&policy.row, "GET", false);
         let head = SampleHead { name, is_of_page: true, ..head };
         let wanted = item.wanted(is_read, op.cache != CacheUse::Off);
-        let request = sample::Request { head, call, policy, wanted };
+        let request = sample::CallSampler { head, call, policy, wanted };
         worker.note_begin(core, strand, now);
         let mut sampled: Sampled =
             sample::sample(worker, core, strand, in_flight, request, now).await;

@@ -1,5 +1,5 @@
 //! One attempt at an exchange, whatever is sent: a connection is borrowed or made, the message goes out, and what comes
-//! is shown to the exchange, while it is in the worker's read buffer.
+//! is shown to the transfer, while it is in the worker's read buffer.
 
 use std::pin::pin;
 use std::rc::Rc;
@@ -12,8 +12,9 @@ use squall_wire::{
 use super::capture::Capture;
 use super::failure::SampleFailure;
 use super::frame::Frame;
-use super::message::{Form, Message};
+use super::message::{Form, Outgoing};
 use super::throttle::Throttled;
+use crate::net::in_flight::Cancel;
 use crate::net::origins::KnownOrigin;
 use crate::net::pools::{Borrowed, Carrier, Permit};
 use crate::program::{CaptureOp, Limits};
@@ -21,7 +22,7 @@ use crate::user::Core;
 use crate::worker::Worker;
 
 /// What is sent in an exchange, and what becomes of what comes back.
-pub(super) trait Exchange {
+pub(super) trait Transfer {
     /// What a response comes to.
     type Received;
 
@@ -36,7 +37,7 @@ pub(super) trait Exchange {
         worker: &'m Worker,
         user: &'m Core,
         http2: bool,
-    ) -> Result<Message<'m>, SampleFailure>;
+    ) -> Result<Outgoing<'m>, SampleFailure>;
 
     /// Looks at a response, given what was sent, and what was captured of its body.
     fn received(
@@ -69,7 +70,7 @@ pub(super) struct Terms<'x> {
 }
 
 /// Why an attempt gave nothing.
-pub(super) enum Attempt {
+pub(super) enum NoResponse {
     /// The target had closed the connection before it was used again, and it may be tried on a new one; whether the
     /// message was sent all the same.
     Stale {
@@ -78,38 +79,38 @@ pub(super) enum Attempt {
     Failed(SampleFailure),
 }
 
-impl From<SampleFailure> for Attempt {
+impl From<SampleFailure> for NoResponse {
     fn from(failure: SampleFailure) -> Self {
-        Attempt::Failed(failure)
+        NoResponse::Failed(failure)
     }
 }
 
 /// Makes an exchange, on a connection that is open or new. `fresh`: only a new one will do.
-pub(super) async fn attempt<X: Exchange>(
+pub(super) async fn attempt<T: Transfer>(
     frame: &mut Frame<'_>,
-    exchange: &X,
+    transfer: &T,
     fresh: bool,
-) -> Result<X::Received, Attempt> {
+) -> Result<T::Received, NoResponse> {
     let (worker, user, in_flight) = (frame.worker, frame.user, frame.in_flight);
-    let terms = exchange.terms();
+    let terms = transfer.terms();
     let throttled = Throttled::of(worker, user, in_flight);
     // Whoever watches is told where it goes even if no connection comes about.
     if let Some(copy) = frame.copy() {
-        copy.sent(exchange.url(), &[], false);
+        copy.sent(transfer.url(), &[], false);
     }
     // Before the connection is there: that is no time of the target's.
-    let mut message = exchange.message(worker, user, worker.speaks_http2(terms.origin))?;
+    let mut message = transfer.message(worker, user, worker.speaks_http2(terms.origin))?;
     let window = throttled.as_ref().and_then(Throttled::window);
     let mut borrowed = borrow(frame, &terms, window, fresh).await?;
     if borrowed.is_http2() != message.form.is_http2() {
         // Only now the target has said what it speaks.
-        message = exchange.message(worker, user, borrowed.is_http2())?;
+        message = transfer.message(worker, user, borrowed.is_http2())?;
     }
     // Taken apart by reference: a task has room for each of its locals.
-    let Message { form, stream } = &mut message;
+    let Outgoing { form, stream } = &mut message;
     let form = &*form;
     if let Some(copy) = frame.copy() {
-        form.with_slices(|slices| copy.sent(exchange.url(), slices, borrowed.used()));
+        form.with_slices(|slices| copy.sent(transfer.url(), slices, borrowed.used()));
         *stream = stream.take().map(|source| copy.streaming(source));
     }
     let stream = stream.as_mut().map(|stream| &mut **stream as &mut dyn BodySource);
@@ -126,7 +127,7 @@ pub(super) async fn attempt<X: Exchange>(
     let (client, progress) = (&worker.client, &in_flight.progress);
     progress.take_bytes();
     let done = |response: &Response<'_>, times: Times| {
-        exchange.received(frame, response, &times, form, capture.as_ref())
+        transfer.received(frame, response, &times, form, capture.as_ref())
     };
     let exchanged = match (&mut borrowed.carrier, form) {
         (Carrier::Connection(connection), Form::Text(text)) => {
@@ -149,6 +150,18 @@ pub(super) async fn attempt<X: Exchange>(
         }
         _ => return Err(SampleFailure::new(ErrorKind::Io, "the protocol has changed").into()),
     };
+    conclude(frame, &terms, borrowed, exchanged, fresh)
+}
+
+/// Gives what carried an exchange back if there was a response; otherwise says why there was none.
+fn conclude<R>(
+    frame: &mut Frame<'_>,
+    terms: &Terms<'_>,
+    mut borrowed: Borrowed,
+    exchanged: Result<Result<R, Error>, Cancel>,
+    fresh: bool,
+) -> Result<R, NoResponse> {
+    let (worker, user) = (frame.worker, frame.user);
     if !matches!(exchanged, Ok(Ok(_))) || frame.was_slow() {
         let again = borrowed.newly_retransmitted();
         worker.recorder.count(|counters| counters.segments_retransmitted += u64::from(again));
@@ -160,10 +173,10 @@ pub(super) async fn attempt<X: Exchange>(
             }
             Ok(received)
         }
-        Ok(Err(error)) => Err(failed(frame, &terms, error, fresh)),
+        Ok(Err(error)) => Err(failed(frame, terms, error, fresh)),
         Err(cancel) => {
             frame.came_to_nothing();
-            Err(SampleFailure::cancelled(cancel, progress.phase()).into())
+            Err(SampleFailure::cancelled(cancel, frame.in_flight.progress.phase()).into())
         }
     }
 }
@@ -215,7 +228,7 @@ async fn connect(
 }
 
 /// An exchange broke off.
-fn failed(frame: &mut Frame<'_>, terms: &Terms<'_>, error: Error, fresh: bool) -> Attempt {
+fn failed(frame: &mut Frame<'_>, terms: &Terms<'_>, error: Error, fresh: bool) -> NoResponse {
     frame.came_to_nothing();
     error.status().into_iter().for_each(|status| frame.answered(status));
     if error.is_unsolicited() {
@@ -224,7 +237,7 @@ fn failed(frame: &mut Frame<'_>, terms: &Terms<'_>, error: Error, fresh: bool) -
     let (delivery, rested_ns) = (error.delivery(), error.rested_ns());
     let may_repeat = error.is_stale() && may_repeat(delivery, rested_ns, terms.method);
     if may_repeat && terms.retry_stale && !fresh {
-        return Attempt::Stale { sent: delivery != Delivery::NotSent };
+        return NoResponse::Stale { sent: delivery != Delivery::NotSent };
     }
     SampleFailure::of_exchange(error, terms.status_errors).into()
 }

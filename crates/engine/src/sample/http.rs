@@ -3,7 +3,7 @@
 use squall_metrics::ErrorKind;
 use squall_plan::model::CacheUse;
 
-use super::attempt::{Attempt, attempt};
+use super::attempt::{NoResponse, attempt};
 use super::call::Call;
 use super::failure::SampleFailure;
 use super::frame::Frame;
@@ -21,7 +21,7 @@ use crate::user::Core;
 use crate::worker::Worker;
 
 /// A request that is made of values.
-pub(crate) struct Request<'p, 'w> {
+pub(crate) struct CallSampler<'p, 'w> {
     pub head: SampleHead<'p>,
     pub call: Call<'p, 'w>,
     pub policy: &'p Policy,
@@ -29,7 +29,7 @@ pub(crate) struct Request<'p, 'w> {
     pub wanted: Wanted<'p>,
 }
 
-impl<'p> Sampler<'p> for Request<'p, '_> {
+impl<'p> Sampler<'p> for CallSampler<'p, '_> {
     fn head(&self) -> SampleHead<'p> {
         self.head
     }
@@ -115,12 +115,12 @@ async fn follow(
             let exchange = HttpExchange { call: &call, policy, limits, wanted, challenged };
             let received = match attempt(frame, &exchange, fresh).await {
                 Ok(received) => received,
-                Err(Attempt::Stale { sent }) => {
+                Err(NoResponse::Stale { sent }) => {
                     frame.begin_again(sent);
                     fresh = true;
                     continue;
                 }
-                Err(Attempt::Failed(failure)) => break Err(failure),
+                Err(NoResponse::Failed(failure)) => break Err(failure),
             };
             fresh = false;
             match received {
@@ -181,7 +181,7 @@ mod tests {
             let kind = next.as_ref().err().map(|failure| failure.kind);
             assert_eq!(kind, (!followed).then_some(ErrorKind::TooManyRedirects), "{number}");
         }
-        assert_eq!(bench.recorded().slice.counters.redirects, 2);
+        assert_eq!(bench.finish().slice().counters.redirects, 2);
     }
 
     #[test]

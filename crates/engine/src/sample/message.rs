@@ -21,7 +21,7 @@ use crate::user::Core;
 use crate::worker::Worker;
 
 /// What is sent.
-pub(super) struct Message<'m> {
+pub(super) struct Outgoing<'m> {
     pub form: Form<'m>,
     /// A body that is read while it is sent.
     pub stream: Option<Box<dyn BodySource>>,
@@ -99,11 +99,11 @@ pub(super) fn message<'m>(
     call: &'m Call<'_, '_>,
     policy: &'m Policy,
     http2: bool,
-) -> Result<Message<'m>, SampleFailure> {
+) -> Result<Outgoing<'m>, SampleFailure> {
     let own = Own { worker, user, call, policy };
     match &call.target {
         Target::Prepared(prepared) => {
-            Ok(Message { form: own.prepared(prepared, http2)?, stream: None })
+            Ok(Outgoing { form: own.prepared(prepared, http2)?, stream: None })
         }
         Target::Rendered(_) => own.rendered(http2),
     }
@@ -145,7 +145,7 @@ impl<'m> Own<'m> {
     }
 
     /// A request that is rendered now.
-    fn rendered(self, http2: bool) -> Result<Message<'m>, SampleFailure> {
+    fn rendered(self, http2: bool) -> Result<Outgoing<'m>, SampleFailure> {
         let Own { worker, call, .. } = self;
         let mut body = worker.buffers.take();
         let mut stream = None;
@@ -172,7 +172,7 @@ impl<'m> Own<'m> {
             own.extend_from_slice(&body);
             Form::Text(Text { prepared: None, own })
         };
-        Ok(Message { form, stream })
+        Ok(Outgoing { form, stream })
     }
 
     /// The head, with what the user adds. `length`: of the body, and the type of one that

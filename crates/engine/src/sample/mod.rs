@@ -29,7 +29,7 @@ mod via;
 
 pub(crate) use call::Call;
 pub(crate) use frame::note;
-pub(crate) use http::{Request, is_fresh};
+pub(crate) use http::{CallSampler, is_fresh};
 pub(crate) use page::{Found, Item};
 pub(crate) use resources::look_up;
 pub(crate) use sampled::{Moment, SampleHead, Sampled};

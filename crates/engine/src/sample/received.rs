@@ -7,12 +7,12 @@ use squall_metrics::ErrorKind;
 use squall_plan::expr::Slot;
 use squall_wire::{Phase, Response, Times};
 
-use super::attempt::{Exchange, Terms};
+use super::attempt::{Terms, Transfer};
 use super::call::Call;
 use super::capture::Capture;
 use super::failure::SampleFailure;
 use super::frame::Frame;
-use super::message::{self, Form, Message};
+use super::message::{self, Form, Outgoing};
 use super::page::{Found, Wanted, Within, content_type};
 use super::reply::{Beside, OwnedReply};
 use crate::found::FoundAhead;
@@ -75,7 +75,7 @@ pub(super) struct HttpExchange<'x> {
     pub challenged: Challenged,
 }
 
-impl Exchange for HttpExchange<'_> {
+impl Transfer for HttpExchange<'_> {
     type Received = Received;
 
     fn terms(&self) -> Terms<'_> {
@@ -100,7 +100,7 @@ impl Exchange for HttpExchange<'_> {
         worker: &'m Worker,
         user: &'m Core,
         http2: bool,
-    ) -> Result<Message<'m>, SampleFailure> {
+    ) -> Result<Outgoing<'m>, SampleFailure> {
         message::message(worker, user, self.call, self.policy, http2)
     }
 

@@ -7,12 +7,12 @@ use squall_metrics::ErrorKind;
 use squall_plan::model::{ByteForm, KeepOpen};
 use squall_wire::{BytesEnd, BytesOut, Response, Times};
 
-use super::attempt::{Attempt, Exchange, Terms, attempt};
+use super::attempt::{NoResponse, Terms, Transfer, attempt};
 use super::call;
 use super::capture::Capture;
 use super::failure::SampleFailure;
 use super::frame::Frame;
-use super::message::{Form, Message};
+use super::message::{Form, Outgoing};
 use super::page::Found;
 use super::rendered::{self, rendered};
 use super::reply::Beside;
@@ -39,8 +39,8 @@ impl<'p> Sampler<'p> for &'p TcpOp {
         let result = loop {
             match attempt(frame, &exchange, fresh).await {
                 Ok(received) => break received,
-                Err(Attempt::Failed(failure)) => break Err(failure),
-                Err(Attempt::Stale { sent }) => {
+                Err(NoResponse::Failed(failure)) => break Err(failure),
+                Err(NoResponse::Stale { sent }) => {
                     frame.begin_again(sent);
                     fresh = true;
                 }
@@ -60,7 +60,7 @@ struct TcpExchange<'p> {
     limits: Limits,
 }
 
-impl Exchange for TcpExchange<'_> {
+impl Transfer for TcpExchange<'_> {
     type Received = Result<(), SampleFailure>;
 
     fn terms(&self) -> Terms<'_> {
@@ -85,10 +85,10 @@ impl Exchange for TcpExchange<'_> {
         _: &'m Worker,
         _: &'m Core,
         _: bool,
-    ) -> Result<Message<'m>, SampleFailure> {
+    ) -> Result<Outgoing<'m>, SampleFailure> {
         let TcpOp { end, or_close, .. } = *self.op;
         let out = BytesOut { bytes: &self.bytes, end, ends_with_close: or_close };
-        Ok(Message { form: Form::Bytes(out), stream: None })
+        Ok(Outgoing { form: Form::Bytes(out), stream: None })
     }
 
     fn received(

@@ -33,7 +33,7 @@ fn is_new(place: Option<Place>) -> bool {
 
 /// A future that is looked at once.
 fn poll_once<F: Future>(bench: &Bench, mut future: Pin<&mut F>) -> Option<F::Output> {
-    bench.runtime.block_on(poll_fn(|cx| {
+    bench.block_on(poll_fn(|cx| {
         Poll::Ready(match future.as_mut().poll(cx) {
             Poll::Ready(output) => Some(output),
             Poll::Pending => None,
@@ -45,7 +45,7 @@ fn poll_once<F: Future>(bench: &Bench, mut future: Pin<&mut F>) -> Option<F::Out
 fn connected(bench: &Bench, origin: &Rc<KnownOrigin>, permit: Option<Permit>) -> Borrowed {
     let in_flight = bench.worker.in_flight.enter();
     let made = bench.worker.new_connection(bench.core(), origin, permit, &in_flight, None);
-    let made = bench.runtime.block_on(made).expect("not cancelled");
+    let made = bench.block_on(made).expect("not cancelled");
     made.expect("a connection").0
 }
 
@@ -212,7 +212,7 @@ fn a_connection_that_is_given_back_is_used_again_for_its_origin_alone() {
         open(&bench, &here, Place::Connection(None), false).is_err(),
         "it was lent, and dropped"
     );
-    assert_eq!(bench.recorded().slice.counters.connections_opened, 1);
+    assert_eq!(bench.finish().slice().counters.connections_opened, 1);
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn a_response_is_recorded_with_its_status_its_bytes_and_its_latency() {
         received.or_else(late)
     });
     assert!(!sampled.failed && sampled.end.ready == 5_001_100);
-    let recorded = bench.recorded();
+    let recorded = bench.finish();
     let (name, row) = recorded.only();
     assert_eq!((name.as_str(), row.count, row.errors), ("page", 1, 0));
     assert_eq!(row.status, [(201, 1)]);
@@ -63,7 +63,7 @@ fn what_has_no_name_yet_fails_under_its_kind() {
     let sampled =
         sample(&bench, head(&bench), |_| Err(SampleFailure::new(ErrorKind::Render, "no URL")));
     assert!(sampled.failed);
-    let recorded = bench.recorded();
+    let recorded = bench.finish();
     let (name, row) = recorded.only();
     assert_eq!((name.as_str(), row.count, row.not_sent), ("GET (no URL)", 0, 1));
 }
@@ -73,14 +73,14 @@ fn what_does_not_count_is_in_no_row() {
     let bench = Bench::with("[{get: /, counted: false}]", "");
     let sampled = sample(&bench, head(&bench), |_| Err(SampleFailure::timeout(Phase::Body)));
     assert!(sampled.failed, "its user hears of it all the same");
-    assert_eq!(bench.recorded().slice.requests().count(), 0);
+    assert_eq!(bench.finish().slice().requests().count(), 0);
 }
 
 #[test]
 fn what_squall_cuts_off_is_no_error() {
     let bench = bench();
     sample(&bench, head(&bench), |_| Err(SampleFailure::interrupted()));
-    let recorded = bench.recorded();
+    let recorded = bench.finish();
     let (_, row) = recorded.only();
     assert_eq!((row.count, row.errors, row.cut_off), (0, 0, 1));
     assert!(recorded.log.is_empty(), "and nothing is said of it");
@@ -94,11 +94,11 @@ fn a_sample_is_in_flight_from_when_it_has_its_place() {
         frame.enter();
         Ok(())
     });
-    let load = bench.recorded().slice.load.clone();
+    let load = bench.finish().slice().load.clone();
     assert_eq!((load.in_flight.most, load.in_flight.at_end), (1, 0));
     let bench = self::bench();
     sample(&bench, head(&bench), |_| Err(SampleFailure::interrupted()));
-    assert_eq!(bench.recorded().slice.load.in_flight.most, 0, "it had waited for a pool");
+    assert_eq!(bench.finish().slice().load.in_flight.most, 0, "it had waited for a pool");
 }
 
 #[test]
@@ -112,12 +112,12 @@ fn an_exchange_that_came_to_nothing_costs_what_it_sent() {
         frame.answered(503);
         Err(SampleFailure::new(ErrorKind::ClosedEarly, ""))
     });
-    let recorded = bench.recorded();
+    let recorded = bench.finish();
     let (_, row) = recorded.only();
     assert_eq!((row.bytes_in, row.bytes_out, row.retries), (5, 100, 1));
     assert_eq!(row.status, [(503, 1)], "the status that had come");
     assert_eq!(row.latency.count(), 0, "without a complete response there is no latency");
-    assert_eq!(recorded.slice.counters.stale_retries, 1);
+    assert_eq!(recorded.slice().counters.stale_retries, 1);
 }
 
 #[test]
@@ -152,10 +152,10 @@ fn an_error_is_written_down_with_its_response_and_its_place() {
         frame.explain(&result, || "GET http://a.test/".to_owned());
         result
     });
-    let recorded = bench.recorded();
+    let recorded = bench.finish();
     let [line] = recorded.log.as_slice() else { panic!("{:?}", recorded.log) };
-    assert_eq!(line.text, "page: status: status 500, 4 bytes, GET http://a.test/");
-    let example = line.example.as_ref().expect("an example");
+    assert_eq!(line, "page: status: status 500, 4 bytes, GET http://a.test/");
+    let example = &recorded.examples[0];
     assert_eq!((example.status, example.excerpt.as_str()), (500, "oops"));
 }
 
@@ -169,9 +169,9 @@ fn what_was_seen_of_a_reply_that_then_came_to_nothing_is_forgotten() {
         frame.keep_excerpt(&body);
         late(Phase::Body)
     });
-    let recorded = bench.recorded();
+    let recorded = bench.finish();
     assert_eq!(recorded.only().1.error_kinds, [(ErrorKind::TimeoutBody, 1)]);
-    let example = recorded.log[0].example.as_ref().expect("an example");
+    let example = &recorded.examples[0];
     assert_eq!((example.kind, example.excerpt.as_str()), (ErrorKind::TimeoutBody, ""));
 }
 
@@ -187,7 +187,7 @@ fn a_load_with_a_schedule_has_corrected_latencies_of_what_is_scheduled() {
         sample(&bench, head, |frame| {
             frame.received(&response(200, "", ""), &after(10)).or_else(late)
         });
-        let recorded = bench.recorded();
+        let recorded = bench.finish();
         assert_eq!(recorded.only().1.corrected_latency.count(), corrected, "{load}");
     }
 }
@@ -205,8 +205,8 @@ fn a_connection_that_squall_saw_late_is_its_own_delay() {
         frame.connected(&times, 1_065);
         frame.received(&response(200, "", ""), &after(10)).or_else(late)
     });
-    let recorded = bench.recorded();
-    assert_eq!(recorded.slice.self_metrics.connect_delay.count(), 1);
+    let recorded = bench.finish();
+    assert_eq!(recorded.slice().self_metrics.connect_delay.count(), 1);
     assert_eq!(recorded.only().1.phases.iter().filter(|phase| phase.count() > 0).count(), 3);
 }
 

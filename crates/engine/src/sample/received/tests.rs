@@ -190,7 +190,7 @@ fn a_status_from_400_on_is_an_error_unless_the_plan_looks_at_it() {
         let (_, sampled) = one(&bench, response(status, "", ""));
         assert_eq!(sampled.failed, error.is_some(), "{options}, {status}");
         let kinds: Vec<ErrorKind> =
-            bench.recorded().only().1.error_kinds.iter().map(|(kind, _)| *kind).collect();
+            bench.finish().only().1.error_kinds.iter().map(|(kind, _)| *kind).collect();
         assert_eq!(kinds, Vec::from_iter(error), "{options}, {status}");
     }
 }
@@ -226,8 +226,8 @@ fn a_compressed_body_that_nobody_asked_for_is_named_as_the_reason() {
         let bench =
             Bench::with(&format!("[{{get: /, extract: {{x: {{json: $.a}}}}{options}}}]"), "");
         one(&bench, response(200, head, "\u{1f}x"));
-        let log = bench.recorded().log;
-        assert_eq!(log[0].text.contains("`compression: true`"), said, "{}", log[0].text);
+        let log = bench.finish().log;
+        assert_eq!(log[0].contains("`compression: true`"), said, "{}", log[0]);
     }
 }
 
@@ -332,7 +332,7 @@ fn a_body_that_takes_long_to_search_is_owned_and_searched_elsewhere() {
     let exchange = HttpExchange { call: &call, policy, limits, wanted, challenged };
     let in_flight = worker.in_flight.enter();
     let mut frame = Frame::new(worker, user, &in_flight, &mut Strand::default(), NOW);
-    let searched = bench.runtime.block_on(exchange.search(&mut frame, long, within));
+    let searched = bench.block_on(exchange.search(&mut frame, long, within));
     assert!(searched.is_ok_and(|found| found.is_none()));
     assert_eq!(bench.variable("x").as_deref(), Some("found"));
 }
@@ -362,5 +362,5 @@ fn a_call_made_of_values_goes_through_the_frame() {
     let taken = take_call(&bench, &call, &wanted, Challenged::Never, &[response(503, head, "no")]);
     assert!(matches!(taken.received[0], Received::Reply(None)) && taken.sampled.failed);
     assert_eq!(cookies(&bench), "s=1");
-    assert_eq!(bench.recorded().only().1.status, [(503, 1)]);
+    assert_eq!(bench.finish().only().1.status, [(503, 1)]);
 }
