@@ -19,7 +19,7 @@ mod inherited;
 mod judged;
 mod limits;
 mod literals;
-mod op;
+pub(crate) mod op;
 mod ops;
 mod patterns;
 mod places;

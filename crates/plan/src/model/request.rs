@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::http_options::Resources;
 use super::response::{Checks, Extracts, variables};
-use super::step::{Kind, Needs};
+use super::step::kind::{Kind, Needs};
 use super::tags::{Tagged, Tags};
 use super::{Check, Extract, HttpOptions, Json};
 use crate::keys::{

@@ -49,7 +49,7 @@ macro_rules! ops {
         macro_rules! on_op {
             ($d op:expr, $d own:ident => $d does:expr) => {
                 match $d op {
-                    $($crate::program::Op::$kind($d own) => $d does,)+
+                    $($crate::program::op::Op::$kind($d own) => $d does,)+
                 }
             };
         }

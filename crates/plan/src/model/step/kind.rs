@@ -1,6 +1,5 @@
 //! What every kind of step says of itself, besides its keys.
 
-use crate::model::Json;
 use crate::model::http_options::Resources;
 use crate::span::Spanned;
 use crate::template::Template;
@@ -66,7 +65,7 @@ impl<S, K: Kind<S>> Kind<S> for Vec<K> {
 }
 
 /// A variable and its value.
-impl<S> Kind<S> for (Spanned<String>, Json) {
+impl<S, V> Kind<S> for (Spanned<String>, V) {
     fn writes<'s>(&'s self, into: &mut Vec<&'s str>) {
         into.push(&self.0.value);
     }

@@ -5,7 +5,7 @@
 mod cookie;
 mod exec;
 mod forms;
-mod kind;
+pub(super) mod kind;
 mod list;
 mod look;
 mod metric;
@@ -22,6 +22,7 @@ use std::sync::OnceLock;
 use serde_json::{Value, json};
 
 use self::forms::{AllOrNamed, ItemOf};
+use self::kind::Kind;
 use self::list::{Item, ListOf};
 use self::think::Wait;
 use crate::expr::Expr;
@@ -39,7 +40,6 @@ use crate::yaml::{Node, Reader};
 
 pub use self::cookie::*;
 pub use self::exec::*;
-pub(super) use self::kind::Kind;
 pub use self::kind::Needs;
 pub use self::look::*;
 pub use self::metric::*;
@@ -468,5 +468,68 @@ impl Short for Parallel {
     }
     fn short(&self) -> Option<Vec<Step>> {
         (self.limit == DEFAULT_PARALLEL).then(|| self.steps.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn each_row_has_a_section_of_the_reference_and_keys_of_its_own() {
+        let reference = crate::yaml::reference();
+        let steps = reference.split("\n## step\n\nOne of ").nth(1).expect("a list of steps");
+        let listed = steps.lines().next().expect("a line").split(", ").count();
+        let tables = step_tables();
+        assert_eq!(listed, tables.len());
+        assert_eq!(tables.len(), StepKind::variants().len() + 1, "all kinds, and an include");
+        for table in &tables {
+            let name = table.title.trim_start_matches("an ").trim_start_matches("a ");
+            assert!(reference.contains(&format!("\n## {name}\n")), "{name}");
+            assert!(!table.about.trim().is_empty(), "{name}");
+        }
+        let mut deciding = BTreeSet::new();
+        for key in Step::kinds().iter().flat_map(|(_, keys)| keys) {
+            assert!(deciding.insert(key), "`{key}` decides on two kinds");
+        }
+    }
+
+    #[test]
+    fn every_block_shows_its_steps_and_what_they_set() {
+        let blocks = [
+            "{group: g, steps: [S]}",
+            "{repeat: 2, counter: n, steps: [S]}",
+            "{while: 'false', steps: [S]}",
+            "{if: 'true', then: [S], else: [S]}",
+            "{for_each: {item: '[1]'}, steps: [S]}",
+            "{choose: [{steps: [S]}, {steps: [S]}]}",
+            "{round_robin: [{steps: [S]}, {steps: [S]}]}",
+            "{once_per_user: [S]}",
+            "{passes: {first: 1, steps: [S]}}",
+            "{shuffle: [{steps: [S]}, {steps: [S]}]}",
+            "{parallel: [S, S]}",
+            "{critical_section: c, steps: [S]}",
+        ];
+        for block in blocks {
+            let inner = block.matches('S').count();
+            let step = block.replace('S', "{set: {x: 1}}");
+            let text = format!(
+                "scenarios: {{s: {{load: {{users: 1, iterations: 1}}, steps: [{step}]}}}}\n"
+            );
+            let options = crate::vars::LoadOptions::default();
+            let loaded = crate::yaml::load_str("p", &text, Path::new(""), &options);
+            let mut plan = loaded.unwrap_or_else(|error| panic!("{:?}", error.diagnostics)).plan;
+            let step = &mut plan.scenarios[0].steps[0];
+            assert_eq!(step.inner().count(), inner, "{block}");
+            assert_eq!(step.inner_mut().count(), inner, "{block}");
+            let mut written = Vec::new();
+            step.written(&mut written);
+            let own = written.iter().filter(|name| **name == "n" || **name == "item").count();
+            let sets_own = usize::from(block.contains("counter") || block.contains("for_each"));
+            assert_eq!((own, written.len()), (sets_own, inner + sets_own), "{block}");
+        }
     }
 }
