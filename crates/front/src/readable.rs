@@ -28,9 +28,9 @@ pub(crate) fn readable(plan: &Plan, folder: &Path) -> String {
     let Ok(Loaded { mut plan, .. }) = load(&exact) else { return exact };
     simplify(&mut plan);
     let is_same = |text: &str| load(text).is_ok_and(|read| read.plan == plan);
-    let mut text = yaml::print_readable(&plan);
+    let mut text = yaml::print(&plan, false);
     if !is_same(&text) {
-        return yaml::print(&plan, false);
+        return exact;
     }
     // What begins with the folder is a path if it can do without.
     let prefix = format!("{}/", folder.display());

@@ -170,7 +170,6 @@ fn what_is_converted_reads_back_as_the_same_plan() {
         assert!(again == read.plan || has_repeated(&read.plan), "{}", path.display());
         squall_jmeter::simplify(&mut again);
         let text = read.readable(&plan.folder);
-        assert_ne!(text, yaml::print(&again, false), "{}", path.display());
         assert!(load(&text) == again, "{}: {text}", path.display());
     }
 }

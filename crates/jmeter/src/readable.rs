@@ -2,7 +2,7 @@
 //! form in which people write them, and with what all requests share said once. Requests, and what is judged of them, stay the same.
 
 use squall_plan::expr::Expr;
-use squall_plan::model::{Check, Defaults, Plan, Request, Step, StepKind, Think, Thinking};
+use squall_plan::model::{Check, Plan, Step, StepKind, Think, Thinking};
 use squall_plan::span::Span;
 use squall_plan::template::Template;
 
@@ -20,19 +20,12 @@ const DEFAULT_NAMES: [&str; 11] = [
     "BeanShell Assertion",
     "JSR223 Assertion",
 ];
-/// Headers that say something of their request alone.
-const OWN_HEADERS: [&str; 6] =
-    ["content-type", "content-length", "host", "cookie", "authorization", "transfer-encoding"];
-
 /// Makes a plan one that people can maintain.
 pub fn simplify(plan: &mut Plan) {
     let sections = [&mut plan.setup, &mut plan.teardown];
     let lists = plan.scenarios.iter_mut().map(|scenario| &mut scenario.steps);
     lists.chain(sections).flatten().for_each(|step| each_step(step, &mut simplify_step));
-    // What a scenario says itself is not the plan's to say.
-    if plan.scenarios.iter().all(|scenario| scenario.defaults == Defaults::default()) {
-        hoist(plan);
-    }
+    plan.hoist();
 }
 
 /// Looks at a step and all within it.
@@ -143,64 +136,6 @@ fn random(source: &str) -> Option<(u64, u64)> {
 
 fn parsed(source: &str) -> Option<Expr> {
     Expr::parse(source, Span::default()).ok()
-}
-
-/// Says once, for all requests, what all of them say.
-fn hoist(plan: &mut Plan) {
-    let mut requests: Vec<Request> = Vec::new();
-    each_request(plan, &mut |request| requests.push(request.clone()));
-    let Some((first, rest)) = requests.split_first() else { return };
-    if rest.is_empty() {
-        return;
-    }
-    let mut shared = plan.defaults.clone();
-    macro_rules! hoist {
-        ($($field:ident)*) => {$(
-            if shared.http.$field.is_none() && first.http.$field.is_some() && rest.iter().all(|own| own.http.$field == first.http.$field) {
-                shared.http.$field = first.http.$field.clone();
-                each_request(plan, &mut |request| request.http.$field = None);
-            }
-        )*};
-    }
-    hoist!(redirects default_headers compression max_body max_decompression_ratio status_errors retry_stale trace_context);
-    // Resources of pages are asked for with the headers of the plan.
-    if requests.iter().all(|request| request.http.resources.is_none())
-        && plan.defaults.http.resources.is_none()
-    {
-        let is_shared = |(name, value): &&(Template, Template)| {
-            let own = OWN_HEADERS.iter().any(|own| name.source().eq_ignore_ascii_case(own));
-            let is_constant = name.literal().is_some() && value.literal().is_some();
-            let same = |request: &Request| {
-                let named = |other: &&(Template, Template)| {
-                    other.0.source().eq_ignore_ascii_case(name.source())
-                };
-                let mut all = request.headers.iter().filter(named);
-                all.next().is_some_and(|other| (&other.0, &other.1) == (name, value))
-                    && all.next().is_none()
-            };
-            let is_new = shared
-                .headers
-                .iter()
-                .all(|(other, _)| !other.source().eq_ignore_ascii_case(name.source()));
-            !own && is_constant && is_new && requests.iter().all(same)
-        };
-        let headers: Vec<(Template, Template)> =
-            first.headers.iter().filter(is_shared).cloned().collect();
-        each_request(plan, &mut |request| request.headers.retain(|own| !headers.contains(own)));
-        shared.headers.extend(headers);
-    }
-    plan.defaults = shared;
-}
-
-fn each_request(plan: &mut Plan, look: &mut dyn FnMut(&mut Request)) {
-    let mut of_step = |step: &mut StepKind| {
-        if let StepKind::Request(request) = step {
-            look(request);
-        }
-    };
-    let sections = [&mut plan.setup, &mut plan.teardown];
-    let lists = plan.scenarios.iter_mut().map(|scenario| &mut scenario.steps);
-    lists.chain(sections).flatten().for_each(|step| each_step(step, &mut of_step));
 }
 
 #[cfg(test)]

@@ -49,7 +49,36 @@ fn translated(text: &str) -> (String, Vec<String>) {
     yaml::load_str("plan.yaml", &text, std::path::Path::new(""), &Default::default())
         .map_err(|errors| format!("{:?}\n{text}", errors.diagnostics))
         .expect("a good plan");
-    (text, obstacles.iter().map(named).collect())
+    (quoted(&plan), obstacles.iter().map(named).collect())
+}
+
+/// A plan with each value on a line of its own and each text in quotes, so that it does not matter how short ones are written.
+fn quoted(plan: &Plan) -> String {
+    fn block(out: &mut String, value: &serde_json::Value, depth: usize) {
+        let mut entry = |key: String, value: &serde_json::Value| {
+            out.push_str(&format!("{}{key}", "  ".repeat(depth)));
+            match value {
+                serde_json::Value::Object(map) if !map.is_empty() => {}
+                serde_json::Value::Array(items) if !items.is_empty() => {}
+                other => return out.push_str(&format!(" {other}\n")),
+            }
+            out.push('\n');
+            block(out, value, depth + 1);
+        };
+        match value {
+            serde_json::Value::Object(map) => {
+                map.iter()
+                    .for_each(|(key, value)| entry(format!("{}:", serde_json::json!(key)), value));
+            }
+            serde_json::Value::Array(items) => {
+                items.iter().for_each(|value| entry("-".to_owned(), value));
+            }
+            _ => {}
+        }
+    }
+    let mut out = String::new();
+    block(&mut out, &yaml::value(plan, false), 0);
+    out
 }
 
 /// What keeps a request with these properties and this below it from running.
@@ -175,8 +204,7 @@ fn what_is_extracted_is_a_variable_that_stays_as_written_until_then() {
         translated(&plan(&(first + &request("second", &format!("{TO_SHOP}{path}"), ""))));
     assert_eq!(obstacles, [""; 0]);
     for line in [
-        r#""user_id":"#,
-        r#""value": "$${user.id}""#,
+        r#""user_id": "$${user.id}""#,
         r#""get": "/${url_part(user_id, \" \")}/x?q=${uuid()}""#,
         r#""default": "${user_id}""#,
         r#""match": 1"#,
@@ -302,7 +330,7 @@ fn matches_become_lists_and_groups_texts() {
     let plain = text.replace("\\\"", "\"");
     for line in [
         r#""match": "all""#,
-        "\"found_1\":\n    \"value\": null",
+        r#""found_1": null"#,
         r#"found_1[1] != null ? string(found_1[1]) : "${all_2}")"#,
         "string(size(found_1))",
         r#""one_g1":"#,

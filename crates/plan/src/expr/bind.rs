@@ -2,12 +2,14 @@
 
 use std::rc::Rc;
 
+use super::binder::{BindError, Binder, Bound};
 use super::budget::Budget;
 use super::eval::Context;
-use super::functions;
+use super::functions::{self, Call, Function};
+use super::operators::Op;
 use super::parse::{Node, NodeKind};
-use super::tree::{Macro, Op, Tree};
-use super::{BindError, Binder, Bound, EvalError, FunctionId, Scope, Slot};
+use super::scope::{EvalError, FunctionId, Scope, Slot};
+use super::tree::{Macro, Tree};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::value::{AsKey, KeyRef, Value, ValueRef};
@@ -32,6 +34,18 @@ pub(super) fn bind(node: &Node, binder: &mut dyn Binder, span: Span) -> Result<T
         binder.warn(Diagnostic::warning(span.later(at), message));
     }
     Ok(tree)
+}
+
+/// The pattern that a call looks with, where it is constant.
+fn constant_pattern<'t>(function: &Function, args: &'t [Tree]) -> Option<&'t str> {
+    match args.get(1) {
+        Some(Tree::Constant(Value::Text(pattern)))
+            if matches!(function.name, "matches" | "find_all") =>
+        {
+            Some(pattern)
+        }
+        _ => None,
+    }
 }
 
 /// Something of constants that failed: where it stands in the expression, and why.
@@ -153,13 +167,13 @@ impl Binding<'_> {
                     if least == most { least.to_string() } else { format!("{least} to {most}") };
                 let arguments = if *most == 1 { "argument" } else { "arguments" };
                 let message = format!("{name}() takes {count} {arguments}, found {}", trees.len());
-                return Err(BindError { message, help: Some(function.about.to_owned()) }.at(span));
+                return Err(BindError::new(message).with_help(function.about).at(span));
             }
-            let pattern = functions::constant_pattern(function, &trees)
+            let pattern = constant_pattern(function, &trees)
                 .map(|source| self.binder.pattern(source))
                 .transpose()
                 .map_err(|error| error.at(span))?;
-            let tree = functions::call(function, pattern, trees);
+            let tree = Tree::Call(Call::new(function, pattern), trees);
             return Ok(if function.pure { self.fold(tree, at) } else { tree });
         }
         let constants: Vec<Option<Value>> = trees

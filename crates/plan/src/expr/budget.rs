@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::EvalError;
+use super::scope::EvalError;
 
 /// Most work of one evaluation: elements that macros looked at, and pieces of 64 bytes of texts that
 /// were read or made. About half a second.

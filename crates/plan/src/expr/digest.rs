@@ -7,12 +7,9 @@ use sha1::Sha1;
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
 use squall_base::hex::hex;
 
-use super::EvalError;
-use super::eval::Evaluated;
-use super::functions::{bytes, text};
+use super::evaluated::{Evaluated, Result, bytes, text};
+use super::scope::EvalError;
 use crate::value::Value;
-
-type Result<T> = std::result::Result<T, EvalError>;
 
 /// A hash function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,45 +7,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::budget::Budget;
-use super::operators::{binary, logic, look_up, overflow, truth};
-use super::tree::{Macro, Op, Tree};
-use super::{EvalError, Scope};
+use super::evaluated::{Evaluated, Result, checked, too_large};
+use super::operators::{Op, binary, logic, look_up, overflow, truth};
+use super::scope::{EvalError, Scope};
+use super::tree::{Macro, Tree};
 use crate::value::{AsKey, Key, KeyRef, MAX_DEPTH, MAX_WEIGHT, Value, ValueRef};
-
-/// A value, here or elsewhere.
-pub(super) enum Evaluated<'a> {
-    Ref(ValueRef<'a>),
-    Own(Value),
-    /// That of a variable of this name which was never given one: null to all operations.
-    Unset(&'a str),
-}
-
-impl Evaluated<'_> {
-    #[inline]
-    pub(super) fn as_ref(&self) -> ValueRef<'_> {
-        match self {
-            Evaluated::Ref(value) => *value,
-            Evaluated::Own(value) => value.as_ref(),
-            Evaluated::Unset(_) => ValueRef::Null,
-        }
-    }
-
-    pub(super) fn into_value(self) -> Value {
-        match self {
-            Evaluated::Ref(value) => value.to_value(),
-            Evaluated::Own(value) => value,
-            Evaluated::Unset(_) => Value::Null,
-        }
-    }
-
-    /// The value, to keep or to hand out: it has to be one that was given.
-    pub(super) fn given(self) -> Result<Value> {
-        match self {
-            Evaluated::Unset(name) => Err(EvalError::unset(name)),
-            value => Ok(value.into_value()),
-        }
-    }
-}
 
 /// What an evaluation looks at.
 #[derive(Clone, Copy)]
@@ -60,17 +26,6 @@ pub(super) struct Context<'a, 'f> {
 pub(super) struct Frame<'f> {
     value: &'f Value,
     outer: Option<&'f Frame<'f>>,
-}
-
-pub(super) type Result<T> = std::result::Result<T, EvalError>;
-
-/// A value that an expression made, if it is not too large.
-pub(super) fn checked(value: Value) -> Result<Value> {
-    if value.fits() { Ok(value) } else { Err(too_large()) }
-}
-
-pub(super) fn too_large() -> EvalError {
-    EvalError::new("the value would be larger than 16 MiB, or nested too deeply")
 }
 
 impl Tree {

@@ -8,15 +8,13 @@ use squall_base::{form, html, random, uri};
 
 use super::budget::Budget;
 use super::digest::{self, Algorithm};
-use super::eval::{Evaluated, checked, too_large};
+use super::evaluated::{Evaluated, Result, bytes, checked, text, too_large};
 use super::loose;
-use super::tree::Tree;
+use super::pattern::Pattern;
+use super::scope::{EvalError, Scope};
 use super::zone::Zone;
-use super::{EvalError, Pattern, Scope};
 use crate::secrets::percent_encode;
 use crate::value::{AsKey, KeyRef, MAX_WEIGHT, NODE_WEIGHT, Value, ValueRef};
-
-type Result<T> = std::result::Result<T, EvalError>;
 
 /// A function of expressions.
 #[derive(Debug)]
@@ -246,6 +244,11 @@ pub(super) struct Call {
 }
 
 impl Call {
+    /// A call; where it has a constant pattern, with that compiled.
+    pub(super) fn new(function: &'static Function, pattern: Option<Pattern>) -> Call {
+        Call { function, pattern }
+    }
+
     pub(super) fn is_pure(&self) -> bool {
         self.function.pure
     }
@@ -272,23 +275,6 @@ impl Call {
         }
         checked(value)
     }
-}
-
-/// The pattern that a call looks with, where it is constant.
-pub(super) fn constant_pattern<'t>(function: &Function, args: &'t [Tree]) -> Option<&'t str> {
-    match args.get(1) {
-        Some(Tree::Constant(Value::Text(pattern)))
-            if matches!(function.name, "matches" | "find_all") =>
-        {
-            Some(pattern)
-        }
-        _ => None,
-    }
-}
-
-/// A call; where it has a constant pattern, with that compiled.
-pub(super) fn call(function: &'static Function, pattern: Option<Pattern>, args: Vec<Tree>) -> Tree {
-    Tree::Call(Call { function, pattern }, args)
 }
 
 /// A text, if all of it may stand in a URL, or is one of some other characters.
@@ -376,20 +362,6 @@ fn filled(text: &str, values: &Evaluated<'_>) -> Result<Value> {
 /// A length that a text may have.
 fn fitting(length: usize) -> Result<()> {
     if length > MAX_WEIGHT { Err(too_large()) } else { Ok(()) }
-}
-
-pub(super) fn bytes<'a>(value: &'a Evaluated<'_>) -> Result<&'a [u8]> {
-    match value {
-        Evaluated::Ref(ValueRef::Text(text)) => Ok(text.as_bytes()),
-        Evaluated::Ref(ValueRef::Bytes(bytes)) => Ok(bytes),
-        Evaluated::Own(Value::Text(text)) => Ok(text.as_bytes()),
-        Evaluated::Own(Value::Bytes(bytes)) => Ok(bytes),
-        other => Err(EvalError::new(format!("expected a string, found {}", other.as_ref().kind()))),
-    }
-}
-
-pub(super) fn text<'a>(value: &'a Evaluated<'_>) -> Result<std::borrow::Cow<'a, str>> {
-    bytes(value).map(String::from_utf8_lossy)
 }
 
 /// The text of a value; null has none.

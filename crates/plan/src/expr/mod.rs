@@ -7,41 +7,37 @@
 //! ints and floats compare and calculate with each other.
 
 mod bind;
+mod binder;
 mod budget;
 mod date;
 mod digest;
 mod eval;
+mod evaluated;
 pub mod functions;
 mod lex;
 mod loose;
 mod operators;
 mod parse;
 mod pattern;
+mod scope;
 mod tree;
 mod zone;
 
-use std::fmt;
-use std::rc::Rc;
 use std::sync::Arc;
 
-use eval::{Context, Evaluated};
-use tree::Tree;
+use self::eval::Context;
+use self::evaluated::Evaluated;
+use self::tree::Tree;
 
-pub(crate) use bind::too_much;
-pub use budget::Budget;
-pub use pattern::Pattern;
+pub(crate) use self::bind::too_much;
+pub use self::binder::{BindError, Binder, Bound};
+pub use self::budget::Budget;
+pub use self::pattern::Pattern;
+pub use self::scope::{EvalError, FunctionId, Scope, Slot};
 
-use crate::diagnostic::{Diagnostic, nearest};
+use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::value::{Value, ValueRef};
-
-/// Number of a variable, given by a [`Binder`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Slot(pub u32);
-
-/// Number of a function that only the binder knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FunctionId(pub u32);
 
 /// An expression as it was written, read and found good.
 #[derive(Debug, Clone)]
@@ -56,165 +52,6 @@ impl PartialEq for Expr {
         self.source == other.source
     }
 }
-
-/// What a name stands for.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Bound {
-    /// A variable, covering so many parts of the dotted name.
-    Slot(Slot, usize),
-    /// A value known before the run, likewise.
-    Constant(Value, usize),
-}
-
-/// Knows what names stand for.
-pub trait Binder {
-    /// What the dotted name `path` (at least one part) stands for; parts that are not covered are
-    /// fields of its value.
-    fn variable(&mut self, path: &[&str]) -> Result<Bound, BindError>;
-    /// The number of a function that is not one of [`functions`]. `args`: the values of those
-    /// arguments that are constants.
-    fn function(&mut self, name: &str, args: &[Option<Value>]) -> Result<FunctionId, BindError>;
-    /// A constant pattern of `matches()`, compiled. Who binds many expressions shares what is equal, and bounds it.
-    fn pattern(&mut self, source: &str) -> Result<Pattern, BindError> {
-        Pattern::compile(source).map_err(BindError::new)
-    }
-    /// What the constants may cost that are evaluated when something is bound. Who binds many expressions has one
-    /// for all of them.
-    fn budget(&self) -> Rc<Budget> {
-        Rc::new(Budget::of_constants())
-    }
-    /// Takes note of what cannot have been meant.
-    fn warn(&mut self, _: Diagnostic) {}
-}
-
-/// Gives values while an expression is evaluated.
-pub trait Scope {
-    /// The value of a variable; null where it has none.
-    fn variable(&self, slot: Slot) -> ValueRef<'_>;
-    /// Whether a variable was ever given a value, which may be null.
-    fn is_set(&self, slot: Slot) -> bool;
-    /// Calls a function of the binder.
-    fn call(&self, function: FunctionId, args: &[Value]) -> Result<Value, EvalError>;
-    /// 64 random bits.
-    fn random(&self) -> u64;
-    /// Milliseconds since 1970.
-    fn now_unix_ms(&self) -> i64;
-}
-
-/// Functions of other tools, and what is written here.
-const FOREIGN_FUNCTIONS: [(&str, &str); 20] = [
-    ("is", "`==`, as in `status == 200`"),
-    ("eq", "`==`, as in `status == 200`"),
-    ("equals", "`==`, as in `status == 200`"),
-    ("equal", "`==`, as in `status == 200`"),
-    ("toBe", "`==`, as in `status == 200`"),
-    ("not", "`!=`, as in `status != 500`"),
-    ("lt", "`<`, as in `duration < 300ms`"),
-    ("lte", "`<=`, as in `duration <= 300ms`"),
-    ("gt", "`>`, as in `body_bytes > 0`"),
-    ("gte", "`>=`, as in `body_bytes >= 1`"),
-    ("includes", "`contains`, as in `body.contains(\"ok\")`"),
-    ("indexOf", "`contains`, as in `body.contains(\"ok\")`"),
-    ("jsonPath", "`json`, as in `json(\"$.id\") == 5`"),
-    ("jsonpath", "`json`, as in `json(\"$.id\") == 5`"),
-    ("jmesPath", "`json`, as in `json(\"$.id\") == 5`"),
-    ("__Random", "`random`, as in `random(1, 5)`"),
-    ("__UUID", "`uuid()`"),
-    ("__time", "`now()`"),
-    ("__threadNum", "`user`, the number of the virtual user"),
-    ("__P", "`${name}`, with a variable that `vars` names and `--set name=value` sets"),
-];
-
-/// A name that stands for nothing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BindError {
-    message: String,
-    help: Option<String>,
-}
-
-impl BindError {
-    /// An error in the binder's words.
-    pub fn new(message: impl Into<String>) -> BindError {
-        BindError { message: message.into(), help: None }
-    }
-
-    /// There is no variable of that name.
-    pub fn unknown_variable<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> BindError {
-        let help = match nearest(name, known) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "variables come from vars, data, extract, set, for_each, and repeat's counter"
-                .to_owned(),
-        };
-        BindError { message: format!("unknown variable `{name}`"), help: Some(help) }
-    }
-
-    /// There is no function of that name.
-    pub fn unknown_function(name: &str) -> BindError {
-        let message = format!("unknown function `{name}()`");
-        if let Some((_, ours)) = FOREIGN_FUNCTIONS.iter().find(|(theirs, _)| *theirs == name) {
-            return BindError { message, help: Some(format!("write {ours}")) };
-        }
-        let known = functions::FUNCTIONS
-            .iter()
-            .map(|function| function.name)
-            .chain(["header", "trailer", "cookie", "json", "json_all", "xpath"]);
-        let help = nearest(name, known).map(|near| format!("did you mean `{near}()`?"));
-        BindError { message, help }
-    }
-
-    /// The same with what to do.
-    pub fn with_help(self, help: impl Into<String>) -> BindError {
-        BindError { help: Some(help.into()), ..self }
-    }
-
-    /// As a diagnostic of what stands at `span`.
-    pub fn at(self, span: Span) -> Diagnostic {
-        Diagnostic::error(span, self.message).with_help(&self.help.unwrap_or_default())
-    }
-}
-
-/// An expression that could not be evaluated, in a sentence.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EvalError {
-    message: String,
-    lacks_value: bool,
-}
-
-impl EvalError {
-    /// An error with this text.
-    pub fn new(message: impl Into<String>) -> EvalError {
-        EvalError { message: message.into(), lacks_value: false }
-    }
-
-    /// A variable that is needed was never given a value.
-    fn unset(name: &str) -> EvalError {
-        let message = format!("variable `{name}` has no value: {DEFAULTS}");
-        EvalError { message, lacks_value: true }
-    }
-
-    /// What has to be a text is null.
-    fn null(source: &str) -> EvalError {
-        let message = format!("`{source}` is null, and null has no text: {DEFAULTS}");
-        EvalError { message, lacks_value: true }
-    }
-
-    /// Whether it could not be evaluated because something that is needed has no value.
-    pub fn lacks_value(&self) -> bool {
-        self.lacks_value
-    }
-}
-
-/// What helps where there is no value.
-const DEFAULTS: &str =
-    "give a default, such as `vars: {x: \"\"}`, or `default: \"\"` in an `extract`";
-
-impl fmt::Display for EvalError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for EvalError {}
 
 /// `null`.
 impl Default for Expr {

@@ -2,10 +2,49 @@
 
 use std::cmp::Ordering;
 
-use super::EvalError;
-use super::eval::{Evaluated, Result, checked, too_large};
-use super::tree::Op;
+use super::evaluated::{Evaluated, Result, checked, too_large};
+use super::scope::EvalError;
 use crate::value::{AsKey, Key, KeyRef, MAX_WEIGHT, Map, Value, ValueRef};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Op {
+    Or,
+    And,
+    Equal,
+    NotEqual,
+    Below,
+    AtMost,
+    Above,
+    AtLeast,
+    In,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+}
+
+impl Op {
+    pub(super) fn of(sign: &str) -> Op {
+        match sign {
+            "||" => Op::Or,
+            "&&" => Op::And,
+            "==" => Op::Equal,
+            "!=" => Op::NotEqual,
+            "<" => Op::Below,
+            "<=" => Op::AtMost,
+            ">" => Op::Above,
+            ">=" => Op::AtLeast,
+            "in" => Op::In,
+            "+" => Op::Add,
+            "-" => Op::Subtract,
+            "*" => Op::Multiply,
+            "/" => Op::Divide,
+            // The parser makes no other.
+            _ => Op::Remainder,
+        }
+    }
+}
 
 pub(super) fn truth(value: &Evaluated<'_>) -> Result<bool> {
     match value.as_ref() {

@@ -1,5 +1,8 @@
-use super::*;
+use std::rc::Rc;
+
 use proptest::prelude::*;
+
+use super::*;
 
 /// Knows `status`, `body`, `list`, `map`, `unset` without a value, the constants `k` and `nil`, and the
 /// function `json`.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::functions::Call;
-use super::{FunctionId, Slot};
+use super::operators::Op;
+use super::scope::{FunctionId, Slot};
 use crate::value::Value;
 
 /// An expression bound to slots.
@@ -28,46 +29,6 @@ pub(super) enum Tree {
     List(Vec<Tree>),
     Map(Vec<(Tree, Tree)>),
     Over(Macro, Box<Tree>, Box<Tree>),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Op {
-    Or,
-    And,
-    Equal,
-    NotEqual,
-    Below,
-    AtMost,
-    Above,
-    AtLeast,
-    In,
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-    Remainder,
-}
-
-impl Op {
-    pub(super) fn of(sign: &str) -> Op {
-        match sign {
-            "||" => Op::Or,
-            "&&" => Op::And,
-            "==" => Op::Equal,
-            "!=" => Op::NotEqual,
-            "<" => Op::Below,
-            "<=" => Op::AtMost,
-            ">" => Op::Above,
-            ">=" => Op::AtLeast,
-            "in" => Op::In,
-            "+" => Op::Add,
-            "-" => Op::Subtract,
-            "*" => Op::Multiply,
-            "/" => Op::Divide,
-            // The parser makes no other.
-            _ => Op::Remainder,
-        }
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -37,6 +37,28 @@ where
     type Form = Maybe<T::Form>;
 }
 
+/// A value that goes without saying if it is the default.
+pub(crate) struct Unless<F>(PhantomData<F>);
+
+impl<F: Form> Form for Unless<F>
+where
+    F::Value: Default + PartialEq,
+{
+    type Value = F::Value;
+    fn shape() -> Shape {
+        F::shape()
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<F::Value> {
+        F::read(reader, node)
+    }
+    fn print(value: &F::Value) -> Value {
+        F::print(value)
+    }
+    fn is_given(value: &F::Value) -> bool {
+        *value != F::Value::default()
+    }
+}
+
 /// A value and where it stands; a quoted text begins behind its quote.
 pub(crate) struct At<F>(PhantomData<F>);
 

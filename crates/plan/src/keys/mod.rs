@@ -12,20 +12,20 @@ mod macros;
 mod shape;
 mod texts;
 
-pub(crate) use compose::{
+pub(crate) use self::compose::{
     At, ByName, Choice, Chosen, Headers, InTurn, Listed, Maybe, Named, Names, Of, Pairs, Short,
-    ShortOr, repeat,
+    ShortOr, Unless, repeat,
 };
-pub(crate) use forms::{
+pub(crate) use self::forms::{
     Bandwidth, Bool, Int, IntFrom, Positive, Rate, Share, Size, Small, Time, Word, Words,
 };
-pub(crate) use looks::{
+pub(crate) use self::looks::{
     Endpoint, HEADER_NAME, HEX, HostPattern, Like, Looks, NotEmpty, OwnName, OwnProxy, Place,
     ProxyUrl, ReceiverUrl, RequestUrl, Requirement, TargetUrl,
 };
-pub(crate) use macros::{record, words};
-pub(crate) use shape::{Entry, KeyShape, Naming, Quantity, Rule, Shape, Table};
-pub(crate) use texts::{
+pub(crate) use self::macros::{record, words};
+pub(crate) use self::shape::{Entry, KeyShape, Naming, Quantity, Rule, Shape, Table};
+pub(crate) use self::texts::{
     Any, CommandLine, Expression, Identifier, Known, Path, Templated, TemplatedPath, Text,
     as_variable,
 };

@@ -20,28 +20,28 @@ mod tags;
 mod threshold;
 mod user_time;
 
-pub use connections::{
+pub use self::connections::{
     AddressSelect, ClientCert, ConnectionReuse, Connections, Dns, HttpVersion, KeyStore, Tls,
     TlsVersion,
 };
-pub use data::{Advance, AtEnd, Csv, DataFormat, DataSource, Numbers, Pick, Share};
-pub use defaults::Defaults;
-pub use feeds::{FeedLayout, JmeterGraphite, JmeterInfluxdb, JmeterSamples, PlanFeed};
-pub use http_options::{
+pub use self::data::{Advance, AtEnd, Csv, DataFormat, DataSource, Numbers, Pick, Share};
+pub use self::defaults::Defaults;
+pub use self::feeds::{FeedLayout, JmeterGraphite, JmeterInfluxdb, JmeterSamples, PlanFeed};
+pub use self::http_options::{
     Auth, CacheUse, DEFAULT_PARALLEL, HttpOptions, MAX_PARALLEL, ResourceHosts, Resources, Timeouts,
 };
-pub use load::{Arrivals, Closed, End, Load, Open, Stage};
-pub use plan::{Bandwidth, OnError, Plan, Resolved, Scenario, Session, Target, Var, Warmup};
-pub use request::{Body, FormPart, FormPartContent, HashAlgorithm, Request, ResponseBody};
-pub use response::{Check, Extract, Extractor, Match, Within};
-pub use samples::{SampleFile, SampleForm, WhichSamples};
-pub use step::*;
-pub use tags::Tags;
-pub use threshold::Threshold;
-pub use user_time::UserTime;
+pub use self::load::{Arrivals, Closed, End, Load, Open, Stage};
+pub use self::plan::{Bandwidth, OnError, Plan, Resolved, Scenario, Session, Target, Var, Warmup};
+pub use self::request::{Body, FormPart, FormPartContent, HashAlgorithm, Request, ResponseBody};
+pub use self::response::{Check, Extract, Extractor, Match, Within};
+pub use self::samples::{SampleFile, SampleForm, WhichSamples};
+pub use self::step::*;
+pub use self::tags::Tags;
+pub use self::threshold::Threshold;
+pub use self::user_time::UserTime;
 
-pub(crate) use plan::Variable;
-pub(crate) use step::step_tables;
+pub(crate) use self::plan::Variable;
+pub(crate) use self::step::step_tables;
 
 use crate::template::Template;
 

@@ -215,7 +215,12 @@ impl Form for Variable {
         Some(Var { value: Any::read(reader, node)?, ..Var::default() })
     }
     fn print(value: &Var) -> Value {
-        Of::<Var>::print(value)
+        let said = Of::<Var>::print(value);
+        // A mapping would be taken for more than the value.
+        match said.as_object().filter(|said| said.len() == 1) {
+            Some(alone) if !alone["value"].is_object() => alone["value"].clone(),
+            _ => said,
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use super::Json;
 use crate::expr::Expr;
 use crate::keys::{
     self, At, Expression, Form, Key, Keys, Maybe, Named, Plain, Shape, Short, Small, Templated,
-    Text, Union, Word, record, words,
+    Text, Union, Unless, Word, record, words,
 };
 use crate::span::Spanned;
 use crate::template::Template;
@@ -196,7 +196,10 @@ impl Union for Extractor {
                 let key = Key { default, ..Key::new("group", about) };
                 keys.key::<Maybe<Small<0, { u32::MAX }>>>(group, key);
                 let about = "Where to look for the regular expression.";
-                keys.key::<Word<Within>>(within, Key::new("in", about));
+                keys.key::<Unless<Word<Within>>>(
+                    within,
+                    Key { default: Some("body"), ..Key::new("in", about) },
+                );
             }
             Extractor::Between { left, right } => {
                 let mut both = (left.clone(), right.clone());
@@ -419,4 +422,23 @@ pub(super) fn variables(extracts: &[Extract]) -> impl Iterator<Item = &str> {
 /// The form of extracts: under the names of their variables, of which a later one may be the same.
 pub(crate) type Extracts = keys::InTurn<keys::ShortOr<Extract>>;
 /// The form of checks.
-pub(crate) type Checks = keys::Listed<keys::ShortOr<Check>>;
+pub(crate) struct Checks;
+
+impl Form for Checks {
+    type Value = Vec<Check>;
+    fn shape() -> Shape {
+        keys::Listed::<keys::ShortOr<Check>>::shape()
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Vec<Check>> {
+        keys::Listed::<keys::ShortOr<Check>>::read(reader, node)
+    }
+    fn print(value: &Vec<Check>) -> Value {
+        match value.as_slice() {
+            [one] => keys::ShortOr::<Check>::print(one),
+            several => several.iter().map(keys::ShortOr::<Check>::print).collect(),
+        }
+    }
+    fn is_given(value: &Vec<Check>) -> bool {
+        !value.is_empty()
+    }
+}

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::source::{is_no_secret, keys, opens, scalar};
+use super::lines::{is_no_secret, keys, opens, scalar};
 
 /// Where what is below an `auth` goes on in the next line.
 enum Below {

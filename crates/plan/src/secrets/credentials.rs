@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use super::sounds_secret;
-
 /// Words of names whose values are credentials. A word may have others before it, `AccessKey`, and an `s`, `id` or a
 /// number behind it.
 const WORDS: [&str; 16] = [
@@ -68,6 +66,15 @@ const KEYS_OF: [&str; 14] = [
     "websocket",
 ];
 
+/// Whether a variable of this name is taken for a secret.
+pub fn sounds_secret(name: &str) -> bool {
+    const WORDS: [&str; 8] =
+        ["password", "passwd", "secret", "token", "api_key", "apikey", "credential", "private_key"];
+    let name = name.to_ascii_lowercase();
+    // `password_prefix` and the like are about a secret, and are none.
+    WORDS.iter().any(|word| name.ends_with(word) || name.ends_with(&format!("{word}s")))
+}
+
 /// Whether the value of a header of this name is a credential: one of its words says so, `X-Api-Key`, `Session-Id`,
 /// `X-Access-Key-Id`, and its last one does not say otherwise.
 pub fn is_credential(header: &str) -> bool {
@@ -99,7 +106,7 @@ fn is_key(word: &str) -> bool {
 }
 
 /// The credentials in a header that is written out; none, if it has none.
-pub(super) fn of_header<'v>(name: &str, value: &'v str) -> Vec<&'v str> {
+pub(crate) fn of_header<'v>(name: &str, value: &'v str) -> Vec<&'v str> {
     if !is_credential(name) {
         return Vec::new();
     }
@@ -124,7 +131,7 @@ fn behind_scheme(value: &str) -> &str {
 
 /// Where the values of a URL's query stand whose names sound like secrets, `?access_token=VALUE`. What variables say is no
 /// text of the plan's.
-pub(super) fn of_query(url: &str) -> Vec<Range<usize>> {
+pub(crate) fn of_query(url: &str) -> Vec<Range<usize>> {
     let Some(begin) = url.find('?').map(|at| at + 1) else { return Vec::new() };
     let end = url[begin..].find('#').map_or(url.len(), |at| begin + at);
     let mut at = begin;

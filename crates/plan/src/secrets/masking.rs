@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::MASK;
+/// What stands for a secret.
+pub(crate) const MASK: &str = "***";
 
 /// A text with stars in place of some of its parts, which may overlap.
 pub(crate) fn replaced(text: &str, hits: &[Range<usize>]) -> String {

@@ -4,7 +4,6 @@ mod constants;
 mod node;
 mod print;
 mod quoting;
-mod readable;
 mod reader;
 mod reference;
 mod scalar;
@@ -19,12 +18,11 @@ use crate::model::Plan;
 use crate::validate;
 use crate::vars::LoadOptions;
 
-pub(crate) use node::Node;
-pub use print::print;
-pub use readable::print_readable;
-pub(crate) use reader::{Reader, UNINDENTED};
-pub use reference::reference;
-pub use schema::schema;
+pub(crate) use self::node::Node;
+pub use self::print::{print, value};
+pub(crate) use self::reader::{Reader, UNINDENTED};
+pub use self::reference::reference;
+pub use self::schema::schema;
 
 /// A plan and where it came from.
 #[derive(Debug, Clone)]

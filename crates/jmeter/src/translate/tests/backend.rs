@@ -60,6 +60,7 @@ fn feeds(beside: &str, inside: &str, properties: &[(&str, &str)]) -> (String, Ve
     let printed = yaml::print(&translation.plan, false);
     let again = yaml::load_str("p", &printed, "".as_ref(), &Default::default()).expect("a plan");
     assert_eq!(again.plan.feeds, translation.plan.feeds);
+    let printed = quoted(&translation.plan);
     let feeds = printed.split_once("\n\"feeds\":\n").map_or("", |(_, feeds)| feeds);
     (feeds.to_owned(), fates)
 }

@@ -568,7 +568,7 @@ fn assertions_of_a_transaction_with_a_parent_sample_look_at_its_end() {
     let duration = string("DurationAssertion.duration", "20");
     let (text, lacks) = of("DurationAssertion", &duration, true);
     assert_eq!(lacks, [""; 0]);
-    let look = r#"- "look": "" "check": - "expr": "duration < 21" "name": "a""#;
+    let look = r#"- "look": "" "check": "expr": "duration < 21" "name": "a""#;
     assert!(text.contains(look), "{text}");
     assert!(!of("DurationAssertion", &duration, false).0.contains("look"));
     let code = string("Assertion.test_field", "SizeAssertion.response_code")

@@ -18,7 +18,7 @@ fn a_variable_names_the_certificate_of_a_key_store() {
         let made =
             translate(&tree, TranslationContext { machine, ..TranslationContext::default() });
         let what: Vec<String> = made.obstacles.into_iter().map(|obstacle| obstacle.what).collect();
-        (yaml::print(&made.plan, false), what)
+        (quoted(&made.plan), what)
     };
     let (text, obstacles) = translated(&config(""), "/own/store.p12");
     assert_eq!(obstacles, [""; 0]);

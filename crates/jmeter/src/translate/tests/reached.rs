@@ -18,7 +18,7 @@ fn with(text: &str, own: &[(&str, &str)], system: &[(&str, &str)]) -> (String, V
         TranslationContext { machine, properties: map(own), ..TranslationContext::default() };
     let made = translate(&tree, given);
     let what = made.obstacles.into_iter().map(|obstacle| obstacle.what).collect();
-    (yaml::print(&made.plan, false), what)
+    (quoted(&made.plan), what)
 }
 
 /// A data set with the variable `v`.
@@ -101,7 +101,7 @@ fn passwords_of_users_that_only_the_run_knows() {
         let secrets = known.vars.iter().filter(|var| var.is_secret());
         let names: Vec<&str> = secrets.map(|var| var.name.value.as_str()).collect();
         assert_eq!(names, ["constant_1_password"]);
-        let plain = yaml::print(&known, false);
+        let plain = quoted(&known);
         assert_eq!(plain.matches("tuna").count(), 1, "{plain}");
         assert!(plain.contains("url_encode(string(constant_1_password))"), "{plain}");
     }

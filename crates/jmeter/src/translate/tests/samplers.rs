@@ -79,7 +79,7 @@ fn a_program_named_by_a_path_is_sought_from_where_it_runs() {
         let properties = [("user.dir".to_owned(), "/work".to_owned())].into();
         let machine = crate::Machine { properties, ..crate::Machine::default() };
         let given = TranslationContext { machine, ..TranslationContext::default() };
-        let made = yaml::print(&translate(&tree, given).plan, false);
+        let made = quoted(&translate(&tree, given).plan);
         assert!(made.contains(&format!("\"{expected}\"")), "{expected}: {made}");
     }
 }
