@@ -10,6 +10,7 @@ mod data;
 mod defaults;
 mod feeds;
 mod http_options;
+mod json;
 mod load;
 mod plan;
 mod request;
@@ -30,6 +31,7 @@ pub use self::feeds::{FeedLayout, JmeterGraphite, JmeterInfluxdb, JmeterSamples,
 pub use self::http_options::{
     Auth, CacheUse, DEFAULT_PARALLEL, HttpOptions, MAX_PARALLEL, ResourceHosts, Resources, Timeouts,
 };
+pub use self::json::Json;
 pub use self::load::{Arrivals, Closed, End, Load, Open, Stage};
 pub use self::plan::{Bandwidth, OnError, Plan, Resolved, Scenario, Session, Target, Var, Warmup};
 pub use self::request::{Body, FormPart, FormPartContent, HashAlgorithm, Request, ResponseBody};
@@ -42,25 +44,3 @@ pub use self::user_time::UserTime;
 
 pub(crate) use self::plan::Variable;
 pub(crate) use self::step::step_tables;
-
-use crate::template::Template;
-
-/// A JSON-like value whose texts are templates: bodies, variables, lists.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub enum Json {
-    /// null
-    #[default]
-    Null,
-    /// true or false
-    Bool(bool),
-    /// A whole number.
-    Int(i64),
-    /// A number with a fraction or exponent.
-    Float(f64),
-    /// A text. One that is a single `${...}` keeps the type of its value.
-    Text(Template),
-    /// A list.
-    List(Vec<Json>),
-    /// An object, in the order of the file.
-    Map(Vec<(Template, Json)>),
-}
