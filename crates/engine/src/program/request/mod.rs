@@ -214,7 +214,7 @@ impl<'p> Compiler<'p> {
     }
 
     /// Limits with those of time; `None` after an error was noted.
-    fn timed(
+    pub(super) fn timed(
         &mut self,
         limits: Limits,
         timeouts: &Timeouts,

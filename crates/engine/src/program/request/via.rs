@@ -94,7 +94,7 @@ impl Compiler<'_> {
     }
 
     /// Notes where connections go.
-    pub(super) fn note_destination(&mut self, to: Destination) {
+    pub(in crate::program) fn note_destination(&mut self, to: Destination) {
         self.destinations.number(to);
     }
 
