@@ -198,7 +198,7 @@ def look(path, folder, server, beside):
     check = subprocess.run([squall(), "check", "--allow-exec", plan], capture_output=True, text=True, cwd=folder)
     if check.returncode != 0:
         # Translated, and then refused as a plan of squall.
-        is_whole = "(converted)" in check.stderr
+        is_whole = " error: " in check.stderr
         return {"check": check.returncode, "whole": is_whole, "words": check.stderr[-1500:] if is_whole else ""}
     server.listen(ports_of(original))
     found = {"check": 0, "whole": True} | started(plan, folder)

@@ -44,7 +44,7 @@ LANES = {
     "jmeter": Lane(
         modules=["test_jmeter", "test_jmeter_reached", "test_jmeter_transactions", "test_jmeter_maven"],
         needs=["jmeter"],
-        files=["crates/base", "crates/load", "crates/metrics", "crates/jmeter", "crates/plan", "crates/extract", "crates/engine", "crates/wire", "crates/report/src/samples",
+        files=["crates/base", "crates/load", "crates/metrics", "crates/jmeter", "crates/front", "crates/plan", "crates/extract", "crates/engine", "crates/wire", "crates/report/src/samples",
                "crates/cli/src/as_jmeter", "crates/runner/src", "interop/test_jmeter.py", "interop/test_jmeter_reached.py",
                "interop/test_jmeter_transactions.py", "interop/test_jmeter_maven.py", "interop/jmeter", "interop/jmeter_plans.py",
                "interop/maven", "bench/peers"],

@@ -17,7 +17,6 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// Latencies.
     pub fn latency(&self) -> &Latencies {
         &self.latency
     }
@@ -42,7 +41,6 @@ impl Batches {
         self.load.iter().map(|(_, seconds)| seconds).sum()
     }
 
-    /// Requests per second.
     pub fn rate(&self) -> f64 {
         self.requests() as f64 / (self.seconds() as f64).max(1.0)
     }

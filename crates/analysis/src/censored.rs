@@ -54,7 +54,6 @@ impl<'r> Durations<'r> {
         Durations::with_failed(&row.latency, &row.waited, &row.failed_after)
     }
 
-    /// The same, corrected.
     pub fn corrected(row: &'r RequestStats) -> Durations<'r> {
         let complete = &row.corrected_latency;
         Durations::with_failed(complete, &row.corrected_waited, &row.corrected_failed_after)

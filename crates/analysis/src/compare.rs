@@ -4,17 +4,19 @@
 //! judged on the same. Pure.
 
 mod advice;
+mod comparison;
 mod difference;
 mod estimate;
 mod gate;
 mod measure;
 mod percentiles;
+mod probability;
 mod sketch;
 mod spread;
 mod trend;
 
-pub use advice::Needed;
-pub use difference::{Comparison, Difference, DifferenceResult, RowComparison, compare};
+pub use comparison::{Comparison, Difference, DifferenceResult, Needed, RowComparison};
+pub use difference::compare;
 pub use estimate::{Estimate, Measured, RowValues};
 pub use gate::{Gate, GateOutcome, GateResult, GatedRow, judge};
 pub use measure::{GRID, MEASURES, Measure, MeasureOf, Scale};

@@ -34,23 +34,18 @@ const ADVICE_MARGIN: f64 = 1.3;
 pub enum Interval {
     /// It lies between two values.
     Between {
-        /// The lower end.
         low: f64,
-        /// The upper end.
         high: f64,
     },
     /// It is at least this; nothing bounds it above.
     AtLeast {
-        /// The lower end.
         low: f64,
         /// Why there is no upper end.
         why: Unknown,
         /// How many more seconds the run needs for an upper end, about.
         longer_s: f64,
     },
-    /// Nothing.
     None {
-        /// Why.
         why: Unknown,
     },
 }
@@ -102,7 +97,6 @@ impl Interval {
         }
     }
 
-    /// The lower end.
     pub fn low(&self) -> Option<f64> {
         match *self {
             Interval::Between { low, .. } | Interval::AtLeast { low, .. } => Some(low),
@@ -110,7 +104,6 @@ impl Interval {
         }
     }
 
-    /// The upper end.
     pub fn high(&self) -> Option<f64> {
         match *self {
             Interval::Between { high, .. } => Some(high),

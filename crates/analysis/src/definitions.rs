@@ -5,11 +5,9 @@
 pub struct Definition {
     /// Its name in results.
     pub key: &'static str,
-    /// What it is.
     pub text: &'static str,
 }
 
-/// All definitions.
 pub const DEFINITIONS: &[Definition] = &[
     Definition {
         key: "latency",

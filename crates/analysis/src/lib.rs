@@ -39,9 +39,9 @@ pub use series::{
     SeriesRow, Track,
 };
 pub use steady::{Shape, Steady, Unsteady, Warmup, steady, whole_seconds};
-pub use threshold::{
-    MovingWindow, Statistic, SyntaxError, Threshold, ThresholdResult, Windows, apdex_index,
-};
+pub use threshold::parse::SyntaxError;
+pub use threshold::{MovingWindow, Statistic, Threshold, ThresholdResult, Windows, apdex_index};
 pub use throughput_gap::{GapCause, ThroughputGap};
-pub use totals::{Summary, Totals};
+pub use totals::Totals;
+pub use totals::summary::Summary;
 pub use validity::{Effect, Facts, Reason, Validity, assess, samples_needed, worst};

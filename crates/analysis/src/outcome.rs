@@ -16,15 +16,11 @@ use std::time::Duration;
 use squall_base::units::{count, counted, percent, print_duration};
 use squall_metrics::{CheckCounts, Counters, RequestStats};
 
-use crate::threshold::ThresholdResult;
+use crate::threshold::{MAX_UNNAMED, ThresholdResult};
 use crate::validity::Validity;
 
 /// Most checks that are named.
 const MAX_CHECKS_NAMED: usize = 20;
-/// The share of arrivals dropped, requests not sent or requests sent again above which an outcome names them, and from
-/// which on the latter count as errors in thresholds.
-pub(crate) const MAX_UNNAMED: f64 = 0.01;
-
 /// What decides whether a run passed.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
@@ -32,7 +28,6 @@ pub struct Evidence<'a> {
     pub thresholds: &'a [ThresholdResult],
     /// All requests, resources and programs together.
     pub all: &'a RequestStats,
-    /// Requests alone.
     pub requests: &'a RequestStats,
     /// What each check came to, with its name.
     pub checks: &'a [(String, CheckCounts)],
@@ -74,13 +69,9 @@ impl Abort {
 pub enum FailureKind {
     /// A threshold ended the load.
     Aborted,
-    /// A threshold failed.
     Threshold,
-    /// A check failed.
     Check,
-    /// Requests were errors.
     Errors,
-    /// Every request failed.
     EveryRequest,
     /// No request was sent and no program run, or none was finished, and nothing else says why.
     NothingMeasured,
@@ -118,11 +109,9 @@ impl FailureKind {
 /// A reason for which a run failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailureReason {
-    /// Its kind.
     pub kind: FailureKind,
     /// Which threshold or check.
     pub name: Option<String>,
-    /// How many times.
     pub count: Option<u64>,
     /// In a sentence.
     pub text: String,

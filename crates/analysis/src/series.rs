@@ -25,7 +25,6 @@ const MAX_OPEN_ROWS: usize = 4;
 /// How many slices there are for each row of the series, and so how long a row is open.
 #[derive(Debug, Clone)]
 pub(crate) struct Extent {
-    /// Seconds per row.
     resolution: u32,
     /// Slices by row: row n begins at second n × resolution.
     slices: Vec<u32>,
@@ -140,9 +139,7 @@ struct Open {
 /// All requests of the seconds of a row of the series together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CompleteRow {
-    /// The first second.
     pub second: u32,
-    /// The requests.
     pub requests: RequestStats,
 }
 
@@ -152,7 +149,6 @@ impl SeriesBuilder {
         SeriesBuilder { extent, scenarios, tracks, seen, open, rows }
     }
 
-    /// Seconds per row.
     pub fn resolution(&self) -> u32 {
         self.extent.resolution
     }

@@ -1,6 +1,6 @@
 //! Everything recorded in a run: the slices of all workers and seconds, merged.
 
-mod summary;
+pub(crate) mod summary;
 #[cfg(test)]
 mod tests;
 
@@ -11,8 +11,6 @@ use squall_metrics::{
     CheckCounts, Counters, MetricId, MetricKey, MetricStats, Metrics, NameId, Names, RequestStats,
     RowKey, RowKind, Selector, SelfMetrics, Slice, SliceSet, Source, TimeAccount,
 };
-
-pub use summary::Summary;
 
 /// Seconds of which the users are known by second. A slice that comes later than that counts in everything
 /// but the most users active at once.
@@ -80,7 +78,6 @@ impl Default for Totals {
 }
 
 impl Totals {
-    /// Empty totals.
     pub fn new() -> Totals {
         Totals {
             // The workers keep to the plan's number of names.

@@ -11,9 +11,7 @@ pub const SCALE: u8 = 4;
 /// A distribution.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Exponential {
-    /// How many values.
     pub count: u64,
-    /// Their sum.
     pub sum: f64,
     /// How many values were 0 (below one step of the histogram).
     pub zeros: u64,

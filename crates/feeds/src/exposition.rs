@@ -75,7 +75,6 @@ fn bounds(step: Resolution) -> &'static [u64] {
 /// In which form metrics are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// Lines of text.
     Text,
     /// Messages with their lengths before them.
     Messages,

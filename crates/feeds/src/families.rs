@@ -3,11 +3,13 @@
 
 use std::fmt::Write as _;
 
-use squall_metrics::{ErrorKind, Histogram, MetricStats, RequestStats, RowKey, THOUSANDTHS};
+use squall_metrics::{
+    ErrorKind, Histogram, MetricStats, ROW_COUNTS, RequestStats, RowCount, RowKey, THOUSANDTHS,
+    Unit,
+};
 use squall_report::families::{
-    CHECKS, CORRECTED_LATENCY, CUT_OFF, ERRORS, ERRORS_BY_KIND, FamilyKind, FamilyName, LATENCY,
-    METRIC_FAMILIES, MetricFamily, MetricPart, NOT_SENT, RECEIVED_BYTES, REQUESTS, RETRIES,
-    SENT_BYTES, Tags,
+    CHECKS, CORRECTED_LATENCY, ERRORS_BY_KIND, FamilyKind, FamilyName, LATENCY, METRIC_FAMILIES,
+    MetricFamily, MetricPart, Tags,
 };
 
 use crate::points::{metric_tags, tags};
@@ -71,17 +73,6 @@ pub enum SeriesValue<'a> {
 /// A family of rows, and the value of a row; `None`: it has none.
 type OfRow = (FamilyName, fn(&RequestStats) -> Option<SeriesValue<'_>>);
 
-/// What is counted of rows.
-const SUMS: [OfRow; 7] = [
-    (REQUESTS, |row| Some(SeriesValue::Number(row.count))),
-    (ERRORS, |row| Some(SeriesValue::Number(row.errors))),
-    (NOT_SENT, |row| Some(SeriesValue::Number(row.not_sent))),
-    (CUT_OFF, |row| Some(SeriesValue::Number(row.cut_off))),
-    (RETRIES, |row| Some(SeriesValue::Number(row.retries))),
-    (RECEIVED_BYTES, |row| Some(SeriesValue::Number(row.bytes_in))),
-    (SENT_BYTES, |row| Some(SeriesValue::Number(row.bytes_out))),
-];
-
 /// How long it took.
 const TIMES: [OfRow; 2] = [
     (LATENCY, |row| distribution(&row.latency)),
@@ -96,6 +87,11 @@ const RESPONSES: FamilyName =
 const COUNTED: [(FamilyName, &str); 3] =
     [(ERRORS_BY_KIND, "error"), (RESPONSES, "status"), (CHECKS, "result")];
 
+fn of_count(own: &RowCount) -> FamilyName {
+    let unit = if own.unit == Unit::Bytes { "By" } else { "" };
+    FamilyName { name: own.family, unit, help: own.about }
+}
+
 fn distribution(histogram: &Histogram) -> Option<SeriesValue<'_>> {
     (!histogram.is_empty()).then_some(SeriesValue::Distribution(histogram, Resolution::Microsecond))
 }
@@ -108,8 +104,12 @@ pub fn families<'a>(totals: &'a SentSecond, own: &Tags) -> Vec<Family<'a>> {
         let series = rows.iter().filter_map(|(tags, _, stats)| Some((tags.clone(), of(stats)?)));
         family(name, kind, series.collect())
     };
-    let mut families: Vec<Family> =
-        SUMS.into_iter().map(|own| of_rows(FamilyKind::Sum, own)).collect();
+    let sums = ROW_COUNTS.iter().map(|own| {
+        let value = |stats| SeriesValue::Number((own.of)(stats));
+        let series = rows.iter().map(|(tags, _, stats)| (tags.clone(), value(stats)));
+        family(of_count(own), FamilyKind::Sum, series.collect())
+    });
+    let mut families: Vec<Family> = sums.collect();
     // Errors and statuses of a group or an iteration are those of the requests within it.
     let requests = || rows.iter().filter(|(_, key, _)| key.place.kind.is_request());
     let errors = requests().flat_map(|(tags, _, stats)| {
@@ -213,8 +213,8 @@ pub fn totals_reference() -> String {
         let tag = if tag.is_empty() { String::new() } else { format!("`{tag}`") };
         let _ = writeln!(out, "| `{name}` | {kind} | {tag} | {help} |");
     };
-    for (FamilyName { name, help, .. }, _) in SUMS {
-        line(&format!("{name}_total"), "counter", "", help);
+    for own in &ROW_COUNTS {
+        line(&format!("{}_total", own.family), "counter", "", own.about);
     }
     for (FamilyName { name, help, .. }, tag) in COUNTED {
         line(&format!("{name}_total"), "counter", tag, help);

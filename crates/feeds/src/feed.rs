@@ -9,16 +9,7 @@ use squall_runner::{Delivery, Event, EventKind, Phase, Second, Sink, Start, Want
 
 use crate::http;
 use crate::outlet::Outlet;
-use crate::timeline::{SentSecond, Timeline};
-
-/// When a second of the load began.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Moment {
-    /// Its number, from 0, from the start of the load.
-    pub second: u32,
-    /// In seconds since 1970 (UTC).
-    pub unix_s: f64,
-}
+use crate::timeline::{Moment, SentSecond, Timeline};
 
 /// Sends the seconds of a run somewhere.
 #[derive(Debug)]

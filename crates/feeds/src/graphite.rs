@@ -9,10 +9,10 @@ use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
 use crate::address::connect;
-use crate::feed::Moment;
 use crate::outbox::{ATTEMPT, DeliveryError, Receiver};
 use crate::points::{Point, percent_encoded};
 use crate::table::Number;
+use crate::timeline::Moment;
 
 /// The points of a second: a line for each field.
 pub fn encode(at: Moment, points: &[Point]) -> Vec<u8> {

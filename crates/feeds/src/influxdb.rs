@@ -6,11 +6,11 @@ use std::io;
 
 use squall_plan::feed_target::FeedTarget;
 
-use crate::feed::Moment;
 use crate::http::Poster;
 use crate::outbox::{DeliveryError, Receiver};
 use crate::points::{Point, percent_encoded};
 use crate::table::Number;
+use crate::timeline::Moment;
 
 /// The points of a second; times in ns, as InfluxDB takes them if nothing else is said.
 pub fn encode(at: Moment, points: &[Point]) -> Vec<u8> {

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 use squall_base::escape_json;
 
-use crate::feed::Moment;
 use crate::outbox::{DeliveryError, Receiver};
 use crate::points::Point;
 use crate::table::Number;
+use crate::timeline::Moment;
 
 /// The points of a second.
 pub fn encode(at: Moment, points: &[Point]) -> Vec<u8> {

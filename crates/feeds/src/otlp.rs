@@ -9,11 +9,11 @@ use squall_runner::Trouble;
 
 use crate::exponential::{Exponential, SCALE};
 use crate::families::{Family, SeriesValue};
-use crate::feed::Moment;
 use crate::grpc::Caller;
 use crate::http::Poster;
 use crate::outbox::{DeliveryError, Receiver};
 use crate::protobuf::{Field, Message, first_field};
+use crate::timeline::Moment;
 
 /// The method that takes metrics, of `opentelemetry/proto/collector/metrics/v1/metrics_service.proto`.
 const METHOD: &str = "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export";

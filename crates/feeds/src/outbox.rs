@@ -20,7 +20,6 @@ pub const ATTEMPT: Duration = Duration::from_secs(4);
 /// A second's points as bytes.
 #[derive(Debug)]
 pub struct Batch {
-    /// The bytes.
     pub bytes: Vec<u8>,
     /// How many points are in them.
     pub points: u64,
@@ -31,7 +30,6 @@ pub struct Batch {
 pub enum DeliveryError {
     /// The same bytes may be taken later, and nothing counts twice then.
     Again(Trouble),
-    /// They are lost.
     Lost(Trouble),
     /// So many of their points are lost, the others have arrived.
     Part(u64, Trouble),
@@ -186,7 +184,6 @@ impl Shared {
     }
 }
 
-/// The thread.
 fn work(mut receiver: Box<dyn Receiver>, shared: &Shared, delivery: &Delivery) {
     while let Some(batch) = shared.next() {
         loop {

@@ -8,11 +8,10 @@ use squall_report::families::Tags;
 use squall_runner::Delivery;
 
 use crate::families::{Family, families};
-use crate::feed::Moment;
 use crate::outbox::{Batch, Outbox, PATIENCE, Receiver};
 use crate::points::{Point, points};
 use crate::scrape::Endpoint;
-use crate::timeline::SentSecond;
+use crate::timeline::{Moment, SentSecond};
 use crate::{graphite, influxdb, json_lines, otlp, remote_write, statsd};
 
 /// Where the seconds of a feed go.
@@ -68,7 +67,6 @@ impl Outlet {
         Ok(Outlet { own: own.clone(), way })
     }
 
-    /// Takes a second.
     pub fn take(&mut self, at: Moment, second: &SentSecond) {
         match &mut self.way {
             OutletKind::Points(outbox, encode) => {

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use squall_metrics::{MetricKey, RequestStats, RowKey};
+use squall_metrics::{MetricKey, ROW_COUNTS, RequestStats, RowKey};
 use squall_report::families::{Tags, series_tags};
 use squall_report::group_path;
 
 use crate::table::{
-    CHECK, CHECKS, COUNT, ERRORS, Field, LOAD, METRICS, Number, RESPONSES, ROW, load, measurement,
-    metric,
+    CHECK, CHECKS, COUNT, ERRORS, Field, LOAD, METRICS, Number, RESPONSES, ROW_TIMES, load,
+    measurement, metric,
 };
 use crate::timeline::SentSecond;
 
@@ -28,7 +28,9 @@ pub fn points(second: &SentSecond, own: &Tags) -> Vec<Point> {
     let mut points = vec![point(LOAD, own.clone(), load(&second.counters))];
     for (key, stats) in second.rows.iter().filter(|(_, stats)| !stats.is_empty()) {
         let tags = tags(key, own);
-        points.push(point(measurement(key.place.kind), tags.clone(), values(&ROW, stats)));
+        let counts = ROW_COUNTS.iter().map(|own| (own.name, Number::Sum((own.of)(stats))));
+        let fields = counts.chain(values(&ROW_TIMES, stats)).collect();
+        points.push(point(measurement(key.place.kind), tags.clone(), fields));
         // Errors and statuses of a group or an iteration are those of the requests within it.
         if key.place.kind.is_request() {
             outcomes(&mut points, &tags, stats);

@@ -28,7 +28,6 @@ impl Message {
         self.fixed(field, number.to_bits());
     }
 
-    /// A text.
     pub fn text(&mut self, field: u32, text: &str) {
         self.bytes(field, text.as_bytes());
     }
@@ -38,19 +37,16 @@ impl Message {
         self.bytes(field, &message.0);
     }
 
-    /// Many unsigned numbers.
     pub fn varints(&mut self, field: u32, numbers: impl IntoIterator<Item = u64>) {
         let mut packed = Vec::new();
         numbers.into_iter().for_each(|number| varint(&mut packed, number));
         self.bytes(field, &packed);
     }
 
-    /// Many signed numbers.
     pub fn many_signed(&mut self, field: u32, numbers: impl IntoIterator<Item = i64>) {
         self.varints(field, numbers.into_iter().map(zigzag));
     }
 
-    /// The bytes.
     pub fn finish(self) -> Vec<u8> {
         self.0
     }

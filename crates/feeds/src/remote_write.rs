@@ -8,11 +8,11 @@ use squall_report::families::{FamilyKind, Tags, labels};
 
 use crate::exponential::{Exponential, SCALE};
 use crate::families::{Family, SeriesValue};
-use crate::feed::Moment;
 use crate::http::Poster;
 use crate::outbox::{DeliveryError, Receiver};
 use crate::protobuf::Message;
 use crate::snappy::compress;
+use crate::timeline::Moment;
 
 /// What is sent of the families as they were at the end of a second: a `WriteRequest` of
 /// <https://prometheus.io/docs/specs/prw/remote_write_spec/>, compressed.

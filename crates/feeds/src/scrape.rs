@@ -68,7 +68,6 @@ impl Endpoint {
         Ok(Endpoint { shared, server })
     }
 
-    /// Adds a second.
     pub fn add(&self, second: &SentSecond) {
         let mut state = self.shared.state();
         state.totals.go_on(second);

@@ -7,7 +7,6 @@ use crate::protobuf::varint;
 const TABLE_BITS: u32 = 14;
 /// The farthest that a copy with two bytes of distance reaches.
 const REACH: usize = 0xffff;
-/// The longest copy.
 const LONGEST: usize = 64;
 
 /// Compresses bytes, of which there are less than 4 GiB.

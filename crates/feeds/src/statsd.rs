@@ -7,10 +7,10 @@ use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use crate::address::connect;
-use crate::feed::Moment;
 use crate::outbox::{DeliveryError, Receiver};
 use crate::points::{Point, percent_encoded};
 use crate::table::Number;
+use crate::timeline::Moment;
 
 /// Most bytes of a datagram: what fits into a packet of 1,500 bytes with room for tunnels.
 const DATAGRAM: usize = 1_432;

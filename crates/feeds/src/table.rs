@@ -4,7 +4,8 @@
 use std::fmt::Write as _;
 
 use squall_metrics::{
-    CheckCounts, Counters, Histogram, MetricKind, MetricStats, RequestStats, RowKind, THOUSANDTHS,
+    CheckCounts, Counters, Histogram, MetricKind, MetricStats, ROW_COUNTS, RequestStats, RowKind,
+    THOUSANDTHS,
 };
 
 use crate::timeline::USERS;
@@ -22,11 +23,9 @@ pub enum Number {
 
 /// A field of a measurement whose numbers are in a `T`.
 pub struct Field<T: 'static> {
-    /// Its name.
     pub name: &'static str,
     /// Its unit, in words.
     unit: &'static str,
-    /// What it is.
     about: &'static str,
     /// Its value in a second; `None`: it has none.
     pub of: fn(&T) -> Option<Number>,
@@ -65,32 +64,8 @@ const fn field<T>(
     Field { name, unit, about, of }
 }
 
-/// The fields of requests, groups and iterations.
-pub const ROW: [Field<RequestStats>; 17] = [
-    field(COUNT, "number", "Requests, passes or iterations that ended in the second.", |row| {
-        Some(Number::Sum(row.count))
-    }),
-    field("errors", "number", "How many of them were errors.", |row| Some(Number::Sum(row.errors))),
-    field(
-        "not_sent",
-        "number",
-        "Requests that could not be made and were not sent. They count neither in `count` nor in `errors`.",
-        |row| Some(Number::Sum(row.not_sent)),
-    ),
-    field(
-        "cut_off",
-        "number",
-        "What squall cut off because its load had ended. It counts neither in `count` nor in `errors`.",
-        |row| Some(Number::Sum(row.cut_off)),
-    ),
-    field(
-        "retries",
-        "number",
-        "How often requests were sent again because the target had closed their connection.",
-        |row| Some(Number::Sum(row.retries)),
-    ),
-    field("bytes_in", "bytes", "Bytes read.", |row| Some(Number::Sum(row.bytes_in))),
-    field("bytes_out", "bytes", "Bytes written.", |row| Some(Number::Sum(row.bytes_out))),
+/// The times of requests, groups and iterations; their other fields are [`ROW_COUNTS`].
+pub const ROW_TIMES: [Field<RequestStats>; 10] = [
     field(
         "latency_mean_us",
         "µs",
@@ -211,9 +186,10 @@ pub fn reference() -> String {
     let names = [RowKind::Request, RowKind::Group, RowKind::Iteration].map(measurement);
     let about = "Requests, resources and programs; passes of groups; iterations";
     head(&mut out, &names.join("`, `"), about, rows);
-    table(&mut out, &ROW);
+    let counts = ROW_COUNTS.iter().map(|own| (own.name, own.unit.label(), own.about));
+    table(&mut out, counts.chain(said(&ROW_TIMES)));
     head(&mut out, CHECKS, "Results of checks", rows);
-    table(&mut out, &CHECK);
+    table(&mut out, said(&CHECK));
     let more = [
         (
             ERRORS,
@@ -225,10 +201,10 @@ pub fn reference() -> String {
     ];
     for (name, about, tag, counted) in more {
         head(&mut out, name, about, &format!("{rows}; {tag}"));
-        let count: [Field<()>; 1] = [field(COUNT, "number", counted, |()| Some(Number::Sum(0)))];
-        table(&mut out, &count);
+        table(&mut out, [(COUNT, "number", counted)]);
     }
-    let about = "The plan's own metrics, in seconds in which something was recorded";
+    let about =
+        "Metrics over time of the plan and of monitors, in seconds in which something was recorded";
     let tags =
         "`kind` (`counter`, `gauge`, `rate`, `trend`), `scenario`, `name`, and those of the metric";
     head(&mut out, METRICS, about, tags);
@@ -239,7 +215,7 @@ pub fn reference() -> String {
             fields.push(own);
         }
     }
-    table(&mut out, fields);
+    table(&mut out, said(fields));
     let about = "Counters of the run. The fields are those of `counters` in run.json";
     head(&mut out, LOAD, about, "only your own");
     let names: Vec<String> =
@@ -253,9 +229,18 @@ fn head(out: &mut String, name: &str, about: &str, tags: &str) {
     let _ = writeln!(out, "{gap}**`{name}`**: {about}. Tags: {tags}.\n");
 }
 
-fn table<'f, T: 'static>(out: &mut String, fields: impl IntoIterator<Item = &'f Field<T>>) {
+/// What is said of fields: name, unit, and what it is.
+type Said = (&'static str, &'static str, &'static str);
+
+fn said<'f, T: 'static>(
+    fields: impl IntoIterator<Item = &'f Field<T>>,
+) -> impl Iterator<Item = Said> {
+    fields.into_iter().map(|own| (own.name, own.unit, own.about))
+}
+
+fn table(out: &mut String, fields: impl IntoIterator<Item = Said>) {
     out.push_str("| field | unit | what it is |\n| --- | --- | --- |\n");
-    for Field { name, unit, about, .. } in fields {
+    for (name, unit, about) in fields {
         let _ = writeln!(out, "| `{name}` | {unit} | {about} |");
     }
 }

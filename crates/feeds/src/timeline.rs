@@ -11,6 +11,15 @@ use squall_runner::Second;
 /// The name of the only counter that is a level.
 pub const USERS: &str = "users_active";
 
+/// When a second of the load began.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moment {
+    /// Its number, from 0, from the start of the load.
+    pub second: u32,
+    /// In seconds since 1970 (UTC).
+    pub unix_s: f64,
+}
+
 /// A second as it is sent.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SentSecond {

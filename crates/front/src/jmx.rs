@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use squall_base::units::print_duration;
 use squall_jmeter::{
     Inventory, Reason, Supported, Translation, TranslationContext, Tree, asked_properties,
     inventory, translate, translate_supported,
 };
 use squall_plan::diagnostic::{Diagnostic, Sources, nearest};
-use squall_plan::model::Plan;
+use squall_plan::model::{Load, Plan, Scenario};
 use squall_plan::span::Span;
 use squall_plan::vars::LoadOptions;
 use squall_plan::yaml::{self, Loaded};
@@ -46,6 +47,7 @@ impl FrontEnd for Jmx {
             let message = "no thread group has anything to do";
             warnings.push(Diagnostic::warning(root.unwrap_or_default(), message));
         }
+        warnings.extend(read.plan.scenarios.iter().filter_map(cut_short));
         warnings.extend(unknown(&read.tree, &plan.text, values));
         let sources = read.sources(&plan.name);
         let plan = std::mem::take(&mut read.plan);
@@ -146,6 +148,17 @@ impl Translated {
         sources.add_named(name, elements);
         sources
     }
+}
+
+/// That a thread group ends before all of its threads have started.
+fn cut_short(scenario: &Scenario) -> Option<Diagnostic> {
+    let Load::Closed(load) = &scenario.load.as_ref()?.value else { return None };
+    let length = load.duration.filter(|length| *length < load.ramp)?;
+    let [ramp, length] = [load.ramp, length].map(print_duration);
+    let message = format!(
+        "the ramp-up period ({ramp}) is longer than the duration ({length}): never do all threads run"
+    );
+    Some(Diagnostic::warning(scenario.span, message))
 }
 
 /// What was given one by one, and the plan never asks for. JMeter's own properties, which have a `.` in their names, are passed

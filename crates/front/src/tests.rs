@@ -62,6 +62,13 @@ fn plans_are_recognised_by_their_content() {
 }
 
 #[test]
+fn only_files_are_plans() {
+    let why = |path: &str| PlanText::read(Path::new(path)).expect_err("no plan");
+    assert!(why("/dev/zero").contains("a device, a pipe or a socket"));
+    assert!(why("/").contains("a folder"));
+}
+
+#[test]
 fn values_are_variables_or_properties_and_the_last_one_counts() {
     let values = |given: &[&str]| {
         let mut values = Values {
@@ -113,6 +120,21 @@ fn what_is_said_stands_at_the_elements_of_the_file() {
         why.contains("\n  shop > users > brew (com.example.Teapot): nothing is known"),
         "{why}"
     );
+}
+
+/// A time beyond those that a plan can have is the longest one.
+#[test]
+fn a_ramp_that_is_cut_short_is_said() {
+    let limited = jmx(HOME).replace(
+        "<elementProp name=\"ThreadGroup",
+        "<stringProp name=\"ThreadGroup.ramp_time\">99999999999999</stringProp>
+         <boolProp name=\"ThreadGroup.scheduler\">true</boolProp>
+         <stringProp name=\"ThreadGroup.duration\">60</stringProp><elementProp name=\"ThreadGroup",
+    );
+    let loaded = read("plan.jmx", &limited, &Values::default());
+    let told = said(&loaded).concat();
+    let place = "plan.jmx:3:1: warning: shop > users (Thread Group): the ramp-up period (2562047h";
+    assert!(told.starts_with(place) && told.contains("the duration (1m)"), "{told}");
 }
 
 /// What nobody wrote has no place; what is set and asked for in disabled elements alone was written with intent.

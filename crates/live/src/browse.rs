@@ -6,17 +6,14 @@ pub enum Tab {
     /// Scenarios, load, latency, errors.
     #[default]
     Overview,
-    /// Requests by name.
     Requests,
     /// Errors by name and kind.
     Errors,
-    /// Thresholds and checks.
     Checks,
     /// squall itself and its host.
     Generator,
     /// Warnings, what the plan logs, what happened.
     Log,
-    /// Metrics over time.
     Metrics,
 }
 
@@ -32,7 +29,6 @@ impl Tab {
         Tab::Metrics,
     ];
 
-    /// Its name.
     pub fn label(self) -> &'static str {
         match self {
             Tab::Overview => "Overview",
@@ -57,9 +53,7 @@ pub enum Sort {
     /// As they came.
     #[default]
     Plan,
-    /// The name.
     Name,
-    /// How many ended.
     Count,
     /// How many were errors.
     Errors,
@@ -81,20 +75,17 @@ pub enum Mode {
     /// What the help says.
     #[default]
     Keys,
-    /// Write the filter.
     Filter,
     /// Write another level of the chosen load.
     Level(String),
     /// Answer whether the run is to be stopped, in order or (if it is being stopped) at once.
     Stop,
-    /// End the help.
     Help,
 }
 
 /// What a person looks at.
 #[derive(Debug, Default)]
 pub struct Browse {
-    /// The tab.
     pub tab: Tab,
     /// Rows above the first one that is shown.
     pub scroll: usize,

@@ -20,19 +20,9 @@ pub enum Command {
     /// The load goes on.
     Resume,
     /// Another number of users of a load.
-    Users {
-        /// Whose load.
-        scenario: String,
-        /// How many.
-        users: u64,
-    },
+    Users { scenario: String, users: u64 },
     /// Another rate of a load.
-    Rate {
-        /// Whose load.
-        scenario: String,
-        /// Arrivals a second.
-        rate: f64,
-    },
+    Rate { scenario: String, rate: f64 },
 }
 
 impl Command {

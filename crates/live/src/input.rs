@@ -5,29 +5,17 @@
 pub enum Key {
     /// One that writes a character.
     Char(char),
-    /// Arrow up.
     Up,
-    /// Arrow down.
     Down,
-    /// Arrow left.
     Left,
-    /// Arrow right.
     Right,
-    /// Page up.
     PageUp,
-    /// Page down.
     PageDown,
-    /// To the beginning.
     Home,
-    /// To the end.
     End,
-    /// Tab.
     Tab,
-    /// Shift and tab.
     BackTab,
-    /// Enter.
     Enter,
-    /// Escape.
     Escape,
     /// Deletes the character before.
     Backspace,

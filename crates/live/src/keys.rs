@@ -15,7 +15,6 @@ const PAGE: usize = 10;
 pub enum Asked {
     /// Something of the run.
     OfRun(Command),
-    /// Everything drawn anew.
     Redraw,
 }
 
@@ -221,7 +220,7 @@ mod tests {
             (Key::Tab, Tab::Errors),
             (Key::BackTab, Tab::Requests),
             (Key::Left, Tab::Overview),
-            (Key::Left, Tab::Log),
+            (Key::Left, Tab::Metrics),
         ] {
             press(key, &mut browse, &state);
             assert_eq!(browse.tab, tab);

@@ -68,7 +68,6 @@ pub fn show(shared: &Shared, handle: &Handle, theme: Theme, mut typed: Typed) {
     }
 }
 
-/// The last picture.
 struct Drawn {
     at: Instant,
     area: Rect,

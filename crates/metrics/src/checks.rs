@@ -100,9 +100,7 @@ impl Checks {
 /// How a check went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckResult {
-    /// It passed.
     Passed,
-    /// It failed.
     Failed,
     /// It failed and is only to warn.
     Warned,

@@ -16,7 +16,6 @@ impl std::error::Error for DecodeError {}
 
 const TRUNCATED: DecodeError = DecodeError("the data is truncated");
 
-/// Appends a number.
 pub(crate) fn put(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
@@ -79,7 +78,6 @@ pub(crate) fn put_text(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(text.as_bytes());
 }
 
-/// Takes a text.
 pub(crate) fn get_text(bytes: &mut &[u8]) -> Result<String, DecodeError> {
     let length = usize::try_from(get(bytes)?).map_err(|_| TRUNCATED)?;
     let (text, rest) = bytes.split_at_checked(length).ok_or(TRUNCATED)?;

@@ -126,7 +126,6 @@ const TABLE: [(ErrorKind, &str, &str); 30] = [
 ];
 
 impl ErrorKind {
-    /// All kinds.
     pub const ALL: [ErrorKind; TABLE.len()] = {
         let mut all = [K::Dns; TABLE.len()];
         let mut at = 0;

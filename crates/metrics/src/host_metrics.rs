@@ -134,11 +134,9 @@ host_sample! {
 pub struct CpuShares {
     /// Everybody, without what other guests of the hypervisor took.
     pub busy: f64,
-    /// squall's process.
     pub own: f64,
     /// The processes that are the target, as far as squall may see them.
     pub target: f64,
-    /// All other processes.
     pub others: f64,
 }
 
@@ -163,7 +161,6 @@ const MAX_ROWS: usize = 1_200;
 /// Samples over time: gauges at their highest, and what the counters counted, by second.
 #[derive(Debug, Clone, PartialEq)]
 struct HostSeries {
-    /// Seconds per row.
     resolution: u32,
     /// First seconds of rows, in order, each with what was sampled.
     rows: Vec<(u32, HostSample)>,

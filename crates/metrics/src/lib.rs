@@ -13,6 +13,7 @@ mod metrics;
 mod names;
 mod quantities;
 mod request_stats;
+mod row_counts;
 mod self_metrics;
 mod slice;
 mod slice_set;
@@ -36,6 +37,7 @@ pub use names::{
 };
 pub use quantities::{Amount, Quantities, Quantity, Recorded, Unit};
 pub use request_stats::{Fate, PHASES, Phases, RequestStats, Sample};
+pub use row_counts::{ROW_COUNTS, RowCount};
 pub use self_metrics::SelfMetrics;
 pub use slice::{Counters, Slice};
 pub use slice_set::SliceSet;

@@ -53,7 +53,6 @@ pub struct MetricKey {
     pub kind: MetricKind,
     /// The scenario that records it; empty: none of them, as of what a monitor samples, or all of them, as of `other`.
     pub scenario: String,
-    /// Its name.
     pub name: String,
     /// Its tags, in the order of their keys.
     pub tags: Vec<(String, String)>,
@@ -175,11 +174,8 @@ pub struct MetricStats {
 pub struct Gauge {
     /// When the last value was recorded, in ns after the start of the run.
     at: u64,
-    /// The last one.
     pub last: f64,
-    /// The smallest one.
     pub min: f64,
-    /// The largest one.
     pub max: f64,
 }
 

@@ -71,7 +71,6 @@ impl RowKind {
 /// What identifies a row but for its name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
-    /// What it counts.
     pub kind: RowKind,
     /// The scenario; empty for `other`, which counts for all of them.
     pub scenario: String,
@@ -93,7 +92,6 @@ impl Place {
 pub struct RowKey {
     /// Everything but its name.
     pub place: Place,
-    /// Its name.
     pub name: String,
 }
 
@@ -166,11 +164,9 @@ pub fn with_tags<'t>(
 /// Which rows are meant: all that agree with everything that is given.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Selector {
-    /// The name.
     pub name: Option<String>,
     /// The kind; without one, the first of [`RowKind::ALL`] that has such a name.
     pub kind: Option<RowKind>,
-    /// The scenario.
     pub scenario: Option<String>,
     /// A group around it, at any depth.
     pub group: Option<String>,

@@ -1,5 +1,5 @@
-//! What is measured of every second of a run, each quantity once: its name in results, type, unit, how seconds become
-//! one, what it is, and where it comes from. The rows of the series, the points of what is shown while a run goes on,
+//! What is measured of every second of a run, each quantity once: its name in results, type, unit, how those of seconds
+//! become one where only they are known, what it is, and where it comes from. The rows of the series, the points of what is shown while a run goes on,
 //! `run.json` with its schema, the page and the documentation follow from the table.
 
 use crate::checks::CheckCounts;
@@ -164,8 +164,6 @@ pub struct Quantity {
     /// Its name in results.
     pub name: &'static str,
     pub unit: Unit,
-    /// How those of several seconds become one: `sum`, `max` or `last`.
-    pub merge: &'static str,
     /// What it is, in a sentence.
     pub about: &'static str,
 }
@@ -181,7 +179,6 @@ macro_rules! define {
             pub const ALL: &'static [Quantity] = &[$(Quantity {
                 name: stringify!($name),
                 unit: Unit::$unit,
-                merge: stringify!($merge),
                 about: concat!($($about),+).trim_ascii(),
             },)*];
 

@@ -39,9 +39,7 @@ pub struct Sample {
     pub status: u16,
     /// Why it is an error, if it is one.
     pub error: Option<ErrorKind>,
-    /// Bytes read.
     pub bytes_in: u64,
-    /// Bytes written.
     pub bytes_out: u64,
     /// How often it was sent again, because the target had closed its connection.
     pub retries: u64,
@@ -109,9 +107,7 @@ pub struct RequestStats {
     pub error_kinds: Vec<(ErrorKind, u64)>,
     /// Responses by status code, in ascending order.
     pub status: Vec<(u16, u64)>,
-    /// Bytes read.
     pub bytes_in: u64,
-    /// Bytes written.
     pub bytes_out: u64,
     /// Latency of complete responses, in µs.
     pub latency: Histogram,
@@ -134,7 +130,6 @@ pub struct RequestStats {
 }
 
 impl RequestStats {
-    /// Records a request.
     pub fn record(&mut self, sample: &Sample) {
         self.bytes_in += sample.bytes_in;
         self.bytes_out += sample.bytes_out;

@@ -22,7 +22,6 @@ use rows::Rows;
 pub struct Slice {
     /// The second, from 0.
     pub second: u32,
-    /// Who recorded it.
     pub source: Source,
     /// Rows to which its source assigned numbers in this second.
     pub names: Vec<(NameId, RowKey)>,
@@ -32,7 +31,6 @@ pub struct Slice {
     pub load: Load,
     /// How the worker's users spent their time.
     pub time_account: TimeAccount,
-    /// The worker's self-metrics.
     pub self_metrics: SelfMetrics,
     /// Requests, resources and programs.
     requests: Rows,
@@ -47,7 +45,6 @@ pub struct Slice {
 }
 
 impl Slice {
-    /// An empty slice.
     pub fn new(source: impl Into<Source>, second: u32) -> Slice {
         Slice { second, source: source.into(), ..Slice::default() }
     }

@@ -29,7 +29,6 @@ pub enum UserState {
     Waiting,
 }
 
-/// Number of states.
 const STATES: usize = 7;
 
 impl UserState {

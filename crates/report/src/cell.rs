@@ -7,16 +7,13 @@ use std::borrow::Cow;
 pub(crate) enum Type {
     /// A whole number from 0.
     Count,
-    /// A number.
     Number,
-    /// A text.
     Text,
 }
 
 /// A value in a column. One that is not of the column's type counts as none.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Cell<'c> {
-    /// None.
     Empty,
     /// For [`Type::Count`] or [`Type::Number`].
     Count(u64),

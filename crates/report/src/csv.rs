@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use crate::document::{CheckRow, Row, RunDocument};
 use crate::group_path::group_path;
 
-/// The first line.
 const HEAD: &str = "kind,scenario,group,name,tags,count,errors,error_rate,rate,bytes_in,bytes_out,mean_us,p50_us,p75_us,p90_us,p95_us,p99_us,p999_us,max_us,given_up,corrected_p50_us,corrected_p99_us,cut_off,not_sent,retries";
 
 /// A line for each row.

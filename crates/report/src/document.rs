@@ -1,11 +1,13 @@
 //! `run.json`: everything that is known of a run when it is over, as programs read it, and of which the
 //! text report is made. `docs/run.md` explains it; `squall schema --run` prints its JSON Schema.
 
+#![warn(missing_docs)]
+
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::run::{FeedReport, Mark, Meta, RunPhase};
+use crate::meta::{FeedReport, Mark, Meta};
 use crate::schema::{document, schema_of};
 use crate::series::{CheckTrack, HostTrack, MetricTrack, RowTrack, SeriesDocument};
 
@@ -87,6 +89,25 @@ document! {
         series_metrics: Vec<MetricTrack>,
         /// The host, by second.
         series_host: HostTrack,
+    }
+
+    /// What became of the setup, the load or the teardown.
+    RunPhase {
+        /// `setup`, `load` or `teardown`.
+        phase: String,
+        /// `done`, `failed`, `interrupted`, `aborted` by a threshold, or `not_run` because the run was
+        /// interrupted before.
+        end: String,
+        /// Requests and programs that ended in it.
+        requests: u64,
+        /// Those of them that were errors.
+        errors: u64,
+        /// How long it took, in seconds.
+        elapsed_s: f64,
+        /// Its requests and programs, a row for each; none for the load, of which the result itself is.
+        rows: Vec<Row>,
+        /// The details of its errors, and lines that the plan logs; likewise.
+        log: Vec<String>,
     }
 
     /// Whether the run passed.

@@ -12,7 +12,7 @@ use squall_analysis::{
 };
 use squall_metrics::Slice;
 
-use crate::html::{RowsBuilder, WholeBuilder};
+use crate::curves::{RowsBuilder, WholeBuilder};
 use crate::recording::Recording;
 use crate::run::Run;
 

@@ -21,40 +21,11 @@ const fn family(name: &'static str, unit: &'static str, help: &'static str) -> F
     FamilyName { name, unit, help }
 }
 
-/// What has ended.
-pub const REQUESTS: FamilyName =
-    family("squall_requests", "", "Requests, passes or iterations that ended, by row.");
-/// Errors.
-pub const ERRORS: FamilyName = family("squall_errors", "", "How many of them were errors.");
-/// Requests that were not sent.
-pub const NOT_SENT: FamilyName = family(
-    "squall_not_sent",
-    "",
-    "Requests that could not be made and were not sent. They count neither as ended nor as errors.",
-);
-/// What squall cut off.
-pub const CUT_OFF: FamilyName = family(
-    "squall_cut_off",
-    "",
-    "What squall cut off because its load had ended. It counts neither as ended nor as an error.",
-);
-/// What was sent again.
-pub const RETRIES: FamilyName = family(
-    "squall_retries",
-    "",
-    "How often requests were sent again because the target had closed their connection.",
-);
-/// Bytes received.
-pub const RECEIVED_BYTES: FamilyName = family("squall_received_bytes", "By", "Bytes received.");
-/// Bytes sent.
-pub const SENT_BYTES: FamilyName = family("squall_sent_bytes", "By", "Bytes sent.");
 /// Errors, and requests that were not sent, by the tag `error`.
 pub const ERRORS_BY_KIND: FamilyName =
     family("squall_errors_by_kind", "", "Errors by kind, and why requests were not sent.");
-/// Latency.
 pub const LATENCY: FamilyName =
     family("squall_latency_seconds", "s", "Latency of complete responses.");
-/// Corrected latency.
 pub const CORRECTED_LATENCY: FamilyName = family(
     "squall_corrected_latency_seconds",
     "s",
@@ -66,11 +37,9 @@ pub const CHECKS: FamilyName = family("squall_checks", "", "Results of checks.")
 /// What the numbers of a family are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FamilyKind {
-    /// They only grow.
     Sum,
     /// How high something is.
     Level,
-    /// Distributions of values.
     Distribution,
 }
 
@@ -85,9 +54,7 @@ pub enum MetricPart {
     Trues,
     /// The last value of a gauge.
     Gauge,
-    /// The smallest one.
     GaugeMin,
-    /// The largest one.
     GaugeMax,
     /// The distribution of a trend.
     Trend,

@@ -53,7 +53,6 @@ impl FileKind {
         FileKind::ALL.iter().find(|(_, own)| *own == label).map(|(kind, _)| *kind)
     }
 
-    /// Its name.
     pub fn label(self) -> &'static str {
         FileKind::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, label)| label)
     }
@@ -62,7 +61,6 @@ impl FileKind {
 /// A run that is over.
 #[derive(Debug, Clone, Copy)]
 pub struct Finished<'a> {
-    /// Its result.
     pub document: &'a RunDocument,
     /// The run; `None`: there is nothing but the result.
     pub run: Option<&'a Run>,

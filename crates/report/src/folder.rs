@@ -19,9 +19,10 @@ use crate::document::{AbortDocument, RunDocument, SCHEMA};
 use crate::html::{Details, html};
 use crate::json::{document, write_json};
 use crate::lines::each_line;
+use crate::meta::Meta;
 use crate::output::replace_file;
 use crate::recording::Recording;
-use crate::run::{Generator, Meta, Run};
+use crate::run::{Generator, Run};
 use crate::totals_file;
 
 /// The folder of a run in progress.

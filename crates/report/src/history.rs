@@ -14,7 +14,7 @@ use squall_base::units::{counted, percent, rate, time};
 use crate::compare::{key, run_name};
 use crate::document::{NONE, OutcomeDocument, Row, SCHEMA};
 use crate::folder::{LoadError, MAX_RESULT, stamp};
-use crate::run::Meta;
+use crate::meta::Meta;
 use crate::schema::document;
 use crate::text::{Show, begin, pad, paragraph, shorten, text_width};
 
@@ -127,7 +127,6 @@ impl HistoryRun {
 pub enum Extent {
     /// All of [`HistoryRun`] but its rows.
     Totals,
-    /// All of it.
     Rows,
 }
 

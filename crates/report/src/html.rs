@@ -1,9 +1,7 @@
 //! The result as one page (`report.html`), which needs nothing else: style, script and data are in it, and it asks
 //! no network for anything. What a server sent is data in it, never markup or script.
 
-mod curves;
 mod details;
-mod distribution;
 mod figures;
 
 use base64::Engine as _;
@@ -15,9 +13,9 @@ use squall_analysis::DEFINITIONS;
 use squall_base::escape_json;
 use squall_metrics::{ErrorKind, PHASES};
 
+use crate::distribution;
 use crate::document::RunDocument;
 use crate::text::{Show, text};
-pub use curves::{RowCurves, RowsBuilder, RunCurves, WholeBuilder};
 pub use details::Details;
 use figures::Figures;
 pub use figures::number;
@@ -124,7 +122,6 @@ pub fn data(value: &impl Serialize) -> String {
     out
 }
 
-/// Text within HTML.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

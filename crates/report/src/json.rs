@@ -14,7 +14,7 @@ use squall_metrics::{
 
 use crate::document::*;
 use crate::run::Run;
-use crate::series;
+use crate::tracks;
 
 /// Writes the result as JSON with line breaks, in which nothing is left that a terminal would obey.
 ///
@@ -74,7 +74,7 @@ pub fn document(run: &Run) -> RunDocument {
         groups: groups(run),
         iterations: of(&[RowKind::Iteration]),
         checks: checks(run),
-        metrics: totals.metrics().map(|(key, stats)| metric(key, stats)).collect(),
+        metrics: metrics(totals),
         thresholds: run.threshold_results.iter().map(threshold).collect(),
         counters: totals
             .counters()
@@ -93,11 +93,11 @@ pub fn document(run: &Run) -> RunDocument {
         warnings: run.warnings.clone(),
         feeds: run.feeds.clone(),
         log: run.log.clone(),
-        series: series::rows(run),
-        series_rows: series::row_tracks(&run.series),
-        series_checks: series::check_tracks(&run.series),
-        series_metrics: series::metric_tracks(&run.series),
-        series_host: series::host_track(&run.host),
+        series: tracks::rows(run),
+        series_rows: tracks::row_tracks(&run.series),
+        series_checks: tracks::check_tracks(&run.series),
+        series_metrics: tracks::metric_tracks(&run.series),
+        series_host: tracks::host_track(&run.host),
     }
 }
 
@@ -297,7 +297,15 @@ fn row(row: &RequestStats, elapsed_s: f64) -> Row {
     }
 }
 
-/// A metric that the plan recorded itself.
+/// All metrics, those that the plan recorded itself first.
+fn metrics(totals: &Totals) -> Vec<MetricRow> {
+    let rows = totals.metrics().map(|(key, stats)| metric(key, stats));
+    let mut rows: Vec<MetricRow> = rows.collect();
+    rows.sort_by_key(|row| row.scenario.is_empty());
+    rows
+}
+
+/// A metric that the plan recorded itself, or a monitor.
 fn metric(key: &MetricKey, stats: &MetricStats) -> MetricRow {
     let own = MetricRow {
         scenario: key.scenario.clone(),

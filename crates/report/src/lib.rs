@@ -6,6 +6,8 @@ mod annotations;
 mod cell;
 mod compare;
 mod csv;
+mod curves;
+mod distribution;
 mod document;
 mod evaluate;
 mod export;
@@ -23,10 +25,12 @@ mod lines;
 mod live;
 mod markdown;
 mod markup;
+mod meta;
 mod openmetrics;
 mod output;
 #[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
 mod parquet;
+mod planned;
 mod recording;
 mod run;
 mod samples;
@@ -34,6 +38,7 @@ mod schema;
 mod series;
 mod text;
 mod totals_file;
+mod tracks;
 
 /// What the fuzzer asks of parsers that are otherwise this crate's own. No part of the interface.
 pub mod fuzz {
@@ -54,6 +59,7 @@ pub use compare::{
     Pair, RunAbout, Side, compare_html, compare_markdown, compare_runs, compare_text,
     comparison_schema, decode_baseline, encode_baseline, read_baseline,
 };
+pub use curves::RunCurves;
 pub use document::*;
 pub use export::{Format, export};
 pub use files::{FileKind, Finished, file};
@@ -66,13 +72,14 @@ pub use history::{
     Extent, Filter, HistoryDocument, HistoryRun, OUTCOMES, TrendDocument, TrendRun, VALIDITIES,
     find_run, find_runs, history, history_run, history_text, last_runs, trend, trend_text,
 };
-pub use html::{Details, RunCurves, html};
+pub use html::{Details, html};
 pub use json::{document, request_rows, write_json};
 pub use limit::{Around, LIMIT_SCHEMA, level_text, limit_json, limit_text};
 pub use live::{Live, live_line};
+pub use meta::{FeedReport, Mark, Meta, PlannedLoad, ScenarioMeta};
 pub use output::{replace_file, rewrite_file};
 pub use recording::Recording;
-pub use run::{FeedReport, Generator, Mark, Meta, PlannedLoad, Run, RunPhase, ScenarioMeta};
+pub use run::{Generator, Run};
 pub use samples::{
     GroupPart, GroupSample, ListenedSample, LoadedPage, PlanAnswer, RequestSample, SampleFormat,
     SamplePart, SampleWriter,

@@ -7,7 +7,8 @@ use squall_limit::{LevelKind, Limit, LoadStep, Recovery, SearchEnd, StepOutcome}
 
 use squall_base::units::{count, percent, rate, time};
 
-use crate::run::{Meta, RunPhase};
+use crate::document::RunPhase;
+use crate::meta::Meta;
 use crate::text::{paragraph, phase_text, shorten};
 
 /// Version of the JSON form of a search.
@@ -17,9 +18,7 @@ pub const LIMIT_SCHEMA: &str = "squall-limit/1";
 /// why it broke off, or what is incomplete, a sentence each.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Around<'a> {
-    /// Setup and teardown.
     pub phases: &'a [RunPhase],
-    /// What failed.
     pub failures: &'a [String],
 }
 
@@ -131,7 +130,6 @@ fn head(limit: &Limit, meta: &Meta, around: Around<'_>) -> String {
     out
 }
 
-/// The longest recovery.
 fn recovery(out: &mut String, limit: &Limit) {
     let took = |one: &Recovery| one.seconds.unwrap_or(f64::INFINITY);
     let longest = limit.recoveries.iter().max_by(|a, b| took(a).total_cmp(&took(b)));

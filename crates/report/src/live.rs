@@ -18,7 +18,6 @@ pub struct Live<'a> {
     pub length_s: Option<f64>,
     /// Requests so far that were errors.
     pub errors: u64,
-    /// Its last seconds.
     pub recent: &'a Recent,
 }
 

@@ -23,7 +23,6 @@ impl<W: Write + Send> Table<W> {
         match self.0 {}
     }
 
-    /// Nothing ends.
     pub fn finish(self) -> io::Result<()> {
         match self.0 {}
     }

@@ -3,11 +3,12 @@
 
 use std::fmt::Write as _;
 
+use squall_metrics::ROW_COUNTS;
+
 use crate::document::{MetricRow, Row, RunDocument, Times};
 use crate::families::{
-    CHECKS, CORRECTED_LATENCY, CUT_OFF, ERRORS, ERRORS_BY_KIND, FamilyKind, FamilyName, LATENCY,
-    METRIC_FAMILIES, MetricFamily, MetricPart, NOT_SENT, RECEIVED_BYTES, REQUESTS, RETRIES,
-    SENT_BYTES, Tags, braced, labels, series_tags,
+    CHECKS, CORRECTED_LATENCY, ERRORS_BY_KIND, FamilyKind, FamilyName, LATENCY, METRIC_FAMILIES,
+    MetricFamily, MetricPart, Tags, braced, labels, series_tags,
 };
 use crate::group_path::group_path;
 
@@ -15,13 +16,13 @@ use crate::group_path::group_path;
 pub fn openmetrics(run: &RunDocument) -> String {
     let mut out = String::new();
     let rows: Vec<&Row> = run.requests.iter().chain(&run.groups).chain(&run.iterations).collect();
-    counter(&mut out, REQUESTS, &rows, |row| row.count);
-    counter(&mut out, ERRORS, &rows, |row| row.errors);
-    counter(&mut out, NOT_SENT, &rows, |row| row.not_sent);
-    counter(&mut out, CUT_OFF, &rows, |row| row.cut_off);
-    counter(&mut out, RETRIES, &rows, |row| row.retries);
-    counter(&mut out, RECEIVED_BYTES, &rows, |row| row.bytes_in);
-    counter(&mut out, SENT_BYTES, &rows, |row| row.bytes_out);
+    for (at, own) in ROW_COUNTS.iter().enumerate() {
+        head(&mut out, own.family, "counter", own.about);
+        for row in &rows {
+            let _ =
+                writeln!(out, "{}_total{} {}", own.family, labels_of(row, &[]), counts(row)[at]);
+        }
+    }
     head(&mut out, ERRORS_BY_KIND.name, "counter", ERRORS_BY_KIND.help);
     for row in &rows {
         for (kind, number) in &row.error_kinds {
@@ -143,11 +144,10 @@ fn head(out: &mut String, name: &str, kind: &str, help: &str) {
     let _ = writeln!(out, "# TYPE {name} {kind}\n# HELP {name} {help}");
 }
 
-fn counter(out: &mut String, family: FamilyName, rows: &[&Row], of: fn(&Row) -> u64) {
-    head(out, family.name, "counter", family.help);
-    for row in rows {
-        let _ = writeln!(out, "{}_total{} {}", family.name, labels_of(row, &[]), of(row));
-    }
+/// What is counted of a row, in the order of [`ROW_COUNTS`].
+fn counts(row: &Row) -> [u64; ROW_COUNTS.len()] {
+    let Row { count, errors, not_sent, cut_off, retries, bytes_in, bytes_out, .. } = *row;
+    [count, errors, not_sent, cut_off, retries, bytes_in, bytes_out]
 }
 
 fn summary(out: &mut String, family: FamilyName, rows: &[&Row], of: fn(&Row) -> Option<&Times>) {

@@ -114,7 +114,6 @@ impl Recording {
         self.file.write_all(&self.record)
     }
 
-    /// The file.
     pub(crate) fn file(&self) -> &File {
         &self.file
     }

@@ -2,11 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use squall_analysis::{PhaseTimes, ScenarioRow, Series, SeriesRow};
-use squall_load::{Curve, Presence};
-use squall_metrics::{HostMetrics, MetricKey, Quantities, Times, second_quantities};
+use squall_metrics::{Quantities, second_quantities};
 
-use crate::run::Run;
 use crate::schema::document;
 
 /// The quantities of a second, and what is recorded by name.
@@ -34,7 +31,7 @@ macro_rules! series_document {
         }
 
         impl SeriesDocument {
-            fn new(second: u32, seconds: u32, own: &Quantities) -> SeriesDocument {
+            pub(crate) fn new(second: u32, seconds: u32, own: &Quantities) -> SeriesDocument {
                 SeriesDocument { second, seconds, $($name: own.$name,)* ..Default::default() }
             }
 
@@ -169,184 +166,4 @@ document! {
         /// By name: gauges at their highest, and what counters counted.
         values: BTreeMap<String, Vec<u64>>,
     }
-}
-
-/// What the plan asks for of each scenario.
-pub(crate) struct PlannedLoads(Vec<PlannedScenario>);
-
-struct PlannedScenario {
-    name: String,
-    is_open: bool,
-    /// Counted from its begin.
-    curve: Curve,
-    presence: Presence,
-}
-
-impl PlannedLoads {
-    pub(crate) fn of(run: &Run) -> PlannedLoads {
-        let scenarios = run.meta.scenarios.iter().map(|own| {
-            let planned = &own.planned;
-            let from_s = planned.after.is_empty().then_some(0.0);
-            let mut presence = Presence::new(from_s, planned.until_done);
-            let place = run.series.scenarios().iter().position(|name| *name == own.name);
-            for row in run.series.rows() {
-                let is_there = place
-                    .and_then(|place| row.scenarios.get(place))
-                    .is_some_and(|seen| seen.load.users > 0 || seen.load.iterations_started > 0);
-                let from_s = f64::from(row.second);
-                presence.note(from_s, from_s + f64::from(row.seconds), is_there);
-            }
-            PlannedScenario {
-                name: own.name.clone(),
-                is_open: planned.unit == "arrivals",
-                curve: Curve::new(planned.points.iter().copied()),
-                presence,
-            }
-        });
-        PlannedLoads(scenarios.collect())
-    }
-
-    /// Most users, and the arrivals, of each scenario in some seconds.
-    pub(crate) fn in_seconds(
-        &self,
-        second: u32,
-        seconds: u32,
-    ) -> impl Iterator<Item = (&str, f64, f64)> {
-        let (from, to) = (f64::from(second), f64::from(second) + f64::from(seconds));
-        self.0.iter().map(move |own| {
-            let (users, arrivals) = match (own.presence.within(from, to), own.is_open) {
-                (None, _) => (0.0, 0.0),
-                (Some((from, to)), true) => (0.0, own.curve.sum(from, to)),
-                (Some((from, to)), false) => (own.curve.most(from, to), 0.0),
-            };
-            (own.name.as_str(), users, arrivals)
-        })
-    }
-}
-
-/// The rows of a run.
-pub(crate) fn rows(run: &Run) -> Vec<SeriesDocument> {
-    let planned = PlannedLoads::of(run);
-    let names = run.series.scenarios();
-    run.series.rows().iter().map(|row| series_row(row, names, &planned)).collect()
-}
-
-fn series_row(row: &SeriesRow, names: &[String], planned: &PlannedLoads) -> SeriesDocument {
-    let mut scenarios: BTreeMap<String, SeriesScenario> =
-        names.iter().cloned().zip(row.scenarios.iter().map(scenario)).collect();
-    let (mut planned_users, mut planned_arrivals) = (0.0, 0.0);
-    for (name, users, arrivals) in planned.in_seconds(row.second, row.seconds) {
-        planned_users += users;
-        planned_arrivals += arrivals;
-        let own = scenarios.entry(name.to_owned()).or_default();
-        (own.planned_users, own.planned_arrivals) = (users, arrivals);
-    }
-    let planned = Quantities { planned_users, planned_arrivals, ..row.quantities };
-    let error_kinds = row.error_kinds.iter().map(|(kind, count)| (kind.label().to_owned(), *count));
-    let status = row.status.iter().map(|(status, count)| (status.to_string(), *count));
-    SeriesDocument {
-        error_kinds: error_kinds.collect(),
-        status: status.collect(),
-        corrected_us: row.corrected.as_ref().map(times),
-        phases: row.phases.iter().map(phase).collect(),
-        scenarios,
-        ..SeriesDocument::new(row.second, row.seconds, &planned)
-    }
-}
-
-fn scenario(ScenarioRow { load, iterations_done }: &ScenarioRow) -> SeriesScenario {
-    SeriesScenario {
-        users: load.users,
-        in_flight: load.in_flight.most,
-        in_flight_at_end: load.in_flight.at_end,
-        iterations_started: load.iterations_started,
-        iterations_done: *iterations_done,
-        arrivals_dropped: load.arrivals_dropped,
-        ..SeriesScenario::default()
-    }
-}
-
-fn times(&Times { mean, p50, p90, p95, p99, max }: &Times) -> SeriesTimes {
-    SeriesTimes { mean, p50, p90, p95, p99, max }
-}
-
-fn phase(own: &PhaseTimes) -> (String, SeriesPhase) {
-    let phase = SeriesPhase { count: own.count, mean: own.mean, p99: own.p99 as f64 };
-    (own.phase.to_owned(), phase)
-}
-
-/// Requests, groups and iterations by second.
-pub(crate) fn row_tracks(series: &Series) -> Vec<RowTrack> {
-    let tracks = series.requests().iter().map(|track| {
-        let place = &track.key.place;
-        let mut own = RowTrack {
-            kind: place.kind.label().to_owned(),
-            scenario: (!place.scenario.is_empty()).then(|| place.scenario.clone()),
-            group: place.group.clone(),
-            tags: place.tags.iter().cloned().collect(),
-            name: track.key.name.clone(),
-            ..RowTrack::default()
-        };
-        for (second, point) in &track.points {
-            own.second.push(*second);
-            own.count.push(point.count);
-            own.errors.push(point.errors);
-            let latency = point.latency;
-            own.mean_us.push(latency.map(|times| times.mean));
-            own.p50_us.push(latency.map(|times| times.p50));
-            own.p95_us.push(latency.map(|times| times.p95));
-            own.p99_us.push(latency.map(|times| times.p99));
-            own.max_us.push(latency.map(|times| times.max));
-        }
-        own
-    });
-    tracks.collect()
-}
-
-/// Checks by second.
-pub(crate) fn check_tracks(series: &Series) -> Vec<CheckTrack> {
-    let tracks = series.checks().iter().map(|track| {
-        let points = &track.points;
-        CheckTrack {
-            scenario: track.key.place.scenario.clone(),
-            group: track.key.place.group.clone(),
-            tags: track.key.place.tags.iter().cloned().collect(),
-            name: track.key.name.clone(),
-            second: points.iter().map(|(second, _)| *second).collect(),
-            passed: points.iter().map(|(_, own)| own.passed).collect(),
-            failed: points.iter().map(|(_, own)| own.failed).collect(),
-            warned: points.iter().map(|(_, own)| own.warned).collect(),
-        }
-    });
-    tracks.collect()
-}
-
-/// Metrics of the plan by second.
-pub(crate) fn metric_tracks(series: &Series) -> Vec<MetricTrack> {
-    let tracks = series.metrics().iter().map(|track| {
-        let MetricKey { kind, scenario, name, tags } = &track.key;
-        let points = &track.points;
-        MetricTrack {
-            scenario: scenario.clone(),
-            name: name.clone(),
-            kind: kind.label().to_owned(),
-            tags: tags.iter().cloned().collect(),
-            second: points.iter().map(|(second, _)| *second).collect(),
-            count: points.iter().map(|(_, own)| own.count).collect(),
-            value: points.iter().map(|(_, own)| own.value).collect(),
-        }
-    });
-    tracks.collect()
-}
-
-/// The host by second.
-pub(crate) fn host_track(host: &HostMetrics) -> HostTrack {
-    let mut track = HostTrack::default();
-    for (second, sample) in host.series() {
-        track.second.push(*second);
-        for (name, value) in sample.gauges().chain(sample.counters()) {
-            track.values.entry(name.to_owned()).or_default().push(value);
-        }
-    }
-    track
 }

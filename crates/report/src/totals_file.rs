@@ -12,7 +12,6 @@ use zstd::bulk::{Compressor, Decompressor};
 
 use crate::output::replace_file;
 
-/// The file's name.
 const NAME: &str = "totals.bin";
 /// The first bytes: name, which file of a run it is, and version.
 const MAGIC: &[u8; 8] = b"squall\x01\x01";

@@ -14,6 +14,9 @@ use crate::monitor::{Monitor, Sampled};
 pub(crate) const NAMES: [&str; 5] =
     ["host_cpu", "squall_cpu", "squall_memory_bytes", "host_network_bytes", "host_tcp_sockets"];
 
+/// Least time over which CPU time and traffic say anything: the system counts CPU time in ticks of 10 ms.
+const LEAST: Duration = Duration::from_millis(500);
+
 /// Samples the host. It is quick, and has samples at the end of each second because it is not asked on a thread of its own.
 #[derive(Debug)]
 pub(crate) struct HostMonitor {
@@ -58,11 +61,13 @@ impl Monitor for HostMonitor {
     }
 }
 
-/// The metrics of a sample whose counters have counted in this time. What the system does not report is left out.
+/// The metrics of a sample whose counters have counted in this time. What the system does not report is left out, and what
+/// is counted in too short a time.
 fn metrics(sample: &HostSample, time: Duration) -> Sampled {
-    let shares = sample.cpu_shares();
+    let says_much = time >= LEAST;
+    let shares = sample.cpu_shares().filter(|_| says_much);
     let known = |number: u64| Some(number as f64).filter(|number| *number > 0.0);
-    let a_second = (!time.is_zero()).then(|| sample.network_bytes as f64 / time.as_secs_f64());
+    let a_second = says_much.then(|| sample.network_bytes as f64 / time.as_secs_f64());
     let values = [
         shares.map(|shares| shares.busy),
         shares.map(|shares| shares.own),
@@ -103,5 +108,15 @@ mod tests {
     #[test]
     fn what_is_not_known_is_not_zero() {
         assert_eq!(named(metrics(&HostSample::default(), Duration::ZERO)), []);
+        // At the end of a load its last second is a short one.
+        let sample = HostSample {
+            cpu_ticks: 2,
+            cpu_busy_ticks: 2,
+            network_bytes: 99,
+            rss_bytes: 5,
+            ..HostSample::default()
+        };
+        let sampled = named(metrics(&sample, Duration::from_millis(10)));
+        assert_eq!(sampled, [("squall_memory_bytes".to_owned(), 5.0)]);
     }
 }

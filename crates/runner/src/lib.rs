@@ -43,6 +43,8 @@
 //! # Ok::<(), squall_runner::Error>(())
 //! ```
 
+#![warn(missing_docs)]
+
 mod available;
 mod builtin;
 mod calibration;

@@ -8,7 +8,6 @@ use std::str::FromStr;
 pub struct Address {
     /// The host: a name, or an address (of version 6 without brackets).
     pub host: String,
-    /// The port.
     pub port: u16,
 }
 

@@ -31,13 +31,10 @@ fn words(status: u16) -> &'static str {
 /// An answer with an end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Response {
-    /// Its status.
     pub status: u16,
-    /// Its media type.
     pub media: &'static str,
     /// What it may do in a browser.
     pub policy: String,
-    /// Its body.
     pub body: Vec<u8>,
 }
 
@@ -49,12 +46,10 @@ impl Response {
         Response { status, media, policy, body: format!("{text}\n").into_bytes() }
     }
 
-    /// A status alone.
     pub fn status(status: u16) -> Response {
         Response::text(status, words(status))
     }
 
-    /// JSON.
     pub fn json(status: u16, value: &serde_json::Value) -> Response {
         let media = "application/json";
         Response { media, body: value.to_string().into_bytes(), ..Response::status(status) }

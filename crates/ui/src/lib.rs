@@ -8,6 +8,8 @@
 mod access;
 mod address;
 mod answer;
+mod content;
+mod ending;
 mod page;
 mod picture;
 mod routes;
@@ -15,18 +17,8 @@ mod runs;
 mod server;
 mod stream;
 
-use squall_live::Shared;
-use squall_runner::Handle;
-
 pub use address::Address;
+pub use content::Content;
+pub use ending::Report;
 pub use runs::Runs;
-pub use server::{Report, Server};
-
-/// What is served.
-#[derive(Debug, Clone, Default)]
-pub struct Content {
-    /// A run: what is known of it, and how it is controlled.
-    pub run: Option<(Shared, Handle)>,
-    /// The folder in which run folders are made.
-    pub runs: Option<Runs>,
-}
+pub use server::Server;

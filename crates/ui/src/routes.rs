@@ -8,11 +8,11 @@ use squall_live::{Command, Shared};
 use squall_runner::Handle;
 use squall_serve::Request;
 
-use crate::Content;
 use crate::answer::Response;
+use crate::content::Content;
+use crate::ending::Ending;
 use crate::page::{REPORT_POLICY, page};
 use crate::runs::REPORT;
-use crate::server::Ending;
 
 /// Largest report that is served, in bytes.
 const MAX_REPORT: u64 = 64 << 20;

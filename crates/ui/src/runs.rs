@@ -15,7 +15,6 @@ use squall_report::{Extent, HistoryRun, Side, compare_html, compare_runs, histor
 
 /// The page of a run, in its folder.
 pub const REPORT: &str = "report.html";
-/// Its result.
 const RESULT: &str = "run.json";
 /// Most runs that are compared on one page.
 const MAX_COMPARED: usize = 10;

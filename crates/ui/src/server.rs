@@ -2,8 +2,8 @@
 
 use std::io;
 use std::net::TcpListener;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use squall_serve::{Connection, Unread};
@@ -11,9 +11,10 @@ use squall_serve::{Connection, Unread};
 use crate::access::Access;
 use crate::address::Address;
 use crate::answer::Response;
+use crate::content::Content;
+use crate::ending::{Ending, Report};
 use crate::routes::{Reply, answer};
-use crate::runs::REPORT;
-use crate::{Content, stream};
+use crate::stream;
 
 /// Most connections that listen to events.
 const MAX_LISTENERS: usize = 16;
@@ -36,45 +37,6 @@ struct Inner {
     content: Content,
     ending: Ending,
     listeners: AtomicUsize,
-}
-
-/// How it ends.
-#[derive(Debug, Default)]
-pub struct Ending {
-    /// Nothing is served any more.
-    pub is_closed: AtomicBool,
-    report: Mutex<Option<Report>>,
-}
-
-/// The report of a run that is over.
-#[derive(Debug, Clone)]
-pub enum Report {
-    /// In the run's folder, which has this name in the folder of runs.
-    InFolder(String),
-    /// The page itself, of a run without a folder.
-    Held(Vec<u8>),
-}
-
-impl Ending {
-    /// If the run is over: where its report is, below the address.
-    pub fn place(&self) -> Option<String> {
-        Some(match self.known().as_ref()? {
-            Report::InFolder(name) => format!("runs/{}/{REPORT}", encoded(name)),
-            Report::Held(_) => REPORT.to_owned(),
-        })
-    }
-
-    /// The report that is in no folder.
-    pub fn held(&self) -> Option<Vec<u8>> {
-        match self.known().as_ref()? {
-            Report::InFolder(_) => None,
-            Report::Held(page) => Some(page.clone()),
-        }
-    }
-
-    fn known(&self) -> MutexGuard<'_, Option<Report>> {
-        self.report.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Server {
@@ -105,7 +67,7 @@ impl Server {
 
     /// The run is over. Pages that are open are told, and have a few seconds to fetch its report.
     pub fn finish(&self, report: Report) {
-        *self.inner.ending.known() = Some(report);
+        self.inner.ending.set(report);
         if let Some((shared, _)) = &self.inner.content.run {
             shared.wake();
         }
@@ -124,11 +86,6 @@ impl Drop for Server {
         }
         self.listening.close();
     }
-}
-
-/// A name as a part of a path.
-fn encoded(name: &str) -> String {
-    percent_encoding::utf8_percent_encode(name, percent_encoding::NON_ALPHANUMERIC).to_string()
 }
 
 /// One of a bounded number that listen to events; it is given back when this is dropped.

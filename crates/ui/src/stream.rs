@@ -8,12 +8,11 @@ use squall_live::Shared;
 use squall_serve::Connection;
 
 use crate::answer::head;
+use crate::ending::Ending;
 use crate::picture::{Known, picture};
-use crate::server::Ending;
 
 /// The longest time between two events: the clock goes on, and a client that has gone away is found out.
 const TICK: Duration = Duration::from_secs(1);
-/// The shortest.
 const SHORTEST: Duration = Duration::from_millis(250);
 
 /// Sends events until the client goes away or the run is over, and then waits for the client to fetch what it wants yet.

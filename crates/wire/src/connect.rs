@@ -40,7 +40,6 @@ pub struct ConnectTimes {
     /// From when the kernel had the connection until this program saw it: squall's own delay, which is
     /// in no other part.
     pub delay_ns: u64,
-    /// The TLS handshake.
     pub tls_ns: Option<u64>,
 }
 
@@ -102,7 +101,6 @@ pub fn connect<'a>(
     })
 }
 
-/// Begins the protocol on a link.
 async fn open(
     client: &Client,
     link: Link,
@@ -310,6 +308,14 @@ async fn dial_once(
     from: Option<IpAddr>,
     window: Option<u32>,
 ) -> io::Result<(Link, Handshake)> {
+    #[cfg(any(test, feature = "virtual-time"))]
+    {
+        let begin_ns = client.clock().now();
+        if let Some(socket) = crate::virtual_time::dial(to).await {
+            let took_ns = client.clock().now() - begin_ns;
+            return Ok((Link::Virtual(socket?), Handshake { begin_ns, took_ns, delay_ns: 0 }));
+        }
+    }
     let socket = new_socket(client, to)?;
     // Requests are sent whole: there is nothing that Nagle's algorithm could gather.
     socket.set_nodelay(true)?;

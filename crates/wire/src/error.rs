@@ -7,7 +7,6 @@ use crate::body::SourceFailed;
 use crate::h1::Malformed;
 use crate::tls::failure;
 
-/// The kind of an [`Error`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
     /// The name has no address.
@@ -235,7 +234,6 @@ impl Error {
         (self.status > 0).then_some(self.status)
     }
 
-    /// Its kind.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }

@@ -30,6 +30,8 @@ mod sys;
 mod throttle;
 mod tls;
 mod via;
+#[cfg(any(test, feature = "virtual-time"))]
+pub mod virtual_time;
 
 pub use body::{BodySink, BodySource};
 pub use client::{Client, InTokio};

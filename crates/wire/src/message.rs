@@ -17,7 +17,6 @@ pub struct RequestBytes<'a> {
 
 /// A request as HTTP/2 has it.
 pub struct RequestFields<'a> {
-    /// Its head.
     pub fields: &'a Fields,
     /// The body, where it was made in memory.
     pub body: &'a [u8],
@@ -60,7 +59,6 @@ pub struct Times {
 
 /// A response, borrowed from the worker's buffer.
 pub struct Response<'a> {
-    /// Status code.
     pub status: u16,
     /// The head's bytes, interim heads before it left out. One of HTTP/2 is written as HTTP/1 has it.
     pub head: &'a [u8],

@@ -2,12 +2,9 @@
 
 use std::fmt;
 
-/// How it speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scheme {
-    /// Plain.
     Http,
-    /// Over TLS.
     Https,
     /// No HTTP at all: bytes over TCP, directly and nowhere else.
     Tcp,
@@ -28,11 +25,9 @@ impl Scheme {
 /// Scheme, host and port: connections are kept by it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Origin {
-    /// How it speaks.
     pub scheme: Scheme,
     /// Name or address; an IPv6 address without brackets.
     pub host: Box<str>,
-    /// TCP port.
     pub port: u16,
 }
 

@@ -3,19 +3,17 @@
 use std::cell::Cell;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+#[cfg(any(test, feature = "virtual-time"))]
+use crate::virtual_time;
+
 /// What a request is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Phase {
-    /// Nothing.
     #[default]
     Idle,
-    /// Looking up the name.
     Dns,
-    /// Connecting.
     Connect,
-    /// In the TLS handshake.
     Tls,
-    /// Sending.
     Send,
     /// Waiting for the first byte of the response.
     FirstByte,
@@ -34,7 +32,6 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// What it is doing.
     pub fn phase(&self) -> Phase {
         self.phase.get()
     }
@@ -61,24 +58,47 @@ impl Progress {
 
 /// Nanoseconds since the start of the run: the time of every interface here.
 #[derive(Debug, Clone, Copy)]
-pub struct Clock(Instant);
+pub struct Clock(Time);
+
+#[derive(Debug, Clone, Copy)]
+enum Time {
+    Since(Instant),
+    #[cfg(any(test, feature = "virtual-time"))]
+    Virtual,
+}
 
 impl Clock {
     /// A clock that is 0 at `start`.
     pub fn new(start: Instant) -> Self {
-        Clock(start)
+        Clock(Time::Since(start))
+    }
+
+    /// A clock that shows the virtual time of its thread.
+    #[cfg(any(test, feature = "virtual-time"))]
+    pub fn on_virtual_time() -> Self {
+        Clock(Time::Virtual)
     }
 
     /// Nanoseconds since the start; 584 years fit.
     #[inline]
     pub fn now(&self) -> u64 {
-        self.0.elapsed().as_nanos() as u64
+        match self.0 {
+            Time::Since(start) => start.elapsed().as_nanos() as u64,
+            #[cfg(any(test, feature = "virtual-time"))]
+            Time::Virtual => virtual_time::now(),
+        }
     }
 
     /// The system's clock, by which the kernel stamps what arrives, in ns since 1970; 0 before that.
     #[inline]
     pub(crate) fn system_ns(&self) -> u64 {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        now.as_nanos() as u64
+        match self.0 {
+            Time::Since(_) => {
+                let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+                now.as_nanos() as u64
+            }
+            #[cfg(any(test, feature = "virtual-time"))]
+            Time::Virtual => virtual_time::EPOCH_NS + virtual_time::now(),
+        }
     }
 }

@@ -10,7 +10,6 @@ use std::time::Duration;
 use crate::origin::Origin;
 use crate::via::Proxy;
 
-/// The I/O backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Io {
     /// By io_uring where the system has it and allows it, otherwise by epoll.
@@ -36,7 +35,6 @@ impl Io {
 /// The version of HTTP that connections speak.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Http {
-    /// HTTP/1.1.
     #[default]
     V1,
     /// HTTP/2: over TLS the other side must agree to it (ALPN), without TLS it must know it before
@@ -51,7 +49,6 @@ pub enum Http {
 pub struct Settings {
     /// `host` or `host:port` to what is used in place of what DNS says of it; a port is used where it is not 0.
     pub resolve: HashMap<String, Vec<Substitute>>,
-    /// How names are looked up.
     pub dns: Dns,
     /// Source addresses, used round robin where a connection has none of its own.
     pub source_addresses: Vec<IpAddr>,
@@ -61,24 +58,19 @@ pub struct Settings {
     pub ports: Option<(u16, u16)>,
     /// Unix socket in place of TCP, whatever the origin.
     pub unix: Option<PathBuf>,
-    /// TLS.
     pub tls: TlsSettings,
-    /// The version of HTTP.
     pub http: Http,
-    /// The I/O backend.
     pub io: Io,
 }
 
 /// What takes the place of a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Substitute {
-    /// An address.
     Address(SocketAddr),
     /// The addresses of another host, looked up before the run, and a port.
     Host(String, u16),
 }
 
-/// How names are looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Dns {
     /// How long what was looked up holds, from its first use; `None`: as long as the run.
@@ -99,9 +91,7 @@ pub struct Destination {
 /// What is between this machine and an origin.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Between {
-    /// Nothing.
     Nothing,
-    /// A proxy.
     Proxy(Arc<Proxy>),
     /// What only users know.
     Unknown,
@@ -129,13 +119,10 @@ pub struct TlsSettings {
     pub key: Option<PathBuf>,
     /// Name sent and verified in place of the host.
     pub server_name: Option<String>,
-    /// Accept any certificate.
     pub insecure: bool,
     /// The least version that is offered.
     pub min: TlsVersion,
-    /// The greatest.
     pub max: TlsVersion,
-    /// Whether sessions are resumed.
     pub resume: bool,
     /// Further certificates of the client.
     pub client_certs: Vec<ClientCert>,
@@ -143,32 +130,24 @@ pub struct TlsSettings {
     pub key_store: Option<KeyStore>,
 }
 
-/// A version of TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TlsVersion {
-    /// RFC 5246.
     V12,
-    /// RFC 8446.
     V13,
 }
 
 /// A certificate of the client that has a name.
 #[derive(Debug, Clone)]
 pub struct ClientCert {
-    /// Its name.
     pub name: String,
-    /// PEM file of its chain.
     pub cert: PathBuf,
-    /// PEM file of its private key.
     pub key: PathBuf,
 }
 
 /// A file of certificates with their private keys (PKCS #12).
 #[derive(Clone)]
 pub struct KeyStore {
-    /// The file.
     pub file: PathBuf,
-    /// Its password.
     pub password: String,
 }
 

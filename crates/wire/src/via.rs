@@ -19,12 +19,10 @@ pub struct Via {
     pub source: Option<IpAddr>,
 }
 
-/// An HTTP proxy.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Proxy {
     /// Name or address; an IPv6 address without brackets.
     pub host: String,
-    /// Port.
     pub port: u16,
     /// `user:password`, sent as Basic.
     pub credentials: Option<String>,

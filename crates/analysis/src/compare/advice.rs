@@ -1,23 +1,15 @@
 //! How much longer runs would have to be, or how many there would have to be, to tell what these do not.
 
-use super::difference::{Difference, FALSE_ALARM, SAME, normal_outside};
+use super::comparison::{Difference, FALSE_ALARM, Needed, SAME};
 use super::estimate::Measured;
 use super::measure::Scale;
+use super::probability::normal_quantile;
 use crate::long_run::Z;
 
 /// How often a change that is there should be seen: in 80 of 100 comparisons, as a quantile of the normal distribution.
 const POWER: f64 = 0.84;
 /// The margin of advice: how much the next runs vary is itself uncertain.
 const MARGIN: f64 = 1.3;
-
-/// What would probably tell: one of the two.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Needed {
-    /// Each run of so many seconds; `None`: longer runs would not tell, as runs vary too much between each other.
-    pub seconds: Option<f64>,
-    /// So many runs a side, as long as these.
-    pub runs: u64,
-}
 
 /// What would make a standard error as small as it should be. `None`: that is not known.
 pub(super) fn needed(own: &Difference, wanted: f64, sides: [&Measured; 2]) -> Option<Needed> {
@@ -50,32 +42,10 @@ impl Difference {
     }
 }
 
-/// How many deviations from its mean a normal variable is farther with such a probability.
-fn normal_quantile(outside: f64) -> f64 {
-    let (mut low, mut high) = (0.0, 10.0);
-    for _ in 0..50 {
-        let middle = (low + high) / 2.0;
-        if normal_outside(middle) > outside { low = middle } else { high = middle }
-    }
-    low
-}
-
 /// The standard error with which a gate tells a change that it is to catch from none: it is missed in 4 of 100
 /// comparisons, and nothing is said in 10.
 pub(super) fn wanted_by_gate(scaled: f64) -> f64 {
     const ONE_SIDED: f64 = 1.751;
     const UNSAID: f64 = 1.282;
     scaled.abs() / (ONE_SIDED + UNSAID)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quantiles_are_those_of_tables() {
-        for (outside, expected) in [(0.05, 1.96), (0.01, 2.576), (0.001, 3.2905)] {
-            assert!((normal_quantile(outside) - expected).abs() < 1e-3, "{outside}");
-        }
-    }
 }

@@ -3,10 +3,14 @@
 
 use squall_metrics::RowKey;
 
-use super::advice::{Needed, needed};
+use super::advice::needed;
+use super::comparison::{
+    Comparison, Difference, DifferenceResult, FALSE_ALARM, RowComparison, SAME,
+};
 use super::estimate::{Estimate, Measured};
 use super::measure::{GRID, MEASURES, Measure, Scale};
 use super::percentiles::{Percentiles, Tails};
+use super::probability::outside;
 use super::sketch::{Block, RowSketch};
 use super::spread::{Ratio, Spread, spread, together};
 use crate::confidence::Unknown;
@@ -18,10 +22,6 @@ use crate::long_run::{Z, factor, freedom, t_quantile};
 const BETWEEN_RUNS: f64 = 0.005;
 /// The same of a latency, in µs: what waking up takes is another in each run.
 const BETWEEN_RUNS_US: f64 = 10.0;
-/// The chance that a comparison of two equal runs finds any change.
-pub(super) const FALSE_ALARM: f64 = 0.05;
-/// Changes below are no matter: a value whose interval lies within is the same. As a share, or in points of errors.
-pub(super) const SAME: (f64, f64) = (0.05, 0.005);
 /// Times are compared as if they took at least this, in µs: a histogram counts from 1.
 const LEAST_US: f64 = 0.5;
 /// Quantile of the normal distribution for as many bands as the shift function has, all together, at 95%
@@ -29,100 +29,6 @@ const LEAST_US: f64 = 0.5;
 const Z_ALL_BANDS: f64 = 2.88;
 /// How far from a change its standard error is measured, on its scale.
 const NEAR: (f64, f64) = (0.05, 0.005);
-
-/// What is said of a difference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DifferenceResult {
-    /// It is more than chance, with all others that were looked at.
-    Changed,
-    /// Whatever there is of a change is below 5%, or half a percentage point of errors.
-    Same,
-    /// There may be a change or not: the runs are too short, or vary too much.
-    Unclear,
-    /// Nothing is known.
-    Unknown,
-}
-
-impl DifferenceResult {
-    /// In a word.
-    pub fn word(self) -> &'static str {
-        match self {
-            DifferenceResult::Changed => "changed",
-            DifferenceResult::Same => "same",
-            DifferenceResult::Unclear => "unclear",
-            DifferenceResult::Unknown => "unknown",
-        }
-    }
-}
-
-/// How a measure differs between two runs.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Difference {
-    /// The measure.
-    pub measure: Measure,
-    /// What it was in the first run; `None`: it has no such value.
-    pub before: Option<Estimate>,
-    /// What it was in the second.
-    pub after: Option<Estimate>,
-    /// By how much it changed: as a share of what it was, or in points ([`Measure::scale`]).
-    pub change: Option<f64>,
-    /// The lower end of the 95% confidence interval of that.
-    pub low: Option<f64>,
-    /// The upper end.
-    pub high: Option<f64>,
-    /// The probability of so large a change, or a larger one, between two equal runs; `None`: it is not known.
-    pub p: Option<f64>,
-    /// What is said of it.
-    pub result: DifferenceResult,
-    /// Its standard error: of the logarithm of the ratio, or in points; `None`: it is not known.
-    pub error: Option<f64>,
-    /// The part of that which is between runs: longer ones do not make it smaller, more do.
-    pub between_runs: f64,
-    /// Why nothing is known of how far it may be chance.
-    pub why: Option<&'static str>,
-    /// Of one that is unclear, how much more would probably tell.
-    pub needed: Option<Needed>,
-}
-
-/// How a row differs between two runs.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RowComparison {
-    /// What identifies it; `None`: all requests together.
-    pub key: Option<RowKey>,
-    /// Each of [`MEASURES`].
-    pub differences: Vec<Difference>,
-    /// How each percentile of [`GRID`] moved, with bands that hold all together with 95% confidence: the shift
-    /// function (Doksum, "Empirical probability plots and statistical inference for nonlinear models in the
-    /// two-sample case", Annals of Statistics 2, 1974). Empty: the distribution is not known.
-    pub shift: Vec<Difference>,
-    /// Its mean latency by block, in µs, in the first run and in the second; empty: not known.
-    pub curves: [Vec<f64>; 2],
-}
-
-/// Two runs side by side.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Comparison {
-    /// The rows that both have.
-    pub rows: Vec<RowComparison>,
-    /// Rows of the first alone.
-    pub only_before: Vec<RowKey>,
-    /// Rows of the second alone.
-    pub only_after: Vec<RowKey>,
-    /// How many differences were tested.
-    pub tests: usize,
-}
-
-impl RowComparison {
-    /// Its differences that are more than chance.
-    pub fn changed(&self) -> impl Iterator<Item = &Difference> {
-        self.differences.iter().filter(|own| own.result == DifferenceResult::Changed)
-    }
-
-    /// The difference of a measure.
-    pub fn of(&self, measure: Measure) -> Option<&Difference> {
-        self.differences.iter().find(|own| own.measure == measure)
-    }
-}
 
 /// Compares two sides, each a run or several of the same thing ([`Measured::pool`]). A change counts as one if it is more
 /// than chance among all that are looked at together: the chance that two equal sides show any is 5% at most (Holm, "A
@@ -151,7 +57,6 @@ pub fn compare(before: &Measured, after: &Measured) -> Comparison {
     }
 }
 
-/// Compares a row.
 fn row(key: Option<RowKey>, before: &Row<'_>, after: &Row<'_>) -> RowComparison {
     // Percentiles are looked at once.
     let grid = GRID.map(|p| difference(Measure::Percentile(p), before, after));
@@ -455,39 +360,6 @@ fn between_runs(measure: Measure, value: f64) -> f64 {
     }
 }
 
-/// The probability that a variable of Student's t with so many degrees of freedom is farther than so much from 0.
-///
-/// Wallace, "Bounds on normal approximations to Student's and the chi-square distributions", Annals of Mathematical
-/// Statistics 30, 1959: right to 2% of itself, which is enough to compare with 5%.
-fn outside(t: f64, v: f64) -> f64 {
-    let z = match v.is_finite() {
-        true => (8.0 * v + 1.0) / (8.0 * v + 3.0) * (v * (1.0 + t * t / v).ln()).sqrt(),
-        false => t,
-    };
-    normal_outside(z)
-}
-
-/// The probability that a normal variable is farther than so many deviations from its mean (erfc of z/√2, by the
-/// Chebyshev fit of Press et al., *Numerical Recipes*, 6.2: right to 1.2e-7 of itself).
-pub(super) fn normal_outside(z: f64) -> f64 {
-    const FIT: [f64; 10] = [
-        -1.265_512_23,
-        1.000_023_68,
-        0.374_091_96,
-        0.096_784_18,
-        -0.186_288_06,
-        0.278_868_07,
-        -1.135_203_98,
-        1.488_515_87,
-        -0.822_152_23,
-        0.170_872_77,
-    ];
-    let x = z.abs() / std::f64::consts::SQRT_2;
-    let t = 1.0 / (1.0 + 0.5 * x);
-    let sum = FIT.iter().rev().fold(0.0, |sum, factor| sum * t + factor);
-    t * (-x * x + sum).exp()
-}
-
 /// Says of each difference whether it is more than chance, and returns how many were tested.
 pub(super) fn decide(differences: &mut [&mut Difference]) -> usize {
     let mut tested: Vec<(usize, f64)> =
@@ -508,13 +380,6 @@ pub(super) fn decide(differences: &mut [&mut Difference]) -> usize {
     count
 }
 
-impl Difference {
-    /// Whether its interval excludes that there is none.
-    pub fn excludes_none(&self) -> bool {
-        self.low.is_some_and(|low| low > 0.0) || self.high.is_some_and(|high| high < 0.0)
-    }
-}
-
 fn is_same(measure: Measure, low: f64, high: f64) -> bool {
     let most = match measure.scale() {
         Scale::Ratio => SAME.0,
@@ -526,20 +391,6 @@ fn is_same(measure: Measure, low: f64, high: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn probabilities_are_those_of_tables() {
-        for (z, expected) in [(0.0, 1.0), (1.959_964, 0.05), (3.290_5, 0.001), (4.891_6, 1e-6)] {
-            let own = normal_outside(z);
-            assert!((own / expected - 1.0).abs() < 1e-3, "{z}: {own}");
-        }
-        for (t, freedom, expected) in
-            [(2.228, 10.0, 0.05), (4.587, 10.0, 0.001), (3.850, 20.0, 0.001)]
-        {
-            let own = outside(t, freedom);
-            assert!((own / expected - 1.0).abs() < 0.03, "t {t}, {freedom}: {own}");
-        }
-    }
 
     #[test]
     fn a_change_is_one_among_all_that_are_looked_at() {

@@ -13,7 +13,6 @@ use crate::long_run::Z;
 /// A value with what is known about it, in the unit of its measure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// What was measured.
     pub value: f64,
     /// The lower end of its 95% confidence interval; `None`: unknown.
     pub low: Option<f64>,
@@ -33,7 +32,6 @@ pub type RowValues = (Option<RowKey>, Vec<(Measure, Estimate)>);
 /// What a side of a comparison is compared by: a run, or several of the same thing.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Measured {
-    /// Its blocks.
     Blocks(Sketch),
     /// Values alone, some with intervals: of a result without its recording.
     Values(Vec<RowValues>),

@@ -2,11 +2,12 @@
 
 use squall_metrics::RowKey;
 
-use super::advice::{Needed, needed, wanted_by_gate};
-use super::difference::{Difference, DifferenceResult, Row, decide, difference_and_doubt};
+use super::advice::{needed, wanted_by_gate};
+use super::comparison::{Difference, DifferenceResult, Needed};
+use super::difference::{Row, decide, difference_and_doubt};
 use super::estimate::Measured;
 use super::measure::{MeasureOf, Scale, error};
-use crate::threshold::SyntaxError;
+use crate::SyntaxError;
 
 /// The probability with which a change that a gate is to catch is said not to be there: less than the 5 in 100 that are
 /// promised, as where seconds have much in common with those long before them 5.3 in 100 are missed with 5.
@@ -60,7 +61,6 @@ pub struct GateResult {
     pub limit: f64,
     /// The change that it is to catch, as in [`Gate::caught`].
     pub caught: f64,
-    /// The row.
     pub row: GatedRow,
     /// How it changed; `None`: not both sides have it.
     pub difference: Option<Difference>,
@@ -75,7 +75,6 @@ pub struct GateResult {
 /// What a gate is held to.
 #[derive(Debug, Clone, PartialEq)]
 pub enum GatedRow {
-    /// All requests together.
     All,
     /// A row of the first run.
     Of(RowKey),

@@ -2,7 +2,7 @@
 
 use squall_metrics::{RowKey, Selector};
 
-use crate::threshold::SyntaxError;
+use crate::SyntaxError;
 use crate::threshold::subject::Subject;
 
 /// The percentiles that a comparison knows.
@@ -66,7 +66,6 @@ impl Measure {
         }
     }
 
-    /// How it changes.
     pub fn scale(self) -> Scale {
         if self == Measure::ErrorRate { Scale::Points } else { Scale::Ratio }
     }
@@ -87,7 +86,6 @@ impl Measure {
 pub struct MeasureOf {
     /// As it was written.
     pub text: String,
-    /// The measure.
     pub measure: Measure,
     /// The rows; all requests together if nothing is given.
     pub selector: Selector,

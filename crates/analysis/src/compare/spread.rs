@@ -97,7 +97,6 @@ impl Runs<'_> {
 /// How much the difference of two ratios varies.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Spread {
-    /// Its standard error.
     pub error: f64,
     /// The degrees of freedom of that.
     pub freedom: f64,

@@ -106,7 +106,6 @@ impl OpenRow {
         sums
     }
 
-    /// Its numbers.
     pub fn row(&self, second: u32, seconds: u32) -> SeriesRow {
         let (all, own, counters) = (&self.all, &self.self_metrics, &self.counters);
         // A lost packet holds back what came after it, and its response looks as if it was read late.

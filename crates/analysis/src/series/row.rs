@@ -45,11 +45,9 @@ pub struct ScenarioRow {
 /// The times of a phase, in µs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PhaseTimes {
-    /// Its name.
     pub phase: &'static str,
     /// Requests that had it.
     pub count: u64,
-    /// The mean.
     pub mean: f64,
     /// The 99th percentile.
     pub p99: u64,

@@ -15,7 +15,6 @@ const MAX_POINTS: usize = 12_000;
 /// Something that is followed by second.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Track<K, P> {
-    /// What it is.
     pub key: K,
     /// Seconds in which there was something to count, in order, each the first of its row of the series.
     pub points: Vec<(u32, P)>,

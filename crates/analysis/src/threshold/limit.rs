@@ -92,6 +92,12 @@ pub(super) enum Op {
 }
 
 impl Op {
+    /// The operator with which a text begins, and what follows it.
+    pub(super) fn strip(text: &str) -> Option<(Op, &str)> {
+        let all = [Op::AtMost, Op::AtLeast, Op::Equal, Op::NotEqual, Op::Below, Op::Above];
+        all.into_iter().find_map(|op| Some((op, text.strip_prefix(op.sign())?)))
+    }
+
     pub(super) fn sign(self) -> &'static str {
         match self {
             Op::Below => "<",

@@ -7,7 +7,10 @@ use squall_metrics::{
 use super::apdex;
 use super::limit::Unit;
 use crate::censored::{Bounded, Durations};
-use crate::outcome::MAX_UNNAMED;
+
+/// The share of arrivals dropped, requests not sent or requests sent again above which an outcome names them, and from
+/// which on the latter count as errors in thresholds.
+pub(crate) const MAX_UNNAMED: f64 = 0.01;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Metric {
@@ -34,11 +37,8 @@ pub(super) enum Metric {
 /// What a threshold asks of latencies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Statistic {
-    /// The mean.
     Mean,
-    /// The smallest one.
     Min,
-    /// The largest one.
     Max,
     /// A percentile, above 0 and at most 100.
     Percentile(f64),

@@ -5,6 +5,8 @@ mod apdex;
 mod foreign;
 mod limit;
 mod metric;
+pub(crate) mod parse;
+mod result;
 pub(crate) mod subject;
 #[cfg(test)]
 mod tests;
@@ -14,9 +16,11 @@ use std::fmt;
 
 pub use apdex::apdex_index;
 use limit::{Op, Unit};
+pub(crate) use metric::MAX_UNNAMED;
 pub use metric::Statistic;
 use metric::{Metric, latencies};
-use squall_base::units::{self, count};
+pub use result::ThresholdResult;
+use squall_base::units::count;
 use squall_metrics::{MetricKey, MetricKind, MetricStats, RequestStats, Selector};
 use subject::Subject;
 pub use window::{MovingWindow, Windows};
@@ -42,147 +46,7 @@ pub struct Threshold {
     window: Option<u32>,
 }
 
-/// Why a text is not a threshold.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SyntaxError {
-    /// What is wrong.
-    pub message: String,
-    /// Byte offset in the text.
-    pub offset: usize,
-    /// What to do.
-    pub help: Option<String>,
-}
-
-/// The result of a threshold.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ThresholdResult {
-    /// The threshold as it was written.
-    pub text: String,
-    /// The name that it is about; `None`: it names none.
-    pub name: Option<String>,
-    /// What it is about, as it was written between the parentheses; empty: all requests.
-    pub subject: String,
-    /// The metric: `p99`, `error_rate`.
-    pub metric: String,
-    /// How the value is compared: `<`, `<=`, `>`, `>=`, `==`, `!=`.
-    pub op: String,
-    /// The limit, in `unit`.
-    pub limit: f64,
-    /// `us`, `per_second`, `share` (of 1), or `number`.
-    pub unit: String,
-    /// Whether it passed.
-    pub passed: bool,
-    /// The measured value, in `unit`; `None`: nothing was counted.
-    pub value: Option<f64>,
-    /// Whether the value is only known to be at least that.
-    pub at_least: bool,
-    /// The measured value as a person reads it, or why there is none.
-    pub shown: String,
-    /// The length of its moving window, in seconds; `None`: it is about the whole run.
-    pub over_s: Option<u32>,
-    /// The second with which the worst window begins, whose value it is; `None`: there is none.
-    pub worst_from_s: Option<u32>,
-}
-
-impl ThresholdResult {
-    /// Whether it fails so far, in a run that goes on. Before its first window is over, a moving window has no value and is not
-    /// judged; if it still has none when the run is over, it has failed.
-    pub fn fails_so_far(&self) -> bool {
-        !self.passed && (self.value.is_some() || self.over_s.is_none())
-    }
-
-    /// The measured value as a person reads it, without where its worst window lies; or why there is none.
-    pub fn shown_alone(&self) -> &str {
-        self.shown.split_once(window::FROM).map_or(&*self.shown, |(value, _)| value)
-    }
-}
-
-const FORMS: &str = "write it as p99(login) < 300ms, error_rate < 1%, rate(\"GET /\") > 100/s, count >= 10, \
-                     p95(login, scenario: buyer) < 1s (also kind, group, phase, and tags: p95(team: a) < 1s), \
-                     p95(group checkout) < 1s, apdex(login, 500ms) > 0.9, \
-                     or for each window of some seconds p95 < 300ms over 10s; \
-                     the metrics are count, errors, error_rate, rate, mean, min, max, p50 to p99.999, apdex, \
-                     corrected_mean, corrected_max, corrected_p99, errors_<kind>, cut_off, not_sent, and the run's counters; \
-                     of what the plan records with `metric` also last(stock) > 5, p95(render) < 10, rate(cached) > 90%";
-
 impl Threshold {
-    /// Parses a threshold.
-    ///
-    /// # Errors
-    /// The text is not a threshold; the error says where, and what was expected.
-    pub fn parse(text: &str) -> Result<Threshold, SyntaxError> {
-        let fail = |offset: usize, message: String| SyntaxError {
-            message,
-            offset,
-            help: Some(FORMS.to_owned()),
-        };
-        let body = text.trim();
-        let end = body
-            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.')
-            .unwrap_or(body.len());
-        let (word, rest) = body.split_at(end);
-        let apdex = (word == "apdex").then(|| apdex::parse(rest)).transpose();
-        let apdex = apdex.map_err(|message| fail(end, message))?;
-        let (own, rest) = match &apdex {
-            Some(apdex) => (Some(Metric::Apdex { target_us: apdex.target_us }), &*apdex.rest),
-            None => (Metric::parse(word), rest),
-        };
-        let metric = own.ok_or_else(|| {
-            let near = foreign::meant(word, rest).map(|ours| format!("did you mean `{ours}`?"));
-            let error = fail(0, format!("unknown metric `{word}`"));
-            SyntaxError { help: near.or(error.help), ..error }
-        })?;
-        let (subject, rest) =
-            Subject::parse(rest.trim_start()).map_err(|message| fail(end, message))?;
-        if !subject.is_all() && matches!(metric, Metric::Counter(_)) {
-            return Err(fail(end, format!("`{word}` counts for the whole run: it takes no name")));
-        }
-        if subject.phase.is_some() && !matches!(metric, Metric::Latency { corrected: false, .. }) {
-            return Err(fail(end, format!("`{word}` has no phases: only latencies do")));
-        }
-        let rest = rest.trim_start();
-        let at = text.len() - rest.len();
-        let ops = [
-            ("<=", Op::AtMost),
-            (">=", Op::AtLeast),
-            ("==", Op::Equal),
-            ("!=", Op::NotEqual),
-            ("<", Op::Below),
-            (">", Op::Above),
-        ];
-        let op = ops.iter().find_map(|(sign, op)| Some((*op, rest.strip_prefix(sign)?)));
-        let (op, limit) =
-            op.ok_or_else(|| fail(at, "expected one of <, <=, >, >=, == and !=".to_owned()))?;
-        if subject.selector.name.is_none() && metric == Metric::Last {
-            return Err(fail(end, "`last` needs the name of a gauge".to_owned()));
-        }
-        // What a plan records itself may be in any unit.
-        let own = subject.selector.name.iter().flat_map(|_| metric.units_of_own()).copied();
-        let (limit, window) = match limit.split_once(" over ") {
-            Some((limit, length)) => (limit, Some(window_of(length).map_err(|own| fail(at, own))?)),
-            None => (limit, None),
-        };
-        let limit = limit.trim();
-        let read = std::iter::once(metric.unit())
-            .chain(own)
-            .find_map(|unit| Some((unit, unit.parse(limit).ok()?)));
-        let (unit, limit) = match read {
-            Some(read) => read,
-            None => {
-                let unit = metric.unit();
-                let error = |message| SyntaxError { help: unit.hint(limit), ..fail(at, message) };
-                (unit, unit.parse(limit).map_err(error)?)
-            }
-        };
-        if window.is_some() && (unit != metric.unit() || !metric.is_of_rows()) {
-            let text =
-                format!("`{word}` with this limit is about the whole run: it takes no `over`");
-            return Err(fail(end, text));
-        }
-        let (text, word) = (body.to_owned(), word.to_owned());
-        Ok(Threshold { text, metric, word, subject, op, limit, unit, window })
-    }
-
     /// Evaluates it on a run that took `elapsed_s` seconds, as a whole.
     pub fn evaluate(&self, totals: &Totals, elapsed_s: f64) -> ThresholdResult {
         let value = self.value(totals, elapsed_s);
@@ -415,23 +279,6 @@ impl Threshold {
         let Some(phase) = self.subject.phase else { return self.metric.of(row, elapsed_s) };
         let Metric::Latency { statistic, .. } = self.metric else { return None };
         statistic.of(&row.phases[phase]).map(Bounded::exact)
-    }
-}
-
-/// The longest moving window, in seconds: each second of it is kept in memory.
-const MAX_WINDOW_S: u32 = 3_600;
-
-/// The length of a moving window, in seconds.
-fn window_of(text: &str) -> Result<u32, String> {
-    let text = text.trim();
-    let length = units::parse_duration(text).ok().filter(|length| length.subsec_nanos() == 0);
-    let seconds = length.and_then(|length| u32::try_from(length.as_secs()).ok());
-    match seconds {
-        Some(seconds) if seconds > MAX_WINDOW_S => {
-            Err(format!("a window may be 1h long at most, found `over {text}`"))
-        }
-        Some(seconds) if seconds > 0 => Ok(seconds),
-        _ => Err(format!("expected whole seconds after `over`, from 1s to 1h, found `{text}`")),
     }
 }
 

@@ -16,7 +16,6 @@ use squall_metrics::{PHASES, RowKind, Selector};
 pub(crate) struct Subject {
     /// As it was written, without the parentheses.
     pub text: String,
-    /// The rows.
     pub selector: Selector,
     /// The place of a phase in [`PHASES`]; `None`: the whole latency.
     pub phase: Option<usize>,

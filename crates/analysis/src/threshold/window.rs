@@ -8,12 +8,11 @@ use std::time::Duration;
 use squall_base::units::print_duration;
 use squall_metrics::{RequestStats, Slice, SliceSet, Source};
 
-use super::{Op, Threshold, ThresholdResult};
+use super::Threshold;
+use super::limit::Op;
+use super::result::{FROM, ThresholdResult};
 use crate::censored::Bounded;
 use crate::totals::Totals;
-
-/// What stands between the value of the worst window and its first second.
-pub(super) const FROM: &str = ", from second ";
 
 /// A threshold on a moving window, of which the seconds come one after the other.
 #[derive(Debug, Clone)]
@@ -22,7 +21,6 @@ pub struct MovingWindow {
     /// In seconds.
     length: u32,
     seconds: Sliding,
-    /// The first second.
     from: u32,
     /// The second that comes next.
     next: u32,
@@ -34,7 +32,6 @@ pub struct MovingWindow {
 /// The worst of the windows that are over.
 #[derive(Debug, Clone, Copy)]
 struct Worst {
-    /// Its first second.
     from: u32,
     value: Bounded,
     passed: bool,

@@ -1,82 +1,17 @@
 //! What squall's workers lacked, and what came of it.
 
-use super::weight::{Moved, Shift};
-use super::{Facts, Reason, neighbours, when};
+use super::facts::Facts;
+use super::lateness::{
+    MAX_DELAY_SHARE, MAX_DELAY_US, MAX_LATE_REQUESTS, late_limit, late_share, lateness, lost_time,
+    own_share, starved_share,
+};
+use super::neighbours;
+use super::reason::Reason;
+use super::seconds::when;
+use super::weight::Shift;
 use crate::series::SeriesRow;
-use crate::threshold::Statistic;
 use squall_base::units::{count, percent, time};
-use squall_metrics::UserState;
 use squall_metrics::{COARSE, Histogram};
-
-/// A delay of the generator matters if it exceeds both this share of the target's median latency and
-/// this many µs: a shorter one does not change the load, and clocks do not compare that precisely.
-const MAX_DELAY_SHARE: f64 = 0.05;
-const MAX_DELAY_US: f64 = 1_000.0;
-/// The share of requests that may be sent later than that.
-const MAX_LATE_REQUESTS: f64 = 0.01;
-
-/// What any client needs between a response and the next request, in ns: to wake a thread that sleeps takes
-/// 30 to 50 µs on a virtual machine.
-const WAKE_UP_NS: f64 = 50_000.0;
-
-/// The share of the time of users of closed loads in which they could have continued and squall had not
-/// resumed them, beyond what any client needs: by so much more requests would they have made; 0: there is no
-/// closed load.
-fn own_share(facts: &Facts<'_>) -> f64 {
-    let account = facts.totals.time_account(facts.elapsed_s);
-    let total = account.total() as f64;
-    let waited = account.time(UserState::Ready) as f64 - WAKE_UP_NS * account.requests as f64;
-    if total <= 0.0 { 0.0 } else { (waited / total).max(0.0) }
-}
-
-/// The effect of sending late. Latencies from the schedule hold the delay itself, and the rate lacks what was late at the
-/// end. Other latencies only hold what requests wait for each other in the target, because those that are due during a
-/// delay arrive together.
-fn lateness<'a>(facts: &'a Facts<'_>) -> Shift<'a> {
-    if late_share(facts) <= MAX_LATE_REQUESTS {
-        return Shift::default();
-    }
-    let delays = &facts.totals.self_metrics().send_delay;
-    let late = move |statistic, requests: u64| match statistic {
-        Statistic::Mean => delays.sum() / requests.max(1) as f64,
-        _ => statistic.of(delays).unwrap_or(0.0),
-    };
-    let scheduled = facts.all.corrected_latency.count();
-    let corrected: Moved<'a> = Box::new(move |_, statistic| late(statistic, scheduled));
-    // Each arrival is late by no more than the delay, so no response of a queue comes earlier or later than that. At so
-    // low a rate that the target mostly has nothing to do, hardly any arrival meets another one: of the requests that
-    // become due within the delay there are rate × delay, and each takes a latency, which together is the delay times
-    // the requests in flight (Little's law). Arrivals in bunches wait longer than spread ones, never less (Rolski,
-    // "Queues with non-stationary input stream: Ross's conjecture", 1981): what is above the shortest latency bounds it.
-    let in_flight = facts.all.latency.sum() / 1e6 / facts.elapsed_s.max(0.001);
-    let bunched: Moved<'a> = Box::new(move |durations, statistic| {
-        let waited = statistic.of(durations).unwrap_or(0.0) - durations.min() as f64;
-        (late(statistic, facts.all.count) * in_flight.min(1.0)).min(waited)
-    });
-    // What is late at the end was not sent in the time of the run.
-    let behind = match scheduled {
-        0 => 0.0,
-        _ => delays.percentile(99.0) as f64 / 1e6 / facts.elapsed_s.max(0.001),
-    };
-    let (latency, corrected) = (Some(bunched), Some(corrected));
-    Shift { latency, corrected, is_assumed: true, ..Shift::of_rate(behind) }
-}
-
-/// The effect of a worker that was held up: users of closed loads would have made more requests, and those with a
-/// schedule were late.
-pub(super) fn lost_time<'a>(facts: &'a Facts<'_>) -> Shift<'a> {
-    lateness(facts).and_rate(own_share(facts))
-}
-
-/// By how much a request may be late, in µs.
-fn late_limit(facts: &Facts<'_>) -> f64 {
-    MAX_DELAY_US.max(MAX_DELAY_SHARE * facts.all.latency.percentile(50.0) as f64)
-}
-
-fn late_share(facts: &Facts<'_>) -> f64 {
-    let delays = &facts.totals.self_metrics().send_delay;
-    delays.count_above(late_limit(facts) as u64) as f64 / facts.all.count.max(1) as f64
-}
 
 /// What would help squall to be in time here: it had no CPU because others had it, because it used all of it, or because
 /// it waited for one; otherwise much was due at once, or took long.
@@ -142,19 +77,8 @@ pub(super) fn cpu_bound(facts: &Facts<'_>) -> Option<Reason> {
 }
 
 /// The share of the run that a worker may spend waiting for a CPU. A few µs at each wake-up are normal,
-/// and far less than this, ...
+/// and far less than this.
 const MAX_STARVED: f64 = 0.05;
-/// ... but of a run that takes no longer than its start they may be much: so much it must be, in ns.
-const MIN_STARVED_NS: f64 = 50e6;
-
-/// The share of their time for which the workers were ready to run and had no CPU; 0: it is too little to tell.
-pub(super) fn starved_share(facts: &Facts<'_>) -> f64 {
-    let waited = facts.totals.self_metrics().starved_ns as f64;
-    let seconds: f64 = facts.series.rows().iter().map(|row| f64::from(row.seconds)).sum();
-    let all = (seconds * facts.totals.workers() as f64 * 1e9).max(1.0);
-    if waited < MIN_STARVED_NS { 0.0 } else { waited / all }
-}
-
 pub(super) fn starved(facts: &Facts<'_>) -> Option<Reason> {
     let share = starved_share(facts);
     if share < MAX_STARVED {

@@ -1,8 +1,9 @@
 //! What the host that squall runs on lacked, and what else happened on it.
 
-use super::generator::lost_time;
+use super::facts::Facts;
+use super::lateness::lost_time;
+use super::reason::Reason;
 use super::weight::Shift;
-use super::{Facts, Reason};
 use squall_base::units::{count, percent, time};
 use squall_metrics::ErrorKind;
 

@@ -1,9 +1,11 @@
 //! Who had the CPUs of the machine: other programs, which take them from squall and from a target that runs beside it,
 //! or squall and the target themselves.
 
-use super::generator::{lost_time, starved_share};
+use super::facts::{Facts, Validity};
+use super::lateness::{lost_time, starved_share};
+use super::reason::Reason;
+use super::seconds::seconds_in_words;
 use super::weight::{Moved, Shift};
-use super::{Facts, Reason, Validity, seconds_in_words};
 use crate::threshold::Statistic;
 use squall_base::units::{percent, time};
 use squall_metrics::{CpuShares, HostSample};

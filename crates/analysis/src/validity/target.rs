@@ -1,8 +1,9 @@
 //! What numbers cannot show as they are: of a target that changed, gave no responses or stood still, of a
 //! network that lost something, of a name server and of the plan's own pool, of too few responses.
 
-use super::weight::{Moved, Shift, weight_of_share};
-use super::{Effect, Facts, Reason, Validity};
+use super::facts::{Facts, Validity};
+use super::reason::Reason;
+use super::weight::{Effect, Moved, Shift, weight_of_share};
 use crate::steady::Unsteady;
 use crate::threshold::Statistic;
 use squall_base::units::{count, counted, percent, time};

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use super::seconds::seconds_in_words;
 use super::*;
 use crate::threshold::Windows;
+use crate::{Threshold, Totals};
 use squall_metrics::{
-    ErrorKind, HostSample, NameId, PHASES, Phases, RowKey, RowKind, Sample, Slice, TimeRecorder,
-    UserState,
+    ErrorKind, HostMetrics, HostSample, NameId, PHASES, Phases, RowKey, RowKind, Sample, Slice,
+    TimeRecorder, UserState,
 };
 
 const SECOND: u64 = 1_000_000_000;

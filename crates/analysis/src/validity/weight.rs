@@ -1,7 +1,7 @@
 //! What an observation weighs: by how much it may have moved what the plan asks of the run, and what the report
 //! shows. What moves neither is no more than a note.
 
-use super::{Facts, Validity};
+use super::facts::{Facts, Validity};
 use crate::threshold::{Statistic, Threshold};
 use squall_base::units::{percent, time};
 use squall_metrics::Histogram;
@@ -41,7 +41,6 @@ pub(super) type Moved<'a> = Box<dyn Fn(&Histogram, Statistic) -> f64 + 'a>;
 pub(super) struct Shift<'a> {
     /// The throughput, as a share of it.
     pub rate: f64,
-    /// The error rate.
     pub errors: f64,
     /// Latencies; `None`: not at all.
     pub latency: Option<Moved<'a>>,
@@ -67,7 +66,6 @@ pub struct Effect {
 }
 
 impl Effect {
-    /// It changes nothing.
     pub const NONE: Effect = Effect { rate: 0.0, mean: 0.0, p99: 0.0, mean_us: 0.0, p99_us: 0.0 };
 
     /// The effect in words.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// A crate, and the crates of the workspace that it may import.
-const MAY_IMPORT: [(&str, &[&str]); 20] = [
+const MAY_IMPORT: [(&str, &[&str]); 21] = [
     (
         "squall",
         &[
@@ -13,7 +13,7 @@ const MAY_IMPORT: [(&str, &[&str]); 20] = [
             "squall-engine",
             "squall-extract",
             "squall-feeds",
-            "squall-jmeter",
+            "squall-front",
             "squall-limit",
             "squall-live",
             "squall-load",
@@ -60,6 +60,7 @@ const MAY_IMPORT: [(&str, &[&str]); 20] = [
             "squall-analysis",
             "squall-base",
             "squall-engine",
+            "squall-front",
             "squall-limit",
             "squall-metrics",
             "squall-plan",
@@ -111,6 +112,7 @@ const MAY_IMPORT: [(&str, &[&str]); 20] = [
     ("squall-load", &["squall-base"]),
     ("squall-analysis", &["squall-base", "squall-metrics"]),
     ("squall-metrics", &["squall-base"]),
+    ("squall-front", &["squall-base", "squall-jmeter", "squall-plan"]),
     ("squall-jmeter", &["squall-base", "squall-plan"]),
     ("squall-plan", &["squall-base"]),
     ("squall-target", &["squall-base"]),

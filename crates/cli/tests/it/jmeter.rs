@@ -120,20 +120,21 @@ fn what_is_not_supported_is_left_out_if_that_is_wanted() {
     });
     let brew = plan(r#"<com.example.Teapot testname="brew"/><hashTree/>"#);
     let reason = "shop > users > brew (com.example.Teapot): nothing is known of this element";
+    let warning = "plan.jmx:8:33: warning: shop > users > brew (com.example.Teapot): left out: \
+                   nothing is known of this element\n";
     let port = format!("-Jport={}", peer.address.port());
     for command in ["check", "run", "convert"] {
         let (code, out, errors) = said(&brew, &[command, "plan.jmx", &port, "--skip-unsupported"]);
         assert_eq!(code, Some(0), "{command}: {errors}");
         let told = if command == "convert" { &out } else { &errors };
-        assert!(told.contains(reason), "{command}: {told}");
+        let words = if command == "convert" { reason } else { warning };
+        assert!(told.contains(words), "{command}: {told}");
     }
     assert_eq!(peer.seen().len(), 2, "one thread, 2 loops");
     let teapot = brew.replace("HTTPSamplerProxy", "com.example.Kettle");
     let (code, _, errors) = said(&teapot, &["run", "plan.jmx", "--skip-unsupported"]);
     assert_eq!(code, Some(2), "{errors}");
     assert!(errors.contains("nothing is left that sends anything"), "{errors}");
-    let (code, _, errors) = said(&teapot, &["run", "plan.yaml", "--skip-unsupported"]);
-    assert_eq!((code, errors.contains("for JMeter plans")), (Some(2), true), "{errors}");
 }
 
 /// A build that runs JMeter runs squall with the same words.
@@ -221,12 +222,56 @@ fn samples_are_xml_and_none_where_nothing_runs() {
     assert_eq!(last.matches("testResults").count(), 2, "{last}");
 }
 
+/// Variables of one, properties of the other: both flags give either, and each says what it does not know.
 #[test]
-fn properties_are_jmeters_and_variables_are_ours() {
-    let (code, _, errors) = said(&plan(""), &["check", "plan.jmx", "--set", "port=1"]);
-    assert_eq!((code, errors.contains("given as -JNAME=VALUE")), (Some(2), true), "{errors}");
-    let (code, _, errors) = said(&plan(""), &["check", "plan.yaml", "-Jport=1"]);
-    assert_eq!((code, errors.contains("-J is for JMeter plans")), (Some(2), true), "{errors}");
+fn values_are_given_to_all_plans_in_one_way() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).expect("writable");
+    };
+    write("plan.xml", &plan(""));
+    let own = "target: 'http://127.0.0.1:${port}'\nvars: {port: 1, users: 1}\n\
+               scenarios: {a: {load: {users: '${users}', for: 1s}, steps: [{get: /}]}}\n";
+    write("plan.txt", own);
+    write("values.env", "port=2\nother=1\n");
+    for plan in ["plan.xml", "plan.txt"] {
+        for given in [["--set", "users=3"], ["-J", "users=3"]] {
+            let line = [&["check", plan, "--env-file", "values.env"][..], &given].concat();
+            let done = squall(folder.path(), &line);
+            let out = String::from_utf8_lossy(&done.stdout);
+            assert_eq!(String::from_utf8_lossy(&done.stderr), "", "{plan}");
+            assert!(out.contains("3 virtual users"), "{plan}: {out}");
+        }
+        let done = squall(folder.path(), &["check", plan, "-Jport=1", "-Jusres=3"]);
+        let errors = String::from_utf8_lossy(&done.stderr);
+        assert!(errors.contains("usres: the plan "), "{plan}: {errors}");
+        assert!(errors.contains("hint: did you mean `users`?"), "{plan}: {errors}");
+    }
+}
+
+/// What is wrong with a plan is said of its elements, and of nothing that its author did not write.
+#[test]
+fn messages_name_the_elements_of_the_plan() {
+    let upload = r#"<HTTPSamplerProxy testname="send"><stringProp name="HTTPSampler.domain">127.0.0.1</stringProp>
+        <stringProp name="HTTPSampler.method">POST</stringProp><elementProp name="HTTPsampler.Files" elementType="HTTPFileArgs">
+        <collectionProp name="HTTPFileArgs.files"><elementProp name="f" elementType="HTTPFileArg">
+        <stringProp name="File.path">nowhere.png</stringProp><stringProp name="File.paramname">f</stringProp></elementProp>
+        </collectionProp></elementProp></HTTPSamplerProxy><hashTree/>"#;
+    let unused = r#"<CounterConfig testname="count"><stringProp name="CounterConfig.name">n</stringProp></CounterConfig><hashTree/>"#;
+    let within = format!(
+        r#"<LoopController testname="twice"><stringProp name="LoopController.loops">2</stringProp></LoopController>
+        <hashTree>{unused}{upload}</hashTree>"#
+    );
+    let (code, _, errors) = said(&plan(&within), &["check", "plan.jmx", "-Jport=1"]);
+    assert_eq!(code, Some(2), "{errors}");
+    let place = "shop > users > twice > send (HTTP Request): cannot open ";
+    assert!(errors.contains("plan.jmx:9:") && errors.contains(place), "{errors}");
+    assert_eq!(errors.lines().last(), Some("1 error"), "{errors}");
+    let good = plan(&within).replace("nowhere.png", "plan.jmx");
+    let (code, _, errors) = said(&good, &["check", "plan.jmx", "-Jport=1"]);
+    let place = "warning: shop > users > twice > count (Counter): the variable `n` is never used\n";
+    assert_eq!((code, errors.contains(place)), (Some(0), true), "{errors}");
+    assert_eq!(errors.matches("warning: ").count(), 1, "{errors}");
 }
 
 /// What a property's name calls secret is text of the plan's requests, and shows nowhere.

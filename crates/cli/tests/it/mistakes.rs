@@ -113,7 +113,8 @@ fn files_of_other_tools_are_named() {
             "config:\n  target: http://a\n  phases: []\nscenarios: []\n",
             "a script of Artillery",
         ),
-        ("plan.xml", "<jmeterTestPlan version=\"1.2\"/>", "rename it to end in .jmx"),
+        ("k6.yaml", "import { check } from \"k6\";\n", "a script of k6: squall cannot run it"),
+        ("saved.yaml", "<!doctype html>\n<html></html>\n", "a web page (HTML)"),
     ] {
         std::fs::write(folder.path().join(name), text).expect("writable");
         let output = squall(folder.path(), &["check", name]);

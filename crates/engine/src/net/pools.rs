@@ -251,12 +251,16 @@ pub(crate) enum Carrier {
 /// What carries a request that has it for itself. Dropped, a connection is closed, and a stream reset.
 pub(crate) struct Borrowed {
     pub carrier: Carrier,
-    pub origin: Rc<KnownOrigin>,
+    origin: Rc<KnownOrigin>,
     /// Dropped last: the connection is gone, or idle in the pool, before another may take its place.
-    pub permit: Option<Permit>,
+    permit: Option<Permit>,
 }
 
 impl Borrowed {
+    pub(crate) fn new(carrier: Carrier, origin: &Rc<KnownOrigin>, permit: Option<Permit>) -> Self {
+        Borrowed { carrier, origin: origin.clone(), permit }
+    }
+
     pub(crate) fn is_http2(&self) -> bool {
         matches!(self.carrier, Carrier::Stream(_))
     }

@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 
 use squall_analysis::Totals;
-use squall_metrics::{CheckResult, RowKind, Sample, UserState};
+use squall_metrics::{CheckResult, RowKind, Sample, Source, UserState};
 
 use super::*;
 use crate::testing::{MS, S, program};
@@ -157,7 +157,7 @@ fn a_check_may_get_its_name_while_the_run_goes_on() {
     let mut totals = Totals::new();
     for (worker, book) in (0..).zip(&books) {
         for mut slice in book.slices() {
-            slice.source = squall_metrics::Source::Worker(worker);
+            slice.source = Source::Worker(worker);
             totals.add(&slice);
         }
     }

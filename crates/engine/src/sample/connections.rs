@@ -101,11 +101,7 @@ impl Worker {
     ) -> Result<Borrowed, Option<Permit>> {
         let permit = match place {
             Place::Stream(stream) => {
-                return Ok(Borrowed {
-                    carrier: Carrier::Stream(stream),
-                    origin: origin.clone(),
-                    permit: None,
-                });
+                return Ok(Borrowed::new(Carrier::Stream(stream), origin, None));
             }
             Place::Connection(permit) => permit,
         };
@@ -119,11 +115,7 @@ impl Worker {
             }
         };
         match idle {
-            Some(connection) => Ok(Borrowed {
-                carrier: Carrier::Connection(connection),
-                origin: origin.clone(),
-                permit,
-            }),
+            Some(connection) => Ok(Borrowed::new(Carrier::Connection(connection), origin, permit)),
             None => Err(permit),
         }
     }
@@ -156,21 +148,13 @@ impl Worker {
                 }
                 // A user has as many of these as it needs.
                 let permit = permit.filter(|_| self.pool().is_some());
-                Borrowed {
-                    carrier: Carrier::Connection(connection),
-                    origin: origin.clone(),
-                    permit,
-                }
+                Borrowed::new(Carrier::Connection(connection), origin, permit)
             }
             Opened::Multiplexed(session) => {
                 origin.http2.set(true);
                 self.recorder.count(|counters| counters.http2_connections += 1);
                 match self.pool_of(user, origin).adopt(session, permit) {
-                    Some(stream) => Borrowed {
-                        carrier: Carrier::Stream(stream),
-                        origin: origin.clone(),
-                        permit: None,
-                    },
+                    Some(stream) => Borrowed::new(Carrier::Stream(stream), origin, None),
                     None => return Ok(Err(Error::closed_at_once())),
                 }
             }

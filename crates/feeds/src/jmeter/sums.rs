@@ -83,17 +83,13 @@ pub struct Counted {
 /// Samples of one name, or all.
 #[derive(Debug, Default)]
 pub struct Sum {
-    /// Those that succeeded.
     pub ok: Counted,
-    /// Those that failed.
     pub ko: Counted,
     /// The last times of both, in ms.
     pub times: Window,
     /// Samples in them, themselves among them.
     pub hits: u64,
-    /// Bytes written.
     pub bytes_out: u64,
-    /// Bytes read.
     pub bytes_in: u64,
     /// Errors by their code and message, which are one whatever their case.
     errors: BTreeMap<(String, String), Error>,
@@ -102,7 +98,6 @@ pub struct Sum {
 /// Errors of one kind.
 #[derive(Debug)]
 pub struct Error {
-    /// Their code.
     pub code: String,
     /// What is said beside it.
     pub message: String,
@@ -146,7 +141,6 @@ impl Sum {
         self.errors.entry(key).or_insert(Error { code, message, count: 0 }).count += 1;
     }
 
-    /// All.
     pub fn count(&self) -> u64 {
         self.ok.count + self.ko.count
     }
@@ -189,7 +183,6 @@ pub struct Threads {
 pub struct Sums {
     /// Names that have sums of their own.
     names: Option<Pattern>,
-    /// All samples.
     pub all: Sum,
     /// Those of one name.
     pub by_name: BTreeMap<String, Sum>,
@@ -203,7 +196,6 @@ impl Sums {
         Sums { names, ..Sums::default() }
     }
 
-    /// Adds a sample.
     pub fn add(&mut self, sample: &ListenedSample) {
         self.users.push(sample.users);
         let has_own = |names: &Pattern| names.is_match(sample.name.as_bytes());
@@ -249,7 +241,6 @@ pub(super) mod tests {
         }
     }
 
-    /// One that failed.
     pub fn failed(name: &str, code: &str, message: &str, failure: &str) -> ListenedSample {
         ListenedSample {
             has_failed: true,

@@ -12,7 +12,6 @@ use squall_runner::Phase;
 pub struct Users {
     /// Users of each scenario, in its phase: one more than the highest number that was seen.
     seen: BTreeMap<Phase, BTreeMap<String, u64>>,
-    /// All of these.
     all_seen: u64,
     started: u64,
     ended: u64,

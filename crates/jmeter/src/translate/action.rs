@@ -62,7 +62,7 @@ impl Translator<'_> {
             let reader = self.read(*id);
             let limit = reader.number_or_0("InterruptTimer.timeout", 0);
             reader.finish();
-            u64::try_from(limit?).ok().filter(|limit| *limit > 0).map(Duration::from_millis)
+            u64::try_from(limit?).ok().filter(|limit| *limit > 0).map(super::milliseconds)
         });
         limits.min()
     }

@@ -9,7 +9,7 @@ use squall_plan::model::{
 use squall_plan::span::{Span, Spanned};
 
 use super::reader::Reader;
-use super::{Translator, names, step};
+use super::{Translator, milliseconds, names, step};
 use crate::elements::Role;
 use crate::tree::ElementId;
 
@@ -166,22 +166,22 @@ impl Translator<'_> {
     /// How many, how often and how long; and when it starts.
     fn load(&self, id: ElementId, reader: &Reader<'_>) -> (Closed, Duration) {
         let natural = |name, without| self.as_main_thread(|| self.natural(reader, name, without));
+        let seconds = |name| milliseconds(natural(name, 0).saturating_mul(1_000));
         let mut load = Closed {
             users: Some(natural("ThreadGroup.num_threads", 0)),
-            ramp: Duration::from_secs(natural("ThreadGroup.ramp_time", 0)),
+            ramp: seconds("ThreadGroup.ramp_time"),
             iterations: self.loops(id, reader),
             ..Closed::default()
         };
-        let (duration, delay) =
-            (natural("ThreadGroup.duration", 0), natural("ThreadGroup.delay", 0));
+        let (duration, delay) = (seconds("ThreadGroup.duration"), seconds("ThreadGroup.delay"));
         let mut start_after = Duration::ZERO;
         if reader.flag("ThreadGroup.scheduler", false) {
             // With a duration of 0 JMeter does not start it.
-            if duration == 0 {
+            if duration.is_zero() {
                 load.users = Some(0);
             }
-            load.duration = Some(Duration::from_secs(duration));
-            start_after = Duration::from_secs(delay);
+            load.duration = Some(duration);
+            start_after = delay;
         }
         load.endless = load.duration.is_none() && load.iterations.is_none();
         if load.iterations == Some(0) {

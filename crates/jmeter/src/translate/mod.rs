@@ -62,6 +62,7 @@ mod verdicts;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use squall_plan::expr::Expr;
 use squall_plan::model::{
@@ -83,7 +84,12 @@ use texts::TextPiece;
 
 /// How long a request may take, and how long one in flight at the end is waited for: JMeter has no limit, and here
 /// there must be one.
-const NO_LIMIT: std::time::Duration = std::time::Duration::from_secs(3600);
+const NO_LIMIT: Duration = Duration::from_secs(3600);
+
+/// So many milliseconds, or 292 years, which is the longest time that a plan can have.
+fn milliseconds(number: u64) -> Duration {
+    Duration::from_millis(number).min(Duration::from_nanos(i64::MAX as u64))
+}
 
 /// What keeps a plan from running as JMeter would run it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -492,7 +498,7 @@ fn step(kind: StepKind) -> Step {
 
 /// A step that takes no time: a group has one at least.
 fn no_time() -> Step {
-    step(StepKind::Think(Thinking::Known(Think::Fixed(std::time::Duration::ZERO))))
+    step(StepKind::Think(Thinking::Known(Think::Fixed(Duration::ZERO))))
 }
 
 /// Steps as one; none if there are none.

@@ -182,7 +182,7 @@ impl Translator<'_> {
     fn timeouts(&self, options: &Options<'_>, held: &Scope) -> Timeouts {
         let time = |name| {
             let milliseconds = u64::try_from(options.number(name)).unwrap_or(0);
-            let time = std::time::Duration::from_millis(milliseconds);
+            let time = super::milliseconds(milliseconds);
             (milliseconds > 0).then_some(UserTime::Known(time))
         };
         Timeouts {

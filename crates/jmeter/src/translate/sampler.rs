@@ -1,7 +1,6 @@
 //! Samplers that send nothing: they show, wait, or run a program.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use squall_plan::model::{Check, Exec, Request, StepKind, Thinking, UserTime};
 use squall_plan::span::Span;
@@ -228,7 +227,7 @@ impl Translator<'_> {
         let id = reader.element;
         let timeout = reader.number_or_0("SystemSampler.timeout", 0).unwrap_or(0);
         let timeout = u64::try_from(timeout).ok().filter(|timeout| *timeout > 0);
-        exec.timeout = Some(UserTime::Known(timeout.map_or(NO_LIMIT, Duration::from_millis)));
+        exec.timeout = Some(UserTime::Known(timeout.map_or(NO_LIMIT, super::milliseconds)));
         let expected = self.pieces(id, reader.source("SystemSampler.expectedReturnCode"));
         let mut ok = "true".to_owned();
         let mut message = quoted("OK");

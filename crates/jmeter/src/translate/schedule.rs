@@ -176,7 +176,7 @@ fn stages(lives: &[Life]) -> (u64, Vec<Stage>) {
         .collect();
     let mut stages: Vec<Stage> = Vec::new();
     let mut push = |level: u64, ms: u64| {
-        stages.push(Stage { level: level as f64, over: Duration::from_millis(ms) });
+        stages.push(Stage { level: level as f64, over: super::milliseconds(ms) });
     };
     let at_once = counts.first().filter(|(time, _)| *time == 0);
     let (mut now, mut level) = (0, at_once.map_or(0, |(_, count)| *count));

@@ -1,7 +1,5 @@
 //! A TCP Sampler: bytes that are sent, and what comes back.
 
-use std::time::Duration;
-
 use squall_plan::model::{ByteForm, KeepOpen, Request, StepKind, Tcp, TcpEnd, Timeouts, UserTime};
 
 use super::Translator;
@@ -96,7 +94,7 @@ impl Translator<'_> {
     fn tcp_timeouts(&self, options: &Options<'_>, held: &Scope) -> Timeouts {
         let time = |name| {
             let milliseconds = u64::try_from(options.number(name)).unwrap_or(0);
-            (milliseconds > 0).then(|| Duration::from_millis(milliseconds))
+            (milliseconds > 0).then(|| super::milliseconds(milliseconds))
         };
         let connect = time("TCPSampler.ctimeout");
         let response = time("TCPSampler.timeout");

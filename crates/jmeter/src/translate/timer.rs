@@ -83,7 +83,7 @@ impl Translator<'_> {
         };
         let timeout = match u64::try_from(timeout) {
             Ok(0) => None,
-            Ok(timeout) => Some(Duration::from_millis(timeout)),
+            Ok(timeout) => Some(super::milliseconds(timeout)),
             Err(_) => {
                 self.obstacle(id, format!("{timeout} as timeoutInMs"));
                 return None;

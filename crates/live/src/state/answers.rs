@@ -19,7 +19,6 @@ pub enum Mood {
     Unknown,
     /// As it should be.
     Good,
-    /// Worth a look.
     Doubtful,
     /// Not as it should be.
     Bad,
@@ -116,7 +115,6 @@ impl LiveState {
         }
     }
 
-    /// The three answers.
     pub fn answers(&self) -> [HealthAnswer; 3] {
         let answer = |question, (mood, word, detail): (Mood, &str, String)| HealthAnswer {
             question,

@@ -37,7 +37,6 @@ impl Point {
         ["second", "seconds", "closed_users", "arrivals"].into_iter().chain(quantities)
     }
 
-    /// What charts show.
     pub fn values(&self) -> impl Iterator<Item = f64> {
         let own = [f64::from(self.second), f64::from(self.seconds)];
         let of_loads = [self.closed_users as f64, self.arrivals as f64];
@@ -55,7 +54,6 @@ impl Point {
         }
     }
 
-    /// Requests a second.
     pub fn rate(&self) -> f64 {
         self.requests as f64 / self.length_s()
     }
@@ -127,7 +125,6 @@ impl History {
         &self.lately
     }
 
-    /// The last second.
     pub fn last(&self) -> Option<&Point> {
         self.lately.last()
     }

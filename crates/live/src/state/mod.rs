@@ -62,19 +62,15 @@ pub struct LogLine {
 /// A run while it goes on.
 #[derive(Debug)]
 pub struct LiveState {
-    /// The plan's name.
     pub plan: String,
     /// Where requests go.
     pub target: String,
-    /// What runs now.
     pub phase: Phase,
     /// Since the run began, in s.
     pub now_s: f64,
     /// The end that was asked for.
     pub stopping: Option<Stopping>,
-    /// Its loads.
     pub loads: Vec<LoadState>,
-    /// Its seconds.
     pub history: History,
     /// Its requests by name.
     pub rows: Rows,
@@ -309,7 +305,6 @@ impl LiveState {
         self.checks = checks.collect();
     }
 
-    /// Something has happened.
     pub fn event(&mut self, event: &Event) {
         self.changes += 1;
         let at_s = event.at_s;

@@ -16,7 +16,6 @@ const MAX_EXAMPLE: usize = 2_000;
 pub struct Problem {
     /// What bears the name, as a person reads it.
     pub label: String,
-    /// Its scenario.
     pub scenario: String,
     /// The kind, as in results.
     pub kind: ErrorKind,
@@ -44,7 +43,6 @@ pub struct Problems {
 }
 
 impl Problems {
-    /// Adds a second.
     pub fn add(&mut self, second: &Second) {
         let number = second.second;
         // A second that comes again adds to what it had.

@@ -18,13 +18,9 @@ pub const CURVE: usize = 120;
 pub struct RowState {
     /// Its name, with its kind where that is no request; control characters escaped.
     pub label: String,
-    /// Its scenario.
     pub scenario: String,
-    /// What it counts.
     pub kind: RowKind,
-    /// How many ended.
     pub count: u64,
-    /// Errors among them.
     pub errors: u64,
     /// Latency over the whole load, in µs: median, 95th and 99th percentile, largest.
     pub latency_us: [u64; 4],
@@ -35,9 +31,7 @@ pub struct RowState {
 /// A second of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RowSecond {
-    /// How many ended.
     pub count: u64,
-    /// Errors among them.
     pub errors: u64,
     /// Median of the latency, in µs.
     pub p50_us: u64,

@@ -15,13 +15,11 @@ const NAME: u16 = 5;
 /// Seconds of the shorter window.
 const MINUTE_S: f64 = 60.0;
 
-/// A curve.
 pub struct Curve<'a> {
     /// Its name, at most four characters.
     pub name: &'a str,
     /// Its values by column of dots; `None`: there is none.
     pub values: Vec<Option<f64>>,
-    /// How it looks.
     pub style: Style,
     /// Whether only every fourth dot is shown: of what was planned.
     pub is_dotted: bool,
@@ -30,18 +28,14 @@ pub struct Curve<'a> {
 /// From and to which second of the load a chart goes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Window {
-    /// The first second.
     pub from_s: f64,
-    /// The last one.
     pub to_s: f64,
 }
 
 /// How several points in one column become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Of {
-    /// The highest.
     Highest,
-    /// Their mean.
     Mean,
 }
 
@@ -169,7 +163,6 @@ fn draw(
     end
 }
 
-/// Sets a dot.
 fn dot(paint: &mut Paint<'_>, canvas: Rect, x: u16, y: u16, style: Style) {
     const DOTS: [[u32; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
     let Some(cell) = paint.buffer.cell_mut((canvas.x + x / 2, canvas.y + y / 4)) else { return };

@@ -189,7 +189,6 @@ const HELP: [(&str, &str); 16] = [
     ("", "In flight: the peak of concurrent requests in the last second."),
 ];
 
-/// The help.
 pub fn help(paint: &mut Paint<'_>, area: Rect) {
     let theme = paint.theme;
     let columns = HELP.iter().map(|(keys, _)| width(keys)).max().unwrap_or(0) + 3;

@@ -10,7 +10,7 @@ use crate::browse::Browse;
 use crate::state::{LiveState, MetricPoint, MetricState};
 
 /// Rows of a chart.
-const HEIGHT: u16 = 9;
+const HEIGHT: u16 = 8;
 /// Columns from which on two charts stand beside each other.
 const WIDE: u16 = 80;
 

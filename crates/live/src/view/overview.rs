@@ -13,7 +13,6 @@ use crate::state::{LiveState, LoadState, Point, Span};
 /// Rows from which on there is room for four charts, and for the requests.
 const LARGE: u16 = 32;
 
-/// Draws the tab.
 pub fn draw(paint: &mut Paint<'_>, area: Rect, state: &LiveState, browse: &Browse) {
     let used = scenarios(paint, top(area, area.height / 3), state, browse);
     let mut rest = below(area, used);

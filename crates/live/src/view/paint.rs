@@ -8,9 +8,7 @@ use super::theme::Theme;
 
 /// The screen, and how things look on it.
 pub struct Paint<'a> {
-    /// The screen.
     pub buffer: &'a mut Buffer,
-    /// How things look.
     pub theme: Theme,
 }
 

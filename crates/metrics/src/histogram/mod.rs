@@ -129,7 +129,6 @@ impl<const BITS: u32> Histogram<BITS> {
         self.count
     }
 
-    /// Whether none was.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }

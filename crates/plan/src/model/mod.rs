@@ -5,6 +5,8 @@
 //! and read again is equal to the first. Each struct says what its keys are called in a plan and how
 //! their values are written there ([`crate::keys`]).
 
+#![warn(missing_docs)]
+
 mod connections;
 mod data;
 mod defaults;

@@ -10,7 +10,7 @@ use flate2::write::GzEncoder;
 use squall_analysis::{Block, RowSketch, Sketch};
 use squall_metrics::{COARSE, HIGHEST, Histogram, Place, RowKey, RowKind};
 
-use super::side::RunAbout;
+use super::about::RunAbout;
 use crate::schema::document;
 
 /// Version of the form.

@@ -1,8 +1,8 @@
 //! What differs between runs before their numbers are looked at: plan, load, target, machine, generator. Pure.
 
+use super::about::RunAbout;
 use super::document::Differing;
-use super::side::RunAbout;
-use crate::run::Meta;
+use crate::meta::Meta;
 use squall_base::units::{bytes, percent};
 
 /// Characters of a digest that are shown.
@@ -114,7 +114,7 @@ fn differs(own: &Differing) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::ScenarioMeta;
+    use crate::meta::ScenarioMeta;
 
     #[test]
     fn what_differs_is_said_once_and_what_matters_first() {

@@ -197,7 +197,6 @@ impl Pair {
         }
     }
 
-    /// What differs.
     fn differences(&self) -> String {
         if self.rows.is_empty() {
             return "the runs have no row in common".to_owned();

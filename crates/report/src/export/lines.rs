@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 use squall_metrics::{
     CheckCounts, Counters, Histogram, HostSample, Level, MetricKey, MetricKind, MetricStats,
-    PHASES, RequestStats, RowKey, RowKind, ScenarioLoad, SelfMetrics, THOUSANDTHS,
+    PHASES, ROW_COUNTS, RequestStats, RowKey, RowKind, ScenarioLoad, SelfMetrics, THOUSANDTHS,
 };
 
 use crate::group_path::group_path;
-use crate::series::PlannedLoads;
+use crate::planned::PlannedLoads;
 
 /// A second of all workers and monitors.
 #[derive(Default)]
@@ -128,16 +128,8 @@ fn check_line(at: u32, key: &RowKey, counts: CheckCounts) -> Value {
 
 fn row_line(at: u32, key: &RowKey, row: &RequestStats) -> Value {
     let mut line = head(at, key);
-    for (name, value) in [
-        ("count", row.count),
-        ("errors", row.errors),
-        ("cut_off", row.cut_off),
-        ("not_sent", row.not_sent),
-        ("retries", row.retries),
-        ("bytes_in", row.bytes_in),
-        ("bytes_out", row.bytes_out),
-    ] {
-        line[name] = json!(value);
+    for own in &ROW_COUNTS {
+        line[own.name] = json!((own.of)(row));
     }
     times(&mut line, "", &row.latency);
     times(&mut line, "corrected_", &row.corrected_latency);

@@ -17,11 +17,11 @@ use squall_metrics::{
 
 use crate::hlog;
 use crate::parquet::Table;
+use crate::planned::PlannedLoads;
 use crate::recording::Recording;
 use crate::run::Run;
-use crate::series::PlannedLoads;
 use lines::Second;
-use table::{COLUMNS, cell, cells, value};
+use table::{cell, cells, columns, value};
 
 /// Seconds that are open at a time: workers hand over the same second within moments of each other.
 const OPEN_SECONDS: usize = 8;
@@ -88,7 +88,7 @@ impl Writer<'_> {
     ) -> io::Result<Writer<'_>> {
         Ok(match format {
             Format::Csv => {
-                let names: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
+                let names: Vec<&str> = columns().map(|(name, _)| name).collect();
                 writeln!(to, "{}", names.join(","))?;
                 Writer::Csv(to)
             }
@@ -97,7 +97,9 @@ impl Writer<'_> {
                 Writer::Hlog(to)
             }
             Format::Jsonl => Writer::Jsonl(to),
-            Format::Parquet => Writer::Parquet(Box::new(Table::new(to, &COLUMNS)?)),
+            Format::Parquet => {
+                Writer::Parquet(Box::new(Table::new(to, &columns().collect::<Vec<_>>())?))
+            }
         })
     }
 
@@ -106,7 +108,7 @@ impl Writer<'_> {
             Writer::Hlog(_) => Ok(()),
             Writer::Jsonl(to) => writeln!(to, "{}", escape_json(&line.to_string())),
             Writer::Csv(to) => {
-                let cells = COLUMNS.iter().map(|(name, _)| cell(value(line, name).as_deref()));
+                let cells = columns().map(|(name, _)| cell(value(line, name).as_deref()));
                 writeln!(to, "{}", escape_control(&cells.collect::<Vec<_>>().join(",")))
             }
             Writer::Parquet(table) => table.add(cells(line)),

@@ -7,70 +7,25 @@ use serde_json::Value;
 use crate::cell::{Cell, Type};
 use crate::csv::quoted;
 
-/// The columns with their types. Times are in µs.
-pub(super) const COLUMNS: [(&str, Type); 58] = {
-    use Type::{Count, Number, Text};
-    [
-        ("second", Count),
-        ("kind", Text),
-        ("scenario", Text),
-        ("group", Text),
-        ("name", Text),
-        ("count", Count),
-        ("errors", Count),
-        ("cut_off", Count),
-        ("not_sent", Count),
-        ("retries", Count),
-        ("bytes_in", Count),
-        ("bytes_out", Count),
-        ("mean_us", Number),
-        ("p50_us", Count),
-        ("p90_us", Count),
-        ("p95_us", Count),
-        ("p99_us", Count),
-        ("max_us", Count),
-        ("corrected_mean_us", Number),
-        ("corrected_p50_us", Count),
-        ("corrected_p90_us", Count),
-        ("corrected_p95_us", Count),
-        ("corrected_p99_us", Count),
-        ("corrected_max_us", Count),
-        ("error_kinds", Text),
-        ("status", Text),
-        ("pool_mean_us", Number),
-        ("dns_mean_us", Number),
-        ("connect_mean_us", Number),
-        ("tls_mean_us", Number),
-        ("first_byte_mean_us", Number),
-        ("body_mean_us", Number),
-        ("passed", Count),
-        ("failed", Count),
-        ("warned", Count),
-        ("planned_users", Number),
-        ("planned_arrivals", Number),
-        ("users_active", Count),
-        ("in_flight", Count),
-        ("in_flight_at_end", Count),
-        ("iterations_started", Count),
-        ("iterations_done", Count),
-        ("arrivals_due", Count),
-        ("arrivals_dropped", Count),
-        ("connections_opened", Count),
-        ("value", Number),
-        ("workers_cpu_us", Count),
-        ("starved_us", Count),
-        ("receive_delay_p99_us", Count),
-        ("send_delay_p99_us", Count),
-        ("timer_delay_p99_us", Count),
-        ("loop_iteration_max_us", Count),
-        ("open_files", Count),
-        ("ports_used", Count),
-        ("rss_bytes", Count),
-        ("steal_ticks", Count),
-        ("retransmits", Count),
-        ("network_bytes", Count),
-    ]
-};
+/// The columns. Times are in µs.
+pub(super) fn columns() -> impl Iterator<Item = (&'static str, Type)> {
+    const NAMES: &str = "\
+     second kind scenario group name count errors cut_off not_sent retries bytes_in bytes_out \
+     mean_us p50_us p90_us p95_us p99_us max_us corrected_mean_us corrected_p50_us \
+     corrected_p90_us corrected_p95_us corrected_p99_us corrected_max_us error_kinds status \
+     pool_mean_us dns_mean_us connect_mean_us tls_mean_us first_byte_mean_us body_mean_us passed \
+     failed warned planned_users planned_arrivals users_active in_flight in_flight_at_end \
+     iterations_started iterations_done arrivals_due arrivals_dropped connections_opened value \
+     workers_cpu_us starved_us receive_delay_p99_us send_delay_p99_us timer_delay_p99_us \
+     loop_iteration_max_us open_files ports_used rss_bytes steal_ticks retransmits network_bytes";
+    let typed = |name: &'static str| match name {
+        "kind" | "scenario" | "group" | "name" | "error_kinds" | "status" => (name, Type::Text),
+        "planned_users" | "planned_arrivals" | "value" => (name, Type::Number),
+        _ if name.ends_with("mean_us") => (name, Type::Number),
+        _ => (name, Type::Count),
+    };
+    NAMES.split_whitespace().map(typed)
+}
 
 /// The value of a line in a column; `None`: it has none.
 pub(super) fn value<'l>(line: &'l Value, column: &str) -> Option<Cow<'l, Value>> {
@@ -94,7 +49,7 @@ fn pairs(counts: &serde_json::Map<String, Value>) -> String {
 
 /// A line as a row of all columns.
 pub(super) fn cells(line: &Value) -> impl Iterator<Item = Cell<'_>> {
-    let cell = |(name, kind): &(&str, Type)| {
+    let cell = |(name, kind): (&str, Type)| {
         let own = value(line, name)?;
         match kind {
             Type::Count => own.as_u64().map(Cell::Count),
@@ -102,7 +57,7 @@ pub(super) fn cells(line: &Value) -> impl Iterator<Item = Cell<'_>> {
             Type::Text => text(own).map(Cell::Text),
         }
     };
-    COLUMNS.iter().map(move |column| cell(column).unwrap_or(Cell::Empty))
+    columns().map(move |column| cell(column).unwrap_or(Cell::Empty))
 }
 
 fn text(value: Cow<'_, Value>) -> Option<Cow<'_, str>> {

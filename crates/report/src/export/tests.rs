@@ -4,7 +4,7 @@ use serde_json::json;
 use squall_metrics::{CheckResult, HostMetrics, Level, Load, Sample, ScenarioLoad};
 
 use super::*;
-use crate::run::{Meta, PlannedLoad, ScenarioMeta};
+use crate::meta::{Meta, PlannedLoad, ScenarioMeta};
 
 fn recording() -> Recording {
     let mut recording = Recording::unnamed().expect("a file");
@@ -128,7 +128,7 @@ fn parquet_has_the_rows_and_columns_of_csv() {
 fn a_long_parquet_file_has_several_groups() {
     use ::parquet::file::reader::{FileReader, SerializedFileReader};
     let mut file = tempfile::tempfile().expect("a file");
-    let mut table = Table::new(&mut file, &COLUMNS).expect("a file");
+    let mut table = Table::new(&mut file, &columns().collect::<Vec<_>>()).expect("a file");
     (0..40_000).for_each(|second| {
         table.add(cells(&json!({"second": second}))).expect("written");
     });

@@ -10,8 +10,8 @@ use squall_analysis::apdex_index;
 use squall_metrics::{RequestStats, RowKey, RowKind};
 use squall_plan::files;
 
-use super::curves::{Curves, Line};
-use super::distribution::Distribution;
+use crate::curves::{Curves, Line};
+use crate::distribution::Distribution;
 use crate::lines::each_line;
 use crate::run::Run;
 
@@ -29,9 +29,7 @@ const MAX_PLAN: usize = 128 << 10;
 pub struct Details {
     /// The run over time.
     pub curves: Option<Curves>,
-    /// All latencies.
     pub latency: Option<Distribution>,
-    /// All corrected latencies.
     pub corrected: Option<Distribution>,
     /// [`apdex_index`] of all requests, with T = [`APDEX_US`].
     pub apdex: Option<f64>,
@@ -52,9 +50,7 @@ pub struct Details {
 pub struct RowDetails {
     /// Over time; null: there were too many rows.
     pub line: Option<Line>,
-    /// Its latencies.
     pub latency: Option<Distribution>,
-    /// Its corrected latencies.
     pub corrected: Option<Distribution>,
     /// Its [`apdex_index`], with T = [`APDEX_US`].
     pub apdex: Option<f64>,
@@ -64,13 +60,10 @@ pub struct RowDetails {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Example {
-    /// The second.
     pub second: u32,
-    /// The line.
     pub text: String,
     /// The scenario of the request.
     pub scenario: String,
-    /// Its name.
     pub name: String,
     /// The kind of the error; empty: the line is one that the plan logs.
     pub error: String,

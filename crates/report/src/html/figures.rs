@@ -6,11 +6,12 @@ use serde::Serialize;
 use serde_json::Value;
 use squall_metrics::Quantities;
 
+use crate::document::RunPhase;
 use crate::document::{
     AbortDocument, CheckRow, Gap, GeneratorDocument, MetricRow, OutcomeDocument, Row, RunDocument,
     SteadyPart, ThresholdRow, TimeAccounting, ValidityReason,
 };
-use crate::run::{Mark, Meta, RunPhase};
+use crate::meta::{Mark, Meta};
 use crate::series::{HostTrack, MetricTrack, SeriesDocument, SeriesScenario};
 
 /// What is drawn of a scenario.
@@ -20,77 +21,53 @@ const SCENARIO_FIELDS: [(&str, fn(&SeriesScenario) -> f64); 3] = [
     ("iterations_started", |own| own.iterations_started as f64),
 ];
 
-/// The result; each field is the one of [`RunDocument`] that has its name.
-#[derive(Debug, Serialize)]
-pub(super) struct Figures<'a> {
-    schema: u64,
-    meta: &'a Meta,
-    elapsed_s: f64,
-    run_phases: &'a [RunPhase],
-    finished: bool,
-    interrupted: bool,
-    aborted: Option<&'a AbortDocument>,
-    stopped_by_plan: bool,
-    marks: &'a [Mark],
-    outcome: &'a OutcomeDocument,
-    validity: &'a str,
-    validity_reasons: &'a [ValidityReason],
-    totals: &'a Row,
-    requests: &'a [Row],
-    groups: &'a [Row],
-    iterations: &'a [Row],
-    checks: &'a [CheckRow],
-    metrics: &'a [MetricRow],
-    thresholds: &'a [ThresholdRow],
-    counters: &'a BTreeMap<String, u64>,
-    steady: Option<&'a SteadyPart>,
-    time_accounting: &'a TimeAccounting,
-    throughput_gap: Option<&'a Gap>,
-    generator: &'a GeneratorDocument,
-    host_metrics: &'a BTreeMap<String, u64>,
-    warnings: &'a [String],
-    log: &'a [String],
-    series: Columns<'a>,
-    series_metrics: &'a [MetricTrack],
-    series_host: &'a HostTrack,
+/// Defines the result as the page has it: each field is the one of [`RunDocument`] that has its name.
+macro_rules! figures {
+    ($($name:ident: $type:ty,)*) => {
+        #[derive(Debug, Serialize)]
+        pub(super) struct Figures<'a> {
+            $($name: &'a $type,)*
+            series: Columns<'a>,
+        }
+
+        impl Figures<'_> {
+            pub(super) fn of(run: &RunDocument) -> Figures<'_> {
+                Figures { $($name: &run.$name,)* series: Columns::of(&run.series) }
+            }
+        }
+    };
 }
 
-impl Figures<'_> {
-    /// Those of a result.
-    pub(super) fn of(run: &RunDocument) -> Figures<'_> {
-        Figures {
-            schema: run.schema,
-            meta: &run.meta,
-            elapsed_s: run.elapsed_s,
-            run_phases: &run.run_phases,
-            finished: run.finished,
-            interrupted: run.interrupted,
-            aborted: run.aborted.as_ref(),
-            stopped_by_plan: run.stopped_by_plan,
-            marks: &run.marks,
-            outcome: &run.outcome,
-            validity: &run.validity,
-            validity_reasons: &run.validity_reasons,
-            totals: &run.totals,
-            requests: &run.requests,
-            groups: &run.groups,
-            iterations: &run.iterations,
-            checks: &run.checks,
-            metrics: &run.metrics,
-            thresholds: &run.thresholds,
-            counters: &run.counters,
-            steady: run.steady.as_ref(),
-            time_accounting: &run.time_accounting,
-            throughput_gap: run.throughput_gap.as_ref(),
-            generator: &run.generator,
-            host_metrics: &run.host_metrics,
-            warnings: &run.warnings,
-            log: &run.log,
-            series: Columns::of(&run.series),
-            series_metrics: &run.series_metrics,
-            series_host: &run.series_host,
-        }
-    }
+figures! {
+    schema: u64,
+    meta: Meta,
+    elapsed_s: f64,
+    run_phases: [RunPhase],
+    finished: bool,
+    interrupted: bool,
+    aborted: Option<AbortDocument>,
+    stopped_by_plan: bool,
+    marks: [Mark],
+    outcome: OutcomeDocument,
+    validity: str,
+    validity_reasons: [ValidityReason],
+    totals: Row,
+    requests: [Row],
+    groups: [Row],
+    iterations: [Row],
+    checks: [CheckRow],
+    metrics: [MetricRow],
+    thresholds: [ThresholdRow],
+    counters: BTreeMap<String, u64>,
+    steady: Option<SteadyPart>,
+    time_accounting: TimeAccounting,
+    throughput_gap: Option<Gap>,
+    generator: GeneratorDocument,
+    host_metrics: BTreeMap<String, u64>,
+    warnings: [String],
+    log: [String],
+    series_metrics: [MetricTrack],
+    series_host: HostTrack,
 }
 
 /// The series as lists of one length.

@@ -55,7 +55,6 @@ impl Ahead {
             && self.bytes.iter().sum::<usize>() < MOST_BYTES
     }
 
-    /// Gives a record.
     pub(super) fn give(&mut self, record: Record) {
         let (to, _) = &self.threads[self.given % self.threads.len()];
         self.bytes.push_back(record.bytes.len());

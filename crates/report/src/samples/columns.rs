@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use squall_metrics::PHASES;
 
-use super::RequestSample;
+use super::sample::RequestSample;
 use crate::cell::{Cell, Type};
 
 /// The columns with their types. Times are in µs; `at_unix_us` since 1970 (UTC).

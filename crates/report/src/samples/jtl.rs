@@ -7,7 +7,7 @@ use http::StatusCode;
 use squall_metrics::{ErrorKind, PHASES};
 
 use super::java_errors::exception;
-use super::{GroupPart, GroupSample, LoadedPage, RequestSample, SamplePart};
+use super::sample::{GroupPart, GroupSample, LoadedPage, RequestSample, SamplePart};
 use crate::cell::Cell;
 
 /// Where a row has what.
@@ -22,7 +22,6 @@ pub(super) const SENT_BYTES: usize = 10;
 pub(super) const URL: usize = 13;
 pub(super) const FAILED: Cell<'static> = Cell::Text(Cow::Borrowed("false"));
 
-/// A row.
 pub(super) type Cells<'s> = [Cell<'s>; 17];
 
 /// A sample: its row, and those of its parts, which are samples themselves.
@@ -52,7 +51,6 @@ impl Row<'_> {
     }
 }
 
-/// The first line.
 pub(super) const HEAD: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect";
 
 /// A sample, with the requests that it took, and what it loaded if it is a page.

@@ -1,20 +1,18 @@
 //! What JMeter's listeners are told of a sample: some columns of its row, and how many requests are in it.
 
-use super::GroupPart;
 use super::jtl::{
     BYTES, CODE, ELAPSED, FAILED, FAILURE, LABEL, MESSAGE, Row, SENT_BYTES, SUCCESS, TRANSACTION,
     group, request,
 };
+use super::sample::GroupPart;
 use crate::cell::Cell;
 
 /// A sample as JMeter's listeners know it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ListenedSample {
-    /// Its name.
     pub name: String,
     /// How long it took, in ms.
     pub elapsed_ms: u64,
-    /// Whether it failed.
     pub has_failed: bool,
     /// Its code: mostly a status.
     pub code: String,
@@ -22,9 +20,7 @@ pub struct ListenedSample {
     pub message: String,
     /// What the first of its assertions that failed says; empty: none did.
     pub failure: String,
-    /// Bytes read.
     pub bytes_in: u64,
-    /// Bytes written.
     pub bytes_out: u64,
     /// Samples that are in it, itself among them, but for transactions around others.
     pub hits: u64,

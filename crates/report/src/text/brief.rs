@@ -6,10 +6,10 @@ use squall_base::units::{count, counted, time};
 use squall_metrics::ErrorKind;
 
 use super::paragraph::{INDENT, paragraph, verdict};
+use super::show::{Show, more, of_kind, phase_text};
 use super::width::{begin, text_width};
-use super::{Show, more, of_kind, phase_text};
+use crate::document::RunPhase;
 use crate::document::{NONE, Row, RunDocument, ValidityReason};
-use crate::run::RunPhase;
 
 /// Most kinds of errors that are shown.
 const MAX_KINDS: usize = 5;

@@ -3,9 +3,8 @@
 
 use std::fmt::Write as _;
 
-use super::{pad, shorten, text_width};
+use super::width::{pad, shorten, text_width};
 
-/// Widest names.
 const MAX_NAME: usize = 70;
 /// Columns that a name has at least, where the numbers are wider than any terminal.
 const MIN_NAME: usize = 6;
@@ -56,7 +55,6 @@ impl Columns {
         if is_wider { needed } else { self.usual.clone() }
     }
 
-    /// Writes all lines.
     pub(super) fn write(&self, out: &mut String) {
         let widths = self.widths();
         let numbers: usize = widths.iter().map(|width| width + 1).sum();

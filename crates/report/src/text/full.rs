@@ -8,8 +8,9 @@ use squall_base::units::{bytes, count, counted, percent, rate, time};
 use squall_metrics::ErrorKind;
 
 use super::paragraph::{log_line, paragraph, verdict};
+use super::show::{MAX_LOG_SHOWN, Show, more, of_kind};
+use super::table;
 use super::width::shorten;
-use super::{MAX_LOG_SHOWN, Show, more, of_kind, table};
 use crate::document::{Known, MetricRow, NONE, PhaseTimes, RunDocument};
 
 /// Most metrics of the plan's own that are shown.

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use squall_base::units::{count, counted, percent};
 
 use super::paragraph::{INDENT, paragraph, verdict};
+use super::show::{Show, more};
 use super::width::{shorten, text_width};
-use super::{Show, more};
 use crate::document::{CheckRow, FailureDocument, NONE, RunDocument, ThresholdRow};
 
 /// Most reasons that are shown, and most thresholds, unless everything is.

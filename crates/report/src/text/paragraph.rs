@@ -2,8 +2,9 @@
 
 use squall_base::escape_control;
 
+use super::show::Show;
 use super::width::pieces;
-use super::{Show, begin, shorten, text_width};
+use super::width::{begin, shorten, text_width};
 
 /// Most columns of a line of the log, which is wrapped.
 const MAX_LINE: usize = 258;

@@ -5,11 +5,11 @@ use std::cmp::Reverse;
 use squall_base::units::{count, percent, rate, time};
 use squall_metrics::with_tags;
 
-use super::Show;
 use super::columns::Columns;
+use super::show::Show;
+use crate::document::RunPhase;
 use crate::document::{BoundedTimes, CheckRow, Row, RunDocument, Times};
 use crate::group_path::path;
-use crate::run::RunPhase;
 
 /// Most rows of a table; the rest is in `run.json`.
 const MAX_ROWS: usize = 60;

@@ -3,6 +3,7 @@
 
 mod common;
 mod comparison;
+mod documentation;
 mod golden;
 mod golden_limit;
 mod page;

@@ -14,7 +14,6 @@ const ZSTD_WINDOW: u32 = 23;
 /// Where in the compressed data the bytes are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StreamPlace {
-    /// Within it.
     Within,
     /// It may end here, or begin once more (a second member of a gzip file, a second frame).
     Between,
@@ -24,9 +23,7 @@ pub(super) enum StreamPlace {
 
 /// What one step of a codec did.
 pub(super) struct CodecStep {
-    /// Bytes taken.
     pub used: usize,
-    /// Bytes given.
     pub made: usize,
     pub state: StreamPlace,
 }

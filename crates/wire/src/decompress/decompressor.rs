@@ -7,7 +7,6 @@ use crate::error::Error;
 /// How far a body may be decompressed.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
-    /// Most bytes.
     pub bytes: u64,
     /// Most bytes for each byte that came; [`FREE`] bytes are free.
     pub ratio: u64,
@@ -19,7 +18,6 @@ const STEP: usize = 16 << 10;
 /// is compressed well.
 pub(super) const FREE: u64 = 1 << 20;
 
-/// Decompresses a body.
 pub struct Decompressor {
     encoding: Encoding,
     codec: Codec,

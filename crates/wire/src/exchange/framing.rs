@@ -21,7 +21,6 @@ pub enum Framed {
     Prefix,
     /// The last part of it: so many bytes will come.
     Announced(u64),
-    /// A part of the body.
     Body,
 }
 
@@ -39,7 +38,6 @@ pub struct Framing {
 }
 
 impl Framing {
-    /// Nothing has come.
     pub fn new(end: BytesEnd) -> Framing {
         Framing { end, prefix: (0, 0), body: 0, is_last: false, closed: false }
     }
@@ -93,7 +91,6 @@ impl Framing {
         Framed::Body
     }
 
-    /// The other side has closed.
     pub fn close(&mut self) {
         self.closed = true;
     }

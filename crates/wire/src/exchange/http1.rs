@@ -15,7 +15,6 @@ use crate::throttle::receive_budget;
 /// From how many bytes to come the kernel is asked to throw them away: below, the copy costs less.
 pub(super) const DISCARD_FROM: u64 = 64 << 10;
 
-/// State of an exchange.
 pub(super) struct Exchange<'a> {
     pub client: &'a Client,
     pub request: RequestBytes<'a>,
@@ -27,6 +26,8 @@ pub(super) struct Exchange<'a> {
     pub piece: Vec<u8>,
     pub piece_at: usize,
     pub sending: bool,
+    /// Whether all of the request was sent.
+    pub is_sent: bool,
     /// Nothing was sent yet: what has come up to now is no response to this request.
     pub idle: bool,
     pub parser: ResponseParser,
@@ -68,6 +69,7 @@ impl<'a> Exchange<'a> {
             piece: Vec::new(),
             piece_at: 0,
             sending: true,
+            is_sent: false,
             idle: true,
             head: Vec::new(),
             bytes_in: 0,
@@ -89,28 +91,10 @@ impl<'a> Exchange<'a> {
         done: &mut Option<impl FnOnce(&Response<'_>, Times) -> R>,
     ) -> Poll<Result<Option<(R, bool)>, Error>> {
         if std::mem::take(&mut self.idle) {
-            match stream.idle(cx, &mut self.client.buffer()) {
-                Ok(Idle::Quiet) => {}
-                Ok(Idle::Closed) => return Poll::Ready(Err(Error::closed_idle())),
-                Ok(Idle::Unsolicited) => return Poll::Ready(Err(Error::unsolicited())),
-                Err(error) => return Poll::Ready(Err(Error::io(&error))),
-            }
+            self.look_back(cx, stream)?;
         }
         if self.sending {
-            match self.poll_send(cx, stream) {
-                Poll::Ready(Ok(())) => {
-                    self.sending = false;
-                    self.progress.set(Phase::FirstByte);
-                }
-                // The other side may have answered and closed before it took everything: its
-                // response counts for more than the failed send. Not so if there is nothing more to
-                // send: then the other side waits in vain.
-                Poll::Ready(Err(error)) if self.bytes_out == 0 || SourceFailed::is(&error) => {
-                    return Poll::Ready(Err(Error::io(&error)));
-                }
-                Poll::Ready(Err(_)) => self.sending = false,
-                Poll::Pending => {}
-            }
+            self.send_on(cx, stream)?;
         }
         loop {
             let most = ready!(receive_budget(self.intake.expect.throttle, cx));
@@ -120,57 +104,87 @@ impl<'a> Exchange<'a> {
             }
             let mut buffer = self.client.buffer();
             let room = most.min(buffer.len());
-            let room = &mut buffer[..room];
-            let large = self.parser.plain_rest() >= DISCARD_FROM;
-            let read = match ready!(stream.poll_read(cx, room, large)) {
-                Ok(read) => read,
-                Err(error) => return Poll::Ready(Err(Error::io(&error))),
-            };
-            self.reads += 1;
-            self.discards = false;
-            self.times.delay_ns = match self.intake.expect.throttle {
-                None => stream.ago_ns(read, self.client.clock(), &self.client.looks),
-                // They had to wait until they were let in: it does not matter how long they sat there.
-                Some(_) => None,
-            };
-            let Read { bytes: read, stamp_ns } = read;
-            self.on_received(read);
-            if self.bytes_in == 0 && read > 0 {
-                let sent = stream.sent();
-                if let Some(sent) = sent {
-                    self.times.sent_ns = sent.submitted_ns;
-                }
-                if self.came_before(stamp_ns) {
-                    return Poll::Ready(Err(Error::unsolicited()));
-                }
-                self.times.first_byte_ns = self.arrived();
-                if let Some(sent) = sent {
-                    self.times.sent_ns = sent.sent_ns.min(self.times.first_byte_ns);
-                } else if self.times.sent_ns == 0 {
-                    // The other side spoke first.
-                    self.times.sent_ns = self.times.first_byte_ns;
-                }
-                self.progress.set(Phase::Body);
-            }
-            self.bytes_in += read as u64;
-            if read == 0 {
+            let is_large = self.parser.plain_rest() >= DISCARD_FROM;
+            let read = ready!(stream.poll_read(cx, &mut buffer[..room], is_large));
+            let read = read.map_err(|error| Error::io(&error))?;
+            self.note_read(read, stream)?;
+            if read.bytes == 0 {
                 if self.parser.closed() {
                     return Poll::Ready(self.finish(None, 0, done));
                 }
-                return Poll::Ready(Err(Error::closed(
-                    self.bytes_in,
-                    self.parser.head().is_some(),
-                )));
+                let has_head = self.parser.head().is_some();
+                return Poll::Ready(Err(Error::closed(self.bytes_in, has_head)));
             }
-            let result = self.take(&buffer[..read], done)?;
+            let result = self.take(&buffer[..read.bytes], done)?;
             if result.is_some() || self.complete.is_some() {
                 return Poll::Ready(Ok(result));
             }
         }
     }
-}
 
-impl Exchange<'_> {
+    /// Nothing was sent yet: what has come up to now is no response.
+    fn look_back(&self, cx: &mut Context<'_>, stream: &mut Link) -> Result<(), Error> {
+        match stream.idle(cx, &mut self.client.buffer()) {
+            Ok(Idle::Quiet) => Ok(()),
+            Ok(Idle::Closed) => Err(Error::closed_idle()),
+            Ok(Idle::Unsolicited) => Err(Error::unsolicited()),
+            Err(error) => Err(Error::io(&error)),
+        }
+    }
+
+    /// Sends as much as goes now.
+    fn send_on(&mut self, cx: &mut Context<'_>, stream: &mut Link) -> Result<(), Error> {
+        match self.poll_send(cx, stream) {
+            Poll::Ready(Ok(())) => {
+                (self.sending, self.is_sent) = (false, true);
+                // A response may have begun before all was sent.
+                if self.bytes_in == 0 {
+                    self.progress.set(Phase::FirstByte);
+                }
+            }
+            // The other side may have answered and closed before it took everything: its
+            // response counts for more than the failed send. Not so if there is nothing more to
+            // send: then the other side waits in vain.
+            Poll::Ready(Err(error)) if self.bytes_out == 0 || SourceFailed::is(&error) => {
+                return Err(Error::io(&error));
+            }
+            Poll::Ready(Err(_)) => self.sending = false,
+            Poll::Pending => {}
+        }
+        Ok(())
+    }
+
+    /// Notes what was read just now: how much, and when it had arrived.
+    fn note_read(&mut self, read: Read, stream: &mut Link) -> Result<(), Error> {
+        self.reads += 1;
+        self.discards = false;
+        self.times.delay_ns = match self.intake.expect.throttle {
+            None => stream.ago_ns(read, self.client.clock(), &self.client.looks),
+            // They had to wait until they were let in: it does not matter how long they sat there.
+            Some(_) => None,
+        };
+        self.on_received(read.bytes);
+        if self.bytes_in == 0 && read.bytes > 0 {
+            let sent = stream.sent();
+            if let Some(sent) = sent {
+                self.times.sent_ns = sent.submitted_ns;
+            }
+            if self.came_before(read.stamp_ns) {
+                return Err(Error::unsolicited());
+            }
+            self.times.first_byte_ns = self.arrived();
+            if let Some(sent) = sent {
+                self.times.sent_ns = sent.sent_ns.min(self.times.first_byte_ns);
+            } else if self.times.sent_ns == 0 {
+                // The other side spoke first.
+                self.times.sent_ns = self.times.first_byte_ns;
+            }
+            self.progress.set(Phase::Body);
+        }
+        self.bytes_in += read.bytes as u64;
+        Ok(())
+    }
+
     /// How far the request had got when the exchange failed; `before`: what had been written on the
     /// connection when it began.
     pub(super) fn delivery(&self, stream: &Link, before: Option<u64>) -> Delivery {

@@ -177,7 +177,7 @@ impl Exchange<'_> {
             sets_cookies: facts.sets_cookies,
             unsolicited_bytes: unread as u64,
         };
-        let reusable = facts.keep_alive && unread == 0 && !self.sending;
+        let reusable = facts.keep_alive && unread == 0 && self.is_sent;
         self.progress.set(Phase::Idle);
         // `done` is taken once: an exchange is over when it has been called.
         let Some(done) = done.take() else { return Err(Error::closed(0, false)) };

@@ -31,12 +31,7 @@ pub enum Parsed {
     /// The head is not complete: give all of these bytes again, with more.
     NeedHead,
     /// The head was read: it begins behind interim ones, and the body begins where it ends.
-    Head {
-        /// Where it begins.
-        start: usize,
-        /// Where it ends.
-        end: usize,
-    },
+    Head { start: usize, end: usize },
     /// So many bytes were read of the body; more are to come.
     Body(usize),
     /// The response ends after so many bytes.
@@ -115,7 +110,6 @@ impl ResponseParser {
         matches!(&self.state, ParserState::Head { parser, .. } if parser.is_fresh())
     }
 
-    /// The head has been read.
     pub(super) fn begin(&mut self, head: Head) {
         let decoder = Decoder::new(head.framing);
         self.state = if decoder.is_done() {

@@ -70,10 +70,8 @@ impl Stream {
     }
 }
 
-/// State of an exchange.
 struct Exchange<'a> {
     state: &'a ConnectionState,
-    /// Its stream's number.
     id: u32,
     upload: Option<Upload<'a>>,
     response: Option<ResponseFuture>,

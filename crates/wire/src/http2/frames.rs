@@ -21,14 +21,12 @@ pub(super) mod kind {
 /// What a client sends before its first frame (RFC 9113, section 3.4).
 pub(super) const PREFACE: usize = 24;
 
-/// The head of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Frame {
     pub kind: u8,
     flags: u8,
     /// 0: the connection.
     pub stream: u32,
-    /// Bytes of the payload.
     length: u32,
 }
 
@@ -44,7 +42,6 @@ impl Frame {
         }
     }
 
-    /// Bytes of the frame.
     pub(super) fn bytes(&self) -> u64 {
         HEAD as u64 + u64::from(self.length)
     }
@@ -60,10 +57,8 @@ impl Frame {
     }
 }
 
-/// What passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Passed {
-    /// The head of a frame.
     Head(Frame),
     /// The last byte of a frame.
     End(Frame),

@@ -72,7 +72,6 @@ impl Marks {
     }
 }
 
-/// A connection.
 #[derive(Default)]
 pub(super) struct ConnectionState {
     /// The streams that have an exchange.

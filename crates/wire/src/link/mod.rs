@@ -17,17 +17,20 @@ use crate::arrivals::Looks;
 use crate::progress::Clock;
 use crate::ring::Socket;
 use crate::sys::{self, TcpInfo};
+#[cfg(any(test, feature = "virtual-time"))]
+use crate::virtual_time::VirtualSocket;
 
 pub use self::facts::MAY_BE_RETRANSMITTED_NS;
 pub(crate) use self::facts::{Idle, Read, Sent};
 pub(crate) use self::tcp::Tcp;
 
-/// A byte stream.
 pub(crate) enum Link {
     Tcp(Tcp),
     Ring(Socket),
     Unix(UnixStream),
     Tls(Box<TlsStream<TokioIo>>),
+    #[cfg(any(test, feature = "virtual-time"))]
+    Virtual(VirtualSocket),
 }
 
 impl Link {
@@ -51,10 +54,13 @@ impl Link {
             Link::Ring(socket) if is_large => socket.poll_read_large(cx, buffer),
             Link::Ring(socket) => socket.poll_read(cx, buffer),
             Link::Unix(stream) => read(Pin::new(stream), cx, buffer).map_ok(Read::unstamped),
+            #[cfg(any(test, feature = "virtual-time"))]
+            Link::Virtual(socket) => socket.poll_read(cx, buffer),
             Link::Tls(stream) => {
                 // What TLS has read before, and gives only now, was there when that was.
                 let bytes = ready!(read(Pin::new(&mut **stream), cx, buffer))?;
-                Poll::Ready(Ok(Read { bytes, stamp_ns: stream.get_ref().0.stamp_ns }))
+                let stamp_ns = if bytes > 0 { stream.get_ref().0.stamp_ns } else { 0 };
+                Poll::Ready(Ok(Read { bytes, stamp_ns }))
             }
         }
     }
@@ -66,6 +72,8 @@ impl Link {
             Link::Tcp(tcp) => tcp.ago_ns(read, clock, looks),
             Link::Ring(socket) => socket.ago_ns(read, looks),
             Link::Unix(_) => None,
+            #[cfg(any(test, feature = "virtual-time"))]
+            Link::Virtual(socket) => socket.ago_ns(read, clock, looks),
             Link::Tls(stream) => stream.get_mut().0.link.ago_ns(read, clock, looks),
         }
     }
@@ -79,6 +87,8 @@ impl Link {
         match self {
             Link::Tcp(tcp) => sys::poll_discard(&tcp.stream, cx, most).map(Some),
             Link::Ring(socket) => socket.poll_discard(cx, most),
+            #[cfg(any(test, feature = "virtual-time"))]
+            Link::Virtual(socket) => socket.poll_discard(cx, most).map(Some),
             Link::Unix(_) | Link::Tls(_) => Poll::Ready(None),
         }
     }
@@ -110,6 +120,8 @@ impl Link {
             Link::Tcp(tcp) => tcp.stream.try_read(buffer),
             Link::Ring(socket) => return socket.try_read(buffer),
             Link::Unix(stream) => stream.try_read(buffer),
+            #[cfg(any(test, feature = "virtual-time"))]
+            Link::Virtual(socket) => socket.try_read(buffer),
             Link::Tls(_) => return None,
         };
         match read {
@@ -152,6 +164,8 @@ impl Link {
             Link::Ring(socket) => socket.poll_write(cx, pieces),
             Link::Unix(stream) => Pin::new(stream).poll_write_vectored(cx, pieces),
             Link::Tls(stream) => Pin::new(&mut **stream).poll_write_vectored(cx, pieces),
+            #[cfg(any(test, feature = "virtual-time"))]
+            Link::Virtual(socket) => socket.poll_write(cx, pieces),
         }
     }
 
@@ -170,7 +184,7 @@ impl Link {
         match self {
             Link::Tcp(tcp) => tcp.poll_send_file(cx, file, most).map(Some),
             Link::Ring(socket) => socket.poll_send_file(cx, file, most).map(Some),
-            Link::Unix(_) | Link::Tls(_) => Poll::Ready(None),
+            _ => Poll::Ready(None),
         }
     }
 
@@ -182,20 +196,24 @@ impl Link {
         }
     }
 
-    /// Sends no more.
     pub(crate) fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
             Link::Tcp(tcp) => Pin::new(&mut tcp.stream).poll_shutdown(cx),
             Link::Ring(socket) => Poll::Ready(socket.shutdown()),
             Link::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
             Link::Tls(stream) => Pin::new(&mut **stream).poll_shutdown(cx),
+            #[cfg(any(test, feature = "virtual-time"))]
+            Link::Virtual(_) => Poll::Ready(Ok(())),
         }
     }
 
     /// An exchange begins: what is sent next is its first byte.
     pub(crate) fn begin(&self) {
-        if let Link::Ring(socket) = self.carrier() {
-            socket.begin();
+        match self.carrier() {
+            Link::Ring(socket) => socket.begin(),
+            #[cfg(any(test, feature = "virtual-time"))]
+            Link::Virtual(socket) => socket.begin(),
+            _ => {}
         }
     }
 
@@ -203,13 +221,20 @@ impl Link {
     pub(crate) fn sent(&self) -> Option<Sent> {
         match self.carrier() {
             Link::Ring(socket) => socket.sent(),
+            #[cfg(any(test, feature = "virtual-time"))]
+            Link::Virtual(socket) => socket.sent(),
             _ => None,
         }
     }
 
     /// Whether it waits in the ring, which tells by [`Link::sent`] when something was sent; or else in tokio.
     pub(crate) fn is_in_ring(&self) -> bool {
-        matches!(self.carrier(), Link::Ring(_))
+        match self.carrier() {
+            Link::Ring(_) => true,
+            #[cfg(any(test, feature = "virtual-time"))]
+            Link::Virtual(socket) => socket.is_in_ring(),
+            _ => false,
+        }
     }
 
     /// Bytes that it was given to send over TCP, TLS records and all; `None`: it is no TCP connection.
@@ -217,6 +242,8 @@ impl Link {
         match self.carrier() {
             Link::Tcp(tcp) => Some(tcp.written),
             Link::Ring(socket) => Some(socket.written()),
+            #[cfg(any(test, feature = "virtual-time"))]
+            Link::Virtual(socket) => Some(socket.written()),
             _ => None,
         }
     }
@@ -226,6 +253,8 @@ impl Link {
         match self.carrier() {
             Link::Tcp(tcp) => TcpInfo::of(&tcp.stream),
             Link::Ring(socket) => socket.tcp_info(),
+            #[cfg(any(test, feature = "virtual-time"))]
+            Link::Virtual(socket) => Some(socket.tcp_info()),
             _ => None,
         }
     }
@@ -270,7 +299,7 @@ fn read(
 /// A link with tokio's traits, as the TLS library wants it. They do not pass on how old bytes are.
 pub(crate) struct TokioIo {
     link: Link,
-    /// When the kernel had got what was read last, in ns since 1970; 0: it did not say.
+    /// When the kernel had got the bytes that were read last, in ns since 1970; 0: it did not say.
     stamp_ns: u64,
 }
 
@@ -289,7 +318,10 @@ impl AsyncRead for TokioIo {
         let TokioIo { link, stamp_ns } = self.get_mut();
         let read = ready!(link.poll_read(cx, buffer.initialize_unfilled(), false))?;
         buffer.advance(read.bytes);
-        *stamp_ns = read.stamp_ns;
+        // The end may come with the last bytes that TLS has to give, and has no stamp.
+        if read.bytes > 0 {
+            *stamp_ns = read.stamp_ns;
+        }
         Poll::Ready(Ok(()))
     }
 }

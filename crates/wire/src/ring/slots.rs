@@ -30,7 +30,6 @@ pub(super) struct Slot {
     pub end: Option<End>,
     /// How connecting ended, until it is read.
     pub connected: Option<Result<(), i32>>,
-    /// Where it connects to.
     pub address: Option<Box<Address>>,
     /// A receive is armed in the kernel, ...
     pub receiving: bool,
@@ -55,7 +54,6 @@ pub(super) struct Slot {
     pub polling_in: bool,
     /// What the kernel has yet to complete; only then the slot is free again.
     pub pending: u16,
-    /// The socket was dropped.
     pub dropped: bool,
     /// When the first thing of an exchange was sent (or the connecting begun), in ns on the client's
     /// clock; 0: not yet.
@@ -88,14 +86,12 @@ pub(super) struct Aside {
 }
 
 impl Aside {
-    /// Keeps more.
     pub(super) fn put(&mut self, bytes: &[u8], stamp_ns: u64) {
         self.bytes.drain(..std::mem::take(&mut self.read));
         self.bytes.extend_from_slice(bytes);
         self.stamp_ns = stamp_ns;
     }
 
-    /// How many there are.
     pub(super) fn left(&self) -> usize {
         self.bytes.len() - self.read
     }

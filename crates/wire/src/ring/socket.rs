@@ -33,7 +33,6 @@ fn full() -> io::Error {
 }
 
 impl Socket {
-    /// Connects.
     pub(crate) async fn connect(
         ring: &Rc<Ring>,
         socket: TcpSocket,
@@ -96,7 +95,6 @@ impl Socket {
         })
     }
 
-    /// Reads what there is.
     pub(crate) fn poll_read(
         &self,
         cx: &mut Context<'_>,
@@ -152,12 +150,10 @@ impl Socket {
         }
     }
 
-    /// Bytes that were given to the kernel to send.
     pub(crate) fn written(&self) -> u64 {
         self.with(|slot| slot.written)
     }
 
-    /// What the kernel knows of the connection.
     pub(crate) fn tcp_info(&self) -> Option<TcpInfo> {
         self.with(|slot| TcpInfo::of(&slot.fd))
     }
@@ -402,7 +398,6 @@ impl Socket {
         self.with(|slot| rustix::net::getsockname(&slot.fd)).ok()?.try_into().ok()
     }
 
-    /// Makes the close a reset.
     pub(crate) fn reset_on_close(&self) -> io::Result<()> {
         let at_once = Some(std::time::Duration::ZERO);
         Ok(self.with(|slot| rustix::net::sockopt::set_socket_linger(&slot.fd, at_once))?)

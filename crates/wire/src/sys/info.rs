@@ -71,6 +71,26 @@ impl TcpInfo {
         })
     }
 
+    /// That of a connection on virtual time.
+    #[cfg(any(test, feature = "virtual-time"))]
+    pub(crate) fn made_up(
+        last_data_ms: u32,
+        bytes_acked: u64,
+        total_retrans: u32,
+        out_of_order: u32,
+    ) -> TcpInfo {
+        let (rtt_us, last_ack_ms, dsack_dups) = (0, 0, 0);
+        TcpInfo {
+            rtt_us,
+            last_data_ms,
+            last_ack_ms,
+            total_retrans,
+            bytes_acked,
+            dsack_dups,
+            out_of_order,
+        }
+    }
+
     /// How long the handshake took of a connection that was begun `elapsed_ns` ago and has carried nothing.
     pub(crate) fn handshake_ns(&self, elapsed_ns: u64) -> u64 {
         // If the SYN was sent again the round trip is that of the second one, or none: what is left is the

@@ -15,7 +15,6 @@ use tokio::net::TcpStream;
 use super::{discard, stamp};
 use crate::link::Read;
 
-/// Reads what there is.
 pub(crate) fn poll_read(
     stream: &TcpStream,
     cx: &mut Context<'_>,
@@ -42,7 +41,6 @@ pub(crate) fn poll_read(
     }
 }
 
-/// Writes as much as it takes.
 pub(crate) fn poll_write(
     stream: &TcpStream,
     cx: &mut Context<'_>,

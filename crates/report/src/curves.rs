@@ -8,7 +8,7 @@ use serde::Serialize;
 use squall_analysis::{CompleteRow, RowNumbers};
 use squall_metrics::{CheckCounts, Histogram, PHASES, RequestStats, RowKey, Slice, SliceSet};
 
-use super::distribution::bins;
+use crate::distribution::bins;
 
 /// Most intervals of all rows together: what bounds the size of the page.
 const MAX_ROW_INTERVALS: u32 = 60_000;
@@ -39,17 +39,13 @@ pub struct Whole {
     pub line: Line,
     /// 90th percentiles of the latency.
     pub p90: Vec<u64>,
-    /// The largest latencies.
     pub max: Vec<u64>,
     /// 99th percentiles of the corrected latency; empty: there is no schedule.
     pub corrected_p99: Vec<u64>,
-    /// Bytes received.
     pub bytes_in: Vec<u64>,
-    /// Bytes sent.
     pub bytes_out: Vec<u64>,
     /// Latencies by bin: in each interval the first bin, and the counts from there on.
     pub heat: Vec<Vec<u64>>,
-    /// Errors by kind.
     pub error_kinds: BTreeMap<&'static str, Vec<u64>>,
     /// Responses by status code.
     pub status: BTreeMap<u16, Vec<u64>>,
@@ -171,10 +167,8 @@ fn interval(seconds: u32, most: u32) -> u32 {
 /// The curves of a run and of its rows, checks among them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunCurves {
-    /// The run.
-    pub(super) whole: Curves,
-    /// Each row.
-    pub(super) rows: HashMap<RowKey, Line>,
+    pub(crate) whole: Curves,
+    pub(crate) rows: HashMap<RowKey, Line>,
 }
 
 /// Computes the curves of a run as a whole from the rows of its series.
@@ -287,7 +281,6 @@ impl RowsBuilder {
         }
     }
 
-    /// The curves.
     pub fn finish(mut self) -> RowCurves {
         self.close(None);
         let RowsBuilder { late, rows, lines, parts, .. } = self;

@@ -1,0 +1,80 @@
+//! Something that numbers may suffer from.
+
+use super::facts::{Facts, Validity};
+use super::weight::{Effect, Shift};
+
+/// What was observed that numbers may suffer from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reason {
+    /// Name of the rule.
+    pub rule: &'static str,
+    /// By how much it may have changed the numbers; `None`: nobody can tell.
+    pub effect: Option<Effect>,
+    /// How far numbers can be trusted with this: valid, if it is no more than a note.
+    pub weight: Validity,
+    /// What was observed: the value, the limit, and when.
+    pub observed: String,
+    /// What to do about it.
+    pub advice: String,
+}
+
+/// The rules that say that squall or the machine that it runs on was too slow, or had too little of something.
+const OF_THE_GENERATOR: [&str; 14] = [
+    "cpu_bound",
+    "host_busy",
+    "starved",
+    "stalled",
+    "generator_time",
+    "send_delay",
+    "receive_delay",
+    "connect_delay",
+    "ports",
+    "files",
+    "steal",
+    "swapping",
+    "clock_step",
+    "link",
+];
+
+impl Reason {
+    /// One that weighs as much as it may have moved what is asked and shown.
+    pub(super) fn weighed(
+        facts: &Facts<'_>,
+        rule: &'static str,
+        shift: &Shift<'_>,
+        observed: String,
+        advice: String,
+    ) -> Reason {
+        let (effect, weight) = (Some(shift.effect(facts)), shift.weight(facts));
+        Reason { rule, effect, weight, observed, advice }
+    }
+
+    /// One of which nobody knows the effect.
+    pub(super) fn of_unknown_effect(
+        rule: &'static str,
+        observed: String,
+        advice: String,
+    ) -> Reason {
+        Reason { rule, effect: None, weight: Validity::Questionable, observed, advice }
+    }
+
+    /// Something worth knowing, which changed nothing.
+    pub(super) fn note(rule: &'static str, observed: String, advice: String) -> Reason {
+        Reason { rule, effect: Some(Effect::NONE), weight: Validity::Valid, observed, advice }
+    }
+
+    /// Whether it is about squall and its machine, and not about the target, the network or the plan.
+    pub fn is_of_generator(&self) -> bool {
+        OF_THE_GENERATOR.contains(&self.rule)
+    }
+
+    /// How far numbers can be trusted with this: valid, if it is no more than a note.
+    pub fn validity(&self) -> Validity {
+        self.weight
+    }
+
+    /// Its effect in words.
+    pub fn effect_text(&self) -> String {
+        self.effect.map_or_else(|| "unknown".to_owned(), |effect| effect.text())
+    }
+}

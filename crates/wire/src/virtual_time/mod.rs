@@ -1,0 +1,19 @@
+//! Virtual time, and connections on it, for tests alone: what a worker does with real sockets it does here with bytes that come
+//! at moments that a script says, and hours pass in a millisecond. In no binary: a feature or a test asks for it.
+//!
+//! [`Peer`] is the other side of a connection. What it does comes over a [`Path`], with its delay and its losses, to the client as
+//! TCP shows it: bytes in their order, behind a gap until what was lost has been sent again, and stamped by a kernel. [`run`] runs
+//! a future: while it waits, time goes on to the next moment at which something happens.
+
+mod network;
+mod run;
+mod socket;
+#[cfg(test)]
+mod tests;
+mod timeline;
+
+pub(crate) use self::network::dial;
+pub use self::network::set_network;
+pub use self::run::run;
+pub use self::socket::{Outbound, Path, Peer, VirtualSocket};
+pub use self::timeline::{EPOCH_NS, advance, now, sleep_until, start};
