@@ -70,8 +70,8 @@ impl Found {
     ) {
         match &step.kind {
             StepKind::Request(request) => self.add(scenario, groups.clone(), resources, request),
-            StepKind::Group { name, .. } => {
-                groups = groups.zip(name.literal()).map(|(mut groups, name)| {
+            StepKind::Group(group) => {
+                groups = groups.zip(group.name.literal()).map(|(mut groups, name)| {
                     groups.push(name.to_owned());
                     groups
                 });

@@ -138,8 +138,7 @@ impl<'f, 'p, B: Behaviour> Flow<'f, 'p, B> {
         self.budget = self.budget.saturating_sub(TASK_COST);
         let end = match task {
             Task::Request(op) => self.request(op, now).await,
-            Task::Exec(op) => self.sample(op, now).await,
-            Task::Tcp(op) => self.sample(op, now).await,
+            Task::Sample(step) => self.sample(step, now).await,
             Task::Join { branches, limit } => {
                 let parent = (&mut *self.strand, &mut *self.behaviour);
                 join(worker, core, parent, branches, limit, now).await

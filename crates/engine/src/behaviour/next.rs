@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use crate::program::{ExecOp, RequestOp, TcpOp};
+use crate::program::RequestOp;
+use crate::sample::Sample;
 use crate::turns::{Pass, Turn, Visit};
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
@@ -52,8 +53,7 @@ pub(super) enum Next<'p, B> {
 /// Something that is done for a behaviour while its user keeps its task.
 pub(super) enum Task<'p, B> {
     Request(&'p RequestOp),
-    Exec(&'p ExecOp),
-    Tcp(&'p TcpOp),
+    Sample(Sample<'p>),
     /// Branches at the same time, at most so many.
     Join {
         branches: Vec<B>,

@@ -8,7 +8,7 @@ use squall_plan::diagnostic::{Diagnostic, nearest};
 use squall_plan::span::Span;
 
 use super::compiled::{Program, Scenario};
-use super::steps::{GroupName, Op};
+use super::op::{Op, Operation, on_op};
 use crate::profile::LoadProfile;
 
 /// Errors that come with the name that was most likely meant: to find it takes a look at all.
@@ -61,13 +61,7 @@ impl Subjects {
 
     /// The names that were given, and the scenarios and loads that were compiled.
     pub(super) fn of(names: &Names, scenarios: &[Scenario], loads: &[LoadProfile]) -> Subjects {
-        let is_known = |op: &Op| match op {
-            Op::Request(request) => request.policy.row.name.known().is_some(),
-            Op::Tcp(tcp) => tcp.row.name.known().is_some(),
-            Op::Exec(exec) => exec.row.name.known().is_some(),
-            Op::Enter { name: GroupName::Made(..), .. } => false,
-            _ => true,
-        };
+        let is_known = |op: &Op| on_op!(op, own => own.is_name_known());
         let ops = || scenarios.iter().flat_map(|scenario| &scenario.ops);
         let scheduled = loads.iter().filter(|load| load.has_schedule());
         let scheduled = scheduled.flat_map(|load| &load.members);

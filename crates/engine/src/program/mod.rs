@@ -11,9 +11,7 @@ mod compile;
 mod compiled;
 mod compiler;
 mod constant_scope;
-mod cookies;
 mod data;
-mod exec;
 mod feeds;
 mod flow;
 mod inherit;
@@ -21,7 +19,7 @@ mod inherited;
 mod judged;
 mod limits;
 mod literals;
-mod metric;
+pub(crate) mod op;
 mod ops;
 mod patterns;
 mod places;
@@ -32,7 +30,7 @@ mod request;
 mod samples;
 mod scenarios;
 mod scope;
-mod steps;
+mod step;
 mod stores;
 mod tags;
 mod target;
@@ -49,14 +47,8 @@ pub(crate) use constant_scope::now_unix_ms;
 pub use feeds::Feeds;
 pub use judged::{Judged, Subjects, misjudged};
 pub(crate) use limits::{Limits, TimeoutsOp};
-pub(crate) use ops::{
-    CheckOp, CookieOp, CookiePlace, ExtractOp, FromOp, LookOp, MetricOp, NameOp, PostOp, RowOp,
-    WriteOp,
-};
+pub(crate) use op::*;
+pub(crate) use ops::{CheckOp, ExtractOp, FromOp, NameOp, PostOp, RowOp};
 pub(crate) use places::{Function, Intrinsic, Place};
-pub(crate) use samples::{CaptureOp, ExecOp, Policy, RequestOp, ResourcesOp, TcpOp, TcpTo};
-pub(crate) use steps::{
-    Branch, ExactOp, GroupName, Op, PaceClock, PaceOp, ParallelOp, PassCount, PassPart, PassesOp,
-    Pc, Register, RendezvousOp,
-};
+pub(crate) use samples::{CaptureOp, Policy, RequestOp, ResourcesOp};
 pub(crate) use times::think;

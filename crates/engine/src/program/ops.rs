@@ -1,10 +1,9 @@
 //! What compiled steps are made of, but for HTTP requests: templates bound to slots, extractors and checks. Plain data.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use squall_extract::Extractor;
-use squall_metrics::{MetricKey, PlaceId};
+use squall_metrics::PlaceId;
 use squall_plan::expr::{BoundExpr, Slot};
 use squall_plan::model::Match;
 use squall_plan::template::BoundTemplate;
@@ -126,57 +125,4 @@ pub(crate) struct CheckOp {
     pub of: Option<BoundTemplate>,
     /// Whether responses that lead on must pass it, too.
     pub redirects: bool,
-}
-
-/// A text that is looked at as a response is.
-#[derive(Debug)]
-pub(crate) struct LookOp {
-    pub text: BoundTemplate,
-    pub status: BoundExpr,
-    /// `None`: that it is OK.
-    pub reason: Option<BoundTemplate>,
-    /// What stands for what was sent.
-    pub sent: Option<BoundTemplate>,
-    /// What is done with it, in the plan's order.
-    pub post: Vec<PostOp>,
-}
-
-/// A text that is written to a file.
-#[derive(Debug)]
-pub(crate) struct WriteOp {
-    pub file: PathBuf,
-    pub text: BoundTemplate,
-    /// Whether it is added to what is there.
-    pub append: bool,
-}
-
-/// A cookie to set.
-#[derive(Debug)]
-pub(crate) struct CookieOp {
-    pub name: BoundTemplate,
-    pub value: BoundTemplate,
-    pub place: CookiePlace,
-    /// Whether it goes over TLS alone.
-    pub secure: bool,
-    /// The number of the jar that it is put into.
-    pub jar: u16,
-}
-
-/// Where a cookie goes.
-#[derive(Debug)]
-pub(crate) enum CookiePlace {
-    /// Where one goes that the response of this URL sets.
-    Url(BoundTemplate),
-    /// To the target's host, or to a domain with what is below it; to a path with what is below it.
-    Domain { domain: Option<BoundTemplate>, path: Option<BoundTemplate> },
-}
-
-/// A value to record.
-#[derive(Debug)]
-pub(crate) struct MetricOp {
-    /// Name and kind, with the tags where all of them are known before the run.
-    pub key: MetricKey,
-    pub value: BoundExpr,
-    /// All tags, where one of them depends on the user.
-    pub tags: Vec<(Box<str>, BoundTemplate)>,
 }

@@ -2,14 +2,14 @@
 
 use squall_extract::Spec;
 use squall_metrics::{NameId, RowKind};
-use squall_plan::model::{Check, Extract, Extractor as From, Look, Within};
+use squall_plan::model::{Check, Extract, Extractor as From, Within};
 use squall_plan::span::Span;
 use squall_plan::template::{BoundTemplate, Template};
 
 use crate::parts::names;
 
 use super::compiler::Compiler;
-use super::ops::{CheckOp, ExtractOp, FromOp, LookOp, NameOp, PostOp};
+use super::ops::{CheckOp, ExtractOp, FromOp, NameOp, PostOp};
 use super::places::Intrinsic;
 
 impl<'p> Compiler<'p> {
@@ -45,15 +45,6 @@ impl<'p> Compiler<'p> {
         }
         post.extend(self.checks(checks)?.into_iter().map(PostOp::Check));
         Some(post)
-    }
-
-    /// Compiles a text that is looked at as a response is; `None` after an error was noted.
-    pub(super) fn look(&mut self, look: &'p Look) -> Option<LookOp> {
-        let post = self.post(&look.extract, &look.check)?;
-        let reason = self.template_if_any(&look.reason)?;
-        let sent = self.template_if_any(&look.sent)?;
-        let (text, status) = (self.template(&look.text)?, self.formula(&look.status)?);
-        Some(LookOp { text, status, reason, sent, post })
     }
 
     fn extract(&mut self, extract: &'p Extract) -> Option<ExtractOp> {

@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use squall_extract::Extractor;
 use squall_metrics::PlaceId;
-use squall_plan::model::{ByteForm, CacheUse, HashAlgorithm, KeepOpen};
+use squall_plan::model::{CacheUse, HashAlgorithm};
 use squall_plan::template::BoundTemplate;
-use squall_wire::BytesEnd;
 
-use super::call::{CallOp, ContentOp, ViaOp};
-use super::limits::{Limits, TimeOp, TimeoutsOp};
+use super::call::{CallOp, ContentOp};
+use super::limits::{Limits, TimeoutsOp};
 use super::ops::{PostOp, RowOp};
 
 /// A request of the plan.
@@ -97,59 +96,4 @@ pub(crate) enum CaptureOp {
         path: BoundTemplate,
         fixed: Option<Box<str>>,
     },
-}
-
-/// Bytes to send over TCP.
-#[derive(Debug)]
-pub(crate) struct TcpOp {
-    pub row: RowOp,
-    pub to: TcpTo,
-    pub via: Option<Box<ViaOp>>,
-    /// What is sent.
-    pub send: BoundTemplate,
-    /// How texts stand for bytes.
-    pub form: ByteForm,
-    pub end: BytesEnd,
-    /// Whether what comes also ends where the server closes.
-    pub or_close: bool,
-    pub connection: KeepOpen,
-    /// Whether its close is a reset.
-    pub reset: bool,
-    pub limits: Limits,
-    /// Its limits of time, where the user's variables decide them.
-    pub timeouts: Option<Box<TimeoutsOp>>,
-    /// What is done with what comes, in the plan's order.
-    pub post: Vec<PostOp>,
-}
-
-/// Where bytes go.
-#[derive(Debug)]
-pub(crate) enum TcpTo {
-    /// To this origin.
-    Known(u32),
-    /// To where the user's variables say, if that is allowed.
-    OfUser(BoundTemplate),
-}
-
-/// A program to run.
-#[derive(Debug)]
-pub(crate) struct ExecOp {
-    pub row: RowOp,
-    pub command: Vec<BoundTemplate>,
-    /// Variables of its environment.
-    pub env: Vec<(BoundTemplate, BoundTemplate)>,
-    pub directory: Option<BoundTemplate>,
-    /// Files in place of its standard streams.
-    pub stdin: Option<BoundTemplate>,
-    pub stdout: Option<BoundTemplate>,
-    pub stderr: Option<BoundTemplate>,
-    pub timeout: TimeOp,
-    /// Its exit code, as it were, where it took too long.
-    pub timeout_status: Option<i32>,
-    /// What is said of its exit code.
-    pub reason: Option<BoundTemplate>,
-    /// What stands for what was sent.
-    pub sent: Option<BoundTemplate>,
-    /// What is done with its output, in the plan's order.
-    pub post: Vec<PostOp>,
 }

@@ -182,7 +182,7 @@ impl<'p> Compiler<'p> {
         let iteration = self.name(RowKind::Iteration, "iteration");
         let mut flow = Lowering::new(self);
         flow.steps(steps);
-        let registers = flow.registers();
+        let registers = usize::from(flow.registers());
         let ops = flow.ops;
         let feeds = std::mem::take(&mut self.used_feeds);
         let bandwidth = bandwidth.filter(|bandwidth| *bandwidth != Bandwidth::default());

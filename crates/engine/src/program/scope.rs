@@ -13,8 +13,8 @@ use squall_plan::template::Template;
 use squall_plan::value::Value;
 
 use super::compiler::Compiler;
+use super::op::GroupName;
 use super::places::{Function, INTRINSICS, Intrinsic, Place};
-use super::steps::GroupName;
 use crate::parts::names;
 
 /// Names that other tools, or other versions, have for facts about a response, and the plan's own.

@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use squall_base::units::parse_duration;
 use squall_plan::expr::{EvalError, Scope};
-use squall_plan::model::{Think, Thinking, Timeouts, UserTime};
+use squall_plan::model::{Think, Timeouts, UserTime};
 use squall_plan::template::BoundTemplate;
 
 use super::compiler::Compiler;
 use super::limits::{Limits, TimeOp, TimeoutsOp};
-use super::steps::Op;
 use crate::profile::nanos;
 
 /// Limits of time where the plan gives none.
@@ -84,23 +83,6 @@ fn text(template: &BoundTemplate, scope: &dyn Scope) -> Result<String, EvalError
 }
 
 impl Compiler<'_> {
-    /// A wait; `None` after an error was noted.
-    pub(super) fn think(&mut self, think: &Thinking) -> Option<Op> {
-        let template = match think {
-            Thinking::Known(think) => return Some(Op::Think(think.clone())),
-            Thinking::OfUser(template) => template,
-        };
-        let bound = self.template(template)?;
-        let Some(text) = bound.constant() else { return Some(Op::ThinkOfUser(bound)) };
-        match Think::parse(&text) {
-            Ok(think) => Some(Op::Think(think)),
-            Err((message, help)) => {
-                self.error(template.span(), message, help);
-                None
-            }
-        }
-    }
-
     /// A limit of time; `None` after an error was noted.
     pub(super) fn time(&mut self, time: Option<&UserTime>, default: Duration) -> Option<TimeOp> {
         let template = match time {

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use squall_plan::expr::Slot;
-use squall_plan::model::{Plan, Step, StepKind, Var};
+use squall_plan::model::{Plan, Var};
 use squall_plan::secrets::sounds_secret;
 use squall_plan::span::Span;
 use squall_plan::value::{MAX_VARIABLES, Value};
@@ -28,15 +28,15 @@ impl<'p> Compiler<'p> {
         let plan = self.plan;
         let mut set = Vec::new();
         for step in plan.scenarios.iter().flat_map(|scenario| &scenario.steps) {
-            written(step, &mut set);
+            step.written(&mut set);
         }
         if self.options.section == Section::Teardown {
-            plan.teardown.iter().for_each(|step| written(step, &mut set));
+            plan.teardown.iter().for_each(|step| step.written(&mut set));
         }
         // What setup found is a constant of the load and of teardown. To setup itself it is a variable;
         // so it is to the others while setup has not run, or if it found nothing.
         let mut of_setup = Vec::new();
-        plan.setup.iter().for_each(|step| written(step, &mut of_setup));
+        plan.setup.iter().for_each(|step| step.written(&mut of_setup));
         let is_setup = self.options.section == Section::Setup;
         set.extend(of_setup.into_iter().filter(|name| is_setup || !self.is_of_setup(name)));
         for (name, value) in &self.options.setup {
@@ -56,11 +56,11 @@ impl<'p> Compiler<'p> {
         let shared = plan.vars.iter().filter(|var| var.shared);
         let shared: HashSet<&str> = shared.map(|var| var.name.value.as_str()).collect();
         for name in set {
-            if self.known_slot(&name).is_none() {
-                let initial = self.constants.remove(&name);
-                match shared.contains(name.as_str()) {
-                    true => self.new_shared(name, initial),
-                    false => self.new_slot(name, initial),
+            if self.known_slot(name).is_none() {
+                let initial = self.constants.remove(name);
+                match shared.contains(name) {
+                    true => self.new_shared(name.to_owned(), initial),
+                    false => self.new_slot(name.to_owned(), initial),
                 };
             }
         }
@@ -90,8 +90,8 @@ impl<'p> Compiler<'p> {
             Section::Load | Section::Trial => return HashSet::new(),
         };
         let mut names = Vec::new();
-        steps.iter().for_each(|step| written(step, &mut names));
-        names.into_iter().filter(|name| self.is_secret(name)).collect()
+        steps.iter().for_each(|step| step.written(&mut names));
+        names.into_iter().filter(|name| self.is_secret(name)).map(str::to_owned).collect()
     }
 
     /// What a variable comes to before the run; `None`: that is an error.
@@ -236,27 +236,4 @@ impl<'p> Compiler<'p> {
             .chain(self.feeds.iter().map(|feed| &feed.name))
             .map(String::as_str)
     }
-}
-
-/// Names of the variables that a step sets, its inner steps included.
-fn written(step: &Step, names: &mut Vec<String>) {
-    match &step.kind {
-        StepKind::Request(request) => {
-            names.extend(request.extract.iter().map(|extract| extract.variable.value.clone()));
-        }
-        StepKind::Exec(exec) => {
-            names.extend(exec.extract.iter().map(|extract| extract.variable.value.clone()));
-        }
-        StepKind::Tcp(tcp) => {
-            names.extend(tcp.extract.iter().map(|extract| extract.variable.value.clone()));
-        }
-        StepKind::Look(look) => {
-            names.extend(look.extract.iter().map(|extract| extract.variable.value.clone()));
-        }
-        StepKind::Repeat { counter, .. } => names.extend(counter.clone()),
-        StepKind::ForEach { item, .. } => names.push(item.clone()),
-        StepKind::Set(values) => names.extend(values.iter().map(|(name, _)| name.value.clone())),
-        _ => {}
-    }
-    step.inner().for_each(|step| written(step, names));
 }

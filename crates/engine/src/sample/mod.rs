@@ -34,3 +34,46 @@ pub(crate) use page::{Found, Item};
 pub(crate) use resources::look_up;
 pub(crate) use sampled::{Moment, SampleHead, Sampled};
 pub(crate) use sampler::{Sampler, sample};
+
+use failure::SampleFailure;
+use frame::Frame;
+
+use crate::program::{ExecOp, TcpOp};
+
+/// The table of the steps that are samples, but for requests.
+macro_rules! samplers {
+    ($($kind:ident($op:ty),)+) => {
+        /// A step that is a sample, but no request.
+        pub(crate) enum Sample<'p> {
+            $($kind(&'p $op),)+
+        }
+
+        $(impl<'p> From<&'p $op> for Sample<'p> {
+            fn from(op: &'p $op) -> Self {
+                Sample::$kind(op)
+            }
+        })+
+
+        impl<'p> Sampler<'p> for Sample<'p> {
+            fn head(&self) -> SampleHead<'p> {
+                match self {
+                    $(Sample::$kind(op) => op.head(),)+
+                }
+            }
+
+            async fn perform(
+                self,
+                frame: &mut Frame<'_>,
+            ) -> Result<Option<Box<Found>>, SampleFailure> {
+                match self {
+                    $(Sample::$kind(op) => op.perform(frame).await,)+
+                }
+            }
+        }
+    };
+}
+
+samplers! {
+    Exec(ExecOp),
+    Tcp(TcpOp),
+}

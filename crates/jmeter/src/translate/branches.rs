@@ -1,7 +1,8 @@
 //! Controllers of several branches: one of them in each pass, all in another order, or all at the same time.
 
 use squall_plan::model::{
-    Choice, DEFAULT_PARALLEL, GroupSamples, Json, MAX_PARALLEL, Step, StepKind, Tags, ThinkTime,
+    Choice, DEFAULT_PARALLEL, Group, GroupSamples, If, Json, MAX_PARALLEL, Parallel, Step,
+    StepKind, Tags, ThinkTime,
 };
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
@@ -310,7 +311,7 @@ impl Translator<'_> {
         let branches = branches.into_iter().enumerate().filter(|(_, steps)| !steps.is_empty());
         let asked = branches.filter_map(|(number, then)| {
             let condition = self.expression(id, &format!("{place} == {number}"))?;
-            Some(StepKind::If { condition, then, otherwise: Vec::new() })
+            Some(StepKind::If(Box::new(If { condition, then, otherwise: Vec::new() })))
         });
         asked.collect()
     }
@@ -332,13 +333,19 @@ impl Translator<'_> {
             true => u32::try_from(most).unwrap_or(1).clamp(1, MAX_PARALLEL),
             false => (steps.len() as u32).min(MAX_PARALLEL),
         };
-        let parallel = StepKind::Parallel { limit, steps };
+        let parallel = StepKind::Parallel(Box::new(Parallel { limit, steps }));
         if !is_parent {
             return vec![parallel];
         }
         let (name, tags) = (self.name(id), Tags::new());
         let think_time = ThinkTime::Included;
         let samples = GroupSamples::Apart;
-        vec![StepKind::Group { name, tags, think_time, samples, steps: vec![step(parallel)] }]
+        vec![StepKind::Group(Box::new(Group {
+            name,
+            tags,
+            think_time,
+            samples,
+            steps: vec![step(parallel)],
+        }))]
     }
 }

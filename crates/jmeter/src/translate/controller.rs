@@ -1,7 +1,9 @@
 //! Controllers as steps that have others in them, and samplers with what goes before and after each.
 
 use squall_plan::expr::Expr;
-use squall_plan::model::{CountedBy, Passes, Step, StepKind};
+use squall_plan::model::{
+    CountedBy, CriticalSection, ForEach, If, Passes, Repeat, Step, StepKind, While,
+};
 use squall_plan::span::Span;
 use squall_plan::template::Template;
 
@@ -115,7 +117,7 @@ impl Translator<'_> {
     pub(super) fn only_if(&self, id: ElementId, condition: &str, then: Vec<Step>) -> Vec<StepKind> {
         let condition = self.expression(id, condition);
         let kind = condition.filter(|_| !then.is_empty());
-        kind.map(|condition| StepKind::If { condition, then, otherwise: Vec::new() })
+        kind.map(|condition| StepKind::If(Box::new(If { condition, then, otherwise: Vec::new() })))
             .into_iter()
             .collect()
     }
@@ -224,7 +226,7 @@ impl Translator<'_> {
             return Vec::new();
         };
         let end = format!("now_ms() + int(double({seconds}) * 1000)");
-        vec![self.set(id, &until, &end), StepKind::While { condition, steps }]
+        vec![self.set(id, &until, &end), StepKind::While(Box::new(While { condition, steps }))]
     }
 
     fn repeat(&self, id: ElementId, steps: Vec<Step>, guards: &[String]) -> Vec<StepKind> {
@@ -241,19 +243,19 @@ impl Translator<'_> {
             Some(Ok(loops)) if loops > 0 => {
                 let counter = self.counts_passes(id).then(|| self.pass_of(id));
                 let times = Expr::number(loops, Span::default());
-                StepKind::Repeat { times, counter, steps }
+                StepKind::Repeat(Box::new(Repeat { times, counter, steps }))
             }
             Some(Ok(_)) => {
                 let goes_on =
                     if guards.is_empty() { "true".to_owned() } else { guards.join(" && ") };
                 let Some(condition) = self.expression(id, &goes_on) else { return Vec::new() };
-                StepKind::While { condition, steps }
+                StepKind::While(Box::new(While { condition, steps }))
             }
             None => {
                 let times = format!("int({})", super::texts::expression(&loops));
                 let Some(times) = self.expression(id, &times) else { return Vec::new() };
                 let counter = self.counts_passes(id).then(|| self.pass_of(id));
-                StepKind::Repeat { times, counter, steps }
+                StepKind::Repeat(Box::new(Repeat { times, counter, steps }))
             }
         };
         if again {
@@ -301,11 +303,14 @@ impl Translator<'_> {
         let condition = condition.and_then(|condition| self.expression(id, &condition));
         let Some(condition) = condition.filter(|_| !steps.is_empty()) else { return Vec::new() };
         if !counts {
-            return vec![StepKind::While { condition, steps }];
+            return vec![StepKind::While(Box::new(While { condition, steps }))];
         }
         let mut within = vec![step(self.set(id, &self.pass_of(id), "false"))];
         within.extend(steps);
-        vec![self.set(id, &self.pass_of(id), "true"), StepKind::While { condition, steps: within }]
+        vec![
+            self.set(id, &self.pass_of(id), "true"),
+            StepKind::While(Box::new(While { condition, steps: within })),
+        ]
     }
 
     /// The values of variables with numbers, up to the first that is not set.
@@ -348,7 +353,10 @@ impl Translator<'_> {
         };
         let is_something = !values.is_empty() && !steps.is_empty();
         let item = item.to_owned();
-        is_something.then_some(StepKind::ForEach { item, list, steps }).into_iter().collect()
+        is_something
+            .then_some(StepKind::ForEach(Box::new(ForEach { item_of: (item, list), steps })))
+            .into_iter()
+            .collect()
     }
 
     /// The values that an extractor has found.
@@ -381,7 +389,10 @@ impl Translator<'_> {
             return Vec::new();
         };
         let item = item.to_owned();
-        (!steps.is_empty()).then_some(StepKind::ForEach { item, list, steps }).into_iter().collect()
+        (!steps.is_empty())
+            .then_some(StepKind::ForEach(Box::new(ForEach { item_of: (item, list), steps })))
+            .into_iter()
+            .collect()
     }
 
     /// Steps in the first pass of what is around them.
@@ -391,7 +402,7 @@ impl Translator<'_> {
         match self.class(around) {
             "LoopController" => {
                 let condition = self.expression(id, &format!("{} == 0", self.pass_of(around)))?;
-                Some(StepKind::If { condition, then: steps, otherwise: Vec::new() })
+                Some(StepKind::If(Box::new(If { condition, then: steps, otherwise: Vec::new() })))
             }
             _ if self.role(around) == Some(Role::ThreadGroup) => Some(StepKind::OncePerUser(steps)),
             class if PLAIN.contains(&class) || class == "TransactionController" => {
@@ -460,7 +471,13 @@ impl Translator<'_> {
         if self.tree.around(id).any(|around| self.class(around) == parallel) {
             self.obstacle(id, "flows of one thread that wait for each other");
         }
-        self.steps_of(id, [StepKind::CriticalSection { name: self.template(id, lock), steps }])
+        self.steps_of(
+            id,
+            [StepKind::CriticalSection(Box::new(CriticalSection {
+                name: self.template(id, lock),
+                steps,
+            }))],
+        )
     }
 
     /// An element's name.

@@ -164,8 +164,8 @@ fn set_in(steps: &[StepKind], set: &mut Vec<String>) {
     for step in steps {
         match step {
             StepKind::Set(values) => set.extend(values.iter().map(|(name, _)| name.value.clone())),
-            StepKind::If { then, otherwise, .. } => {
-                let inner = then.iter().chain(otherwise).map(|step| step.kind.clone());
+            StepKind::If(own) => {
+                let inner = own.then.iter().chain(&own.otherwise).map(|step| step.kind.clone());
                 set_in(&inner.collect::<Vec<_>>(), set);
             }
             _ => {}

@@ -2,7 +2,7 @@
 
 use squall_plan::expr::Expr;
 use squall_plan::model::{
-    Check, Extractor, GroupSamples, Look, Request, StepKind, Tags, ThinkTime,
+    Check, Extractor, Group, GroupSamples, Look, Request, StepKind, Tags, ThinkTime,
 };
 use squall_plan::span::Span;
 
@@ -100,7 +100,7 @@ impl Translator<'_> {
         let name = made.name.map_or_else(|| self.name(id), |own| self.template_of(id, &own));
         let tags = Tags::new();
         let (think_time, samples) = (ThinkTime::Included, GroupSamples::Apart);
-        let group = StepKind::Group { name, tags, think_time, samples, steps };
+        let group = StepKind::Group(Box::new(Group { name, tags, think_time, samples, steps }));
         before.into_iter().chain([group]).chain(after).collect()
     }
 

@@ -66,7 +66,7 @@ use std::time::Duration;
 
 use squall_plan::expr::Expr;
 use squall_plan::model::{
-    DataSource, Defaults, HttpOptions, Json, KeyStore, Plan, Step, StepKind, Target, Think,
+    DataSource, Defaults, HttpOptions, If, Json, KeyStore, Plan, Step, StepKind, Target, Think,
     Thinking, Timeouts, UserTime, Var,
 };
 use squall_plan::span::{Span, Spanned};
@@ -507,7 +507,7 @@ fn of_one(mut steps: Vec<Step>) -> Option<Step> {
         0 | 1 => steps.pop(),
         _ => {
             let condition = Expr::parse("true", Span::default()).ok()?;
-            Some(step(StepKind::If { condition, then: steps, otherwise: Vec::new() }))
+            Some(step(StepKind::If(Box::new(If { condition, then: steps, otherwise: Vec::new() }))))
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use squall_plan::expr::Expr;
-use squall_plan::model::{Pace, PacedBy, Rendezvous, StepKind, Think, Thinking};
+use squall_plan::model::{If, Pace, PacedBy, Rendezvous, StepKind, Think, Thinking};
 use squall_plan::span::Span;
 
 use super::Translator;
@@ -296,7 +296,8 @@ impl Translator<'_> {
         let rate = self.expression(id, &format!("{source}1000000000"));
         let (Some(over), Some(rate)) = (over, rate) else { return Vec::new() };
         let stop = super::step(StepKind::Stop(squall_plan::model::StopScope::Run));
-        let ended = StepKind::If { condition: over, then: vec![stop], otherwise: Vec::new() };
+        let ended =
+            StepKind::If(Box::new(If { condition: over, then: vec![stop], otherwise: Vec::new() }));
         let clock = Some(format!("timer_{}", id.number()));
         let first = self.only_if(
             id,

@@ -1,7 +1,9 @@
 //! Transactions as groups, and the assertions about those that are one sample with all that is in them.
 
 use squall_plan::expr::Expr;
-use squall_plan::model::{CountedBy, GroupSamples, Look, Request, Step, StepKind, Tags, ThinkTime};
+use squall_plan::model::{
+    CountedBy, Group, GroupSamples, Look, Request, Step, StepKind, Tags, ThinkTime,
+};
 use squall_plan::span::Span;
 
 use super::controller::first_passes;
@@ -28,7 +30,7 @@ impl Translator<'_> {
         steps.extend(is_parent.then(|| self.own_sample(id)).flatten());
         let is_one = is_parent || is_empty;
         let samples = if is_one { GroupSamples::Parts } else { GroupSamples::Apart };
-        let group = StepKind::Group { name, tags, think_time, samples, steps };
+        let group = StepKind::Group(Box::new(Group { name, tags, think_time, samples, steps }));
         if !is_empty {
             return group;
         }

@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use super::user_time::{TimeOfUser, UserTime};
-use super::{DEFAULT_PARALLEL, MAX_PARALLEL};
 use crate::keys::{
     self, Bool, Chosen, Key, Keys, Like, Maybe, Of, OwnProxy, Positive, Short, ShortOr, Size,
     Small, Templated, Union, record, words,
@@ -11,6 +10,12 @@ use crate::keys::{
 use crate::span::Spanned;
 use crate::template::Template;
 use crate::yaml::{Node, Reader};
+
+/// Most steps or resources at the same time, where the plan does not say: so many connections a browser opens to one
+/// host over HTTP/1.1.
+pub const DEFAULT_PARALLEL: u32 = 6;
+/// Most that a plan may ask for.
+pub const MAX_PARALLEL: u32 = 1_000;
 
 record! {
     /// How a request is made and judged, as far as `defaults` may say it too. A request's own take precedence over those

@@ -3,11 +3,10 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::step_list::OnlyTrue;
 use crate::keys::{
-    self, Form, Listed, Maybe, Of, Plain, Positive, Record, Rule, Shape, record, words,
+    self, Bool, Form, Listed, Maybe, Of, Plain, Positive, Record, Rule, Shape, record, words,
 };
 use crate::yaml::{Node, Reader};
 
@@ -302,4 +301,27 @@ fn warn_of_ramp(reader: &mut Reader, node: &Node, ramp: Duration, length: Option
     );
     let help = "`for` includes the ramp: make it longer than the ramp";
     reader.warning(node.key_span("ramp").unwrap_or(node.span), message, help);
+}
+
+/// `true`, where the opposite is not to write anything.
+pub(crate) struct OnlyTrue;
+
+impl Form for OnlyTrue {
+    type Value = bool;
+    fn shape() -> Shape {
+        Shape::Words(vec![("true", "")])
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<bool> {
+        if !Bool::read(reader, node)? {
+            reader.error(node.span, "expected `true`", "leave out the key");
+            return None;
+        }
+        Some(true)
+    }
+    fn print(value: &bool) -> Value {
+        json!(value)
+    }
+    fn is_given(value: &bool) -> bool {
+        *value
+    }
 }

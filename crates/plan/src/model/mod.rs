@@ -7,27 +7,22 @@
 
 #![warn(missing_docs)]
 
-mod actions;
 mod connections;
 mod data;
 mod defaults;
 mod feeds;
 mod http_options;
+mod json;
 mod load;
-mod paced;
 mod plan;
 mod request;
 mod response;
 mod samples;
 mod step;
-mod step_list;
 mod tags;
-mod tcp;
-mod think;
 mod threshold;
 mod user_time;
 
-pub use self::actions::{Cookie, Exec, Look, Metric, MetricKind, StopScope, Write};
 pub use self::connections::{
     AddressSelect, ClientCert, ConnectionReuse, Connections, Dns, HttpVersion, KeyStore, Tls,
     TlsVersion,
@@ -35,42 +30,19 @@ pub use self::connections::{
 pub use self::data::{Advance, AtEnd, Csv, DataFormat, DataSource, Numbers, Pick, Share};
 pub use self::defaults::Defaults;
 pub use self::feeds::{FeedLayout, JmeterGraphite, JmeterInfluxdb, JmeterSamples, PlanFeed};
-pub use self::http_options::{Auth, CacheUse, HttpOptions, ResourceHosts, Resources, Timeouts};
+pub use self::http_options::{
+    Auth, CacheUse, DEFAULT_PARALLEL, HttpOptions, MAX_PARALLEL, ResourceHosts, Resources, Timeouts,
+};
+pub use self::json::Json;
 pub use self::load::{Arrivals, Closed, End, Load, Open, Stage};
-pub use self::paced::{CountedBy, GroupSamples, Pace, PacedBy, Passes, Rendezvous, ThinkTime};
 pub use self::plan::{Bandwidth, OnError, Plan, Resolved, Scenario, Session, Target, Var, Warmup};
 pub use self::request::{Body, FormPart, FormPartContent, HashAlgorithm, Request, ResponseBody};
 pub use self::response::{Check, Extract, Extractor, Match, Within};
 pub use self::samples::{SampleFile, SampleForm, WhichSamples};
-pub use self::step::{Step, StepKind};
-pub use self::step_list::{Choice, DEFAULT_PARALLEL, MAX_PARALLEL};
+pub use self::step::*;
 pub use self::tags::Tags;
-pub use self::tcp::{ByteForm, KeepOpen, Tcp, TcpEnd};
-pub use self::think::{Think, Thinking};
 pub use self::threshold::Threshold;
 pub use self::user_time::UserTime;
 
 pub(crate) use self::plan::Variable;
-pub(crate) use self::step_list::{StepList, step_tables};
-
-use crate::template::Template;
-
-/// A JSON-like value whose texts are templates: bodies, variables, lists.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub enum Json {
-    /// null
-    #[default]
-    Null,
-    /// true or false
-    Bool(bool),
-    /// A whole number.
-    Int(i64),
-    /// A number with a fraction or exponent.
-    Float(f64),
-    /// A text. One that is a single `${...}` keeps the type of its value.
-    Text(Template),
-    /// A list.
-    List(Vec<Json>),
-    /// An object, in the order of the file.
-    Map(Vec<(Template, Json)>),
-}
+pub(crate) use self::step::step_tables;

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::step_list::Steps;
+use super::step::{Metric, Step, StepKind, Steps};
 use super::tags::{Tagged, Tags};
 use super::{
-    Connections, DataSource, Defaults, Json, Load, PlanFeed, SampleFile, Step, Threshold, threshold,
+    Connections, DataSource, Defaults, Json, Load, PlanFeed, SampleFile, Threshold, threshold,
 };
 use crate::keys::{
     self, Any, ByName, Form, IntFrom, Named, Of, Plain, Positive, Shape, Short, ShortOr, Time,
@@ -370,5 +370,21 @@ impl Named for Scenario {
     }
     fn name(&self) -> &str {
         &self.name.value
+    }
+}
+
+impl Plan {
+    /// The metrics that the steps of its scenarios record, in the order of the plan.
+    pub fn metrics(&self) -> Vec<&Metric> {
+        fn find<'p>(step: &'p Step, found: &mut Vec<&'p Metric>) {
+            if let StepKind::Metric(metric) = &step.kind {
+                found.push(metric);
+            }
+            step.inner().for_each(|step| find(step, found));
+        }
+        let mut found = Vec::new();
+        let steps = self.scenarios.iter().flat_map(|scenario| &scenario.steps);
+        steps.for_each(|step| find(step, &mut found));
+        found
     }
 }

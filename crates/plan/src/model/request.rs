@@ -2,13 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-use super::response::{Checks, Extracts};
+use super::http_options::Resources;
+use super::response::{Checks, Extracts, variables};
+use super::step::kind::{Kind, Needs};
 use super::tags::{Tagged, Tags};
 use super::{Check, Extract, HttpOptions, Json};
 use crate::keys::{
     self, Any, At, Choice, Chosen, Form, Headers, Key, Keys, Like, Looks, Maybe, Naming, NotEmpty,
-    Of, Pairs, Plain, Record, RequestUrl, Shape, Short, ShortOr, Size, Templated, Text, Union,
-    Word, record, words,
+    Of, Pairs, Plain, RequestUrl, Shape, Short, ShortOr, Size, Templated, Text, Union, Word,
+    record, words,
 };
 use crate::span::Spanned;
 use crate::template::Template;
@@ -473,10 +475,22 @@ impl Request {
     }
 }
 
-/// The form of a request that a step makes.
-pub(crate) fn keys(request: &mut Request, keys: &mut Keys<'_>) {
-    let about = "One exchange with the target, and the redirects that follow. What it does not say and `defaults` may, from \
-                 `timeout` to `resources`, is as they say; the default is what holds where they do not either.";
-    keys.title(Request::TITLE, about);
-    request.keys(keys);
+impl<S> Kind<S> for Request {
+    fn writes<'s>(&'s self, into: &mut Vec<&'s str>) {
+        into.extend(variables(&self.extract));
+    }
+
+    fn needs(&self, inherited: Option<&Resources>) -> Needs {
+        // Those of the resources that its page loads.
+        let resources = self.http.resources.as_ref().or(inherited).filter(|own| own.load);
+        let connections = resources.map_or(1, |own| u64::from(own.limit));
+        let is_file = |part: &&FormPart| matches!(part.content, FormPartContent::File { .. });
+        let sent = match &self.body {
+            Body::File { .. } => 1,
+            Body::Multipart(parts) => parts.iter().filter(is_file).count() as u64,
+            Body::None | Body::Text(_) | Body::Json(_) | Body::Form(_) => 0,
+        };
+        let written = u64::from(matches!(self.response_body, Some(ResponseBody::File(_))));
+        Needs { exchanges: 1, connections, files: sent + written }
+    }
 }

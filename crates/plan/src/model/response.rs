@@ -414,6 +414,11 @@ impl Short for Check {
     }
 }
 
+/// The variables that extracts set.
+pub(super) fn variables(extracts: &[Extract]) -> impl Iterator<Item = &str> {
+    extracts.iter().map(|extract| extract.variable.value.as_str())
+}
+
 /// The form of extracts: under the names of their variables, of which a later one may be the same.
 pub(crate) type Extracts = keys::InTurn<keys::ShortOr<Extract>>;
 /// The form of checks.

@@ -11,7 +11,7 @@ use super::suggest::{as_extract, as_mapping, as_text, home, suggest, suggest_ste
 use crate::diagnostic::{Diagnostic, Severity, Sources};
 use crate::files;
 use crate::keys::{self, ByName, Form, Of, Spelling, Table, Union, as_variable};
-use crate::model::{Plan, Resolved, Step, Var, Variable};
+use crate::model::{Plan, Resolved, Var, Variable};
 use crate::span::{Span, Spanned};
 use crate::template::Template;
 use crate::vars::LoadOptions;
@@ -387,22 +387,22 @@ impl Reader {
     }
 
     /// The steps of another file.
-    pub fn include(&mut self, path: Spanned<PathBuf>) -> Vec<Step> {
+    pub fn include<F: Form>(&mut self, path: Spanned<PathBuf>) -> Option<F::Value> {
         if self.including.contains(&path.value) {
             self.error(path.span, "this file includes itself", "");
-            return Vec::new();
+            return None;
         }
         if self.including.len() >= MAX_INCLUDES {
             let message = format!("includes are nested more than {MAX_INCLUDES} levels deep");
             self.error(path.span, message, "");
-            return Vec::new();
+            return None;
         }
         let text = match files::text(&path.value) {
             Ok(text) => text,
             Err(error) => {
                 let message = format!("cannot read {}: {error}", path.value.display());
                 self.error(path.span, message, "paths are relative to the folder of the plan");
-                return Vec::new();
+                return None;
             }
         };
         let name = path.value.display().to_string();
@@ -410,10 +410,10 @@ impl Reader {
         let root = self.parse(&name, &text);
         let steps = root.and_then(|root| {
             let steps = root.get("steps").unwrap_or(&root);
-            crate::model::StepList::read(self, steps)
+            F::read(self, steps)
         });
         self.including.pop();
-        steps.unwrap_or_default()
+        steps
     }
 }
 

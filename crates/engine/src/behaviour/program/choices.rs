@@ -1,124 +1,91 @@
-//! Where a program goes on: loops, conditions, branches and the passes in which steps are done.
+//! Which of several lists of steps a user goes on with.
 
 use squall_base::random::Random;
-use squall_plan::expr::{BoundExpr, Slot};
-use squall_plan::value::Value;
 
-use super::interpreter::Interpreter;
-use crate::program::{PassCount, PassPart, PassesOp, Pc, Place, Register};
+use super::interpreter::{Interpreter, Run};
+use crate::behaviour::next::{Next, Task};
+use crate::program::{
+    ChooseOp, OncePerUserOp, ParallelOp, PassCount, PassPart, PassesOp, Pc, RoundRobinOp,
+    ShuffleOp, ShuffledOp,
+};
 use crate::together;
+use crate::user::Cursor;
 
-impl Interpreter<'_, '_> {
-    /// Begins a loop: how often it runs is evaluated once.
-    pub(super) fn repeat(&mut self, times: &BoundExpr, counter: Register, limit: Register) {
-        // Beyond the range of an integer the cast ends at its edge; what is no number is 0.
-        *self.register(limit) = self.amount(times) as u64;
-        *self.register(counter) = 0;
+impl Run for ChooseOp {
+    fn run<'p>(&'p self, user: &mut Interpreter<'_, 'p>, _: u64) -> Option<Next<'p, Cursor>> {
+        let at = user.core.chance() as f64 / u64::MAX as f64;
+        let chosen = self.cumulative.iter().position(|share| at < *share);
+        user.cursor.pc = self.targets[chosen.unwrap_or(self.targets.len() - 1)];
+        None
     }
+}
 
-    /// The next pass of a loop, or its end.
-    pub(super) fn pass(
-        &mut self,
-        counter: Register,
-        limit: Register,
-        number: Option<Slot>,
-        end: Pc,
-    ) {
-        let limit = *self.register(limit);
-        let counter = self.register(counter);
-        let pass = *counter;
-        if pass >= limit {
-            self.cursor.pc = end;
-            return;
-        }
-        *counter += 1;
-        if let Some(slot) = number {
-            self.set(slot, Some(Value::Int(pass as i64)));
-        }
-    }
-
-    /// Begins a loop over a list, which is kept as it is now.
-    pub(super) fn each(&mut self, of: &BoundExpr, list: Slot, index: Register) {
-        let value = of.eval(&self.scope());
-        let value = self.or_log(value.map(Some), of.source(), None);
-        self.set(list, value);
-        *self.register(index) = 0;
-    }
-
-    /// The next element of a list into a variable, or to the end of the loop.
-    pub(super) fn element(&mut self, list: Slot, index: Register, item: Slot, end: Pc) {
-        let program = self.program;
-        let at = *self.register(index) as usize;
-        let element = match Place::of(list) {
-            Place::Variable(list) => match self.core.variable(program, list) {
-                Some(Value::List(items)) => items.get(at).cloned(),
-                _ => None,
-            },
-            _ => None,
-        };
-        match element {
-            Some(element) => {
-                *self.register(index) += 1;
-                self.set(item, Some(element));
-            }
-            None => self.cursor.pc = end,
-        }
-    }
-
-    /// Goes on elsewhere unless a condition holds.
-    pub(super) fn unless(&mut self, condition: &BoundExpr, to: Pc) {
-        let holds = condition.test(&self.scope());
-        if !self.or_log(holds, condition.source(), false) {
-            self.cursor.pc = to;
-        }
-    }
-
-    /// Goes on at one of several places by chance: `cumulative` has the shares up to each.
-    pub(super) fn choose(&mut self, cumulative: &[f64], targets: &[Pc]) {
-        let at = self.core.chance() as f64 / u64::MAX as f64;
-        let chosen = cumulative.iter().position(|share| at < *share);
-        self.cursor.pc = targets[chosen.unwrap_or(targets.len() - 1)];
-    }
-
-    /// Goes on at one of several places after the other.
-    pub(super) fn round_robin(&mut self, turn: Register, targets: &[Pc]) {
-        let turn = self.register(turn);
-        let chosen = *turn as usize % targets.len();
+impl Run for RoundRobinOp {
+    fn run<'p>(&'p self, user: &mut Interpreter<'_, 'p>, _: u64) -> Option<Next<'p, Cursor>> {
+        let turn = user.register(self.turn);
+        let chosen = *turn as usize % self.targets.len();
         *turn += 1;
-        self.cursor.pc = targets[chosen];
+        user.cursor.pc = self.targets[chosen];
+        None
     }
+}
 
-    /// Goes on at the next of several places in an order drawn before, or at `end` when all had their turn.
-    pub(super) fn next_shuffled(
-        &mut self,
-        order: Register,
-        turn: Register,
-        targets: &[Pc],
-        end: Pc,
-    ) {
-        let order = *self.register(order);
-        let turn = self.register(turn);
-        let place = *turn as usize;
-        *turn += 1;
-        self.cursor.pc = shuffled(targets, order, place).unwrap_or(end);
+impl Run for OncePerUserOp {
+    fn run<'p>(&'p self, user: &mut Interpreter<'_, 'p>, _: u64) -> Option<Next<'p, Cursor>> {
+        if user.core.iteration.get() > 0 {
+            user.cursor.pc = self.otherwise;
+        }
+        None
     }
+}
 
-    /// Whether steps are done in the pass that begins; it is counted.
-    pub(super) fn is_in_pass(&mut self, passes: &PassesOp) -> bool {
-        let pass = match passes.count {
-            PassCount::Together(count) => self.worker.together.pass(count),
+/// Counts the pass that begins.
+impl Run for PassesOp {
+    fn run<'p>(&'p self, user: &mut Interpreter<'_, 'p>, _: u64) -> Option<Next<'p, Cursor>> {
+        let pass = match self.count {
+            PassCount::Together(count) => user.worker.together.pass(count),
             PassCount::User(register) => {
-                let passes = self.register(register);
+                let passes = user.register(register);
                 *passes += 1;
                 *passes - 1
             }
         };
-        let (PassPart::First(part) | PassPart::Percent(part)) = &passes.part;
-        let part = self.amount(part);
-        match passes.part {
-            PassPart::First(_) => (pass as f64) < part,
-            PassPart::Percent(_) => together::is_in_percent(pass, part),
+        let is_in = match &self.part {
+            PassPart::First(part) => (pass as f64) < user.amount(part),
+            PassPart::Percent(part) => together::is_in_percent(pass, user.amount(part)),
+        };
+        if !is_in {
+            user.cursor.pc = self.otherwise;
         }
+        None
+    }
+}
+
+impl Run for ShuffleOp {
+    fn run<'p>(&'p self, user: &mut Interpreter<'_, 'p>, _: u64) -> Option<Next<'p, Cursor>> {
+        *user.register(self.order) = user.core.chance();
+        *user.register(self.turn) = 0;
+        None
+    }
+}
+
+impl Run for ShuffledOp {
+    fn run<'p>(&'p self, user: &mut Interpreter<'_, 'p>, _: u64) -> Option<Next<'p, Cursor>> {
+        let order = *user.register(self.order);
+        let turn = user.register(self.turn);
+        let place = *turn as usize;
+        *turn += 1;
+        user.cursor.pc = shuffled(&self.targets, order, place).unwrap_or(self.end);
+        None
+    }
+}
+
+/// Several flows at the same time; the user goes on at their end.
+impl Run for ParallelOp {
+    fn run<'p>(&'p self, user: &mut Interpreter<'_, 'p>, _: u64) -> Option<Next<'p, Cursor>> {
+        let branches = self.branches.iter().map(|branch| user.cursor.branch(branch)).collect();
+        user.cursor.pc = self.end;
+        Some(Next::Go(Task::Join { branches, limit: self.limit }))
     }
 }
 

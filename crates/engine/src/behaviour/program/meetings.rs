@@ -1,37 +1,38 @@
 //! Where users wait for each other: critical sections, and places where so many meet.
 
-use squall_plan::template::BoundTemplate;
-
-use super::interpreter::Interpreter;
+use super::interpreter::{Interpreter, Run};
 use crate::behaviour::next::{Next, Task, Waiting};
-use crate::program::RendezvousOp;
+use crate::program::{EnterSectionOp, LeaveSectionOp, RendezvousOp};
 use crate::user::Cursor;
 
-impl<'p> Interpreter<'_, 'p> {
-    /// Comes to a critical section. `None`: it is in it.
-    pub(super) fn enter_section(
-        &mut self,
-        name: &BoundTemplate,
-        now: u64,
-    ) -> Option<Next<'p, Cursor>> {
+impl Run for EnterSectionOp {
+    fn run<'p>(&'p self, user: &mut Interpreter<'_, 'p>, now: u64) -> Option<Next<'p, Cursor>> {
         let mut text = Vec::new();
-        let rendered = name.render(&self.scope(), &mut text);
-        self.or_log(rendered, "the name of a critical section", ());
+        let rendered = self.0.render(&user.scope(), &mut text);
+        user.or_log(rendered, "the name of a critical section", ());
         let name = String::from_utf8_lossy(&text).into_owned();
-        let turn = self.worker.together.sections.enter(name, self.core.seat, now);
+        let turn = user.worker.together.sections.enter(name, user.core.seat, now);
         if turn.pass().is_granted() {
-            self.strand.enter_section(turn);
+            user.strand.enter_section(turn);
             return None;
         }
         Some(Next::Go(Task::Wait(Waiting::Turn(turn))))
     }
+}
 
-    /// Comes to a place where users meet. `None`: all are there.
-    pub(super) fn meet(&mut self, meeting: &RendezvousOp, now: u64) -> Option<Next<'p, Cursor>> {
-        let visit = self.worker.together.places.come(meeting.place, meeting.users, now);
+impl Run for LeaveSectionOp {
+    fn run<'p>(&'p self, user: &mut Interpreter<'_, 'p>, now: u64) -> Option<Next<'p, Cursor>> {
+        user.strand.leave_section().into_iter().for_each(|turn| turn.leave(now));
+        None
+    }
+}
+
+impl Run for RendezvousOp {
+    fn run<'p>(&'p self, user: &mut Interpreter<'_, 'p>, now: u64) -> Option<Next<'p, Cursor>> {
+        let visit = user.worker.together.places.come(self.place, self.users, now);
         if visit.pass().is_granted() {
             return None;
         }
-        Some(Next::Go(Task::Wait(Waiting::Visit(visit, meeting.timeout))))
+        Some(Next::Go(Task::Wait(Waiting::Visit(visit, self.timeout))))
     }
 }

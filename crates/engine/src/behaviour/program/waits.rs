@@ -1,34 +1,46 @@
 //! How long a user waits because its plan says so: think times and rates.
 
+use std::time::Duration;
+
 use squall_plan::model::{PacedBy, Think};
 
-use super::interpreter::Interpreter;
+use super::interpreter::{Interpreter, Run};
 use crate::behaviour::next::Next;
-use crate::program::{PaceClock, PaceOp};
+use crate::program::{self, PaceClock, PaceOp, ThinkOp};
 use crate::user::{Core, Cursor};
 
 /// How far ahead places in a rate that changes are taken, and when one looks again that was further away: 100 ms, in
 /// nanoseconds. A rate that one looks at ten times a second is followed closely, and looking costs little.
 const LOOK_AGAIN: u64 = 100_000_000;
 
-impl<'p> Interpreter<'_, 'p> {
-    /// Thinks for as long as it is drawn.
-    pub(super) fn think(&mut self, think: &Think, now: u64) -> Next<'p, Cursor> {
-        Next::Wait(now.saturating_add(drawn(self.core, think)))
+impl Run for ThinkOp {
+    fn run<'p>(&'p self, user: &mut Interpreter<'_, 'p>, now: u64) -> Option<Next<'p, Cursor>> {
+        let wait = match self {
+            ThinkOp::Known(think) => drawn(user.core, think),
+            ThinkOp::OfUser(template) => {
+                let think = program::think(template, &user.scope());
+                drawn(user.core, &user.or_log(think, "think", Think::Fixed(Duration::ZERO)))
+            }
+        };
+        Some(Next::Wait(now.saturating_add(wait)))
     }
+}
 
-    /// Waits for the user's place in a rate. `None`: it need not wait.
-    pub(super) fn pace(&mut self, pace: &PaceOp, now: u64) -> Option<Next<'p, Cursor>> {
-        let wait = match self.place(pace, now) {
+/// The user waits for its place in a rate, if it has to.
+impl Run for PaceOp {
+    fn run<'p>(&'p self, user: &mut Interpreter<'_, 'p>, now: u64) -> Option<Next<'p, Cursor>> {
+        let wait = match user.place(self, now) {
             Some(wait) => wait,
             None => {
-                self.cursor.pc -= 1;
+                user.cursor.pc -= 1;
                 LOOK_AGAIN
             }
         };
         (wait > 0).then(|| Next::Wait(now.saturating_add(wait)))
     }
+}
 
+impl Interpreter<'_, '_> {
     /// How long the user has to wait for a rate, in nanoseconds; its place is taken. `None`: it is too far away to be taken
     /// already, as by then the rate will be another one.
     fn place(&mut self, pace: &PaceOp, now: u64) -> Option<u64> {

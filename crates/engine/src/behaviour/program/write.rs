@@ -5,19 +5,22 @@ use std::io::{self, Write};
 
 use squall_plan::expr::EvalError;
 
-use super::interpreter::Interpreter;
+use super::interpreter::{Interpreter, Run};
+use crate::behaviour::next::Next;
 use crate::program::WriteOp;
+use crate::user::Cursor;
 
-impl Interpreter<'_, '_> {
-    /// Writes a text in one go, so that what several users add to a file does not mix.
-    pub(super) fn write(&mut self, op: &WriteOp) {
+/// Writes a text in one go, so that what several users add to a file does not mix.
+impl Run for WriteOp {
+    fn run<'p>(&'p self, user: &mut Interpreter<'_, 'p>, _: u64) -> Option<Next<'p, Cursor>> {
         let mut text = Vec::new();
-        let done = op.text.render(&self.scope(), &mut text).and_then(|()| {
+        let done = self.text.render(&user.scope(), &mut text).and_then(|()| {
             let failed =
-                |error: io::Error| EvalError::new(format!("`{}`: {error}", op.file.display()));
-            written(op, &text).map_err(failed)
+                |error: io::Error| EvalError::new(format!("`{}`: {error}", self.file.display()));
+            written(self, &text).map_err(failed)
         });
-        self.or_log(done, "write", ());
+        user.or_log(done, "write", ());
+        None
     }
 }
 

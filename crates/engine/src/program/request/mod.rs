@@ -5,7 +5,6 @@ mod file;
 mod framing;
 mod headers;
 mod resources;
-mod tcp;
 mod url;
 mod via;
 
@@ -25,7 +24,7 @@ use crate::parts::trace_context::TRACEPARENT;
 use crate::program::render;
 
 /// Most bytes of a body that something reads, where the plan gives no other limit.
-const DEFAULT_KEPT_BODY: u64 = 64 << 20;
+pub(super) const DEFAULT_KEPT_BODY: u64 = 64 << 20;
 /// Most decompressed bytes for each byte of a compressed body: text compresses to a hundredth at best.
 const DEFAULT_DECOMPRESSION_RATIO: u64 = 200;
 
@@ -215,7 +214,7 @@ impl<'p> Compiler<'p> {
     }
 
     /// Limits with those of time; `None` after an error was noted.
-    fn timed(
+    pub(super) fn timed(
         &mut self,
         limits: Limits,
         timeouts: &Timeouts,

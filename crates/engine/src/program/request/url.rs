@@ -104,7 +104,7 @@ impl<'p> Compiler<'p> {
 
     /// The beginning of a text that the plan itself says, before anything that is found only by setup or
     /// while the load runs, and whether that is all of it.
-    pub(super) fn said_by_plan(&mut self, template: &Template) -> (String, bool) {
+    pub(in crate::program) fn said_by_plan(&mut self, template: &Template) -> (String, bool) {
         let mut text = String::new();
         for part in template.parts() {
             match part {

@@ -20,7 +20,7 @@ impl Compiler<'_> {
     }
 
     /// The same for bytes over TCP, which know neither certificates nor proxies.
-    pub(super) fn via_of_tcp(&mut self) -> Option<Option<Box<ViaOp>>> {
+    pub(in crate::program) fn via_of_tcp(&mut self) -> Option<Option<Box<ViaOp>>> {
         self.via_op(None, None, self.defaults.http.source_address.as_ref())
     }
 
@@ -94,7 +94,7 @@ impl Compiler<'_> {
     }
 
     /// Notes where connections go.
-    pub(super) fn note_destination(&mut self, to: Destination) {
+    pub(in crate::program) fn note_destination(&mut self, to: Destination) {
         self.destinations.number(to);
     }
 

@@ -1,4 +1,4 @@
-//! Bytes over TCP, compiled.
+//! Bytes over TCP, laid out.
 
 use squall_base::hex::unhex;
 use squall_metrics::RowKind;
@@ -7,16 +7,26 @@ use squall_plan::span::Span;
 use squall_plan::template::Template;
 use squall_wire::{Between, BytesEnd, Destination};
 
-use super::DEFAULT_KEPT_BODY;
 use crate::parts::{names, url};
 use crate::program::compiler::Compiler;
+use crate::program::flow::Lowering;
 use crate::program::limits::Limits;
+use crate::program::op::{Op, TcpOp, TcpTo};
 use crate::program::ops::{NameOp, PostOp};
-use crate::program::samples::{TcpOp, TcpTo};
+use crate::program::request::DEFAULT_KEPT_BODY;
+
+pub(super) fn lay<'p>(flow: &mut Lowering<'_, 'p>, tcp: &'p Tcp) {
+    let around = flow.compiler.put_on(&tcp.tags);
+    match flow.compiler.tcp(tcp) {
+        Some(op) => flow.push(Op::Tcp(Box::new(op))),
+        None => flow.compiler.keep_name(RowKind::Request, tcp.name.as_ref()),
+    }
+    flow.compiler.take_off(around);
+}
 
 impl<'p> Compiler<'p> {
     /// Compiles a step that sends bytes over TCP; `None` after an error was noted.
-    pub(in crate::program) fn tcp(&mut self, tcp: &'p Tcp) -> Option<TcpOp> {
+    fn tcp(&mut self, tcp: &'p Tcp) -> Option<TcpOp> {
         let to = self.tcp_to(&tcp.to)?;
         let via = self.via_of_tcp()?;
         let name = self.tcp_name(tcp, &to)?;

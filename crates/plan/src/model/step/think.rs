@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use squall_base::units;
 
+use super::kind::Kind;
 use crate::keys::{self, Chosen, Form, Key, Keys, Of, Quantity, Shape, Time, Union, record};
 use crate::template::Template;
 use crate::yaml::{Node, Reader};
@@ -38,6 +39,14 @@ pub enum Thinking {
     /// A time or a range of times with expressions, which each user evaluates when it comes there.
     OfUser(Template),
 }
+
+impl Default for Thinking {
+    fn default() -> Self {
+        Thinking::Known(Think::Fixed(Duration::ZERO))
+    }
+}
+
+impl<S> Kind<S> for Thinking {}
 
 impl Think {
     /// A time, or a range of times.

@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::response::{Checks, Extracts};
-use super::tags::{Tagged, Tags};
-use super::{Check, Extract, Timeouts};
+use super::kind::{Kind, Needs};
 use crate::keys::{
     Choice, Chosen, Form, HEX, Int, IntFrom, Key, Keys, Like, Maybe, Place, Plain, Rule, Shape,
     ShortOr, Size, Templated, Union, record, words,
 };
+use crate::model::http_options::{Resources, Timeouts};
+use crate::model::response::{Check, Checks, Extract, Extracts, variables};
+use crate::model::tags::{Tagged, Tags};
 use crate::template::Template;
 use crate::yaml::{Node, Reader};
 
@@ -60,6 +61,16 @@ record! {
     }
     rules(_this, keys) {
         keys.rule(Rule::LooksWith { key: "send", pattern: HEX, other: "form", word: "hex" });
+    }
+}
+
+impl<S> Kind<S> for Tcp {
+    fn writes<'s>(&'s self, into: &mut Vec<&'s str>) {
+        into.extend(variables(&self.extract));
+    }
+
+    fn needs(&self, _: Option<&Resources>) -> Needs {
+        Needs { exchanges: 1, connections: 1, files: 0 }
     }
 }
 

@@ -1,33 +1,32 @@
-//! Programs that steps run and files that they write, compiled.
+//! A program to run, laid out.
 
 use std::time::Duration;
 
 use squall_metrics::RowKind;
-use squall_plan::model::{Exec, Write};
+use squall_plan::model::Exec;
 use squall_plan::span::Span;
 use squall_plan::template::Template;
 
-use super::compiler::Compiler;
-use super::ops::{NameOp, WriteOp};
-use super::samples::ExecOp;
+use crate::program::compiler::Compiler;
+use crate::program::flow::Lowering;
+use crate::program::op::{ExecOp, Op};
+use crate::program::ops::NameOp;
 
 /// Timeout of a program, where the plan gives none.
 const DEFAULT_EXEC: Duration = Duration::from_secs(60);
 
-impl<'p> Compiler<'p> {
-    /// Compiles a text to write to a file; `None` after an error was noted.
-    pub(super) fn write(&mut self, write: &'p Write) -> Option<WriteOp> {
-        let Some(file) = self.template(&write.file)?.constant() else {
-            let message = "the file of a write step is one that is known before the run";
-            self.error(write.file.span(), message.to_owned(), "");
-            return None;
-        };
-        let text = self.template(&write.text)?;
-        Some(WriteOp { file: file.into(), text, append: write.append })
+pub(super) fn lay<'p>(flow: &mut Lowering<'_, 'p>, exec: &'p Exec, span: Span) {
+    match flow.compiler.exec(exec, span) {
+        Some(op) => flow.push(Op::Exec(Box::new(op))),
+        // One without a name of its own has that of its program by now.
+        None if exec.name.is_none() => {}
+        None => flow.compiler.keep_name(RowKind::Program, exec.name.as_ref()),
     }
+}
 
+impl<'p> Compiler<'p> {
     /// Compiles a program to run; `None` after an error was noted.
-    pub(super) fn exec(&mut self, exec: &'p Exec, span: Span) -> Option<ExecOp> {
+    fn exec(&mut self, exec: &'p Exec, span: Span) -> Option<ExecOp> {
         let program = exec.command.first().map_or("exec", |program| program.source());
         let file = program.rsplit('/').next().unwrap_or(program);
         let name = match &exec.name {

@@ -1,0 +1,70 @@
+//! Waits for a time and for a rate, laid out.
+
+use squall_plan::model::{Pace, PacedBy, Think, Thinking};
+use squall_plan::span::Span;
+
+use crate::profile::nanos;
+use crate::program::compiler::Compiler;
+use crate::program::flow::Lowering;
+use crate::program::op::{ExactOp, Op, PaceClock, PaceOp, ThinkOp};
+
+pub(super) fn think<'p>(flow: &mut Lowering<'_, 'p>, think: &'p Thinking) {
+    let op = thinking(flow.compiler, think);
+    flow.ops.extend(op.map(Op::Think));
+}
+
+/// `None` after an error was noted.
+fn thinking<'p>(compiler: &mut Compiler<'p>, think: &'p Thinking) -> Option<ThinkOp> {
+    let template = match think {
+        Thinking::Known(think) => return Some(ThinkOp::Known(think.clone())),
+        Thinking::OfUser(template) => template,
+    };
+    let bound = compiler.template(template)?;
+    let Some(text) = bound.constant() else { return Some(ThinkOp::OfUser(bound)) };
+    match Think::parse(&text) {
+        Ok(think) => Some(ThinkOp::Known(think)),
+        Err((message, help)) => {
+            compiler.error(template.span(), message, help);
+            None
+        }
+    }
+}
+
+pub(super) fn pace<'p>(flow: &mut Lowering<'_, 'p>, pace: &'p Pace, span: Span) {
+    let Some(rate) = flow.compiler.formula(&pace.rate) else { return };
+    let line_of = match pace.by {
+        PacedBy::User => None,
+        PacedBy::Scenario | PacedBy::Run => {
+            flow.compiler.counts_active = true;
+            None
+        }
+        PacedBy::ScenarioInLine => Some(Some(flow.compiler.scenario.clone())),
+        PacedBy::RunInLine => Some(None),
+    };
+    let is_random = pace.exact_over.is_some_and(|over| !over.is_zero());
+    if (is_random && line_of.is_none()) || (pace.batch > 1 && !is_random) {
+        let message = "an exact number of passes is one of users in line".to_owned();
+        let help = "`exact_over` needs a time above 0 and `by: scenario_in_line` or `by: run_in_line`; `batch` needs it";
+        flow.compiler.error(span, message, help);
+    }
+    let exact = pace.exact_over.filter(|_| is_random);
+    let exact = exact.map(|over| ExactOp { over: nanos(over), batch: pace.batch.max(1) });
+    // A name that no plan can give: a clock of its own.
+    let own = format!("step {}", flow.compiler.step);
+    let name = pace.clock.clone().unwrap_or(own);
+    let clock = match line_of {
+        Some(scenario) => {
+            let line = (scenario, name);
+            PaceClock::Line(flow.compiler.lines.number(line))
+        }
+        None => match flow.clocks.get(&name) {
+            Some(register) => PaceClock::User(*register),
+            None => {
+                let register = flow.register();
+                flow.clocks.insert(name, register);
+                PaceClock::User(register)
+            }
+        },
+    };
+    flow.push(Op::Pace(Box::new(PaceOp { rate, by: pace.by, clock, exact })));
+}
