@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Reads many JMeter plans and counts: how many are read, how many are whole, and what the others lack.
+"""Reads many JMeter plans and counts: how many are read, how many are whole, on how many lines these are written for each request,
+and what the others lack.
 
     bench/jmeter_corpus.py plans.tar.xz [--most 40]
 
@@ -47,11 +48,15 @@ def main():
             archive.extractall(folder, filter="data")
         paths = sorted(pathlib.Path(folder).rglob("*.jmx"))
         lines, broken, slowest = look(paths)
-        counts = collections.Counter((kind, what) for kind, _, what in lines if kind != "refused")
+        counts = collections.Counter((kind, what) for kind, _, what in lines if kind not in ("refused", "lines"))
+        sizes = [[int(number) for number in what.split()] for kind, _, what in lines if kind == "lines"]
+        requests, exact, short = (sum(column) for column in zip(*sizes)) if sizes else (0, 0, 0)
         refused = [(path, why) for kind, path, why in lines if kind == "refused"]
         print(f"{len(paths)} plans: {len(paths) - len(refused) - len(broken)} read, {len(refused)} refused, "
               f"{len(broken)} broken; {counts['plan', 'whole']} whole; slowest {slowest[0] * 1000:.0f} ms")
         print(f"{counts['plan', 'idle']} others lack nothing, but nothing in them runs without the properties that they want")
+        print(f"{len(sizes)} plans with {requests} requests: {exact / max(requests, 1):.1f} lines a request with --exact, "
+              f"{short / max(requests, 1):.1f} without")
         for path, why in refused + broken:
             print(f"  {pathlib.Path(path).relative_to(folder)}: {why}")
         for kind, title in (("element", "lack this element"), ("function", "call this function")):

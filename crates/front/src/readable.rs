@@ -28,7 +28,16 @@ pub(crate) fn readable(plan: &Plan, folder: &Path) -> String {
     let Ok(Loaded { mut plan, .. }) = load(&exact) else { return exact };
     simplify(&mut plan);
     let is_same = |text: &str| load(text).is_ok_and(|read| read.plan == plan);
-    let mut text = yaml::print(&plan, false);
+    let mut short = plan.clone();
+    for data in &mut short.data {
+        if let Ok(below) = data.file.value.strip_prefix(folder) {
+            data.file.value = below.to_owned();
+        }
+    }
+    let mut text = yaml::print(&short, false);
+    if !is_same(&text) {
+        text = yaml::print(&plan, false);
+    }
     if !is_same(&text) {
         return exact;
     }

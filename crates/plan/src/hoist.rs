@@ -115,7 +115,7 @@ impl<'g> Group<'g> {
         let follows = |_: &Request, http: &HttpOptions| http.redirects > Some(0);
         self.option(|http| &mut http.redirects, always);
         self.option(|http| &mut http.redirect_to_get, is_changed_to_get);
-        self.option(|http| &mut http.default_headers, always);
+        self.option(|http| &mut http.default_headers, lacks_usual_headers);
         self.option(|http| &mut http.cookies, always);
         self.option(|http| &mut http.cookie_jar, always);
         self.option(|http| &mut http.redirect_cookies, follows);
@@ -295,6 +295,12 @@ fn is_changed_to_get(request: &Request, http: &HttpOptions) -> bool {
     http.redirects > Some(0) && !is_plain
 }
 
+/// Whether it may have a header that is only there because the plan gives none.
+fn lacks_usual_headers(request: &Request, _: &HttpOptions) -> bool {
+    let has = |name: &str| count(&request.headers, &Template::text(name)) > 0;
+    !(has("User-Agent") && has("Accept"))
+}
+
 /// Whether a header does not go along to another origin unless the plan says so.
 fn is_confined((name, value): &(Template, Template), secrets: &Secrets) -> bool {
     let is_secret = |value: &str| secrets.mask_own(value) != value;
@@ -325,4 +331,76 @@ fn count(headers: &[(Template, Template)], name: &Template) -> usize {
 fn only<'h>(headers: &'h [(Template, Template)], name: &Template) -> Option<&'h Template> {
     let mut values = headers.iter().filter(|(own, _)| is_named(own, name)).map(|(_, value)| value);
     values.next().filter(|_| values.next().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::yaml::{load_str, print};
+
+    fn load(text: &str) -> Plan {
+        let loaded = load_str("p", text, Path::new(""), &Default::default());
+        loaded.unwrap_or_else(|error| panic!("{:?}\n{text}", error.diagnostics)).plan
+    }
+
+    /// A plan of these steps, with this before them, as it is printed when what they share was hoisted.
+    fn hoisted(before: &str, steps: &[&str]) -> String {
+        let steps = steps.join(", ");
+        let mut plan = load(&format!(
+            "target: http://h\n{before}\nscenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [{steps}]}}}}"
+        ));
+        plan.hoist();
+        let text = print(&plan, false);
+        assert_eq!(load(&text), plan, "{text}");
+        text
+    }
+
+    #[test]
+    fn what_most_requests_say_is_a_default_and_the_others_say_theirs() {
+        let redirecting = "{get: /a, redirects: 20, cookies: true}";
+        let text = hoisted("defaults: {cookies: false}", &[redirecting, redirecting, "{get: /b}"]);
+        assert_eq!(text.matches("redirects: 20").count(), 1, "{text}");
+        assert!(text.contains("{get: /b, redirects: 0, cookies: false}"), "{text}");
+        assert!(!text.contains("cookies: true"), "{text}");
+    }
+
+    #[test]
+    fn what_nobody_can_take_back_is_no_default() {
+        let with = "{get: /a, auth: {bearer: x}}";
+        let text = hoisted("", &[with, with, "{get: /b}"]);
+        assert_eq!(text.matches("bearer").count(), 2, "{text}");
+        assert_eq!(hoisted("", &[with, with]).matches("bearer").count(), 1);
+    }
+
+    #[test]
+    fn headers_that_all_requests_have_are_defaults() {
+        let own = |value: &str| format!("{{get: /, headers: {{Accept: {value}, X: '${{user}}'}}}}");
+        let text =
+            hoisted("defaults: {headers: {Accept: '*/*'}}", &[&own("a"), &own("a"), &own("b")]);
+        assert_eq!(text.matches("Accept: a").count(), 1, "{text}");
+        assert!(text.contains("Accept: b") && !text.contains("*/*"), "{text}");
+        assert_eq!(text.matches("${user}").count(), 1, "{text}");
+        // What its variables are may be known to one request alone.
+        let text = hoisted("", &[&own("a"), &own("a"), "{get: /, headers: {X: y}}"]);
+        assert_eq!(text.matches("${user}").count(), 2, "{text}");
+        // Images would be asked for with them.
+        let page = "{get: /, resources: true, headers: {Accept: a}}";
+        assert_eq!(hoisted("", &[page, page]).matches("Accept: a").count(), 2);
+    }
+
+    #[test]
+    fn headers_that_follow_redirects_by_themselves_are_not_listed() {
+        let with = "{get: /, redirects: 5, redirect_headers: [Accept, X-Token], headers: {Accept: a, X-Token: t}}";
+        let text = hoisted("", &[with, with]);
+        assert_eq!(text.matches("redirect_headers").count(), 1, "{text}");
+        assert!(
+            !text.contains("[Accept") && text.contains("redirect_headers: [X-Token]"),
+            "{text}"
+        );
+        let without = "{get: /, redirects: 5, headers: {X-Token: t}}";
+        let text = hoisted("", &[with, with, without]);
+        assert_eq!(text.matches("redirect_headers").count(), 2, "one keeps it to itself: {text}");
+    }
 }

@@ -21,6 +21,12 @@ pub(crate) fn plan(bytes: &[u8]) {
         let again = load_str("fuzz.yaml", &printed, Path::new(""), &LoadOptions::default());
         let again = again.unwrap_or_else(|failure| panic!("{:?}\n{printed}", failure.diagnostics));
         assert_eq!(again.plan, loaded.plan, "{printed}");
+        let mut hoisted = loaded.plan;
+        hoisted.hoist();
+        let printed = print(&hoisted, false);
+        let again = load_str("fuzz.yaml", &printed, Path::new(""), &LoadOptions::default());
+        let again = again.unwrap_or_else(|failure| panic!("{:?}\n{printed}", failure.diagnostics));
+        assert_eq!(again.plan, hoisted, "{printed}");
     }
 }
 

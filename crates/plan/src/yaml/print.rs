@@ -11,7 +11,7 @@ use crate::plan_secrets::hide_in_place;
 use crate::secrets::Secrets;
 
 /// Characters of a line that a mapping or a list may stand on.
-const LINE: usize = 110;
+const LINE: usize = 120;
 /// Most entries of a mapping on one line.
 const MAX_ENTRIES: usize = 6;
 /// Keys whose values are always over several lines: they are what a plan is made of.
