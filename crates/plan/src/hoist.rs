@@ -360,7 +360,10 @@ mod tests {
     #[test]
     fn what_most_requests_say_is_a_default_and_the_others_say_theirs() {
         let redirecting = "{get: /a, redirects: 20, cookies: true}";
-        let text = hoisted("defaults: {cookies: false}", &[redirecting, redirecting, "{get: /b}"]);
+        let text = hoisted(
+            "defaults: {cookies: false}",
+            &[redirecting, redirecting, redirecting, "{get: /b}"],
+        );
         assert_eq!(text.matches("redirects: 20").count(), 1, "{text}");
         assert!(text.contains("{get: /b, redirects: 0, cookies: false}"), "{text}");
         assert!(!text.contains("cookies: true"), "{text}");

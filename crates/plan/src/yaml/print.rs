@@ -352,7 +352,9 @@ thresholds:
 
     #[test]
     fn equal_headers_are_written_once() {
-        let headers = "headers: {Accept: text/html, Accept-Language: en, Referer: /a}";
+        let agent = "a".repeat(LINE);
+        let headers =
+            format!("headers: {{Accept: text/html, Accept-Language: en, User-Agent: {agent}}}");
         let plan = format!(
             "target: http://h\nscenarios: {{a: {{load: {{users: 1, for: 1s}}, steps: [{{get: /a, {headers}}}, {{get: /b, {headers}}}, {{get: /c}}]}}}}"
         );
