@@ -110,10 +110,10 @@ pub(crate) fn as_run(plan: &Plan, target: Option<&str>) -> Plan {
     plan
 }
 
-/// SHA-256 of a plan without its seed, however it is written, so that a stored plan, which has that of its run, counts as the plan that it was
-/// made of; and of its data files by name; those that cannot be read are left out.
+/// SHA-256 of a plan as it is stored, without its seed, so that a stored plan, which has that of its run, counts as the plan
+/// that it was made of; and of its data files by name; those that cannot be read are left out.
 fn digests(plan: &Plan) -> BTreeMap<String, String> {
-    let text = squall_plan::yaml::value(&Plan { seed: None, ..plan.clone() }, true).to_string();
+    let text = squall_plan::yaml::print(&Plan { seed: None, ..plan.clone() }, true);
     let data = plan.data.iter().filter_map(|data| {
         let mut file = File::open(&data.file.value).ok()?;
         let (mut hash, mut buffer) = (Sha256::new(), vec![0; 64 << 10]);
