@@ -131,7 +131,7 @@ pub fn finish(loaded: Loaded, options: &LoadOptions) -> Result<Loaded, PlanError
 
 /// Puts the values that were given in place of the variables' own, which are remembered.
 fn replace<'v>(options: &LoadOptions, vars: impl Iterator<Item = &'v mut Var>) -> Vec<Diagnostic> {
-    let mut known = Vec::new();
+    let mut known: Vec<&str> = Vec::new();
     for var in vars {
         for value in options.given(&var.name.value) {
             var.replaced.push(std::mem::replace(&mut var.value, value));
@@ -139,18 +139,13 @@ fn replace<'v>(options: &LoadOptions, vars: impl Iterator<Item = &'v mut Var>) -
         known.push(&var.name.value);
     }
     // Files and environments often hold more than one plan uses.
-    let unknown = options
-        .set
-        .iter()
-        .filter(|(name, _)| !known.iter().any(|own| own.eq_ignore_ascii_case(name)));
-    let diagnostic = |(name, _): &(String, String)| {
-        let help = match nearest(name, known.iter().map(|name| name.as_str())) {
+    let is_unknown = |name: &str| !known.iter().any(|own| own.eq_ignore_ascii_case(name));
+    let unknown = options.set.iter().map(|(name, _)| name).filter(|name| is_unknown(name));
+    let diagnostic = |name: &String| {
+        let help = match nearest(name, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None if known.is_empty() => "the plan has no variables: add `vars:`".to_owned(),
-            None => {
-                let names: Vec<&str> = known.iter().map(|name| name.as_str()).collect();
-                format!("its variables are {}", names.join(", "))
-            }
+            None => format!("its variables are {}", known.join(", ")),
         };
         let message = format!("--set {name}: the plan has no such variable");
         Diagnostic::error(Span::default(), message).with_help(&help)
