@@ -1,9 +1,7 @@
 //! Where the values of variables come from: the plan, files, the environment, flags. Later ones win.
 
-use crate::diagnostic::{Diagnostic, nearest};
-use crate::model::{Json, Var};
+use crate::json::Json;
 use crate::secrets::{Secrets, sounds_secret};
-use crate::span::Span;
 use crate::template::Template;
 
 /// Prefix of environment variables that are variables of plans.
@@ -29,40 +27,11 @@ impl LoadOptions {
         secrets
     }
 
-    /// Puts the values into a plan's variables; texts are taken as they stand.
-    pub(crate) fn apply<'v>(&self, vars: impl Iterator<Item = &'v mut Var>) -> Vec<Diagnostic> {
-        let mut diagnostics = Vec::new();
-        let mut vars: Vec<&mut Var> = vars.collect();
-        let known: Vec<String> = vars.iter().map(|var| var.name.value.clone()).collect();
-        let sources = [
-            ("--env-file", &self.env_files),
-            ("SQUALL_VAR_", &self.environment),
-            ("--set", &self.set),
-        ];
-        for (source, values) in sources {
-            for (name, value) in values {
-                let own = vars.iter_mut().filter(|var| var.name.value.eq_ignore_ascii_case(name));
-                if own.map(|var| replace(var, typed(value))).count() > 0 || source != "--set" {
-                    // Files and environments often hold more than one plan uses.
-                    continue;
-                }
-                let help = match nearest(name, known.iter().map(String::as_str)) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None if known.is_empty() => "the plan has no variables: add `vars:`".to_owned(),
-                    None => format!("its variables are {}", known.join(", ")),
-                };
-                let message = format!("--set {name}: the plan has no such variable");
-                diagnostics.push(Diagnostic::error(Span::default(), message).with_help(&help));
-            }
-        }
-        diagnostics
+    /// The values given for a variable, weakest first; texts are taken as they stand.
+    pub(crate) fn given(&self, name: &str) -> impl Iterator<Item = Json> {
+        let all = self.env_files.iter().chain(&self.environment).chain(&self.set);
+        all.filter(move |(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| typed(value))
     }
-}
-
-/// Puts a value in place of a variable's own, which is remembered.
-fn replace(var: &mut Var, value: Json) {
-    let own = std::mem::replace(&mut var.value, value);
-    var.replaced.push(own);
 }
 
 /// Numbers and bools are what they look like, all else is a text.
@@ -114,20 +83,6 @@ pub fn parse_env_file(name: &str, text: &str) -> Result<Vec<(String, String)>, S
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_hint_for_an_unknown_variable() {
-        let options = LoadOptions {
-            set: vec![("host".to_owned(), "a".to_owned())],
-            ..LoadOptions::default()
-        };
-        let help =
-            |mut vars: Vec<Var>| options.apply(vars.iter_mut())[0].help.clone().unwrap_or_default();
-        assert!(help(Vec::new()).contains("the plan has no variables"), "{}", help(Vec::new()));
-        let mut var = Var::default();
-        var.name.value = "colour".to_owned();
-        assert!(help(vec![var]).contains("its variables are colour"));
-    }
 
     #[test]
     fn env_files() {

@@ -2,12 +2,12 @@
 
 use std::marker::PhantomData;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::{Form, HEADER_NAME, Naming, Plain, Record, Shape, Table, Union};
+use super::form::{self, Form, Plain, Record, Union};
+use super::shape::{Naming, Shape, Table};
+use crate::nodes::{Node, Reader};
 use crate::span::Spanned;
-use crate::template::Template;
-use crate::yaml::{Node, Reader};
 
 /// A value that may be missing.
 pub(crate) struct Maybe<F>(PhantomData<F>);
@@ -141,78 +141,20 @@ impl<F: Form, const VARIABLES: bool> Form for Names<F, VARIABLES> {
     }
 }
 
-/// Names and texts, both with `${...}`; a list gives a name several times.
-pub(crate) struct Pairs;
-
-impl Form for Pairs {
-    type Value = Vec<(Template, Template)>;
-    fn shape() -> Shape {
-        named_texts(Naming::ANY)
-    }
-    fn read(reader: &mut Reader, node: &Node) -> Option<Self::Value> {
-        let mut pairs = Vec::new();
-        for (name, node) in reader.names(node) {
-            let name = reader.good(Template::parse(&name.value, name.span));
-            for item in node.items() {
-                let value = super::Templated::read(reader, item);
-                pairs.extend(name.clone().zip(value));
-            }
-        }
-        Some(pairs)
-    }
-    fn print(value: &Self::Value) -> Value {
-        let mut map: Map<String, Value> = Map::new();
-        for (name, value) in value {
-            repeat(&mut map, name.source(), json!(value.source()));
-        }
-        Value::Object(map)
-    }
-    fn is_given(value: &Self::Value) -> bool {
-        !value.is_empty()
-    }
-}
-
-/// Names, each with a text or several.
-fn named_texts(naming: Naming) -> Shape {
-    Shape::Names(Box::new(Shape::List(Box::new(Shape::Text), 0, usize::MAX)), naming)
-}
-
-/// The same of headers.
-pub(crate) struct Headers;
-
-impl Form for Headers {
-    type Value = Vec<(Template, Template)>;
-    fn shape() -> Shape {
-        named_texts(Naming { pattern: Some(HEADER_NAME), ..Naming::ANY })
-    }
-    fn read(reader: &mut Reader, node: &Node) -> Option<Self::Value> {
-        Pairs::read(reader, node)
-    }
-    fn print(value: &Self::Value) -> Value {
-        Pairs::print(value)
-    }
-    fn is_given(value: &Self::Value) -> bool {
-        Pairs::is_given(value)
-    }
-}
-
-/// Puts a value under a name; several of one name are a list.
-pub(crate) fn repeat(map: &mut Map<String, Value>, name: &str, value: Value) {
-    match map.get_mut(name) {
-        Some(Value::Array(items)) => items.push(value),
-        Some(first) => *first = json!([first.take(), value]),
-        None => {
-            map.insert(name.to_owned(), value);
-        }
-    }
-}
-
 /// The keys of a record.
 pub(crate) struct Of<R>(PhantomData<R>);
 
 /// The keys of a record, described.
 pub(crate) fn table<R: Record>() -> Table {
-    super::describe(R::TITLE, |keys| R::default().keys(keys))
+    form::describe(R::TITLE, |keys| R::default().keys(keys))
+}
+
+/// Notes that this is none of a table's mappings.
+fn no_mapping(reader: &mut Reader, node: &Node, table: fn() -> Table) {
+    reader.no_mapping(node, || {
+        let table = table();
+        (table.title, table.all_keys().into_iter().map(|key| key.key.name).collect())
+    });
 }
 
 impl<R: Record> Form for Of<R> {
@@ -223,15 +165,15 @@ impl<R: Record> Form for Of<R> {
     fn read(reader: &mut Reader, node: &Node) -> Option<R> {
         let mut record = R::default();
         if !node.is_map() {
-            reader.no_mapping(node, table::<R>);
+            no_mapping(reader, node, table::<R>);
             return None;
         }
-        super::read(reader, node, R::TITLE, |keys| record.keys(keys));
+        form::read(reader, node, R::TITLE, |keys| record.keys(keys));
         Some(record)
     }
     fn print(value: &R) -> Value {
-        let default = super::print(|keys| R::default().keys(keys));
-        super::print(|keys| value.clone().keys(keys)).unlike(&default)
+        let default = form::print(|keys| R::default().keys(keys));
+        form::print(|keys| value.clone().keys(keys)).unlike(&default)
     }
 }
 
@@ -258,7 +200,7 @@ pub(crate) trait Choice: Union {
 pub(crate) struct Chosen<U>(PhantomData<U>);
 
 fn choices<U: Choice>() -> Table {
-    super::describe(U::TITLE, |keys| {
+    form::describe(U::TITLE, |keys| {
         U::variants().into_iter().take(1).for_each(|mut first| keys.union(&mut first, true));
     })
 }
@@ -270,15 +212,15 @@ impl<U: Choice> Form for Chosen<U> {
     }
     fn read(reader: &mut Reader, node: &Node) -> Option<U> {
         if !node.is_map() {
-            reader.no_mapping(node, choices::<U>);
+            no_mapping(reader, node, choices::<U>);
             return None;
         }
         let mut read = None;
-        super::read(reader, node, U::TITLE, |keys| read = keys.chosen::<U>());
+        form::read(reader, node, U::TITLE, |keys| read = keys.chosen::<U>());
         read
     }
     fn print(value: &U) -> Value {
-        super::print(|keys| value.clone().keys(keys)).all()
+        form::print(|keys| value.clone().keys(keys)).all()
     }
 }
 

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Form, Plain, Quantity, Shape};
-use crate::yaml::{Node, Reader};
+use super::form::{Form, Plain};
+use super::shape::{Quantity, Shape};
+use crate::nodes::{Node, Reader};
 use squall_base::units::{self, UnitError};
 
 /// A whole number, 0 or more, as YAML's core schema has it; `1_000` is 1000.

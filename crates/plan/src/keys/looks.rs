@@ -6,25 +6,9 @@ use std::marker::PhantomData;
 
 use serde_json::Value;
 
-use super::{Form, Shape};
-use crate::yaml::{Node, Reader};
-
-/// What a text looks like.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Looks {
-    /// What people call it.
-    pub name: &'static str,
-    /// Its pattern, in the syntax of JSON Schema.
-    pub pattern: &'static str,
-    /// The whole numbers that may stand for it without quotes; `None`: it has to be a text.
-    pub numbers: Option<(u64, u64)>,
-}
-
-impl Looks {
-    const fn text(name: &'static str, pattern: &'static str) -> Looks {
-        Looks { name, pattern, numbers: None }
-    }
-}
+use super::form::Form;
+use super::shape::{Looks, Shape};
+use crate::nodes::{Node, Reader};
 
 /// Kinds of texts.
 pub(crate) trait Look: Clone {

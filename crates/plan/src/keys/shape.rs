@@ -1,6 +1,47 @@
 //! What a plan looks like, as data: the JSON Schema and the reference are made from it.
 
-use super::{Key, Looks};
+/// What is said of a key.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Key {
+    /// Its name.
+    pub name: &'static str,
+    /// What it means.
+    pub about: &'static str,
+    /// What holds without it, where the model's own default does not say it.
+    pub default: Option<&'static str>,
+    /// Whether it has to be there.
+    pub required: bool,
+}
+
+impl Key {
+    /// A key that may be left out.
+    pub const fn new(name: &'static str, about: &'static str) -> Key {
+        Key { name, about, default: None, required: false }
+    }
+
+    /// A key that has to be there.
+    pub const fn required(name: &'static str, about: &'static str) -> Key {
+        Key { required: true, ..Key::new(name, about) }
+    }
+}
+
+/// What a text looks like.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Looks {
+    /// What people call it.
+    pub name: &'static str,
+    /// Its pattern, in the syntax of JSON Schema.
+    pub pattern: &'static str,
+    /// The whole numbers that may stand for it without quotes; `None`: it has to be a text.
+    pub numbers: Option<(u64, u64)>,
+}
+
+impl Looks {
+    /// A text.
+    pub const fn text(name: &'static str, pattern: &'static str) -> Looks {
+        Looks { name, pattern, numbers: None }
+    }
+}
 
 /// What may stand behind a key.
 #[derive(Clone)]

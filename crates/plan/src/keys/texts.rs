@@ -4,12 +4,15 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
-use super::{Form, Listed, Plain, Shape};
+use super::compose::Listed;
+use super::form::{Form, Plain};
+use super::looks::HEADER_NAME;
+use super::shape::{Naming, Shape};
 use crate::expr::Expr;
-use crate::model::Json;
+use crate::json::Json;
+use crate::nodes::{Node, Reader, as_variable};
 use crate::span::Spanned;
 use crate::template::Template;
-use crate::yaml::{Node, Reader};
 
 /// A text as it stands.
 pub(crate) struct Text;
@@ -64,12 +67,6 @@ fn in_hash_braces(text: &str) -> Option<&str> {
     (!name.is_empty() && name.chars().all(is_name)).then_some(name)
 }
 
-/// Such a name as expressions have it: without the dot that it begins with, and with `_` in place of `-`.
-pub(crate) fn as_variable(name: &str) -> String {
-    let name = name.trim_matches(|c| matches!(c, '.' | '-')).replace('-', "_");
-    if name.is_empty() { "name".to_owned() } else { name }
-}
-
 /// A text with `${...}` in it.
 pub(crate) struct Templated;
 
@@ -102,6 +99,72 @@ impl Form for Templated {
 
 impl Plain for Template {
     type Form = Templated;
+}
+
+/// Names and texts, both with `${...}`; a list gives a name several times.
+pub(crate) struct Pairs;
+
+impl Form for Pairs {
+    type Value = Vec<(Template, Template)>;
+    fn shape() -> Shape {
+        named_texts(Naming::ANY)
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Self::Value> {
+        let mut pairs = Vec::new();
+        for (name, node) in reader.names(node) {
+            let name = reader.good(Template::parse(&name.value, name.span));
+            for item in node.items() {
+                let value = Templated::read(reader, item);
+                pairs.extend(name.clone().zip(value));
+            }
+        }
+        Some(pairs)
+    }
+    fn print(value: &Self::Value) -> Value {
+        let mut map: Map<String, Value> = Map::new();
+        for (name, value) in value {
+            repeat(&mut map, name.source(), json!(value.source()));
+        }
+        Value::Object(map)
+    }
+    fn is_given(value: &Self::Value) -> bool {
+        !value.is_empty()
+    }
+}
+
+/// Names, each with a text or several.
+fn named_texts(naming: Naming) -> Shape {
+    Shape::Names(Box::new(Shape::List(Box::new(Shape::Text), 0, usize::MAX)), naming)
+}
+
+/// The same of headers.
+pub(crate) struct Headers;
+
+impl Form for Headers {
+    type Value = Vec<(Template, Template)>;
+    fn shape() -> Shape {
+        named_texts(Naming { pattern: Some(HEADER_NAME), ..Naming::ANY })
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Self::Value> {
+        Pairs::read(reader, node)
+    }
+    fn print(value: &Self::Value) -> Value {
+        Pairs::print(value)
+    }
+    fn is_given(value: &Self::Value) -> bool {
+        Pairs::is_given(value)
+    }
+}
+
+/// Puts a value under a name; several of one name are a list.
+pub(crate) fn repeat(map: &mut Map<String, Value>, name: &str, value: Value) {
+    match map.get_mut(name) {
+        Some(Value::Array(items)) => items.push(value),
+        Some(first) => *first = json!([first.take(), value]),
+        None => {
+            map.insert(name.to_owned(), value);
+        }
+    }
 }
 
 /// An expression; `${...}` around it is taken off.

@@ -10,9 +10,9 @@ use crate::keys::{
     At, ByName, Form, HostPattern, Key, Keys, Like, Listed, Maybe, Named, Naming, Of, Plain,
     ProxyUrl, Rule, Shape, Small, Templated, Text, Word, record, words,
 };
+use crate::nodes::{Node, Reader};
 use crate::span::Spanned;
 use crate::template::Template;
-use crate::yaml::{Node, Reader};
 
 record! {
     /// How connections are made and kept.

@@ -8,8 +8,8 @@ use crate::keys::{
     self, At, Bool, Form, Key, Keys, Like, Listed, Looks, Maybe, Named, NotEmpty, Of, Shape, Text,
     Union, record, words,
 };
+use crate::nodes::{Node, Reader};
 use crate::span::Spanned;
-use crate::yaml::{Node, Reader};
 
 record! {
     /// Rows of a file, or numbers; a user knows its row under the source's name: `${people.name}`.

@@ -7,9 +7,9 @@ use crate::keys::{
     self, Bool, Chosen, Key, Keys, Like, Maybe, Of, OwnProxy, Positive, Short, ShortOr, Size,
     Small, Templated, Union, record, words,
 };
+use crate::nodes::{Node, Reader};
 use crate::span::Spanned;
 use crate::template::Template;
-use crate::yaml::{Node, Reader};
 
 /// Most steps or resources at the same time, where the plan does not say: so many connections a browser opens to one
 /// host over HTTP/1.1.

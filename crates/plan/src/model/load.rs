@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::keys::{
     self, Bool, Form, Listed, Maybe, Of, Plain, Positive, Record, Rule, Shape, record, words,
 };
-use crate::yaml::{Node, Reader};
+use crate::nodes::{Node, Reader};
 
 /// How many and when.
 #[derive(Debug, Clone, PartialEq)]

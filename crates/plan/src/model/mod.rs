@@ -12,7 +12,6 @@ mod data;
 mod defaults;
 mod feeds;
 mod http_options;
-mod json;
 mod load;
 mod plan;
 mod request;
@@ -33,7 +32,6 @@ pub use self::feeds::{FeedLayout, JmeterGraphite, JmeterInfluxdb, JmeterSamples,
 pub use self::http_options::{
     Auth, CacheUse, DEFAULT_PARALLEL, HttpOptions, MAX_PARALLEL, ResourceHosts, Resources, Timeouts,
 };
-pub use self::json::Json;
 pub use self::load::{Arrivals, Closed, End, Load, Open, Stage};
 pub use self::plan::{Bandwidth, OnError, Plan, Resolved, Scenario, Session, Target, Var, Warmup};
 pub use self::request::{Body, FormPart, FormPartContent, HashAlgorithm, Request, ResponseBody};
@@ -46,3 +44,5 @@ pub use self::user_time::UserTime;
 
 pub(crate) use self::plan::Variable;
 pub(crate) use self::step::step_tables;
+
+pub use crate::json::Json;

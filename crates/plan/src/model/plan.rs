@@ -14,10 +14,10 @@ use crate::keys::{
     self, Any, ByName, Form, IntFrom, Named, Of, Plain, Positive, Shape, Short, ShortOr, Time,
     record, words,
 };
+use crate::nodes::{Node, Reader};
 use crate::secrets::sounds_secret;
 use crate::span::{Span, Spanned};
 use crate::template::Template;
-use crate::yaml::{Node, Reader};
 
 record! {
     /// A whole test: who does what, how often, against which target, and how it is judged.
@@ -193,6 +193,11 @@ record! {
 }
 
 impl Var {
+    /// Its name and its value.
+    pub(crate) fn definition(&self) -> (&str, &Json) {
+        (&self.name.value, &self.value)
+    }
+
     /// Whether its value is masked in every output.
     pub fn is_secret(&self) -> bool {
         self.secret.unwrap_or_else(|| sounds_secret(&self.name.value))
@@ -346,7 +351,7 @@ record! {
     first(this, keys) {
         let about = "Variables of its users, which replace the plan's of the same name.";
         keys.key::<ByName<Variable>>(&mut this.vars, keys::Key::new("vars", about));
-        keys.enter(&this.vars);
+        keys.enter(this.vars.iter().map(Var::definition));
     }
     rules(_this, keys) {
         keys.leave();

@@ -12,9 +12,9 @@ use crate::keys::{
     Of, Pairs, Plain, RequestUrl, Shape, Short, ShortOr, Size, Templated, Text, Union, Word,
     record, words,
 };
+use crate::nodes::{Node, Reader};
 use crate::span::Spanned;
 use crate::template::Template;
-use crate::yaml::{Node, Reader};
 
 record! {
     /// A request as the plan gives it.

@@ -9,9 +9,9 @@ use crate::keys::{
     self, At, Expression, Form, Key, Keys, Maybe, Named, Plain, Shape, Short, Small, Templated,
     Text, Union, Unless, Word, record, words,
 };
+use crate::nodes::{Node, Reader};
 use crate::span::Spanned;
 use crate::template::Template;
-use crate::yaml::{Node, Reader};
 
 record! {
     /// A value taken from a response into a variable.

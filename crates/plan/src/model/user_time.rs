@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::keys::{Form, Plain, Shape, Time};
+use crate::nodes::{Node, Reader};
 use crate::template::Template;
-use crate::yaml::{Node, Reader};
 
 /// A time.
 #[derive(Debug, Clone, PartialEq)]

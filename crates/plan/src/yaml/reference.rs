@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::keys::{Entry, Form, KeyShape, Of, Rule, Shape, Table, listed};
+use crate::diagnostic::listed;
+use crate::keys::{Entry, Form, KeyShape, Of, Rule, Shape, Table};
 use crate::model::{Plan, step_tables};
 
 /// Every key of a plan: what it means, what may stand behind it, what holds without it.

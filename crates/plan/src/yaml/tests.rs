@@ -5,6 +5,7 @@ mod hints;
 use std::path::Path;
 
 use super::*;
+use crate::model::Plan;
 use crate::vars::LoadOptions;
 
 const SHOP: &str = r#"

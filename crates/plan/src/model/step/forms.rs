@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::expr::Expr;
 use crate::keys::{Expression, Form, Like, Naming, OwnName, Shape, Text};
-use crate::yaml::{Node, Reader};
+use crate::nodes::{Node, Reader};
 
 /// A variable and a list.
 pub(crate) struct ItemOf;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::keys::{self, Form, Of, Record, Shape, Table, Union, record};
+use crate::nodes::{Node, Reader, UNINDENTED};
 use crate::span::{Span, Spanned};
-use crate::yaml::{Node, Reader, UNINDENTED};
 
 record! {
     /// The steps of another file, in place of this one.
@@ -62,7 +62,8 @@ impl<S: Item, const LEAST: usize> Form for ListOf<S, LEAST> {
             }
             if node.get("include").is_some() {
                 let include = Of::<Include>::read(reader, node);
-                let included = include.and_then(|own| reader.include::<ListOf<S, 1>>(own.include));
+                let included =
+                    include.and_then(|own| reader.include(own.include, ListOf::<S, 1>::read));
                 steps.extend(included.unwrap_or_default());
             } else if let Some(kind) = step::<S>(reader, node) {
                 steps.push(S::new(kind, node.span));

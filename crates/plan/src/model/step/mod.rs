@@ -34,9 +34,9 @@ use crate::model::Json;
 use crate::model::http_options::{DEFAULT_PARALLEL, MAX_PARALLEL, Resources};
 use crate::model::request::Request;
 use crate::model::tags::{Tagged, Tags};
+use crate::nodes::{Node, Reader};
 use crate::span::{Span, Spanned};
 use crate::template::Template;
-use crate::yaml::{Node, Reader};
 
 pub use self::cookie::*;
 pub use self::exec::*;

@@ -10,8 +10,8 @@ use crate::keys::{
 use crate::model::http_options::{Resources, Timeouts};
 use crate::model::response::{Check, Checks, Extract, Extracts, variables};
 use crate::model::tags::{Tagged, Tags};
+use crate::nodes::{Node, Reader};
 use crate::template::Template;
-use crate::yaml::{Node, Reader};
 
 record! {
     /// Bytes that are sent over TCP, and those that come back. To extracts and checks what came is the `body`, and `status` is

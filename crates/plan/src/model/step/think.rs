@@ -7,8 +7,8 @@ use squall_base::units;
 
 use super::kind::Kind;
 use crate::keys::{self, Chosen, Form, Key, Keys, Of, Quantity, Shape, Time, Union, record};
+use crate::nodes::{Node, Reader};
 use crate::template::Template;
-use crate::yaml::{Node, Reader};
 
 /// A wait between steps.
 #[derive(Debug, Clone, PartialEq)]

@@ -236,6 +236,12 @@ fn plain(word: &str) -> String {
     word.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
 }
 
+/// Such a name as expressions have it: without the dot that it begins with, and with `_` in place of `-`.
+pub(crate) fn as_variable(name: &str) -> String {
+    let name = name.trim_matches(|c| matches!(c, '.' | '-')).replace('-', "_");
+    if name.is_empty() { "name".to_owned() } else { name }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

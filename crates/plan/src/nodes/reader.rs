@@ -1,17 +1,17 @@
 //! What reading a plan knows and notes: its files, every error, and the nodes' texts.
 
 use std::any::TypeId;
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::constants::Constants;
 use super::node::{self, Kind, Node};
-use super::suggest::{as_extract, as_mapping, as_text, home, suggest, suggest_step};
-use crate::diagnostic::{Diagnostic, Severity, Sources};
+use super::suggest::{as_extract, as_mapping, as_text, as_variable, home, suggest, suggest_step};
+use crate::diagnostic::{self, Diagnostic, Severity, Sources};
 use crate::files;
-use crate::keys::{self, ByName, Form, Of, Spelling, Table, Union, as_variable};
-use crate::model::{Plan, Resolved, Var, Variable};
+use crate::json::Json;
 use crate::span::{Span, Spanned};
 use crate::template::Template;
 use crate::vars::LoadOptions;
@@ -20,7 +20,7 @@ use crate::vars::LoadOptions;
 const MAX_INCLUDES: usize = 16;
 
 /// Most errors that are noted, and most warnings.
-pub(super) const MAX_FOUND: usize = 100;
+const MAX_FOUND: usize = 100;
 /// Most steps of a plan, those of its includes and within others counted.
 const MAX_STEPS: usize = 50_000;
 
@@ -30,6 +30,19 @@ pub(crate) const UNINDENTED: &str =
 /// What helps where one of several lists of steps stands for a step.
 const BRANCH: &str = "one of the lists of `choose`, `round_robin` or `shuffle` belongs to it if it is indented \
                       further than that key";
+
+/// The names of one of several ways to write something.
+pub(crate) struct Spelling {
+    pub names: Vec<&'static str>,
+    /// How many of the names, from the first, decide that it is this way.
+    pub deciding: usize,
+}
+
+impl Spelling {
+    pub fn deciding(&self) -> &[&'static str] {
+        &self.names[..self.deciding]
+    }
+}
 
 /// Reads one plan and its includes.
 pub(crate) struct Reader {
@@ -50,7 +63,8 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(folder: &Path, options: LoadOptions) -> Reader {
+    /// Nothing has been read.
+    pub fn new(folder: &Path, options: LoadOptions) -> Reader {
         Reader {
             folder: folder.to_owned(),
             sources: Sources::default(),
@@ -64,23 +78,13 @@ impl Reader {
         }
     }
 
-    pub(super) fn finish(self) -> (Vec<Diagnostic>, Sources) {
+    /// What was found, and the files.
+    pub fn finish(self) -> (Vec<Diagnostic>, Sources) {
         (self.found, self.sources)
     }
 
-    pub(super) fn plan(&mut self, name: &str, text: &str) -> Option<Plan> {
-        let root = self.parse(name, text)?;
-        self.find_constants(&root);
-        let mut plan = Of::<Plan>::read(self, &root)?;
-        // What uses a variable is not wrong because its definition is.
-        let lost = std::mem::take(&mut self.lost).into_iter();
-        plan.vars.extend(lost.map(|name| Var { name, ..Var::default() }));
-        plan.resolved = Resolved(std::mem::take(&mut self.constants.used));
-        self.whole(&root, &plan);
-        Some(plan)
-    }
-
-    fn parse(&mut self, name: &str, text: &str) -> Option<Node> {
+    /// The nodes of a file.
+    pub fn parse(&mut self, name: &str, text: &str) -> Option<Node> {
         let file = self.sources.add(name, text);
         self.good(node::parse(text, file))
     }
@@ -126,29 +130,37 @@ impl Reader {
         self.lost.push(name.clone());
     }
 
+    /// Those variables, and the names of those whose values stand in quantities.
+    pub fn take_variables(&mut self) -> (Vec<Spanned<String>>, BTreeSet<String>) {
+        (std::mem::take(&mut self.lost), std::mem::take(&mut self.constants.used))
+    }
+
     /// Notes that something else was expected.
     pub fn wrong(&mut self, node: &Node, expected: &str) {
         self.error(node.span, format!("expected {expected}, found {}", node.describe()), "");
     }
 
     /// The names of what can be written in several ways.
-    pub fn ways<U: Union>(&mut self) -> Rc<[Spelling]> {
-        Rc::clone(self.ways.entry(TypeId::of::<U>()).or_insert_with(|| Spelling::all::<U>().into()))
+    pub fn ways(&mut self, of: TypeId, find: fn() -> Vec<Spelling>) -> Rc<[Spelling]> {
+        Rc::clone(self.ways.entry(of).or_insert_with(|| find().into()))
     }
 
-    /// Notes that this is none of a table's mappings.
-    pub fn no_mapping(&mut self, node: &Node, table: fn() -> Table) {
+    /// Notes that this is no mapping. `expected`: its title and its keys.
+    pub fn no_mapping(
+        &mut self,
+        node: &Node,
+        expected: impl FnOnce() -> (&'static str, Vec<&'static str>),
+    ) {
         if self.is_full() {
             return;
         }
-        let table = table();
-        let names: Vec<&str> = table.all_keys().into_iter().map(|key| key.key.name).collect();
+        let (title, names) = expected();
         let message = format!("expected a mapping, found {}", node.describe());
         let meant = match &node.kind {
-            Kind::Scalar(text, _) if !text.is_empty() => as_mapping(table.title, text),
+            Kind::Scalar(text, _) if !text.is_empty() => as_mapping(title, text),
             _ => None,
         };
-        let help = meant.unwrap_or_else(|| format!("{} has {}", table.title, names.join(", ")));
+        let help = meant.unwrap_or_else(|| format!("{title} has {}", names.join(", ")));
         self.error(node.span, message, &help);
     }
 
@@ -186,7 +198,7 @@ impl Reader {
     pub fn missing(&mut self, node: &Node, title: &str, missing: &[&str]) {
         let quoted = |names: Vec<&&str>| {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-            keys::listed(&names.iter().map(String::as_str).collect::<Vec<_>>(), "and")
+            diagnostic::listed(&names.iter().map(String::as_str).collect::<Vec<_>>(), "and")
         };
         let (given, absent): (Vec<_>, Vec<_>) =
             missing.iter().partition(|name| node.key_span(name).is_some());
@@ -331,49 +343,26 @@ impl Reader {
         self.good(value).map(|value| Spanned::new(value, text.span))
     }
 
-    /// What the variables of the plan come to. What is wrong with them is said when they are read.
-    fn find_constants(&mut self, root: &Node) {
-        let Some(node) = root.get("vars").filter(|vars| vars.is_map()) else { return };
-        let known = self.found.len();
-        let mut vars = ByName::<Variable>::read(self, node).unwrap_or_default();
-        self.found.truncate(known);
-        self.lost.clear();
-        self.options.apply(vars.iter_mut());
-        self.constants.enter(&vars);
+    /// What a reading comes to, whatever is wrong with it.
+    pub fn quietly<T>(&mut self, read: impl FnOnce(&mut Reader) -> T) -> T {
+        let (found, lost) = (self.found.len(), self.lost.len());
+        let value = read(self);
+        self.found.truncate(found);
+        self.lost.truncate(lost);
+        value
     }
 
-    /// From here on quantities may hold these variables too.
-    pub fn enter(&mut self, vars: &[Var]) {
-        let mut vars = vars.to_vec();
-        self.options.apply(vars.iter_mut());
-        self.constants.enter(&vars);
+    /// From here on quantities may hold these variables too, each with the value that was given for it, or else its own.
+    pub fn enter<'v>(&mut self, vars: impl Iterator<Item = (&'v str, &'v Json)>) {
+        let options = &self.options;
+        self.constants.enter(vars.map(|(name, own)| {
+            (name, options.given(name).last().map_or(Cow::Borrowed(own), Cow::Owned))
+        }));
     }
 
     /// Undoes [`Reader::enter`].
     pub fn leave(&mut self) {
         self.constants.leave();
-    }
-
-    /// What is wrong with the parts of a plan taken together. Whether something is there at all is asked of
-    /// the text, since what is wrong with it has been said.
-    fn whole(&mut self, root: &Node, plan: &Plan) {
-        let is_there = |node: &Node, key: &str| node.get(key).is_some_and(|node| !node.is_null());
-        let scenarios = root.get("scenarios").map(Node::values).unwrap_or_default();
-        let weighted = scenarios.iter().any(|scenario| is_there(scenario, "weight"));
-        let has_load = is_there(root, "load");
-        for scenario in
-            plan.scenarios.iter().filter(|scenario| scenario.weight.is_some() && !has_load)
-        {
-            let name = &scenario.name.value;
-            let message =
-                format!("scenario `{name}` has a weight, but the plan has no load to share");
-            self.error(scenario.span, message, "add a `load` to the plan");
-        }
-        if has_load && !weighted {
-            let span = root.get("load").map_or(root.span, |load| load.span);
-            let help = "give scenarios a `weight`, or move the load into one";
-            self.error(span, "no scenario has a weight to share this load", help);
-        }
     }
 
     /// Counts a step; `false`: there are too many, which has been said.
@@ -387,7 +376,11 @@ impl Reader {
     }
 
     /// The steps of another file.
-    pub fn include<F: Form>(&mut self, path: Spanned<PathBuf>) -> Option<F::Value> {
+    pub fn include<T>(
+        &mut self,
+        path: Spanned<PathBuf>,
+        read: impl FnOnce(&mut Reader, &Node) -> Option<T>,
+    ) -> Option<T> {
         if self.including.contains(&path.value) {
             self.error(path.span, "this file includes itself", "");
             return None;
@@ -410,7 +403,7 @@ impl Reader {
         let root = self.parse(&name, &text);
         let steps = root.and_then(|root| {
             let steps = root.get("steps").unwrap_or(&root);
-            F::read(self, steps)
+            read(self, steps)
         });
         self.including.pop();
         steps

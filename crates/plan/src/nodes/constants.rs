@@ -1,12 +1,13 @@
 //! Variables in quantities (`users: "${n}"`): what they come to is known before the run.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::expr::{BindError, Binder, Bound, Budget, FunctionId};
-use crate::model::{Json, Var};
+use crate::json::Json;
 use crate::template::Template;
 use crate::value::{MAX_VARIABLES, Value};
 
@@ -29,19 +30,19 @@ impl Default for Constants {
 
 impl Constants {
     /// Puts further variables over those that are known, in their order.
-    pub fn enter(&mut self, vars: &[Var]) {
+    pub fn enter<'v>(&mut self, vars: impl Iterator<Item = (&'v str, Cow<'v, Json>)>) {
         self.layers.push(HashMap::new());
         let mut left = MAX_VARIABLES;
-        for var in vars {
+        for (name, value) in vars {
             // Too much of it is an error of its own, when the plan is compiled.
-            let value = self.value(&var.value);
+            let value = self.value(&value);
             let value = value.and_then(|value| Some((value.left_of(left)?, value)));
             let value = value.map(|(less, value)| {
                 left = less;
                 value
             });
             if let Some(layer) = self.layers.last_mut() {
-                layer.insert(var.name.value.clone(), value);
+                layer.insert(name.to_owned(), value);
             }
         }
     }

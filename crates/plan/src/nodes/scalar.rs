@@ -1,7 +1,7 @@
 //! What a text without quotes is: the core schema of YAML 1.2 (section 10.3.2).
 
 use super::node::{Kind, Node};
-use crate::model::Json;
+use crate::json::Json;
 
 impl Node {
     /// A bool of the core schema.
