@@ -51,7 +51,7 @@ impl LoadOptions {
                     None if known.is_empty() => "the plan has no variables: add `vars:`".to_owned(),
                     None => format!("its variables are {}", known.join(", ")),
                 };
-                let message = format!("--set {name}: the plan has no such variable");
+                let message = format!("`{name}`: the plan has no such variable");
                 diagnostics.push(Diagnostic::error(Span::default(), message).with_help(&help));
             }
         }
