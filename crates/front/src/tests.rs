@@ -67,9 +67,8 @@ fn plans_are_recognised_by_their_content() {
     let outline = |plan: &str| import(&text("x", plan), &Values::default()).outline;
     assert!(outline(&jmx(HOME)).is_some_and(|all| all.contains("HTTP Request \"home\"")));
     assert_eq!(outline(YAML), None);
-    // What the body of a request has is not what the plan is.
-    let body =
-        "<stringProp name=\"a\">\nopenapi: 3.1.0\nimport 'k6'\n</stringProp></HTTPSamplerProxy>";
+    // What stands in a text of the plan is not what the plan is.
+    let body = "<stringProp name=\"TestPlan.comments\">\nopenapi: 3.1.0\nimport 'k6'\n</stringProp></HTTPSamplerProxy>";
     read("plan.jmx", &jmx(&HOME.replacen("</HTTPSamplerProxy>", body, 1)), &Values::default());
     let why = refused("plan.yaml", "import http from 'k6/http';\n", &Values::default());
     assert!(why.starts_with("plan.yaml: this is a script of k6: squall cannot run it"), "{why}");

@@ -43,13 +43,11 @@ fn effect(request: &Request, defaults: &Defaults, secrets: &Secrets) -> Effect {
     if request.method != "GET" {
         http.cache = None;
     }
-    let is_confined = |name: &str| {
-        name == "host"
-            || is_credential(name)
-            || name == "authorization" && http.auth.is_some()
-            || headers.get(name).is_some_and(|values| {
-                values.iter().any(|own| own.contains("${") || secrets.mask_own(own) != *own)
-            })
+    // Of the headers that are sent, those that stay behind unless they are listed.
+    let is_secret = |own: &String| own.contains("${") || secrets.mask_own(own) != *own;
+    let is_confined = |name: &str| match headers.get(name) {
+        Some(values) => name == "host" || is_credential(name) || values.iter().any(is_secret),
+        None => name == "authorization" && http.auth.is_some(),
     };
     let across = http.redirect_headers.iter().flatten().map(|name| name.value.to_ascii_lowercase());
     let across = across.filter(|name| follows && is_confined(name)).collect();
