@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use squall_base::units;
+use squall_front::Import;
 use squall_plan::model::{Plan, Step};
 use squall_plan::secrets::Secrets;
 
@@ -18,12 +19,12 @@ const MAX_COLUMNS: usize = 12;
 /// Checks a plan; sends nothing.
 pub fn command(args: &Check) -> CommandResult {
     let (plan, values) = (plans::text(&args.plan)?, plans::values(&args.variables)?);
-    let loaded = squall_runner::import(&plan, &values);
-    if let Some(outline) = squall_front::outline(&plan, &values) {
-        let secrets = loaded.as_ref().map(|own| own.plan.secrets()).unwrap_or_default();
+    let Import { plan, outline } = squall_front::import(&plan, &values);
+    if let Some(outline) = outline {
+        let secrets = plan.as_ref().map(|own| own.plan.secrets()).unwrap_or_default();
         out::print(&secrets.mask(&outline));
     }
-    let loaded = loaded?;
+    let loaded = plan.map_err(squall_runner::Error::from)?;
     let options = args.variables.options();
     let checked = squall_runner::check(&loaded, &options)?;
     checked.warnings.iter().for_each(|warning| out::message(warning));

@@ -15,9 +15,7 @@ pub fn command(args: &Convert) -> CommandResult {
     let mut values = Values { skips_unsupported: *skip_unsupported, ..Values::default() };
     let bad = CommandError::bad_input;
     properties.iter().try_for_each(|file| values.add_properties(file)).map_err(bad)?;
-    for text in set {
-        values.give(text).map_err(|why| bad(format!("--set {why}")))?;
-    }
+    set.iter().try_for_each(|text| values.give(text)).map_err(bad)?;
     let read = Translated::of(&plans::text(plan)?, &values).map_err(bad)?;
     let mut text = format!("# From {}, a JMeter plan.\n", shown(&plan.display().to_string()));
     for reason in read.left_out.iter().chain(&read.refused) {

@@ -18,7 +18,7 @@ pub enum Out {
     /// The folder in which run folders are made.
     Folder(PathBuf),
     File(ResultFile),
-    Samples(SampleFile),
+    Samples(RequestRows),
     Feed(FeedTarget),
 }
 
@@ -31,14 +31,14 @@ pub struct ResultFile {
 
 /// A file that gets a row for each request while the run goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SampleFile {
+pub struct RequestRows {
     pub path: PathBuf,
-    pub form: SampleForm,
+    pub form: RowForm,
 }
 
 /// The form of such a file, as the ending of its name says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SampleForm {
+pub enum RowForm {
     Rows(SampleFormat),
     /// A line of JSON for each request, with its messages if that is asked for.
     Lines,
@@ -73,18 +73,18 @@ pub fn parse_out(text: &str) -> Result<Out, String> {
 }
 
 /// Reads the name of a file of samples.
-fn parse_samples(path: &str) -> Result<SampleFile, String> {
+fn parse_samples(path: &str) -> Result<RequestRows, String> {
     let path = PathBuf::from(path);
     let form = match SampleFormat::of(&path) {
         Some(SampleFormat::Parquet) if !WRITES_PARQUET => return Err(NO_PARQUET.to_owned()),
-        Some(format) => SampleForm::Rows(format),
-        None if path.extension().is_some_and(|end| end == "jsonl") => SampleForm::Lines,
+        Some(format) => RowForm::Rows(format),
+        None if path.extension().is_some_and(|end| end == "jsonl") => RowForm::Lines,
         None => {
             return Err("the name must end in .csv, .jtl, .parquet or .jsonl, which says the form"
                 .to_owned());
         }
     };
-    Ok(SampleFile { path, form })
+    Ok(RequestRows { path, form })
 }
 
 /// Reads `KIND=FILE`.
@@ -276,11 +276,11 @@ mod tests {
         let feed = FeedTarget::new(FeedKind::Graphite, "a:2003").map(Out::Feed);
         assert_eq!(parse_out("graphite=a:2003"), feed);
         for (path, form) in [
-            ("a/all.csv", SampleForm::Rows(SampleFormat::Csv)),
-            ("all.jtl", SampleForm::Rows(SampleFormat::Jtl)),
-            ("all.jsonl", SampleForm::Lines),
+            ("a/all.csv", RowForm::Rows(SampleFormat::Csv)),
+            ("all.jtl", RowForm::Rows(SampleFormat::Jtl)),
+            ("all.jsonl", RowForm::Lines),
         ] {
-            let file = SampleFile { path: path.into(), form };
+            let file = RequestRows { path: path.into(), form };
             assert_eq!(parse_out(&format!("samples={path}")), Ok(Out::Samples(file)));
         }
         for nameless in ["samples=-", "samples=", "samples=all", "samples=all.txt"] {

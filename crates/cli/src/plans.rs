@@ -19,16 +19,14 @@ pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, CommandError> 
 /// What was given in place of a plan's own values.
 pub fn values(variables: &Variables) -> Result<Values, CommandError> {
     let mut values = Values {
-        environment: vars::from_environment(std::env::vars()),
+        environment: vars::from_environment(squall_front::environment()),
         skips_unsupported: variables.skip_unsupported,
         ..Values::default()
     };
     let bad = CommandError::bad_input;
     variables.env_file.iter().try_for_each(|file| values.add_env_file(file)).map_err(bad)?;
     variables.properties.iter().try_for_each(|file| values.add_properties(file)).map_err(bad)?;
-    for text in &variables.set {
-        values.give(text).map_err(|why| bad(format!("--set {why}")))?;
-    }
+    variables.set.iter().try_for_each(|text| values.give(text)).map_err(bad)?;
     Ok(values)
 }
 

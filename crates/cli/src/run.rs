@@ -16,7 +16,7 @@ use squall_runner::{
 
 use crate::args::{self, Output};
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::files::{self, ResultFile, SampleFile, SampleForm};
+use crate::files::{self, RequestRows, ResultFile, RowForm};
 use crate::{labels, out, plan_feeds, plan_samples, plans, signals, ui};
 
 /// Folder in which run folders are created.
@@ -103,10 +103,10 @@ fn sinks(output: &Output, handle: &Handle, follow: Follow) -> Vec<(String, Box<d
     if let Some(path) = output.json.as_ref().filter(|path| *path != "-") {
         sinks.push((path.clone(), Box::new(Json::new(path))));
     }
-    for SampleFile { path, form } in output.samples() {
+    for RequestRows { path, form } in output.samples() {
         let sink: Box<dyn Sink> = match form {
-            SampleForm::Rows(format) => Box::new(Samples::new(path, *format)),
-            SampleForm::Lines => {
+            RowForm::Rows(format) => Box::new(Samples::new(path, *format)),
+            RowForm::Lines => {
                 let bytes = output.log_bodies.unwrap_or(0);
                 let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
                 let which = output.log_which.unwrap_or(ExchangeFilter::All);

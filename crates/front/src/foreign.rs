@@ -4,6 +4,9 @@
 
 use serde_json::Value;
 
+use crate::import::{FrontEnd, Import, ImportError, PlanText};
+use crate::values::Values;
+
 /// What to do about a script: its words have to be translated by hand.
 const TRANSLATE: &str = "squall cannot run it, but reads plans in YAML: `squall init` writes one to start from, docs/glossary.md has its words for those of other tools";
 /// What to do about a description: there is no load in it.
@@ -11,20 +14,41 @@ const WRITE: &str =
     "squall cannot run it, but reads plans in YAML: `squall init` writes one to start from";
 
 /// Lines that only a script of some language begins with, and what it is.
-const BEGINNINGS: [(&str, &str); 5] = [
+const BEGINNINGS: [(&str, &str); 4] = [
     ("from locust", "a script of Locust"),
     ("import locust", "a script of Locust"),
     ("import io.gatling.", "a simulation of Gatling"),
     ("wrk.", "a script of wrk"),
-    ("#!/", "a script of a shell or another program"),
 ];
 
 const HAR: &str = "a recording of a browser (HAR)";
 const OPENAPI: &str = "a description of an API (OpenAPI)";
 
+/// Refuses what is no plan.
+pub(crate) struct Foreign;
+
+impl FrontEnd for Foreign {
+    fn read(&self, plan: &PlanText, _: &Values) -> Option<Import> {
+        let PlanText { name, text, .. } = plan;
+        let why = format!("{name}: this is {}", what_is(name, text)?);
+        Some(Import::of(Err(ImportError::Refused(why))))
+    }
+}
+
+/// A text without what may be before its first character.
+pub(crate) fn trimmed(text: &str) -> &str {
+    text.trim_start_matches('\u{feff}').trim_start()
+}
+
+/// Whether a text is HTML.
+pub(crate) fn is_web_page(text: &str) -> bool {
+    let begins = |tag: &str| text.get(..tag.len()).is_some_and(|own| own.eq_ignore_ascii_case(tag));
+    begins("<!doctype html") || begins("<html")
+}
+
 /// What a text is, and what to do, if it is not a plan; `name` is that of its file.
-pub(crate) fn what_is(name: &str, text: &str) -> Option<String> {
-    let text = text.trim_start_matches('\u{feff}').trim_start();
+fn what_is(name: &str, text: &str) -> Option<String> {
+    let text = trimmed(text);
     let described = described(text);
     let script = || of_script(text).or_else(|| by_name(name));
     let (what, remedy) = match described {
@@ -36,14 +60,13 @@ pub(crate) fn what_is(name: &str, text: &str) -> Option<String> {
 
 /// What a document describes, if it is one of those that people try.
 fn described(text: &str) -> Option<&'static str> {
-    let begins = |tag: &str| text.get(..tag.len()).is_some_and(|own| own.eq_ignore_ascii_case(tag));
-    if begins("<!doctype html") || begins("<html") {
+    if is_web_page(text) {
         return Some("a web page (HTML)");
     }
     if text.starts_with('{') {
         return of_json(&serde_json::from_str(text).ok()?);
     }
-    let has = |key: &str| text.lines().any(|line| line.starts_with(key));
+    let has = |key: &str| has_line(text, key);
     match () {
         () if has("openapi:") || has("swagger:") => Some(OPENAPI),
         () if has("config:") && has("scenarios:") => Some("a script of Artillery"),
@@ -64,8 +87,16 @@ fn of_json(json: &Value) -> Option<&'static str> {
     }
 }
 
-/// What a script is, by lines that no plan has.
+fn has_line(text: &str, beginning: &str) -> bool {
+    text.lines().any(|line| line.starts_with(beginning))
+}
+
+/// What a script is, by lines that a plan has within its texts at most.
 fn of_script(text: &str) -> Option<&'static str> {
+    let is_json = text.starts_with('{') && text.contains("\"scenarios\"");
+    if is_json || has_line(text, "scenarios:") {
+        return None;
+    }
     let names = |module: &str| {
         let quoted = [format!("'{module}"), format!("\"{module}")];
         text.lines().any(|line| {
@@ -80,8 +111,9 @@ fn of_script(text: &str) -> Option<&'static str> {
     if names("@gatling.io") {
         return Some("a simulation of Gatling");
     }
-    let begins = |beginning: &str| text.lines().any(|line| line.starts_with(beginning));
-    BEGINNINGS.into_iter().find_map(|(beginning, what)| begins(beginning).then_some(what))
+    let known = BEGINNINGS.into_iter().find(|(beginning, _)| has_line(text, beginning));
+    let shell = text.starts_with("#!/").then_some("a script of a shell or another program");
+    known.map(|(_, what)| what).or(shell)
 }
 
 /// What files with such a name are, if they say nothing else.
@@ -112,6 +144,7 @@ mod tests {
             ("{\"openapi\": \"3.1.0\"}", OPENAPI),
             ("openapi: 3.1.0\n", OPENAPI),
             ("from locust import HttpUser\n", "a script of Locust"),
+            ("#!/bin/sh\ncurl http://a\n", "a script of a shell or another program"),
             ("<!DOCTYPE HTML>\n<title>404</title>", "a web page (HTML)"),
         ] {
             let found = what_is("plan.txt", text).unwrap_or_default();
@@ -120,6 +153,10 @@ mod tests {
         for plan in [
             "name: k6\ntarget: http://a\nscenarios: {a: {steps: [{get: \"/k6\"}]}}\n",
             "{\"target\": \"http://a\"}",
+            "{\"scenarios\": {\"a\": {\"steps\": [{\"post\": \"/\", \"body\": \"require('k6')\"}]}}}",
+            "#!/usr/bin/env -S squall run\nscenarios: {a: {steps: [{get: /}]}}\n",
+            "scenarios:\n  a:\n    steps:\n      - post: /\n        body: |\n          import http from 'k6/http';\n",
+            "name: a\n#!/ is no first line\n",
             "<?xml version=\"1.0\"?>\n<jmeterTestPlan/>",
             "",
         ] {

@@ -1,4 +1,4 @@
-//! What a front end is: how a text is recognised, and how it becomes a plan.
+//! What a front end is: what is given to it, and what it makes of that.
 
 use std::path::{Path, PathBuf};
 
@@ -42,20 +42,24 @@ pub enum ImportError {
     Refused(String),
 }
 
-/// What reads plans of one kind.
-pub trait FrontEnd {
-    /// Whether a text is one, by its content.
-    fn sniff(&self, text: &str) -> bool;
+/// What became of a text.
+#[derive(Debug)]
+pub struct Import {
+    /// The plan: with the places of what it is made of, and notes on what may not mean what was meant.
+    pub plan: Result<Loaded, ImportError>,
+    /// Its elements, a line each, with what becomes of each; `None` if the format has no tree of its own, or the text is none.
+    pub outline: Option<String>,
+}
 
-    /// Makes a plan of a text: with the places of what it is made of, and notes on what may not mean what was meant.
-    ///
-    /// # Errors
-    /// Not all of it can be run as it was meant, or it is no good plan.
-    fn read(&self, plan: &PlanText, values: &Values) -> Result<Loaded, ImportError>;
-
-    /// The elements of a plan, a line each, with what becomes of each; `None` if the format has no tree of its own, or the text
-    /// is none.
-    fn outline(&self, _: &PlanText, _: &Values) -> Option<String> {
-        None
+impl Import {
+    /// What nothing is said of but this.
+    pub(crate) fn of(plan: Result<Loaded, ImportError>) -> Import {
+        Import { plan, outline: None }
     }
+}
+
+/// What recognises texts of one kind.
+pub(crate) trait FrontEnd {
+    /// Makes a plan of a text; `None` if it is none of this kind, by its content.
+    fn read(&self, plan: &PlanText, values: &Values) -> Option<Import>;
 }

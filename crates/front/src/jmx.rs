@@ -14,50 +14,31 @@ use squall_plan::span::Span;
 use squall_plan::vars::LoadOptions;
 use squall_plan::yaml::{self, Loaded};
 
-use crate::import::{FrontEnd, ImportError, PlanText};
+use crate::foreign::{is_web_page, trimmed};
+use crate::import::{FrontEnd, Import, ImportError, PlanText};
 use crate::machine;
 use crate::values::Values;
 
 /// What is said of reasons in one go: a large plan has thousands of elements.
 const MOST_SHOWN: usize = 50;
 
-/// Whether a text is XML.
-pub(crate) fn is_xml(text: &str) -> bool {
-    text.trim_start_matches('\u{feff}').trim_start().starts_with('<')
-}
-
 /// Reads plans of JMeter.
-#[derive(Debug, Clone, Copy)]
-pub struct Jmx;
+pub(crate) struct Jmx;
 
 impl FrontEnd for Jmx {
-    /// XML of any kind: its reader says what it expected.
-    fn sniff(&self, text: &str) -> bool {
-        is_xml(text)
-    }
-
-    fn read(&self, plan: &PlanText, values: &Values) -> Result<Loaded, ImportError> {
-        let mut read = Translated::of(plan, values).map_err(ImportError::Refused)?;
-        if let Some(refusal) = read.refusal() {
-            return Err(ImportError::Refused(refusal));
+    /// XML of any kind but web pages: its reader says what it expected.
+    fn read(&self, plan: &PlanText, values: &Values) -> Option<Import> {
+        let text = trimmed(&plan.text);
+        if !text.starts_with('<') || is_web_page(text) {
+            return None;
         }
-        let mut warnings = read.left_out_elements();
-        if read.is_idle {
-            let root = read.tree.roots.first().map(|root| read.tree.element(*root).span);
-            let message = "no thread group has anything to do";
-            warnings.push(Diagnostic::warning(root.unwrap_or_default(), message));
-        }
-        warnings.extend(read.plan.scenarios.iter().filter_map(cut_short));
-        warnings.extend(unknown(&read.tree, &plan.text, values));
-        let sources = read.sources(&plan.name);
-        let plan = std::mem::take(&mut read.plan);
-        yaml::finish(Loaded { plan, sources, warnings }, &LoadOptions::default())
-            .map_err(|errors| ImportError::Plan(Box::new(errors)))
-    }
-
-    fn outline(&self, plan: &PlanText, values: &Values) -> Option<String> {
-        let read = Translated::of(plan, values).ok()?;
-        Some(squall_base::escape_lines(&read.found.to_string()).into_owned())
+        Some(match Translated::of(plan, values) {
+            Ok(read) => {
+                let outline = squall_base::escape_lines(&read.found.to_string()).into_owned();
+                Import { plan: read.loaded(plan, values), outline: Some(outline) }
+            }
+            Err(why) => Import::of(Err(ImportError::Refused(why))),
+        })
     }
 }
 
@@ -104,6 +85,25 @@ impl Translated {
         };
         let Translation { plan, is_idle, .. } = translation;
         Ok(Translated { name: name.clone(), tree, found, left_out, refused, plan, is_idle })
+    }
+
+    /// The plan, if all of it can be run as it was meant.
+    fn loaded(mut self, plan: &PlanText, values: &Values) -> Result<Loaded, ImportError> {
+        if let Some(refusal) = self.refusal() {
+            return Err(ImportError::Refused(refusal));
+        }
+        let mut warnings = self.left_out_elements();
+        if self.is_idle {
+            let root = self.tree.roots.first().map(|root| self.tree.element(*root).span);
+            let message = "no thread group has anything to do";
+            warnings.push(Diagnostic::warning(root.unwrap_or_default(), message));
+        }
+        warnings.extend(self.plan.scenarios.iter().filter_map(cut_short));
+        warnings.extend(unknown(&self.tree, &plan.text, values));
+        let sources = self.sources(&plan.name);
+        let plan = std::mem::take(&mut self.plan);
+        yaml::finish(Loaded { plan, sources, warnings }, &LoadOptions::default())
+            .map_err(|errors| ImportError::Plan(Box::new(errors)))
     }
 
     /// What keeps it from running as JMeter would run it, if anything does.
@@ -178,7 +178,7 @@ fn unknown(tree: &Tree, text: &str, values: &Values) -> Vec<Diagnostic> {
                 format!("it asks for {}", names.join(", "))
             }
         };
-        let message = format!("-J {name}: the plan asks for no such property");
+        let message = format!("`{name}`: the plan asks for no such property");
         Some(Diagnostic::warning(Span::default(), message).with_help(&help))
     };
     names.filter_map(warning).collect()

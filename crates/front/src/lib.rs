@@ -12,36 +12,20 @@ mod readable;
 mod values;
 mod yaml;
 
-pub use import::{FrontEnd, ImportError, PlanText};
-pub use jmx::{Jmx, Translated};
+pub use import::{Import, ImportError, PlanText};
+pub use jmx::Translated;
+pub use machine::environment;
 pub use values::{Values, properties};
-pub use yaml::Yaml;
 
-use squall_plan::yaml::Loaded;
+use import::FrontEnd;
 
-/// All front ends, each asked in turn whether a text is one of its own.
-const FRONT_ENDS: [&dyn FrontEnd; 2] = [&Jmx, &Yaml];
+/// What recognises a text, each asked in turn. What none of them knows is YAML, or told what that is.
+const FRONT_ENDS: [&dyn FrontEnd; 2] = [&jmx::Jmx, &foreign::Foreign];
 
 /// Makes a plan of a text, whatever it is written in.
-///
-/// # Errors
-/// It is no plan that squall reads, or no good one.
-pub fn import(plan: &PlanText, values: &Values) -> Result<Loaded, ImportError> {
-    front_end(plan)?.read(plan, values)
-}
-
-/// The elements of a plan whose format has a tree of its own, a line each, with what becomes of each.
-pub fn outline(plan: &PlanText, values: &Values) -> Option<String> {
-    front_end(plan).ok()?.outline(plan, values)
-}
-
-fn front_end(plan: &PlanText) -> Result<&'static dyn FrontEnd, ImportError> {
-    if let Some(what) = foreign::what_is(&plan.name, &plan.text) {
-        return Err(ImportError::Refused(format!("{}: this is {what}", plan.name)));
-    }
-    let known = FRONT_ENDS.into_iter().find(|own| own.sniff(&plan.text));
-    // What nobody knows is told what squall's own form is.
-    Ok(known.unwrap_or(&Yaml))
+pub fn import(plan: &PlanText, values: &Values) -> Import {
+    let known = FRONT_ENDS.into_iter().find_map(|own| own.read(plan, values));
+    known.unwrap_or_else(|| yaml::read(plan, values))
 }
 
 #[cfg(test)]

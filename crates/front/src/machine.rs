@@ -20,17 +20,19 @@ pub(crate) fn this(given: &BTreeMap<String, String>, is_named: bool) -> Machine 
     ];
     let known = known.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
     let given = given.iter().map(|(name, value)| (name.clone(), value.clone()));
-    // What is no text is not asked for.
-    let environment = std::env::vars_os();
-    let environment = environment
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let (name, address) = if is_named { own_name() } else { (None, None) };
     Machine {
         properties: known.chain(given).collect(),
-        environment: environment.collect(),
+        environment: environment().collect(),
         name,
         address,
     }
+}
+
+/// The environment, without what is no text: nobody asks for that.
+pub fn environment() -> impl Iterator<Item = (String, String)> {
+    let all = std::env::vars_os();
+    all.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
 /// The machine's name and the address that it has, as far as they are known.

@@ -41,7 +41,10 @@ pub(crate) fn readable(plan: &Plan, folder: &Path) -> String {
     if !is_same(&text) {
         return exact;
     }
-    // What begins with the folder is a path if it can do without.
+    // What begins with the folder is a path if it can do without. The root is at the begin of each.
+    if folder == Path::new("/") {
+        return text;
+    }
     let prefix = format!("{}/", folder.display());
     let mut at = 0;
     while let Some(found) = text[at..].find(&prefix) {

@@ -11,6 +11,8 @@ use squall_plan::yaml::{self, Loaded};
 use super::*;
 use crate::readable::readable;
 
+mod hoisting;
+
 /// A plan of JMeter with this in its thread group.
 fn jmx(elements: &str) -> String {
     format!(
@@ -38,7 +40,15 @@ fn text(name: &str, text: &str) -> PlanText {
 }
 
 fn read(name: &str, plan: &str, values: &Values) -> Loaded {
-    import(&text(name, plan), values).unwrap_or_else(|error| panic!("{error:?}"))
+    import(&text(name, plan), values).plan.unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+/// Why a plan is refused as a whole.
+fn refused(name: &str, plan: &str, values: &Values) -> String {
+    match import(&text(name, plan), values).plan {
+        Err(ImportError::Refused(why)) => why,
+        other => panic!("{other:?}"),
+    }
 }
 
 /// What is said of a plan, a line each.
@@ -54,11 +64,21 @@ fn plans_are_recognised_by_their_content() {
     assert_eq!(of_jmeter.plan.name, "shop");
     let own = read("plan.jmx", YAML, &Values::default());
     assert_eq!((own.plan.name.as_str(), own.plan.scenarios.len()), ("plan", 1));
-    assert!(outline(&text("x", &jmx(HOME)), &Values::default()).is_some());
-    assert_eq!(outline(&text("x", YAML), &Values::default()), None);
-    let script = text("plan.yaml", "import http from 'k6/http';\n");
-    let Err(ImportError::Refused(why)) = import(&script, &Values::default()) else { panic!() };
+    let outline = |plan: &str| import(&text("x", plan), &Values::default()).outline;
+    assert!(outline(&jmx(HOME)).is_some_and(|all| all.contains("HTTP Request \"home\"")));
+    assert_eq!(outline(YAML), None);
+    // What stands in a text of the plan is not what the plan is.
+    let body = "<stringProp name=\"TestPlan.comments\">\nopenapi: 3.1.0\nimport 'k6'\n</stringProp></HTTPSamplerProxy>";
+    read("plan.jmx", &jmx(&HOME.replacen("</HTTPSamplerProxy>", body, 1)), &Values::default());
+    let why = refused("plan.yaml", "import http from 'k6/http';\n", &Values::default());
     assert!(why.starts_with("plan.yaml: this is a script of k6: squall cannot run it"), "{why}");
+}
+
+#[test]
+fn what_is_for_plans_of_jmeter_is_refused_for_others() {
+    let values = Values { skips_unsupported: true, ..Values::default() };
+    let why = refused("plan.yaml", YAML, &values);
+    assert_eq!(why, "plan.yaml: --skip-unsupported is for JMeter plans, and this is none");
 }
 
 #[test]
@@ -91,13 +111,14 @@ fn values_are_variables_or_properties_and_the_last_one_counts() {
     assert_eq!((users(&[]), users(&["users=7"])), (Some(3), Some(7)));
     let loaded = read("plan.jmx", &jmx(HOME), &values(&["usres=7", "jmeter.save.x=1"]));
     let told = said(&loaded).concat();
-    assert!(told.contains("-J usres: the plan asks for no such property"), "{told}");
+    assert!(told.contains("warning: `usres`: the plan asks for no such property"), "{told}");
     assert!(told.contains("did you mean `users`?") && !told.contains("jmeter.save"), "{told}");
-    let Err(ImportError::Plan(errors)) = import(&text("p", YAML), &values(&["usres=7"])) else {
+    let Err(ImportError::Plan(errors)) = import(&text("p", YAML), &values(&["usres=7"])).plan
+    else {
         panic!("there is no such variable")
     };
     assert_eq!(errors.diagnostics[0].help.as_deref(), Some("did you mean `users`?"));
-    assert_eq!(Values::default().give("users 7"), Err("users: expected NAME=VALUE".to_owned()));
+    assert_eq!(Values::default().give("users 7"), Err("`users`: expected NAME=VALUE".to_owned()));
 }
 
 #[test]
@@ -111,11 +132,7 @@ fn what_is_said_stands_at_the_elements_of_the_file() {
     assert!(told[0].starts_with(place), "{told:?}");
     let scenario = &loaded.plan.scenarios[0];
     assert_eq!((scenario.span.line, scenario.steps[0].span.line), (3, 10));
-    let Err(ImportError::Refused(why)) =
-        import(&text("plan.jmx", &jmx(&elements)), &Values::default())
-    else {
-        panic!("not all of it is supported")
-    };
+    let why = refused("plan.jmx", &jmx(&elements), &Values::default());
     assert!(
         why.contains("\n  shop > users > brew (com.example.Teapot): nothing is known"),
         "{why}"

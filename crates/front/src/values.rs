@@ -30,7 +30,7 @@ impl Values {
             // What is no name may be a secret.
             let name: String =
                 text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-            return Err(format!("{name}: expected NAME=VALUE"));
+            return Err(format!("`{name}`: expected NAME=VALUE"));
         };
         self.given.push((name.to_owned(), value.to_owned()));
         Ok(())

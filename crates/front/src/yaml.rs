@@ -1,26 +1,20 @@
 //! Plans in squall's own YAML, and in JSON, which is YAML too.
 
 use squall_plan::vars::LoadOptions;
-use squall_plan::yaml::{self, Loaded};
+use squall_plan::yaml;
 
-use crate::import::{FrontEnd, ImportError, PlanText};
-use crate::jmx;
+use crate::import::{Import, ImportError, PlanText};
 use crate::values::Values;
 
-/// Reads plans in YAML.
-#[derive(Debug, Clone, Copy)]
-pub struct Yaml;
-
-impl FrontEnd for Yaml {
-    /// Whatever is not XML: its reader knows best what is wrong with it.
-    fn sniff(&self, text: &str) -> bool {
-        !jmx::is_xml(text)
+/// Reads a plan in YAML.
+pub(crate) fn read(plan: &PlanText, values: &Values) -> Import {
+    let Values { files, environment, given, skips_unsupported, .. } = values.clone();
+    if skips_unsupported {
+        let why =
+            format!("{}: --skip-unsupported is for JMeter plans, and this is none", plan.name);
+        return Import::of(Err(ImportError::Refused(why)));
     }
-
-    fn read(&self, plan: &PlanText, values: &Values) -> Result<Loaded, ImportError> {
-        let Values { files, environment, given, .. } = values.clone();
-        let values = LoadOptions { env_files: files, environment, set: given };
-        yaml::load_str(&plan.name, &plan.text, &plan.folder, &values)
-            .map_err(|errors| ImportError::Plan(Box::new(errors)))
-    }
+    let values = LoadOptions { env_files: files, environment, set: given };
+    let loaded = yaml::load_str(&plan.name, &plan.text, &plan.folder, &values);
+    Import::of(loaded.map_err(|errors| ImportError::Plan(Box::new(errors))))
 }

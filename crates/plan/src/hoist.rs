@@ -112,13 +112,12 @@ impl<'g> Group<'g> {
 
     fn share(&mut self) {
         let always = |_: &Request, _: &HttpOptions| true;
-        let follows = |_: &Request, http: &HttpOptions| http.redirects > Some(0);
         self.option(|http| &mut http.redirects, always);
         self.option(|http| &mut http.redirect_to_get, is_changed_to_get);
         self.option(|http| &mut http.default_headers, lacks_usual_headers);
         self.option(|http| &mut http.cookies, always);
         self.option(|http| &mut http.cookie_jar, always);
-        self.option(|http| &mut http.redirect_cookies, follows);
+        self.option(|http| &mut http.redirect_cookies, |_, http| follows(http));
         self.option(|http| &mut http.cache, |request, _| request.method == "GET");
         self.option(|http| &mut http.cache_name, always);
         self.option(|http| &mut http.compression, always);
@@ -234,9 +233,7 @@ impl<'g> Group<'g> {
             if http.auth.is_some() {
                 confined.insert("authorization".to_owned());
             }
-            let follows = http.redirects > Some(0)
-                || http.resources.as_ref().is_some_and(|resources| resources.load);
-            if !follows {
+            if !follows(http) {
                 confined.clear();
             }
             let mut listed = Vec::new();
@@ -285,6 +282,15 @@ fn most_frequent<'v, T: Clone + PartialEq + 'v>(
     counts.into_iter().find(|(_, count)| *count == most).map(|(value, _)| value)
 }
 
+fn loads_resources(http: &HttpOptions) -> bool {
+    http.resources.as_ref().is_some_and(|resources| resources.load)
+}
+
+/// Whether redirects are followed: those of the page, or of what it loads, whose redirects always are.
+fn follows(http: &HttpOptions) -> bool {
+    http.redirects > Some(0) || loads_resources(http)
+}
+
 /// Whether a redirect of it goes on otherwise where all turn into GET.
 fn is_changed_to_get(request: &Request, http: &HttpOptions) -> bool {
     let is_plain = matches!(request.method.as_str(), "GET" | "HEAD")
@@ -292,13 +298,13 @@ fn is_changed_to_get(request: &Request, http: &HttpOptions) -> bool {
         && request.headers.iter().all(|(name, _)| {
             name.literal().is_some_and(|name| !name.to_ascii_lowercase().starts_with("content-"))
         });
-    http.redirects > Some(0) && !is_plain
+    follows(http) && !is_plain
 }
 
-/// Whether it may have a header that is only there because the plan gives none.
-fn lacks_usual_headers(request: &Request, _: &HttpOptions) -> bool {
+/// Whether it, or what it loads, may have a header that is only there because the plan gives none.
+fn lacks_usual_headers(request: &Request, http: &HttpOptions) -> bool {
     let has = |name: &str| count(&request.headers, &Template::text(name)) > 0;
-    !(has("User-Agent") && has("Accept"))
+    !(has("User-Agent") && has("Accept")) || loads_resources(http)
 }
 
 /// Whether a header does not go along to another origin unless the plan says so.

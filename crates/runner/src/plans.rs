@@ -33,10 +33,16 @@ pub fn load(path: &Path, values: &Values) -> Result<Loaded, Error> {
 /// # Errors
 /// It is no plan, or no good one, with the places.
 pub fn import(plan: &PlanText, values: &Values) -> Result<Loaded, Error> {
-    squall_front::import(plan, values).map_err(|error| match error {
-        ImportError::Plan(failure) => told(&failure),
-        ImportError::Refused(why) => Error::input(why),
-    })
+    Ok(squall_front::import(plan, values).plan?)
+}
+
+impl From<ImportError> for Error {
+    fn from(error: ImportError) -> Error {
+        match error {
+            ImportError::Plan(failure) => told(&failure),
+            ImportError::Refused(why) => Error::input(why),
+        }
+    }
 }
 
 /// What is said of a plan that could not be read as a whole.

@@ -12,7 +12,7 @@ use squall_runner::{MAX_WORKERS, Options};
 use squall_wire::Io;
 
 use super::values::{label, logged_size, tag, which};
-use crate::files::{Out, ResultFile, SampleFile, SampleForm, parse_out};
+use crate::files::{Out, RequestRows, ResultFile, RowForm, parse_out};
 
 /// The I/O backend: how connections are read and written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -131,7 +131,7 @@ impl Output {
     }
 
     /// The files that get a row for each request.
-    pub fn samples(&self) -> impl Iterator<Item = &SampleFile> {
+    pub fn samples(&self) -> impl Iterator<Item = &RequestRows> {
         self.out.iter().filter_map(|out| match out {
             Out::Samples(file) => Some(file),
             Out::Folder(_) | Out::File(_) | Out::Feed(_) => None,
@@ -140,7 +140,7 @@ impl Output {
 
     /// Which of the options about lines of JSON is there without such a file.
     pub fn without_lines(&self) -> Option<&'static str> {
-        let has_lines = self.samples().any(|file| file.form == SampleForm::Lines);
+        let has_lines = self.samples().any(|file| file.form == RowForm::Lines);
         let which = self.log_which.map(|_| "--log-which");
         which.or(self.log_bodies.map(|_| "--log-bodies")).filter(|_| !has_lines)
     }

@@ -37,8 +37,8 @@ fn what_is_given_and_unknown_is_refused() {
         assert_eq!(output.status.code(), Some(2), "{text}");
         assert!(text.contains(word), "{word}: {text}");
     };
-    refused(&["--set", "b=1"], "--set b");
-    refused(&["--set", "a"], "NAME=VALUE");
+    refused(&["--set", "b=1"], "`b`: the plan has no such variable");
+    refused(&["-J", "a"], "squall: `a`: expected NAME=VALUE");
     refused(&["--env-file", "nowhere.env"], "nowhere.env");
     refused(&["--for", "soon"], "soon");
     refused(&["--target", "ftp://a"], "error: invalid --target `ftp://a`");

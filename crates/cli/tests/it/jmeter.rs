@@ -1,5 +1,8 @@
 //! Plans of JMeter from the command line: what is said of them, what is refused, and what runs.
 
+use std::ffi::OsStr;
+use std::process::Command;
+
 use crate::common::peer::{Peer, response};
 use crate::common::squall;
 
@@ -244,9 +247,23 @@ fn values_are_given_to_all_plans_in_one_way() {
         }
         let done = squall(folder.path(), &["check", plan, "-Jport=1", "-Jusres=3"]);
         let errors = String::from_utf8_lossy(&done.stderr);
-        assert!(errors.contains("usres: the plan "), "{plan}: {errors}");
+        assert!(errors.contains(": `usres`: the plan "), "{plan}: {errors}");
         assert!(errors.contains("hint: did you mean `users`?"), "{plan}: {errors}");
     }
+}
+
+#[test]
+fn an_environment_need_not_be_text() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("plan.jmx"), plan("")).expect("writable");
+    let done = Command::new(env!("CARGO_BIN_EXE_squall"))
+        .args(["check", "plan.jmx", "-Jport=1"])
+        .env("SQUALL_VAR_a", OsStr::from_bytes(b"\xff"))
+        .current_dir(folder.path())
+        .output()
+        .expect("squall runs");
+    assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
 /// What is wrong with a plan is said of its elements, and of nothing that its author did not write.

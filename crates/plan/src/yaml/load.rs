@@ -147,7 +147,7 @@ fn replace<'v>(options: &LoadOptions, vars: impl Iterator<Item = &'v mut Var>) -
             None if known.is_empty() => "the plan has no variables: add `vars:`".to_owned(),
             None => format!("its variables are {}", known.join(", ")),
         };
-        let message = format!("--set {name}: the plan has no such variable");
+        let message = format!("`{name}`: the plan has no such variable");
         Diagnostic::error(Span::default(), message).with_help(&help)
     };
     unknown.map(diagnostic).collect()
