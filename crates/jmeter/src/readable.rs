@@ -20,6 +20,7 @@ const DEFAULT_NAMES: [&str; 11] = [
     "BeanShell Assertion",
     "JSR223 Assertion",
 ];
+
 /// Makes a plan one that people can maintain.
 pub fn simplify(plan: &mut Plan) {
     let sections = [&mut plan.setup, &mut plan.teardown];
