@@ -108,7 +108,7 @@ impl Series {
         self.tracks.checks()
     }
 
-    /// The same of metrics of the plan.
+    /// The same of metrics over time.
     pub fn metrics(&self) -> &[Track<squall_metrics::MetricKey, MetricPoint>] {
         self.tracks.metrics()
     }

@@ -337,7 +337,7 @@ impl Totals {
         sum
     }
 
-    /// Metrics that the plan recorded, in the order of their first use.
+    /// Metrics that the plan recorded or a monitor sampled, in the order of their first use.
     pub fn metrics(&self) -> impl Iterator<Item = (&MetricKey, &MetricStats)> {
         self.metric_stats.iter().enumerate().filter_map(|(number, stats)| {
             let key = self.metrics.get(MetricId(number as u32))?;

@@ -35,7 +35,7 @@ const BOUNDS_US: [u64; 20] = [
     120_000_000,
     300_000_000,
 ];
-/// Those of the plan's own trends, of which nobody knows the unit, in thousandths: from 0.01 to 1,000,000.
+/// Those of trends that the plan records or a monitor samples, of which nobody knows the unit, in thousandths: from 0.01 to 1,000,000.
 const BOUNDS_THOUSANDTHS: [u64; 25] = [
     10,
     25,

@@ -22,7 +22,7 @@ pub struct Family<'a> {
     pub name: String,
     /// What its numbers are.
     pub kind: FamilyKind,
-    /// `s`, `By`, or empty: a number of things, or the unit of the plan's own metrics.
+    /// `s`, `By`, or empty: a number of things, or the unit in which a metric is recorded.
     pub unit: &'static str,
     /// What it is, in a sentence.
     pub help: &'static str,
@@ -157,7 +157,7 @@ fn metrics<'a>(totals: &'a SentSecond, own: &Tags) -> Vec<Family<'a>> {
     METRIC_FAMILIES.map(family).into()
 }
 
-/// A number of a metric of the plan's own; `None`: it has none.
+/// A number of a metric of the plan or of a monitor; `None`: it has none.
 fn value(part: MetricPart, of: &MetricStats) -> Option<SeriesValue<'_>> {
     Some(match part {
         MetricPart::Values => SeriesValue::Number(of.count),
@@ -204,7 +204,7 @@ fn counts<'a>(tags: &Tags, tag: &str, counts: Vec<(String, u64)>) -> Vec<(Tags, 
     counts.into_iter().map(with).collect()
 }
 
-/// The families of rows and of the plan's own metrics as a table in Markdown, which `docs/feeds.md` holds.
+/// The families of rows and metrics as a table in Markdown, which `docs/feeds.md` holds.
 pub fn totals_reference() -> String {
     let mut out =
         "| name | kind | tags besides those of the row | what it is |\n| --- | --- | --- | --- |\n"

@@ -79,7 +79,7 @@ pub fn tags(key: &RowKey, own: &Tags) -> Tags {
     series_tags(&known, place.tags.iter().map(|(name, value)| (name, value)), own)
 }
 
-/// The tags of a metric of the plan's own, likewise.
+/// The tags of a metric of the plan or of a monitor, likewise.
 pub fn metric_tags(key: &MetricKey, own: &Tags) -> Tags {
     let known = [("kind", key.kind.label()), ("scenario", &key.scenario), ("name", &key.name)];
     series_tags(&known, key.tags.iter().map(|(name, value)| (name, value)), own)

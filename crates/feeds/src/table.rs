@@ -47,7 +47,7 @@ pub const CHECKS: &str = "squall_checks";
 pub const ERRORS: &str = "squall_errors";
 /// Where responses are by status.
 pub const RESPONSES: &str = "squall_responses";
-/// Where the plan's own metrics are.
+/// Where metrics of the plan and of monitors are.
 pub const METRICS: &str = "squall_metrics";
 /// Where counters of the run are.
 pub const LOAD: &str = "squall_load";
@@ -144,7 +144,7 @@ const TREND: [Field<MetricStats>; 7] = [
     field("max", OWN, "Maximum.", |own| thousandths(percentile(&own.trend, 100.0))),
 ];
 
-/// The fields of a metric of the plan's own.
+/// The fields of a metric of the plan or of a monitor.
 pub fn metric(kind: MetricKind) -> &'static [Field<MetricStats>] {
     match kind {
         MetricKind::Counter => &COUNTER,

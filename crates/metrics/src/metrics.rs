@@ -1,6 +1,5 @@
 //! Metrics over time that a plan records itself or a monitor samples: counters, gauges, rates and trends, by name and
-//! tags. They merge
-//! exactly, in any order, over seconds and workers.
+//! tags. They merge exactly, in any order, over seconds and workers.
 
 use std::collections::HashMap;
 
@@ -8,8 +7,11 @@ use crate::OTHER;
 use crate::codec::{self, DecodeError};
 use crate::histogram::{HIGHEST, Histogram};
 
-/// Most metrics of a run, each a name with its tags; further ones are recorded as [`OTHER`].
+/// Most metrics that a plan records, and most that monitors sample, each a name with its tags; further ones are recorded
+/// as [`OTHER`].
 pub const MAX_METRICS: usize = 1_000;
+/// The numbers of metrics are below this: those of the plan and of monitors, and one for the rest of each kind.
+pub(crate) const MAX_NUMBERS: usize = 2 * MAX_METRICS + MetricKind::NAMES.len();
 /// Values of counters and trends are kept in thousandths. So a trend of milliseconds is a histogram in µs,
 /// and a sum of decimal fractions does not depend on the order of its additions.
 pub const THOUSANDTHS: f64 = 1_000.0;
@@ -76,6 +78,11 @@ impl MetricKey {
         MetricKey::new(kind, "", OTHER, Vec::new())
     }
 
+    /// Whether a monitor samples it. It takes no place of what the plan records itself.
+    pub fn is_of_monitor(&self) -> bool {
+        self.scenario.is_empty() && self.name != OTHER
+    }
+
     /// Its name, with its tags as in `bought{country=at,plan=free}`.
     pub fn label(&self) -> String {
         crate::names::with_tags(&self.name, self.tags.iter().map(|(tag, value)| (tag, value)))
@@ -109,11 +116,13 @@ impl MetricKey {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MetricId(pub u32);
 
-/// Metrics by number, at most [`MAX_METRICS`] and one [`OTHER`] for each kind.
+/// Metrics by number, at most [`MAX_METRICS`] of the plan and of monitors, and one [`OTHER`] for each kind.
 #[derive(Debug, Clone, Default)]
 pub struct Metrics {
     keys: Vec<MetricKey>,
     numbers: HashMap<MetricKey, MetricId>,
+    /// How many there are of the plan, and of monitors.
+    taken: [usize; 2],
 }
 
 impl Metrics {
@@ -123,8 +132,12 @@ impl Metrics {
             return *id;
         }
         let other = MetricKey::other(key.kind);
-        if self.keys.len() >= MAX_METRICS && *key != other {
-            return self.intern(&other);
+        if *key != other {
+            let taken = &mut self.taken[usize::from(key.is_of_monitor())];
+            if *taken >= MAX_METRICS {
+                return self.intern(&other);
+            }
+            *taken += 1;
         }
         let id = MetricId(self.keys.len() as u32);
         self.keys.push(key.clone());
@@ -150,7 +163,7 @@ impl Metrics {
     /// Whether there were too many, and some are recorded as `other`.
     pub fn overflowed(&self) -> bool {
         let is_rest = |key: &MetricKey| *key == MetricKey::other(key.kind);
-        self.keys.len() > MAX_METRICS && self.keys.iter().any(is_rest)
+        self.taken.contains(&MAX_METRICS) && self.keys.iter().any(is_rest)
     }
 }
 
@@ -333,9 +346,29 @@ mod tests {
         for number in 0..3_000 {
             let tags = vec![("n".to_owned(), number.to_string())];
             metrics.intern(&MetricKey::new(MetricKind::Counter, "buyer", "bought", tags.clone()));
-            metrics.intern(&MetricKey::new(MetricKind::Trend, "buyer", OTHER, tags));
+            metrics.intern(&MetricKey::new(MetricKind::Trend, "buyer", OTHER, tags.clone()));
+            metrics.intern(&MetricKey::new(MetricKind::Gauge, "", "cpu", tags));
         }
-        assert!(metrics.len() <= MAX_METRICS + KINDS.len() && metrics.overflowed());
+        assert!(metrics.len() <= MAX_NUMBERS && metrics.overflowed());
+    }
+
+    /// And the other way around.
+    #[test]
+    fn metrics_of_monitors_take_no_places_of_the_plan() {
+        let mut metrics = Metrics::default();
+        for scenario in ["", "buyer"] {
+            for number in 0..MAX_METRICS {
+                let name = format!("m{number}");
+                let key = MetricKey::new(MetricKind::Gauge, scenario, &name, Vec::new());
+                let id = metrics.intern(&key);
+                assert_eq!(metrics.get(id), Some(&key));
+            }
+        }
+        assert!(!metrics.overflowed());
+        let further = MetricKey::new(MetricKind::Gauge, "buyer", "further", Vec::new());
+        let id = metrics.intern(&further);
+        assert_eq!(metrics.get(id), Some(&MetricKey::other(MetricKind::Gauge)));
+        assert!(metrics.overflowed());
     }
 
     #[test]

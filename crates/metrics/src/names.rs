@@ -175,7 +175,7 @@ pub struct Selector {
 }
 
 impl Selector {
-    /// The name of the metric of the plan's own that may be meant: with tags it is written `name{key=value}`.
+    /// The name of the metric that may be meant: with tags it is written `name{key=value}`.
     pub fn metric(&self) -> Option<&str> {
         let name = self.name.as_deref()?;
         Some(name.split_once('{').map_or(name, |(name, _)| name))

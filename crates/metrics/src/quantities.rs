@@ -1,6 +1,6 @@
 //! What is measured of every second of a run, each quantity once: its name in results, type, unit, how those of seconds
-//! become one where only they are known, what it is, and where it comes from. The rows of the series, the points of what is shown while a run goes on,
-//! `run.json` with its schema, the page and the documentation follow from the table.
+//! become one where only they are known, what it is, and where it comes from. The rows of the series, the points of what
+//! is shown while a run goes on, `run.json` with its schema, the page and the documentation follow from the table.
 
 use crate::checks::CheckCounts;
 use crate::load::Level;

@@ -154,7 +154,7 @@ impl Slice {
         self.metric(metric).merge(stats);
     }
 
-    /// What the metrics of the plan recorded in this second.
+    /// What metrics recorded in this second.
     pub fn metrics(&self) -> impl Iterator<Item = (MetricId, &MetricStats)> {
         let numbered = self.metrics.iter().enumerate();
         let used = numbered.filter(|(_, stats)| stats.count > 0);

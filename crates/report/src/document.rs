@@ -85,7 +85,7 @@ document! {
         series_rows: Vec<RowTrack>,
         /// The checks with the most to count, by second.
         series_checks: Vec<CheckTrack>,
-        /// The metrics of the plan with the most to count, by second.
+        /// The metrics of the plan with the most to count, and then those of monitors, by second.
         series_metrics: Vec<MetricTrack>,
         /// The host, by second.
         series_host: HostTrack,

@@ -43,7 +43,7 @@ pub enum FamilyKind {
     Distribution,
 }
 
-/// Series of one name, of the plan's own metrics, in the units in which the plan records them.
+/// Series of one name, of metrics of the plan and of monitors, in the units in which they are recorded.
 #[derive(Debug, Clone, Copy)]
 pub struct MetricFamily {
     /// Which number it has of each.
@@ -84,7 +84,7 @@ macro_rules! metric_families {
 }
 
 metric_families! {
-    Values: "squall_metric_values", Sum, None, "How many values a metric of the plan has recorded.";
+    Values: "squall_metric_values", Sum, None, "How many values a metric has recorded.";
     Counter: "squall_metric_counter", Sum, Some(MetricKind::Counter), "Of a counter: the sum of the values.";
     Trues: "squall_metric_trues", Sum, Some(MetricKind::Rate), "Of a rate: how many values were true.";
     Gauge: "squall_metric_gauge", Level, Some(MetricKind::Gauge), "Of a gauge: the last value.";

@@ -1,5 +1,5 @@
 //! The result as OpenMetrics (the text format of Prometheus): counters and summaries of each row, in seconds and
-//! bytes, and the plan's own metrics in its own units, to be pushed or kept beside others.
+//! bytes, and metrics of the plan and of monitors in the units in which they are recorded, to be pushed or kept beside others.
 
 use std::fmt::Write as _;
 
@@ -76,7 +76,7 @@ fn checks(out: &mut String, run: &RunDocument) {
     }
 }
 
-/// The plan's own metrics.
+/// The metrics of the plan and of monitors.
 fn metrics(out: &mut String, metrics: &[MetricRow]) {
     for family in METRIC_FAMILIES {
         let rows: Vec<&MetricRow> = metrics.iter().filter(|own| family.has(&own.kind)).collect();

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
+use squall_metrics::Unit;
 
 /// A type that has a JSON Schema (draft 2020-12).
 pub trait Schema {
@@ -102,10 +103,22 @@ pub fn object(about: &str, fields: Vec<(&str, String, Value)>) -> Value {
 }
 
 /// Defines structs that are written as JSON and read again, with their schema.
+/// What a field is, with its unit at the end of the sentence; a number of things has none, and bytes are named in it.
+pub fn with_unit(about: &str, unit: Unit) -> String {
+    match unit {
+        Unit::Number | Unit::Bytes => about.to_owned(),
+        Unit::Microseconds | Unit::Seconds => {
+            format!("{}, in {}.", about.trim_end_matches('.'), unit.label())
+        }
+    }
+}
+
 macro_rules! document {
     ($(
         $(#[doc = $about:literal])*
-        $name:ident { $( $(#[doc = $field_about:literal])* $field:ident: $type:ty, )* }
+        $name:ident {
+            $( $(#[doc = $field_about:literal])* $field:ident: $type:ty $(=> $unit:expr)?, )*
+        }
     )*) => {$(
         $(#[doc = $about])*
         #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
@@ -130,6 +143,7 @@ macro_rules! document {
                 let fields = vec![$({
                     let about: &[&str] = &[$($field_about),*];
                     let about = about.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
+                    $(let about = $crate::schema::with_unit(&about, $unit);)?
                     (stringify!($field), about, <$type as $crate::schema::Schema>::schema())
                 },)*];
                 let object = $crate::schema::object(&about, fields);

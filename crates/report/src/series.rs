@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use squall_metrics::{Quantities, second_quantities};
+use squall_metrics::{Quantities, Unit, second_quantities};
 
 use crate::schema::document;
 
@@ -16,7 +16,7 @@ macro_rules! series_document {
                 second: u32,
                 /// How many it covers.
                 seconds: u32,
-                $($(#[doc = $about])+ $name: $type,)*
+                $($(#[doc = $about])+ $name: $type => Unit::$unit,)*
                 /// Errors by kind.
                 error_kinds: BTreeMap<String, u64>,
                 /// Responses by status.
@@ -141,9 +141,9 @@ document! {
         warned: Vec<u64>,
     }
 
-    /// A metric of the plan by second, likewise.
+    /// A metric of the plan, or of a monitor, by second, likewise.
     MetricTrack {
-        /// The scenario; empty for `other`, which counts for all of them.
+        /// The scenario; empty for a monitor's, and for `other`, which counts for all of them.
         scenario: String,
         /// Its name.
         name: String,

@@ -108,7 +108,7 @@ pub(crate) fn check_tracks(series: &Series) -> Vec<CheckTrack> {
     tracks.collect()
 }
 
-/// Metrics of the plan by second.
+/// Metrics over time by second.
 pub(crate) fn metric_tracks(series: &Series) -> Vec<MetricTrack> {
     let tracks = series.metrics().iter().map(|track| {
         let MetricKey { kind, scenario, name, tags } = &track.key;

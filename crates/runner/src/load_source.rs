@@ -30,7 +30,7 @@ pub trait LoadSource: Send + Sync {
 
     /// Runs a load until it is done or stopped. `on` is told of the start, once and first, and then of slices and lines of
     /// the log, in any order. Each slice has a worker and a second; one that comes twice counts once, and one that is
-    /// late makes its second come again.
+    /// late makes its second come again. Workers have numbers below 2³¹ - 1.
     ///
     /// # Errors
     /// Nothing was sent. What fails later is in [`Ended::failures`].

@@ -239,6 +239,12 @@ fn thresholds(plan: &Plan, monitored: &[String]) -> (Vec<(Threshold, Span)>, Vec
     (good, bad)
 }
 
+/// Whether a threshold is about a metric of the host, in a plan with these metrics.
+pub fn is_of_host(threshold: &Threshold, metrics: &HashSet<&str>) -> bool {
+    let named = threshold.selector().metric().filter(|_| threshold.is_of_metric());
+    named.is_some_and(|name| host_monitor::NAMES.contains(&name) && !metrics.contains(name))
+}
+
 /// The names of the metrics that a plan records.
 pub fn metrics(plan: &Plan) -> HashSet<&str> {
     plan.metrics().iter().map(|metric| metric.name.value.as_str()).collect()

@@ -34,7 +34,7 @@ pub struct RowPoint {
 /// What a check came to in a row of the series.
 pub type CheckPoint = CheckCounts;
 
-/// What a metric of the plan came to in a row of the series.
+/// What a metric over time came to in a row of the series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MetricPoint {
     /// How many values were recorded.
@@ -57,15 +57,16 @@ impl<I, K, P> Default for Tracks<I, K, P> {
 }
 
 impl<I: Copy + Eq + Hash, K, P> Tracks<I, K, P> {
-    /// So many of the candidates (with how much each has to count) as the rows of the series allow; `numbers`
-    /// are those of sources, each with the number of the candidate.
+    /// So many of the candidates (with how much each has to count) as the rows of the series allow, those that are
+    /// `last` only after all others; `numbers` are those of sources, each with the number of the candidate.
     fn new(
-        mut candidates: Vec<(u64, I, K)>,
+        mut candidates: Candidates<I, K>,
+        last: impl Fn(&K) -> bool,
         numbers: &HashMap<(Source, I), I>,
         rows: usize,
     ) -> Self {
         // Stable: of those that have as much, the first come first.
-        candidates.sort_by_key(|(count, ..)| std::cmp::Reverse(*count));
+        candidates.sort_by_key(|(count, _, key)| (last(key), std::cmp::Reverse(*count)));
         candidates.truncate((MAX_POINTS / rows.max(1)).max(1));
         let chosen = candidates.iter().enumerate().map(|(at, (_, id, _))| (*id, at));
         let chosen: HashMap<I, usize> = chosen.collect();
@@ -106,9 +107,10 @@ impl Tracker {
         of_series: usize,
     ) -> Tracker {
         Tracker {
-            rows: Tracks::new(rows, names, of_series),
-            checks: Tracks::new(checks, names, of_series),
-            metrics: Tracks::new(metrics, metric_numbers, of_series),
+            rows: Tracks::new(rows, |_| false, names, of_series),
+            checks: Tracks::new(checks, |_| false, names, of_series),
+            // A monitor has a value for each second, and would come before what the plan records now and then.
+            metrics: Tracks::new(metrics, MetricKey::is_of_monitor, metric_numbers, of_series),
         }
     }
 

@@ -222,6 +222,33 @@ fn a_monitor_has_metrics_and_no_seconds_of_the_run() {
     }
 }
 
+/// A monitor samples each second what a plan may record once.
+#[test]
+fn metrics_of_monitors_take_no_course_of_the_plan() {
+    let key = |scenario: &str, number: u32| {
+        MetricKey::new(MetricKind::Gauge, scenario, &format!("m{number}"), Vec::new())
+    };
+    let slice = |source: Source, scenario: &str, count, second: u32| {
+        let mut slice = Slice::new(source, second);
+        for number in 0..count {
+            let (id, key) = (MetricId(number), key(scenario, number));
+            slice.announce_metric(id, &key);
+            slice.record_metric(id, key.kind, 1.0, 0).expect("a value");
+        }
+        slice
+    };
+    let mut totals = Totals::new();
+    for second in 0..1_200 {
+        assert!(totals.add(&slice(Source::Monitor(0), "", 5, second)));
+        let recorded = if second == 7 { 8 } else { 0 };
+        assert!(totals.add(&slice(Source::Worker(0), "s", recorded, second)));
+    }
+    let series = totals.series().finish();
+    let followed: Vec<&MetricKey> = series.metrics().iter().map(|track| &track.key).collect();
+    assert_eq!(followed.len(), 10);
+    assert!(followed[..8].iter().all(|key| key.scenario == "s"), "{followed:?}");
+}
+
 /// Two workers that number differently, something of each kind, and a slice that comes twice: what is kept of all that
 /// says the same, also about the series that is then computed from the slices.
 #[test]

@@ -8,7 +8,7 @@ use squall_metrics::{MetricKey, MetricKind, MetricStats};
 
 use super::course::{Course, Span};
 
-/// Most metrics that are shown.
+/// Most metrics of the plan that are shown, and most of monitors.
 pub const MAX_SHOWN: usize = 100;
 
 /// A metric in a second of the load, or in several.
@@ -79,7 +79,7 @@ impl MetricStates {
         for (key, stats) in recorded {
             let place = match self.places.get(key) {
                 Some(place) => *place,
-                None if self.all.len() >= MAX_SHOWN => continue,
+                None if self.has_enough(key) => continue,
                 None => {
                     let label = escape_control(&key.label()).into_owned();
                     let course = Course::default();
@@ -94,6 +94,12 @@ impl MetricStates {
         }
     }
 
+    /// Whether as many as are shown are there of what the plan records or of what monitors sample, as is this one.
+    fn has_enough(&self, key: &MetricKey) -> bool {
+        let alike = |own: &&MetricState| own.key.is_of_monitor() == key.is_of_monitor();
+        self.all.iter().filter(alike).count() >= MAX_SHOWN
+    }
+
     pub fn all(&self) -> &[MetricState] {
         &self.all
     }
@@ -102,6 +108,26 @@ impl MetricStates {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn monitors_take_no_places_of_the_plan() {
+        let mut states = MetricStates::default();
+        for scenario in ["", "buyer"] {
+            let key = |number: usize| {
+                MetricKey::new(MetricKind::Gauge, scenario, &number.to_string(), Vec::new())
+            };
+            let numbered = (0..=MAX_SHOWN).map(|number| (Arc::new(key(number)), value()));
+            states.add(0, &numbered.collect::<Vec<_>>());
+        }
+        let of_plan = states.all().iter().filter(|own| own.key.scenario == "buyer").count();
+        assert_eq!((of_plan, states.all().len()), (MAX_SHOWN, 2 * MAX_SHOWN));
+    }
+
+    fn value() -> MetricStats {
+        let mut stats = MetricStats::default();
+        stats.record(MetricKind::Gauge, 1.0, 0).expect("a value");
+        stats
+    }
 
     /// What a long run comes to is what each kind is for, also of a worker that was late.
     #[test]

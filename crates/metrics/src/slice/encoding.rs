@@ -5,7 +5,7 @@ use super::Slice;
 use crate::checks::Checks;
 use crate::codec::{self, DecodeError};
 use crate::load::Load;
-use crate::metrics::{MAX_METRICS, MetricId, MetricKey, MetricKind, MetricStats};
+use crate::metrics::{MAX_NUMBERS, MetricId, MetricKey, MetricStats};
 use crate::names::{NameId, RowKey};
 use crate::request_stats::RequestStats;
 use crate::self_metrics::SelfMetrics;
@@ -216,8 +216,7 @@ impl Slice {
         for _ in 0..codec::get(bytes)? {
             let id = codec::number(bytes)?;
             let stats = MetricStats::decode(&mut codec::get_block(bytes)?)?;
-            // As many as there can be, and one for the rest of each kind.
-            if id as usize >= MAX_METRICS + MetricKind::NAMES.len() || stats.count == 0 {
+            if id as usize >= MAX_NUMBERS || stats.count == 0 {
                 return Err(DecodeError("the number of a metric is out of range"));
             }
             *self.metric(MetricId(id)) = stats;

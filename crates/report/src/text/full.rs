@@ -13,7 +13,7 @@ use super::table;
 use super::width::shorten;
 use crate::document::{Known, MetricRow, NONE, PhaseTimes, RunDocument};
 
-/// Most metrics of the plan's own that are shown.
+/// Most metrics that are shown.
 const MAX_METRICS_SHOWN: usize = 30;
 
 /// What the load came to.
@@ -110,16 +110,14 @@ fn time_accounting(out: &mut String, run: &RunDocument, width: usize) {
     paragraph(out, " throughput  ", &gap.text, width);
 }
 
-/// The metrics that the plan records itself.
+/// The metrics that the plan records itself, and those of monitors.
 fn metrics(out: &mut String, run: &RunDocument, width: usize) {
     for own in run.metrics.iter().take(MAX_METRICS_SHOWN) {
         let tags: Vec<String> =
             own.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let tags = if tags.is_empty() { String::new() } else { format!("{{{}}}", tags.join(",")) };
-        let scenario = match run.meta.scenarios.len() {
-            0 | 1 => String::new(),
-            _ => format!("{} / ", own.scenario),
-        };
+        let has_scenario = run.meta.scenarios.len() > 1 && !own.scenario.is_empty();
+        let scenario = if has_scenario { format!("{} / ", own.scenario) } else { String::new() };
         let label = shorten(&format!("{scenario}{}{tags}", own.name), 40);
         paragraph(out, " metric      ", &format!("{label}: {}", values(own)), width);
     }

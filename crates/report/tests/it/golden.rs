@@ -474,6 +474,14 @@ fn store(folder: &std::path::Path) {
 }
 
 #[test]
+fn a_metric_of_a_monitor_is_of_no_scenario() {
+    let mut run = document(&run());
+    run.metrics[1].scenario = String::new();
+    let shown = text(&run, &PLAIN);
+    assert!(shown.contains(" metric      stock: 3.5 (min -2, max 7)\n"), "{shown}");
+}
+
+#[test]
 fn the_json() {
     let mut written = Vec::new();
     write_json(&document(&run()), &mut written).expect("a Vec takes everything");

@@ -41,6 +41,9 @@ use steps::Steps;
 use types::in_result;
 pub use types::{LimitNotice, LimitOptions, LimitOutcome};
 
+/// Why thresholds of the plan are left out.
+const NO_HOST: &str = "a search records no metrics of the host";
+
 /// Finds the sustained maximum of a plan; `handle` stops it, `tell` is told what
 /// happens meanwhile.
 ///
@@ -54,13 +57,17 @@ pub fn limit(
     tell: &mut dyn FnMut(LimitNotice<'_>),
 ) -> Result<LimitOutcome, Error> {
     let plan = &loaded.plan;
-    let requirements = requirements(&asked.requirements, plan)?;
+    let (requirements, of_host) = requirements(&asked.requirements, plan)?;
     let by = asked.by.unwrap_or_else(|| level::kind(plan));
     let from = first_level(asked, by)?;
     let mut prepared = Prepared::new(loaded, options, &[])?;
     misjudged(&asked.requirements, &requirements, &prepared)?;
     let requirements = masked(requirements, &prepared.load.secrets);
     prepared.warnings.iter().for_each(|warning| tell(LimitNotice::Warning(warning)));
+    for text in of_host {
+        let text = mask::threshold(text, &prepared.load.secrets);
+        tell(LimitNotice::Warning(&format!("the threshold `{text}` is left out: {NO_HOST}")));
+    }
     handle.set_out()?;
     let as_run = describe::as_run(plan, options.target.as_deref());
     let folder = asked.folder.as_deref().map(|base| new_folder(base, &as_run)).transpose()?;
@@ -135,18 +142,28 @@ fn new_folder(base: &Path, plan: &Plan) -> Result<PathBuf, Error> {
     made.map_err(|error| Error::incomplete(format!("{}: {error}", base.display())))
 }
 
-/// The requirements: those of `--require`, or else the plan's thresholds.
-fn requirements(required: &[String], plan: &Plan) -> Result<Vec<Threshold>, Error> {
+/// The requirements: those of `--require`, or else the plan's thresholds; and which of the latter are left out, as no
+/// level could meet them: those about metrics of the host.
+fn requirements<'p>(
+    required: &'p [String],
+    plan: &'p Plan,
+) -> Result<(Vec<Threshold>, Vec<&'p str>), Error> {
     let texts: Vec<&str> = match required.is_empty() {
         true => plan.thresholds.iter().map(|own| own.text.value.as_str()).collect(),
         false => required.iter().map(String::as_str).collect(),
     };
-    if texts.is_empty() {
-        return Err(Error::input(
-            "no requirements: add --require 'p99 < 200ms' --require 'error_rate < 1%', or `thresholds:` to the plan",
-        ));
-    }
     let metrics = plans::metrics(plan);
+    let is_of_host = |text: &&str| {
+        let parsed = Threshold::parse(text);
+        required.is_empty() && parsed.is_ok_and(|own| plans::is_of_host(&own, &metrics))
+    };
+    let (of_host, texts): (Vec<&str>, Vec<&str>) = texts.into_iter().partition(is_of_host);
+    if texts.is_empty() {
+        let why = if of_host.is_empty() { String::new() } else { format!(" ({NO_HOST})") };
+        return Err(Error::input(format!(
+            "no requirements{why}: add --require 'p99 < 200ms' --require 'error_rate < 1%', or `thresholds:` to the plan",
+        )));
+    }
     let parse = |text: &&str| {
         let threshold = Threshold::parse(text)
             .map_err(|error| wrong(text, &error.message, &error.help.unwrap_or_default()))?;
@@ -159,7 +176,7 @@ fn requirements(required: &[String], plan: &Plan) -> Result<Vec<Threshold>, Erro
             Some((message, help)) => Err(wrong(text, &message, help)),
         }
     };
-    texts.iter().map(parse).collect()
+    Ok((texts.iter().map(parse).collect::<Result<_, _>>()?, of_host))
 }
 
 /// Requirements with the names that rows have where they are shown.

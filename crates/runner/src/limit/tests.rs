@@ -60,7 +60,7 @@ fn searched(
         meta: Meta::default(),
         by,
         from: first_level(asked, by).expect("levels that make sense"),
-        requirements: requirements(&[requirement.to_owned()], plan).expect("a requirement"),
+        requirements: requirements(&[requirement.to_owned()], plan).expect("a requirement").0,
         handle,
         folder: asked.folder.clone(),
         phases: Vec::new(),
@@ -75,6 +75,26 @@ fn limit(target: &Simulated<'_>, plan: &Plan, asked: &LimitOptions, requirement:
     let (outcome, _) = searched(target, plan, asked, requirement, &Handle::default());
     assert_eq!(outcome.failures, [] as [&str; 0]);
     outcome.limit
+}
+
+/// A search samples no host. What the plan records under such a name is the plan's.
+#[test]
+fn thresholds_about_the_host_are_no_requirements() {
+    let judged = |thresholds: &str, steps: &str| {
+        let load = format!("a: {{load: {{users: 1, for: 1s}}, steps: [{steps}]}}");
+        let text = format!("target: builtin\nthresholds: {thresholds}\nscenarios: {{{load}}}\n");
+        let plan = crate::load_str("plan", &text).expect("a plan").plan;
+        let (requirements, of_host) = requirements(&[], &plan).map_err(|error| error.text)?;
+        let texts = requirements.iter().map(|own| own.text().to_owned()).collect::<Vec<_>>();
+        Ok((texts, of_host.len()))
+    };
+    let both = "['max(host_cpu) < 0.8', 'p99 < 1s']";
+    assert_eq!(judged(both, "{get: /}"), Ok((vec!["p99 < 1s".to_owned()], 1)));
+    let error: String = judged("['max(host_cpu) < 0.8']", "{get: /}").expect_err("none is left");
+    assert!(error.starts_with("no requirements (a search records no metrics"), "{error}");
+    let own =
+        judged("['max(host_cpu) < 0.8']", "{metric: {name: host_cpu, kind: gauge, value: 1}}");
+    assert_eq!(own, Ok((vec!["max(host_cpu) < 0.8".to_owned()], 0)));
 }
 
 fn outcomes(limit: &Limit) -> Vec<StepOutcome> {

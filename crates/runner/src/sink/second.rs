@@ -21,7 +21,7 @@ pub struct Second {
     pub rows: Vec<Row>,
     /// What checks came to.
     pub checks: Vec<(Arc<RowKey>, CheckCounts)>,
-    /// What the plan recorded itself, by metric.
+    /// What the plan recorded itself and monitors sampled, by metric.
     pub metrics: Vec<(Arc<MetricKey>, MetricStats)>,
     /// What is counted besides requests: users, iterations, arrivals that were due, and so on.
     pub counters: Counters,
@@ -146,7 +146,7 @@ impl Seconds {
         Second { second, rows, checks, metrics, counters, load, self_metrics, host, slices }
     }
 
-    /// What the plan recorded on all workers, in the order of its metrics.
+    /// What the plan recorded on all workers, and what monitors sampled, in the order of its metrics.
     fn metrics_of(&self, slices: &[Slice]) -> Vec<(Arc<MetricKey>, MetricStats)> {
         let mut merged: BTreeMap<Arc<MetricKey>, MetricStats> = BTreeMap::new();
         for slice in slices {

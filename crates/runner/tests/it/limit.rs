@@ -8,7 +8,7 @@ use serde_json::Value;
 use squall_limit::{SearchEnd, StepOutcome};
 use squall_report::{Around, Meta, limit_json};
 use squall_runner::{
-    ErrorKind, Handle, LimitOptions, LimitOutcome, PhaseEnd, limit as search, load_str,
+    ErrorKind, Handle, LimitNotice, LimitOptions, LimitOutcome, PhaseEnd, limit as search, load_str,
 };
 
 use crate::common::peer::{Peer, response};
@@ -125,6 +125,30 @@ fn a_setup_or_a_teardown_that_fails_is_in_the_result() {
     assert_eq!(json["run_phases"][1]["end"], "failed");
     assert_eq!(json["failures"][0], *outcome.failures[0]);
     assert!(text.contains("failed         teardown failed: "), "{text}");
+}
+
+#[test]
+fn thresholds_about_the_host_are_left_out_with_a_warning() {
+    let server = target();
+    let url = server.url();
+    let plan = format!(
+        "target: {url}\nthresholds: ['max(host_cpu) < 0', '{ALWAYS_MET}']\nscenarios: {{{LOAD}}}\n"
+    );
+    let plan = load_str("plan", &plan).unwrap_or_else(|error| panic!("{error}"));
+    let asked =
+        LimitOptions { requirements: Vec::new(), to: Some(1.0), max_steps: 1, ..asked(ALWAYS_MET) };
+    let mut warnings = Vec::new();
+    let mut tell = |notice: LimitNotice<'_>| {
+        if let LimitNotice::Warning(text) = notice {
+            warnings.push(text.to_owned());
+        }
+    };
+    let outcome = search(&plan, &workers(1), &asked, &Handle::default(), &mut tell);
+    let limit = outcome.unwrap_or_else(|error| panic!("{error}")).limit;
+    assert_eq!(limit.steps[0].outcome(), StepOutcome::Met);
+    let expected =
+        "the threshold `max(host_cpu) < 0` is left out: a search records no metrics of the host";
+    assert!(warnings.iter().any(|own| own == expected), "{warnings:?}");
 }
 
 /// Nothing is sent for what no level could meet, or for levels that are the wrong way around.
