@@ -1,4 +1,7 @@
-//! The architecture, as a test: which crate may import which.
+//! The architecture, as a test: which crate may import which, and which of its modules.
+
+mod imports;
+mod modules;
 
 use std::collections::BTreeMap;
 use std::process::Command;

@@ -1,0 +1,340 @@
+//! The modules of the larger crates, from the top down: each imports only modules that stand behind it in its crate's row. No file
+//! of a crate imports another that imports it, by whatever way. `docs/develop/design.md` prints the table.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::imports::{self, Imports};
+
+/// Production lines beyond which a crate has a row.
+const LARGE: usize = 5_000;
+
+/// Crates whose files may import each other in circles: the translator of JMeter's plans is one object in many files.
+const KNOTTED: [&str; 1] = ["jmeter"];
+
+/// Where the table stands in `docs/develop/design.md`.
+const BEGIN: &str = "<!-- modules -->\n";
+const END: &str = "<!-- end of modules -->\n";
+
+/// A large crate, and its modules from the top down.
+const MODULES: [(&str, &[&str]); 8] = [
+    (
+        "analysis",
+        &[
+            "batches",
+            "compare",
+            "definitions",
+            "outcome",
+            "recent",
+            "throughput_gap",
+            "confidence",
+            "row_numbers",
+            "validity",
+            "steady",
+            "threshold",
+            "censored",
+            "change",
+            "totals",
+            "long_run",
+            "series",
+        ],
+    ),
+    (
+        "engine",
+        &[
+            "behaviour",
+            "fuzz",
+            "run",
+            "sample",
+            "session",
+            "long_body",
+            "post",
+            "worker",
+            "clock",
+            "record",
+            "rows",
+            "scope",
+            "scratch",
+            "found",
+            "messages",
+            "together",
+            "user",
+            "net",
+            "trace",
+            "turns",
+            "program",
+            "roster",
+            "parts",
+            "profile",
+            "shared_values",
+        ],
+    ),
+    (
+        "extract",
+        &[
+            "extractor",
+            "resources",
+            "between",
+            "cost",
+            "css",
+            "documents",
+            "links",
+            "regex",
+            "xpath",
+            "body",
+            "json",
+            "well_formed",
+            "charset",
+            "cursor",
+            "found",
+            "markup",
+            "fuel",
+            "media_type",
+            "error",
+            "limits",
+        ],
+    ),
+    (
+        "plan",
+        &[
+            "hoist",
+            "yaml",
+            "plan_secrets",
+            "validate",
+            "model",
+            "feed_target",
+            "keys",
+            "nodes",
+            "files",
+            "vars",
+            "json",
+            "template",
+            "expr",
+            "diagnostic",
+            "secrets",
+            "span",
+            "value",
+        ],
+    ),
+    (
+        "report",
+        &[
+            "evaluate",
+            "files",
+            "history",
+            "limit",
+            "live",
+            "no_parquet",
+            "samples",
+            "annotations",
+            "compare",
+            "export",
+            "markdown",
+            "openmetrics",
+            "csv",
+            "families",
+            "folder",
+            "hlog",
+            "junit",
+            "markup",
+            "parquet",
+            "cell",
+            "html",
+            "json",
+            "recording",
+            "totals_file",
+            "lines",
+            "output",
+            "text",
+            "tracks",
+            "group_path",
+            "planned",
+            "run",
+            "curves",
+            "document",
+            "distribution",
+            "meta",
+            "series",
+            "schema",
+        ],
+    ),
+    (
+        "runner",
+        &[
+            "calibration",
+            "check",
+            "limit",
+            "run",
+            "trial",
+            "collect",
+            "describe",
+            "load_source",
+            "sections",
+            "guards",
+            "handle",
+            "prepared",
+            "process_usage",
+            "stages",
+            "builtin",
+            "headroom",
+            "sink",
+            "capacity",
+            "mask",
+            "options",
+            "phase",
+            "available",
+            "overrides",
+            "plans",
+            "host_monitor",
+            "source_addresses",
+            "tls_files",
+            "host_sampler",
+            "monitor",
+            "error",
+            "network_interfaces",
+            "proc",
+        ],
+    ),
+    (
+        "target",
+        &[
+            "server",
+            "connections",
+            "http2",
+            "listener",
+            "tls",
+            "options",
+            "serve",
+            "routes",
+            "exchange",
+            "conn",
+            "transport",
+            "worker",
+            "clock",
+            "home",
+            "site",
+            "counters",
+            "http",
+            "random",
+            "session",
+            "watched",
+        ],
+    ),
+    (
+        "wire",
+        &[
+            "connect",
+            "event_loop",
+            "virtual_time",
+            "exchange",
+            "http2",
+            "client",
+            "link",
+            "intake",
+            "names",
+            "shared",
+            "virtual_network",
+            "message",
+            "resolve",
+            "ring",
+            "tls",
+            "h1",
+            "http2_fields",
+            "progress",
+            "sys",
+            "throttle",
+            "arrivals",
+            "decompress",
+            "socket_facts",
+            "timeline",
+            "error",
+            "body",
+            "tls_failure",
+            "settings",
+            "origin",
+            "via",
+        ],
+    ),
+];
+
+#[test]
+fn files_do_not_import_each_other_in_circles() {
+    for folder in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).expect("the crates")
+    {
+        let name = folder.expect("a readable entry").file_name().to_string_lossy().into_owned();
+        let cycles = imports::cycles(&imports::of(&imports::folder(&name)));
+        if KNOTTED.contains(&name.as_str()) {
+            assert!(!cycles.is_empty(), "{name} has no circle any more: take it out of the list");
+        } else {
+            assert!(cycles.is_empty(), "files of {name} that import each other: {cycles:#?}");
+        }
+    }
+}
+
+#[test]
+fn modules_import_only_what_is_below_them() {
+    let rows: BTreeMap<&str, &[&str]> = MODULES.into_iter().collect();
+    for folder in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).expect("the crates")
+    {
+        let name = folder.expect("a readable entry").file_name().to_string_lossy().into_owned();
+        let row = rows.get(name.as_str());
+        if KNOTTED.contains(&name.as_str()) || imports::lines(&imports::folder(&name)) <= LARGE {
+            assert!(row.is_none(), "{name} needs no row");
+            continue;
+        }
+        let row = row.unwrap_or_else(|| panic!("{name} has grown large: give it a row"));
+        let imports = between_modules(&imports::of(&imports::folder(&name)));
+        let all: BTreeSet<&str> = imports.keys().map(String::as_str).collect();
+        assert_eq!(row.iter().copied().collect::<BTreeSet<_>>(), all, "the modules of {name}");
+        for (module, imported) in &imports {
+            let place = |module: &str| row.iter().position(|other| *other == module);
+            for (other, names) in imported {
+                assert!(
+                    place(module) < place(other),
+                    "{name}: {module} must not import {other} ({names:?})"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_design_prints_the_modules() {
+    let mut table = String::from("| crate | modules |\n| --- | --- |\n");
+    for (name, modules) in MODULES {
+        let modules: Vec<String> = modules.iter().map(|module| format!("`{module}`")).collect();
+        table += &format!("| `{name}` | {} |\n", modules.join(", "));
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/develop/design.md");
+    let text = std::fs::read_to_string(path).expect("design.md is readable");
+    let (before, rest) = text.split_once(BEGIN).expect("design.md has a place for the table");
+    let (stored, after) = rest.split_once(END).expect("the place has an end");
+    if std::env::var_os("SQUALL_UPDATE_DOCS").is_some() {
+        std::fs::write(path, format!("{before}{BEGIN}{table}{END}{after}"))
+            .expect("design.md is writable");
+        return;
+    }
+    assert!(
+        stored == table,
+        "the table of modules in design.md is not current: set SQUALL_UPDATE_DOCS=1"
+    );
+}
+
+/// The modules right below a crate's root, and what each imports of the others. The root only re-exports.
+fn between_modules(imports: &Imports) -> Imports {
+    let module = |path: &str| {
+        let first = path.split('/').next().unwrap_or(path);
+        first.trim_end_matches(".rs").to_owned()
+    };
+    let mut between = Imports::new();
+    for (file, imported) in imports.iter().filter(|(file, _)| !is_root(file)) {
+        let taken = between.entry(module(file)).or_default();
+        for (other, names) in imported.iter().filter(|(other, _)| module(other) != module(file)) {
+            taken.entry(module(other)).or_default().extend(names.iter().cloned());
+        }
+    }
+    between
+}
+
+fn is_root(file: &str) -> bool {
+    matches!(file, "lib.rs" | "main.rs")
+}
