@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use squall_plan::model::Step;
 
 use super::compiler::Compiler;
-use super::op::{JumpOp, LeaveOp, LeaveSectionOp, Op, Pc, Register};
+use super::op::{FlowOp, GroupOp, Op, Pc, Register, WaitOp};
 
 /// What is laid out as operations.
 pub(super) trait Lay {
@@ -79,8 +79,15 @@ impl<'c, 'p> Lowering<'c, 'p> {
         self.compiler.place(before, step.span);
     }
 
-    pub fn push(&mut self, op: Op) {
-        self.ops.push(op);
+    pub fn push(&mut self, op: impl Into<Op>) {
+        self.ops.push(op.into());
+    }
+
+    /// Adds what a step is compiled to; nothing after an error was noted.
+    pub fn op<O: Into<Op>>(&mut self, compile: impl FnOnce(&mut Compiler<'p>) -> Option<O>) {
+        if let Some(op) = compile(self.compiler) {
+            self.push(op);
+        }
     }
 
     /// Lays out what is in a group.
@@ -111,10 +118,10 @@ impl<'c, 'p> Lowering<'c, 'p> {
         };
         let head = *head;
         let (left, free) = (self.around.groups - groups, self.around.sections - sections);
-        self.ops.extend((0..left).map(|_| Op::Leave(LeaveOp { early: true })));
-        self.ops.extend((0..free).map(|_| Op::LeaveSection(LeaveSectionOp)));
+        self.ops.extend((0..left).map(|_| Op::from(GroupOp::Leave { early: true })));
+        self.ops.extend((0..free).map(|_| Op::from(WaitOp::LeaveSection)));
         if is_pass {
-            self.push(Op::Jump(JumpOp(head)));
+            self.push(FlowOp::Jump(head));
             return true;
         }
         let exit = self.hole();
@@ -133,32 +140,32 @@ impl<'c, 'p> Lowering<'c, 'p> {
         }
         let end = self.here();
         for jump in jumps {
-            self.ops[jump] = Op::Jump(JumpOp(end));
+            self.ops[jump] = FlowOp::Jump(end).into();
         }
         targets.into_boxed_slice()
     }
 
     /// A loop: `head` is given the place behind it, and decides on each pass.
-    pub fn looped(&mut self, steps: &'p [Step], head: impl FnOnce(Pc) -> Op) {
+    pub fn looped(&mut self, steps: &'p [Step], head: impl FnOnce(Pc) -> FlowOp) {
         let start = self.hole();
         let Around { groups, sections, .. } = self.around;
         self.around.loops.push(Loop { head: start as Pc, groups, sections, exits: Vec::new() });
         self.steps(steps);
-        self.push(Op::Jump(JumpOp(start as Pc)));
-        self.ops[start] = head(self.here());
+        self.push(FlowOp::Jump(start as Pc));
+        self.ops[start] = head(self.here()).into();
         let exits = self.around.loops.pop().map(|done| done.exits);
         let end = self.here();
-        exits.into_iter().flatten().for_each(|exit| self.ops[exit] = Op::Jump(JumpOp(end)));
+        exits.into_iter().flatten().for_each(|exit| self.ops[exit] = FlowOp::Jump(end).into());
     }
 
     /// A loop of which the head has an error: what is in it is looked at all the same.
     pub fn looped_without_head(&mut self, steps: &'p [Step]) {
-        self.looped(steps, |end| Op::Jump(JumpOp(end)));
+        self.looped(steps, FlowOp::Jump);
     }
 
     /// Keeps a place for an operation that is known later.
     pub fn hole(&mut self) -> usize {
-        self.push(Op::Jump(JumpOp(0)));
+        self.push(FlowOp::Jump(0));
         self.ops.len() - 1
     }
 

@@ -8,7 +8,7 @@ use squall_plan::diagnostic::{Diagnostic, nearest};
 use squall_plan::span::Span;
 
 use super::compiled::{Program, Scenario};
-use super::op::{Op, Operation, on_op};
+use super::op::{DataOp, Op, Operation, on_op};
 use crate::profile::LoadProfile;
 
 /// Errors that come with the name that was most likely meant: to find it takes a look at all.
@@ -83,7 +83,7 @@ impl Subjects {
 
 /// The metric that an operation records.
 pub(super) fn recorded(op: &Op) -> Option<Recorded> {
-    let Op::Metric(metric) = op else { return None };
+    let Op::Data(DataOp::Metric(metric)) = op else { return None };
     let known = metric.key.tags.iter();
     let known = known.map(|(tag, value)| (tag.clone(), Some(value.clone())));
     let own = metric.tags.iter().map(|(tag, value)| (tag.to_string(), value.constant()));

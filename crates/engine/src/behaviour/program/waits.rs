@@ -1,42 +1,56 @@
-//! How long a user waits because its plan says so: think times and rates.
+//! How long a user waits because its plan says so: think times, rates, critical sections, and places where users meet.
 
 use std::time::Duration;
 
 use squall_plan::model::{PacedBy, Think};
 
 use super::interpreter::{Interpreter, Run};
-use crate::behaviour::next::Next;
-use crate::program::{self, PaceClock, PaceOp, ThinkOp};
+use crate::behaviour::next::{Next, Task, Waiting};
+use crate::program::{self, PaceClock, PaceOp, WaitOp};
 use crate::user::{Core, Cursor};
 
 /// How far ahead places in a rate that changes are taken, and when one looks again that was further away: 100 ms, in
 /// nanoseconds. A rate that one looks at ten times a second is followed closely, and looking costs little.
 const LOOK_AGAIN: u64 = 100_000_000;
 
-impl Run for ThinkOp {
+impl Run for WaitOp {
     fn run<'p>(&'p self, user: &mut Interpreter<'_, 'p>, now: u64) -> Option<Next<'p, Cursor>> {
-        let wait = match self {
-            ThinkOp::Known(think) => drawn(user.core, think),
-            ThinkOp::OfUser(template) => {
+        match self {
+            WaitOp::Think(think) => Some(Next::Wait(now.saturating_add(drawn(user.core, think)))),
+            WaitOp::ThinkOfUser(template) => {
                 let think = program::think(template, &user.scope());
-                drawn(user.core, &user.or_log(think, "think", Think::Fixed(Duration::ZERO)))
+                let think = user.or_log(think, "think", Think::Fixed(Duration::ZERO));
+                Some(Next::Wait(now.saturating_add(drawn(user.core, &think))))
             }
-        };
-        Some(Next::Wait(now.saturating_add(wait)))
-    }
-}
-
-/// The user waits for its place in a rate, if it has to.
-impl Run for PaceOp {
-    fn run<'p>(&'p self, user: &mut Interpreter<'_, 'p>, now: u64) -> Option<Next<'p, Cursor>> {
-        let wait = match user.place(self, now) {
-            Some(wait) => wait,
-            None => {
-                user.cursor.pc -= 1;
-                LOOK_AGAIN
+            WaitOp::Pace(pace) => {
+                let wait = user.place(pace, now).unwrap_or_else(|| {
+                    user.cursor.pc -= 1;
+                    LOOK_AGAIN
+                });
+                (wait > 0).then(|| Next::Wait(now.saturating_add(wait)))
             }
-        };
-        (wait > 0).then(|| Next::Wait(now.saturating_add(wait)))
+            WaitOp::Rendezvous { place, users, timeout } => {
+                let visit = user.worker.together.places.come(*place, *users, now);
+                let is_over = visit.pass().is_granted();
+                (!is_over).then(|| Next::Go(Task::Wait(Waiting::Visit(visit, *timeout))))
+            }
+            WaitOp::EnterSection(name) => {
+                let mut text = Vec::new();
+                let rendered = name.render(&user.scope(), &mut text);
+                user.or_log(rendered, "the name of a critical section", ());
+                let name = String::from_utf8_lossy(&text).into_owned();
+                let turn = user.worker.together.sections.enter(name, user.core.seat, now);
+                if turn.pass().is_granted() {
+                    user.strand.enter_section(turn);
+                    return None;
+                }
+                Some(Next::Go(Task::Wait(Waiting::Turn(turn))))
+            }
+            WaitOp::LeaveSection => {
+                user.strand.leave_section().into_iter().for_each(|turn| turn.leave(now));
+                None
+            }
+        }
     }
 }
 

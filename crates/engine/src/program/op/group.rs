@@ -7,6 +7,16 @@ use squall_plan::template::BoundTemplate;
 
 use super::operation::{Legend, Operation};
 
+/// An end of a group.
+#[derive(Debug)]
+pub(crate) enum GroupOp {
+    /// One begins. `without_thinks`: the waits within it are left out of its time. `is_one_sample`: what is in it are
+    /// parts of one sample.
+    Enter { name: GroupName, without_thinks: bool, is_one_sample: bool },
+    /// The innermost one ends. `early`: that is before its end, by a jump out of it.
+    Leave { early: bool },
+}
+
 /// The name under which a group is counted.
 #[derive(Debug)]
 pub(crate) enum GroupName {
@@ -15,38 +25,18 @@ pub(crate) enum GroupName {
     Made(BoundTemplate, PlaceId),
 }
 
-/// A group begins; [`LeaveOp`] ends the innermost one.
-#[derive(Debug)]
-pub(crate) struct EnterOp {
-    pub name: GroupName,
-    /// Whether the waits within it are left out of its time.
-    pub without_thinks: bool,
-    /// Whether what is in it are parts of one sample.
-    pub is_one_sample: bool,
-}
-
-/// The innermost group ends.
-#[derive(Debug)]
-pub(crate) struct LeaveOp {
-    /// Whether that is before its end, by a jump out of it.
-    pub early: bool,
-}
-
-impl Operation for EnterOp {
+impl Operation for GroupOp {
     fn print(&self, f: &mut Formatter<'_>, names: &dyn Legend) -> Result {
-        match self.name {
-            GroupName::Known(name) => write!(f, "group {}", names.row(name)),
-            GroupName::Made(..) => f.write_str("group (named when it runs)"),
+        match self {
+            GroupOp::Enter { name: GroupName::Known(name), .. } => {
+                write!(f, "group {}", names.row(*name))
+            }
+            GroupOp::Enter { .. } => f.write_str("group (named when it runs)"),
+            GroupOp::Leave { .. } => f.write_str("end of group"),
         }
     }
 
     fn is_name_known(&self) -> bool {
-        matches!(self.name, GroupName::Known(_))
-    }
-}
-
-impl Operation for LeaveOp {
-    fn print(&self, f: &mut Formatter<'_>, _: &dyn Legend) -> Result {
-        f.write_str("end of group")
+        !matches!(self, GroupOp::Enter { name: GroupName::Made(..), .. })
     }
 }

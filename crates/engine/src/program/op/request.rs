@@ -1,12 +1,34 @@
-//! Requests, printed. Their data stand in a file of their own.
+//! What is judged as a response: requests, printed (their data stand in a file of their own), and texts.
 
-use std::fmt::{Formatter, Result};
+use std::fmt::{Display, Formatter, Result};
 
-use super::counted::Counted;
+use squall_base::units::counted;
+use squall_plan::expr::BoundExpr;
+use squall_plan::template::BoundTemplate;
+
 use super::operation::{Legend, Operation};
 use crate::program::call::UrlOp;
-use crate::program::ops::NameOp;
+use crate::program::ops::{NameOp, PostOp};
 use crate::program::samples::RequestOp;
+
+/// A text that is looked at as a response is.
+#[derive(Debug)]
+pub(crate) struct LookOp {
+    pub text: BoundTemplate,
+    pub status: BoundExpr,
+    /// `None`: that it is OK.
+    pub reason: Option<BoundTemplate>,
+    /// What stands for what was sent.
+    pub sent: Option<BoundTemplate>,
+    /// What is done with it, in the plan's order.
+    pub post: Vec<PostOp>,
+}
+
+impl Operation for LookOp {
+    fn print(&self, f: &mut Formatter<'_>, _: &dyn Legend) -> Result {
+        write!(f, "look, {}", Counted(&self.post))
+    }
+}
 
 impl Operation for RequestOp {
     fn print(&self, f: &mut Formatter<'_>, names: &dyn Legend) -> Result {
@@ -33,5 +55,18 @@ impl Operation for RequestOp {
 
     fn is_name_known(&self) -> bool {
         self.policy.row.name.known().is_some()
+    }
+}
+
+/// How many extracts and checks there are.
+struct Counted<'a>(&'a [PostOp]);
+
+impl Display for Counted<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let checks = self.0.iter().filter(|op| matches!(op, PostOp::Check(_))).count();
+        let counts = [(self.0.len() - checks, "extract"), (checks, "check")];
+        let said = counts.iter().filter(|(count, _)| *count > 0);
+        let said: Vec<String> = said.map(|(number, what)| counted(*number as u64, what)).collect();
+        f.write_str(&said.join(", "))
     }
 }

@@ -8,12 +8,23 @@ use squall_plan::template::BoundTemplate;
 
 use super::operation::{Legend, Operation, Register};
 
-/// A wait for a time.
+/// A wait, or the end of what others wait for.
 #[derive(Debug)]
-pub(crate) enum ThinkOp {
-    Known(Think),
-    /// The user's variables decide it.
-    OfUser(BoundTemplate),
+pub(crate) enum WaitOp {
+    Think(Think),
+    /// A wait for a time that the user's variables decide.
+    ThinkOfUser(BoundTemplate),
+    Pace(Box<PaceOp>),
+    /// A wait at a place until so many users are there; the first of them waits no longer than `timeout` nanoseconds.
+    Rendezvous {
+        place: usize,
+        users: u32,
+        timeout: Option<u64>,
+    },
+    /// A critical section begins, for its turn in which the user waits.
+    EnterSection(BoundTemplate),
+    /// The innermost critical section ends.
+    LeaveSection,
 }
 
 /// A wait for a rate.
@@ -45,38 +56,23 @@ pub(crate) enum PaceClock {
     Line(usize),
 }
 
-/// A wait for other users.
-#[derive(Debug)]
-pub(crate) struct RendezvousOp {
-    /// The number of the place.
-    pub place: usize,
-    /// How many users have to be there.
-    pub users: u32,
-    /// How long the first of them waits at most, in nanoseconds.
-    pub timeout: Option<u64>,
-}
-
-impl Operation for ThinkOp {
+impl Operation for WaitOp {
     fn print(&self, f: &mut Formatter<'_>, _: &dyn Legend) -> Result {
         match self {
-            ThinkOp::Known(think) => write!(f, "think {think:?}"),
-            ThinkOp::OfUser(_) => f.write_str("think, as the user's variables say"),
+            WaitOp::Think(think) => write!(f, "think {think:?}"),
+            WaitOp::ThinkOfUser(_) => f.write_str("think, as the user's variables say"),
+            WaitOp::Pace(own) => {
+                write!(f, "pace {} a second, {:?}", own.rate.source(), own.by)?;
+                let exact = own.exact.map_or(0.0, |exact| exact.over as f64 / 1e9);
+                if exact > 0.0 { write!(f, ", exact over {exact:.1} s") } else { Ok(()) }
+            }
+            WaitOp::Rendezvous { place, users, timeout } => {
+                write!(f, "rendezvous {place} of {users} users")?;
+                let most = timeout.map(|timeout| timeout as f64 / 1e9);
+                most.map_or(Ok(()), |most| write!(f, ", {most:.1} s at most"))
+            }
+            WaitOp::EnterSection(_) => f.write_str("critical section"),
+            WaitOp::LeaveSection => f.write_str("end of critical section"),
         }
-    }
-}
-
-impl Operation for PaceOp {
-    fn print(&self, f: &mut Formatter<'_>, _: &dyn Legend) -> Result {
-        write!(f, "pace {} a second, {:?}", self.rate.source(), self.by)?;
-        let exact = self.exact.map_or(0.0, |exact| exact.over as f64 / 1e9);
-        if exact > 0.0 { write!(f, ", exact over {exact:.1} s") } else { Ok(()) }
-    }
-}
-
-impl Operation for RendezvousOp {
-    fn print(&self, f: &mut Formatter<'_>, _: &dyn Legend) -> Result {
-        write!(f, "rendezvous {} of {} users", self.place, self.users)?;
-        let most = self.timeout.map(|timeout| timeout as f64 / 1e9);
-        most.map_or(Ok(()), |most| write!(f, ", {most:.1} s at most"))
     }
 }

@@ -9,7 +9,7 @@ use squall_plan::template::Template;
 
 use crate::program::compiler::Compiler;
 use crate::program::flow::Lowering;
-use crate::program::op::{ExecOp, Op};
+use crate::program::op::ExecOp;
 use crate::program::ops::NameOp;
 
 /// Timeout of a program, where the plan gives none.
@@ -17,7 +17,7 @@ const DEFAULT_EXEC: Duration = Duration::from_secs(60);
 
 pub(super) fn lay<'p>(flow: &mut Lowering<'_, 'p>, exec: &'p Exec, span: Span) {
     match flow.compiler.exec(exec, span) {
-        Some(op) => flow.push(Op::Exec(Box::new(op))),
+        Some(op) => flow.push(Box::new(op)),
         // One without a name of its own has that of its program by now.
         None if exec.name.is_none() => {}
         None => flow.compiler.keep_name(RowKind::Program, exec.name.as_ref()),

@@ -3,7 +3,7 @@
 use squall_plan::model::{Group, GroupSamples, ThinkTime};
 
 use crate::program::flow::Lowering;
-use crate::program::op::{EnterOp, GroupName, LeaveOp, Op};
+use crate::program::op::{GroupName, GroupOp};
 
 pub(super) fn lay<'p>(flow: &mut Lowering<'_, 'p>, group: &'p Group) {
     let around = flow.compiler.put_on(&group.tags);
@@ -14,10 +14,10 @@ pub(super) fn lay<'p>(flow: &mut Lowering<'_, 'p>, group: &'p Group) {
     });
     let without_thinks = group.think_time == ThinkTime::Excluded;
     let is_one_sample = group.samples == GroupSamples::Parts;
-    flow.push(Op::Enter(EnterOp { name, without_thinks, is_one_sample }));
+    flow.push(GroupOp::Enter { name, without_thinks, is_one_sample });
     flow.compiler.groups.push(group.name.source().to_owned());
     flow.in_group(&group.steps);
     flow.compiler.groups.pop();
     flow.compiler.take_off(around);
-    flow.push(Op::Leave(LeaveOp { early: false }));
+    flow.push(GroupOp::Leave { early: false });
 }

@@ -8,11 +8,11 @@ use squall_plan::template::BoundTemplate;
 
 use crate::program::compiler::{Compiler, Section};
 use crate::program::flow::Lowering;
-use crate::program::op::{MetricOp, Op};
+use crate::program::op::{DataOp, MetricOp};
 
 pub(super) fn lay<'p>(flow: &mut Lowering<'_, 'p>, metric: &'p model::Metric) {
     match compiled(flow.compiler, metric) {
-        Some(op) => flow.push(Op::Metric(Box::new(op))),
+        Some(op) => flow.push(DataOp::Metric(Box::new(op))),
         None => flow.compiler.lacks_names = true,
     }
 }

@@ -11,14 +11,14 @@ use crate::parts::{names, url};
 use crate::program::compiler::Compiler;
 use crate::program::flow::Lowering;
 use crate::program::limits::Limits;
-use crate::program::op::{Op, TcpOp, TcpTo};
+use crate::program::op::{TcpOp, TcpTo};
 use crate::program::ops::{NameOp, PostOp};
 use crate::program::request::DEFAULT_KEPT_BODY;
 
 pub(super) fn lay<'p>(flow: &mut Lowering<'_, 'p>, tcp: &'p Tcp) {
     let around = flow.compiler.put_on(&tcp.tags);
     match flow.compiler.tcp(tcp) {
-        Some(op) => flow.push(Op::Tcp(Box::new(op))),
+        Some(op) => flow.push(Box::new(op)),
         None => flow.compiler.keep_name(RowKind::Request, tcp.name.as_ref()),
     }
     flow.compiler.take_off(around);

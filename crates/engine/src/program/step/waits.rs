@@ -1,28 +1,22 @@
-//! Waits for a time and for a rate, laid out.
+//! Waits for a time, for a rate and for other users, laid out.
 
-use squall_plan::model::{Pace, PacedBy, Think, Thinking};
+use squall_plan::model::{CriticalSection, Pace, PacedBy, Rendezvous, Think, Thinking};
 use squall_plan::span::Span;
 
 use crate::profile::nanos;
-use crate::program::compiler::Compiler;
+use crate::program::compiler::{Compiler, Section};
 use crate::program::flow::Lowering;
-use crate::program::op::{ExactOp, Op, PaceClock, PaceOp, ThinkOp};
+use crate::program::op::{ExactOp, PaceClock, PaceOp, WaitOp};
 
-pub(super) fn think<'p>(flow: &mut Lowering<'_, 'p>, think: &'p Thinking) {
-    let op = thinking(flow.compiler, think);
-    flow.ops.extend(op.map(Op::Think));
-}
-
-/// `None` after an error was noted.
-fn thinking<'p>(compiler: &mut Compiler<'p>, think: &'p Thinking) -> Option<ThinkOp> {
+pub(super) fn think<'p>(compiler: &mut Compiler<'p>, think: &'p Thinking) -> Option<WaitOp> {
     let template = match think {
-        Thinking::Known(think) => return Some(ThinkOp::Known(think.clone())),
+        Thinking::Known(think) => return Some(WaitOp::Think(think.clone())),
         Thinking::OfUser(template) => template,
     };
     let bound = compiler.template(template)?;
-    let Some(text) = bound.constant() else { return Some(ThinkOp::OfUser(bound)) };
+    let Some(text) = bound.constant() else { return Some(WaitOp::ThinkOfUser(bound)) };
     match Think::parse(&text) {
-        Ok(think) => Some(ThinkOp::Known(think)),
+        Ok(think) => Some(WaitOp::Think(think)),
         Err((message, help)) => {
             compiler.error(template.span(), message, help);
             None
@@ -66,5 +60,31 @@ pub(super) fn pace<'p>(flow: &mut Lowering<'_, 'p>, pace: &'p Pace, span: Span) 
             }
         },
     };
-    flow.push(Op::Pace(Box::new(PaceOp { rate, by: pace.by, clock, exact })));
+    flow.push(WaitOp::Pace(Box::new(PaceOp { rate, by: pace.by, clock, exact })));
+}
+
+pub(super) fn critical_section<'p>(flow: &mut Lowering<'_, 'p>, section: &'p CriticalSection) {
+    let Some(name) = flow.compiler.template(&section.name) else {
+        return flow.steps(&section.steps);
+    };
+    flow.push(WaitOp::EnterSection(name));
+    flow.in_section(&section.steps);
+    flow.push(WaitOp::LeaveSection);
+}
+
+pub(super) fn rendezvous<'p>(flow: &mut Lowering<'_, 'p>, rendezvous: &'p Rendezvous, span: Span) {
+    let compiler = &mut *flow.compiler;
+    // A name that no plan can give: a place of its own.
+    let own = format!("{} step {}", compiler.scenario, compiler.step);
+    let name = rendezvous.name.clone().unwrap_or(own);
+    let new = (compiler.places.len(), rendezvous);
+    let (place, first) = *compiler.places.entry(name.clone()).or_insert(new);
+    if first != rendezvous {
+        let message = format!("`{name}` waits for other users elsewhere in the plan");
+        let help = "steps with one name have the same `users` and `timeout`";
+        compiler.error(span, message, help);
+    }
+    let alone = compiler.options.section != Section::Load;
+    let users = if alone { 1 } else { rendezvous.users };
+    flow.push(WaitOp::Rendezvous { place, users, timeout: rendezvous.timeout.map(nanos) });
 }
