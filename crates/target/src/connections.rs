@@ -7,10 +7,10 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use crate::http::conn::Conn;
-use crate::http::serve::serve;
+use crate::conn::Conn;
 use crate::http2;
 use crate::listener::Order;
+use crate::serve::serve;
 use crate::tls;
 use crate::transport::{Plain, Transport};
 use crate::worker::{Open, Worker};

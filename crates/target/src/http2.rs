@@ -14,11 +14,11 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, he
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, ReadHalf, WriteHalf};
 use tokio_rustls::server::TlsStream;
 
+use crate::conn::Conn;
 use crate::http::body::BodyDecoder;
-use crate::http::conn::Conn;
 use crate::http::head::BodyLength;
 use crate::http::response::is_bodiless;
-use crate::http::serve;
+use crate::serve;
 use crate::transport::{Client, Plain, Transport};
 use crate::worker::Open;
 

@@ -5,9 +5,10 @@
 //! that the two cannot share a mistake: of squall it imports `squall-base` alone.
 //!
 //! A [`Server`] is a number of threads, each with a single-threaded event loop and its own share
-//! of the connections. HTTP/1.1 is written by hand (`http`), for three reasons: it must cost no
-//! more than a fast web server does, it must hold tens of thousands of idle connections, and under
-//! `/hostile` it must be able to break the protocol in every way that a client has to survive.
+//! of the connections. HTTP/1.1 is written by hand (`http`, `conn`, `exchange`, `serve`), for three
+//! reasons: it must cost no more than a fast web server does, it must hold tens of thousands of
+//! idle connections, and under `/hostile` it must be able to break the protocol in every way that a
+//! client has to survive.
 //!
 //! The routes are a table, [`ROUTES`] and [`HOSTILE`]: documentation and dispatch are one.
 //!
@@ -18,8 +19,10 @@
 //! ```
 
 mod clock;
+mod conn;
 mod connections;
 mod counters;
+mod exchange;
 mod home;
 mod http;
 mod http2;
@@ -27,6 +30,7 @@ mod listener;
 mod options;
 mod random;
 mod routes;
+mod serve;
 mod server;
 mod session;
 mod site;

@@ -311,7 +311,7 @@ async fn dial_once(
     #[cfg(any(test, feature = "virtual-time"))]
     {
         let begin_ns = client.clock().now();
-        if let Some(socket) = crate::virtual_time::dial(to).await {
+        if let Some(socket) = crate::virtual_network::dial(to).await {
             let took_ns = client.clock().now() - begin_ns;
             return Ok((Link::Virtual(socket?), Handshake { begin_ns, took_ns, delay_ns: 0 }));
         }

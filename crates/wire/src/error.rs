@@ -4,8 +4,7 @@ use std::fmt;
 use std::io;
 
 use crate::body::SourceFailed;
-use crate::h1::Malformed;
-use crate::tls::failure;
+use crate::tls_failure;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
@@ -110,7 +109,7 @@ impl Error {
             io::ErrorKind::TimedOut => ErrorKind::ConnectTimeout,
             _ => ErrorKind::Io,
         };
-        Error::new(kind, failure::reason(error).unwrap_or_else(|| error.to_string()))
+        Error::new(kind, tls_failure::reason(error).unwrap_or_else(|| error.to_string()))
     }
 
     /// What came could not be put where it was to go.
@@ -137,8 +136,8 @@ impl Error {
         Error { detail: Detail::Text(format!("the proxy {self}").into()), ..self }
     }
 
-    pub(crate) fn malformed(malformed: Malformed) -> Self {
-        Error::fixed(ErrorKind::Malformed, malformed.0)
+    pub(crate) fn malformed(why: &'static str) -> Self {
+        Error::fixed(ErrorKind::Malformed, why)
     }
 
     /// What came is TLS, and was not expected.

@@ -16,6 +16,7 @@ mod event_loop;
 mod exchange;
 mod h1;
 mod http2;
+mod http2_fields;
 mod intake;
 mod link;
 mod message;
@@ -26,10 +27,16 @@ mod resolve;
 mod ring;
 mod settings;
 mod shared;
+mod socket_facts;
 mod sys;
 mod throttle;
+#[cfg(any(test, feature = "virtual-time"))]
+mod timeline;
 mod tls;
+mod tls_failure;
 mod via;
+#[cfg(any(test, feature = "virtual-time"))]
+mod virtual_network;
 #[cfg(any(test, feature = "virtual-time"))]
 pub mod virtual_time;
 
@@ -41,8 +48,8 @@ pub use error::{Delivery, Error, ErrorKind};
 pub use event_loop::{LoopOwner, run_loop};
 pub use exchange::{BytesEnd, BytesOut, Connection, Framed, Framing};
 pub use h1::{Malformed, Parsed, ResponseParser};
-pub use http2::{Fields, Session, Stream};
-pub use link::MAY_BE_RETRANSMITTED_NS;
+pub use http2::{Session, Stream};
+pub use http2_fields::Fields;
 pub use message::{Expect, RequestBytes, RequestFields, Response, Times};
 pub use origin::{Origin, Scheme};
 pub use progress::{Clock, Phase, Progress};
@@ -52,6 +59,7 @@ pub use settings::{
     TlsSettings, TlsVersion,
 };
 pub use shared::Shared;
+pub use socket_facts::MAY_BE_RETRANSMITTED_NS;
 pub use throttle::Throttle;
 pub use tls::{check_certificates, check_identity, check_key_store};
 pub use via::{Proxy, Via};

@@ -2,7 +2,7 @@
 
 use crate::body::{BodySink, BodySource};
 use crate::h1;
-use crate::http2::Fields;
+use crate::http2_fields::Fields;
 use crate::throttle::Throttle;
 
 /// A request in bytes.

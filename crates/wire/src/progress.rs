@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 #[cfg(any(test, feature = "virtual-time"))]
-use crate::virtual_time;
+use crate::timeline;
 
 /// What a request is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -85,7 +85,7 @@ impl Clock {
         match self.0 {
             Time::Since(start) => start.elapsed().as_nanos() as u64,
             #[cfg(any(test, feature = "virtual-time"))]
-            Time::Virtual => virtual_time::now(),
+            Time::Virtual => timeline::now(),
         }
     }
 
@@ -98,7 +98,7 @@ impl Clock {
                 now.as_nanos() as u64
             }
             #[cfg(any(test, feature = "virtual-time"))]
-            Time::Virtual => virtual_time::EPOCH_NS + virtual_time::now(),
+            Time::Virtual => timeline::EPOCH_NS + timeline::now(),
         }
     }
 }

@@ -2,7 +2,6 @@
 
 mod certificate;
 mod elliptic;
-pub(crate) mod failure;
 mod identity;
 mod key_store;
 mod pem;
@@ -26,6 +25,7 @@ use self::trust::Trust;
 use crate::error::{Error, ErrorKind};
 use crate::origin::Origin;
 use crate::settings::{ClientCert, Http, KeyStore, SetupError, TlsSettings, TlsVersion};
+use crate::tls_failure;
 
 /// Sessions kept for resumption, ...
 const SESSIONS: usize = 1_024;
@@ -230,7 +230,7 @@ pub(crate) fn server_name(
 
 /// A handshake that failed: by TLS, or by the transport below it.
 pub(crate) fn failed(error: &io::Error, settings: &TlsSettings) -> Error {
-    match failure::of_handshake(error, (settings.min, settings.max)) {
+    match tls_failure::of_handshake(error, (settings.min, settings.max)) {
         Some(why) => Error::new(ErrorKind::Tls, why),
         None => Error::io(error),
     }

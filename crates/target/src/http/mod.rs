@@ -1,15 +1,11 @@
 //! HTTP/1.1 (RFC 9110, RFC 9112), the server's side, by hand.
 //!
-//! [`head`] and [`body`] take bytes and give meaning, without I/O; [`response`] renders; [`conn`] reads and
-//! writes; [`exchange`] is a request that waits, streams or breaks the protocol; [`serve`] is the loop of a
-//! connection. [`text`] holds the small encodings around them.
+//! [`head`] and [`body`] take bytes and give meaning, [`response`] renders, [`text`] holds the small encodings around
+//! them. No I/O: what reads and writes are the modules `conn`, `exchange` and `serve`.
 
 pub(crate) mod body;
-pub(crate) mod conn;
-pub(crate) mod exchange;
 pub(crate) mod head;
 pub(crate) mod response;
-pub(crate) mod serve;
 pub(crate) mod text;
 
 /// Why a request is refused: the connection closes after this answer.

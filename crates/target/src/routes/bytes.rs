@@ -10,7 +10,7 @@ use ring::digest::{Context, SHA256};
 
 use super::call::Call;
 use super::delay::valid_ms;
-use crate::http::exchange::{Exchange, Fault};
+use crate::exchange::{Exchange, Fault};
 use crate::http::response::{Framing, Response};
 use crate::http::text::size;
 use crate::random::Random;

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::call::Call;
-use crate::http::exchange::{Exchange, Fault};
+use crate::exchange::{Exchange, Fault};
 use crate::http::response::Response;
 use crate::random::Random;
 

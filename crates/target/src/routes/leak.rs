@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::call::Call;
 use super::delay::valid_ms;
-use crate::http::exchange::{Exchange, Fault};
+use crate::exchange::{Exchange, Fault};
 use crate::http::response::Response;
 
 pub(super) async fn leak(call: &Call<'_>, exchange: &mut Exchange<'_>) -> Result<(), Fault> {

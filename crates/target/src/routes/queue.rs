@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::call::Call;
 use super::delay::valid_ms;
-use crate::http::exchange::{Exchange, Fault};
+use crate::exchange::{Exchange, Fault};
 use crate::http::response::Response;
 use crate::site::queues::Kind;
 

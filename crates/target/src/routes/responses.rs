@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::call::Call;
-use crate::http::exchange::{Exchange, Fault};
+use crate::exchange::{Exchange, Fault};
 use crate::http::response::Response;
 use crate::http::text;
 

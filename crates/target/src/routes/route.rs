@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use super::call::{Call, PARAM_LIMIT};
-use crate::http::exchange::{Exchange, Fault};
+use crate::exchange::{Exchange, Fault};
 use crate::http::response::Response;
 
 /// A route of the target: where, how, and what it does.

@@ -7,9 +7,10 @@ use crate::client::Client;
 use crate::error::{Delivery, Error};
 use crate::h1::ResponseParser;
 use crate::intake::Intake;
-use crate::link::{Idle, Link, Read};
+use crate::link::Link;
 use crate::message::{Expect, RequestBytes, Response, Times};
 use crate::progress::{Phase, Progress};
+use crate::socket_facts::{Idle, Read};
 use crate::throttle::receive_budget;
 
 /// From how many bytes to come the kernel is asked to throw them away: below, the copy costs less.

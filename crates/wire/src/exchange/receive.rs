@@ -56,7 +56,7 @@ impl Exchange<'_> {
         // The same request, prepared once, is at the same address each time.
         let request = self.request.slices[0].as_ptr().addr();
         let step = self.client.heads.borrow_mut().feed(&mut self.parser, request, bytes);
-        let Parsed::Head { start, end } = step.map_err(Error::malformed)? else {
+        let Parsed::Head { start, end } = step? else {
             return Ok(None);
         };
         let Some(facts) = self.parser.head().copied() else { return Ok(None) };
@@ -115,7 +115,7 @@ impl Exchange<'_> {
                 taken = intake.take(piece);
             }
         });
-        let step = step.map_err(Error::malformed)?;
+        let step = step?;
         taken?;
         match step {
             Parsed::Body(used) | Parsed::Done(used) => Ok(used),

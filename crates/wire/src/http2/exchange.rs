@@ -10,13 +10,13 @@ use h2::{RecvStream, SendStream};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, SET_COOKIE};
 
 use super::failure::error;
-use super::fields::{Fields, lines};
 use super::session::{Inner, Stream};
 use super::state::{ConnectionState, Marks};
 use crate::body::{BodySource, read_piece};
 use crate::client::Client;
 use crate::decompress::Codings;
 use crate::error::{Delivery, Error};
+use crate::http2_fields::{Fields, lines};
 use crate::intake::Intake;
 use crate::message::{Expect, RequestFields, Response, Times};
 use crate::progress::{Phase, Progress};

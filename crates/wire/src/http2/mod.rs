@@ -6,7 +6,6 @@
 
 mod exchange;
 mod failure;
-mod fields;
 mod frames;
 mod session;
 mod state;
@@ -14,7 +13,4 @@ mod state;
 pub(crate) mod tests;
 mod watched;
 
-pub use self::{
-    fields::Fields,
-    session::{Session, Stream},
-};
+pub use self::session::{Session, Stream};

@@ -14,8 +14,9 @@ use super::frames::{Frame, PREFACE, Passed, Scanner, kind};
 use super::state::ConnectionState;
 use crate::arrivals::Looks;
 use crate::client::Client;
-use crate::link::{Link, MAY_BE_RETRANSMITTED_NS};
+use crate::link::Link;
 use crate::progress::Clock;
+use crate::socket_facts::MAY_BE_RETRANSMITTED_NS;
 
 /// A link whose frames are looked at.
 pub(super) struct Watched {

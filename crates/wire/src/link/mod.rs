@@ -1,6 +1,5 @@
 //! The byte stream under a connection: TCP in tokio or in the ring, a Unix socket, or TLS over one of them.
 
-mod facts;
 mod tcp;
 
 use std::fs::File;
@@ -16,12 +15,11 @@ use tokio_rustls::client::TlsStream;
 use crate::arrivals::Looks;
 use crate::progress::Clock;
 use crate::ring::Socket;
+use crate::socket_facts::{Idle, Read, Sent};
 use crate::sys::{self, TcpInfo};
 #[cfg(any(test, feature = "virtual-time"))]
-use crate::virtual_time::VirtualSocket;
+use crate::virtual_network::VirtualSocket;
 
-pub use self::facts::MAY_BE_RETRANSMITTED_NS;
-pub(crate) use self::facts::{Idle, Read, Sent};
 pub(crate) use self::tcp::Tcp;
 
 pub(crate) enum Link {

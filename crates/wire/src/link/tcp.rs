@@ -8,9 +8,9 @@ use std::task::{Context, Poll, ready};
 use tokio::io::AsyncWrite;
 use tokio::net::TcpStream;
 
-use super::facts::Read;
 use crate::arrivals::{Arrivals, Looks};
 use crate::progress::Clock;
+use crate::socket_facts::Read;
 use crate::sys::{self, TcpInfo};
 
 pub(crate) struct Tcp {

@@ -16,8 +16,8 @@ use super::buffers::Sizes;
 use super::tests::connect;
 use super::worker::SOON_NS;
 use super::*;
-use crate::link::{Idle, Read};
 use crate::progress::Clock;
+use crate::socket_facts::{Idle, Read};
 
 const SIZES: Sizes = Sizes { most: 16, block: 4, size: 256 };
 /// More turns than this without an end are a loop without one.

@@ -19,7 +19,7 @@ use super::requests::{Kind, number};
 use super::slots::Slot;
 use super::worker::{MAX_BATCH, Ring};
 use crate::arrivals::Looks;
-use crate::link::{Idle, Read, Sent};
+use crate::socket_facts::{Idle, Read, Sent};
 use crate::sys::{self, TcpInfo};
 
 /// An open socket, or one that is being connected.

@@ -13,8 +13,8 @@ use tokio::net::TcpSocket;
 
 use super::requests::{Kind, number, parts};
 use super::*;
-use crate::link::Read;
 use crate::progress::Clock;
+use crate::socket_facts::Read;
 
 /// A ring, or none where the system forbids it (containers often do): then there is nothing to test.
 fn ring() -> Option<Rc<Ring>> {

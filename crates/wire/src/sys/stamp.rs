@@ -5,7 +5,7 @@
 use std::io;
 use std::os::fd::AsRawFd;
 
-use crate::link::Read;
+use crate::socket_facts::Read;
 
 /// Room for one control message with the three times of SCM_TIMESTAMPING: its header of 16 bytes and
 /// 48 more.

@@ -13,7 +13,7 @@ use tokio::io::Interest;
 use tokio::net::TcpStream;
 
 use super::{discard, stamp};
-use crate::link::Read;
+use crate::socket_facts::Read;
 
 pub(crate) fn poll_read(
     stream: &TcpStream,

@@ -93,7 +93,7 @@ fn refused(
 fn what_is_wrong_with_a_certificate_is_said_in_words() {
     let said = |error: webpki::Error| {
         let other = rustls::OtherError(Arc::new(error));
-        failure::explain(
+        tls_failure::explain(
             &rustls::CertificateError::Other(other).into(),
             (TlsVersion::V12, TlsVersion::V13),
         )
@@ -254,7 +254,7 @@ fn what_is_offered_is_said_where_it_is_not_enough() {
         (CertificateRequired, both, "the server wants a client certificate"),
         (UnknownCA, both, "does not accept the client certificate"),
     ] {
-        let said = failure::explain(&rustls::Error::AlertReceived(alert), versions);
+        let said = tls_failure::explain(&rustls::Error::AlertReceived(alert), versions);
         assert!(said.contains(words), "{words}: {said}");
     }
     for (min, max, count) in

@@ -5,15 +5,10 @@
 //! TCP shows it: bytes in their order, behind a gap until what was lost has been sent again, and stamped by a kernel. [`run`] runs
 //! a future: while it waits, time goes on to the next moment at which something happens.
 
-mod network;
 mod run;
-mod socket;
 #[cfg(test)]
 mod tests;
-mod timeline;
 
-pub(crate) use self::network::dial;
-pub use self::network::set_network;
 pub use self::run::run;
-pub use self::socket::{Outbound, Path, Peer, VirtualSocket};
-pub use self::timeline::{EPOCH_NS, advance, now, sleep_until, start};
+pub use crate::timeline::{EPOCH_NS, advance, now, sleep_until, start};
+pub use crate::virtual_network::{Outbound, Path, Peer, VirtualSocket, set_network};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
-use super::timeline::{look, now, sleep};
 use crate::client::Client;
+use crate::timeline::{look, now, sleep};
 
 /// Polls at one moment without an end: more of them are a task that wakes itself for ever.
 const MOST_POLLS: u32 = 100_000;

@@ -7,7 +7,7 @@ use flate2::write::DeflateEncoder;
 use flate2::{Compression, Crc};
 
 use super::head::{flood, pace};
-use crate::http::exchange::{Exchange, Fault};
+use crate::exchange::{Exchange, Fault};
 use crate::http::response::{Framing, Response};
 use crate::http::text::size;
 use crate::routes::call::Call;

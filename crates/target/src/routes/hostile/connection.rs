@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::http::exchange::{Exchange, Fault};
+use crate::exchange::{Exchange, Fault};
 use crate::http::response::Response;
 use crate::routes::call::Call;
 

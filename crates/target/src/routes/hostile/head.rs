@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::http::exchange::{Exchange, Fault};
+use crate::exchange::{Exchange, Fault};
 use crate::random::Random;
 use crate::routes::call::Call;
 use crate::routes::delay::valid_ms;

@@ -13,6 +13,7 @@ use tokio::task::LocalSet;
 
 use super::*;
 use crate::exchange::tests::with_each_backend_and;
+use crate::http2_fields::Fields;
 use crate::{
     Client, Error, ErrorKind, Expect, Http, Opened, Origin, Progress, RequestFields, Response,
     Scheme, Settings, Times, Via,

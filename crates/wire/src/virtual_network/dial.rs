@@ -5,7 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use super::socket::VirtualSocket;
-use super::timeline::{now, sleep_until};
+use crate::timeline::{now, sleep_until};
 
 /// What a connection to an address comes to.
 type Dial = Box<dyn FnMut(SocketAddr) -> io::Result<VirtualSocket>>;

@@ -12,21 +12,21 @@ use crate::transport::Transport;
 use crate::worker::{Open, READ_SIZE, Worker};
 
 pub(crate) struct Conn {
-    pub(super) socket: Transport,
+    pub(crate) socket: Transport,
     open: Rc<Open>,
     /// Counts the connections of the server, from 1.
     pub(crate) id: u64,
     /// Requests answered, or being answered, on this connection.
     pub(crate) requests: u64,
     /// Bytes read and not yet dealt with; at most [`READ_SIZE`].
-    pub(super) carry: Vec<u8>,
+    pub(crate) carry: Vec<u8>,
     /// The carry has not been examined since it was stored.
-    pub(super) carry_is_fresh: bool,
+    pub(crate) carry_is_fresh: bool,
     /// Until when the head in the carry has to be complete, if it has begun.
-    pub(super) head_due: Option<Instant>,
+    pub(crate) head_due: Option<Instant>,
     /// Responses that the socket would not accept at once; empty when TLS has them all and only has
     /// to be flushed.
-    pub(super) unsent: Option<Vec<u8>>,
+    pub(crate) unsent: Option<Vec<u8>>,
 }
 
 /// What follows an iteration of the loop.
@@ -71,7 +71,7 @@ impl Conn {
 
     /// Puts what is there to be dealt with at the start of `read`: its length, 0 when the client
     /// has closed.
-    pub(super) fn poll_fill(
+    pub(crate) fn poll_fill(
         &mut self,
         cx: &mut Context<'_>,
         read: &mut [u8],
@@ -110,7 +110,7 @@ impl Conn {
     }
 
     /// Writes what the socket takes at once, and keeps the rest in `unsent`.
-    pub(super) fn send_now(&mut self, cx: &mut Context<'_>, mut data: &[u8]) -> io::Result<()> {
+    pub(crate) fn send_now(&mut self, cx: &mut Context<'_>, mut data: &[u8]) -> io::Result<()> {
         while !data.is_empty() {
             match self.poll_send(cx, data) {
                 Poll::Ready(written) => data = &data[written?..],
@@ -138,7 +138,7 @@ impl Conn {
         Poll::Ready(Ok(written))
     }
 
-    pub(super) async fn send_unsent(&mut self) -> io::Result<()> {
+    pub(crate) async fn send_unsent(&mut self) -> io::Result<()> {
         let unsent = self.unsent.take().unwrap_or_default();
         self.send(&unsent).await
     }

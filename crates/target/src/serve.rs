@@ -6,12 +6,12 @@ use std::io;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
-use super::Refusal;
-use super::conn::{Conn, Next};
-use super::exchange::{Exchange, Fault};
-use super::head::{self, BodyLength, Head, Parsed};
-use super::response::{Persistence, Response};
+use crate::conn::{Conn, Next};
+use crate::exchange::{Exchange, Fault};
 use crate::home::HomePage;
+use crate::http::Refusal;
+use crate::http::head::{self, BodyLength, Head, Parsed};
+use crate::http::response::{Persistence, Response};
 use crate::routes::{self, Call, Handler};
 use crate::worker::{Scratch, Worker};
 

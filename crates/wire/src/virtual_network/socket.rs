@@ -6,11 +6,11 @@ use std::io::{self, IoSlice};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use super::timeline::{EPOCH_NS, now, saw, wake_at};
 use crate::arrivals::{Arrivals, Looks};
-use crate::link::{Read, Sent};
 use crate::progress::Clock;
+use crate::socket_facts::{Read, Sent};
 use crate::sys::TcpInfo;
+use crate::timeline::{EPOCH_NS, now, saw, wake_at};
 
 /// The way between both sides.
 pub struct Path {

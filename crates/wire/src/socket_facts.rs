@@ -1,4 +1,4 @@
-//! What a link tells of its bytes.
+//! What a socket of any kind tells of its bytes.
 
 /// How long a response takes at least for which a segment was sent again, in ns: Linux probes after twice the round trip, at
 /// least some 10 ms, and repeats after 200 ms (RFC 8985; TCP_RTO_MIN). To ask costs a system call.

@@ -6,11 +6,11 @@ use std::io;
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
-use super::Refusal;
-use super::body::BodyDecoder;
-use super::conn::{Conn, Next};
-use super::head::Head;
-use super::response::{Framing, Persistence, Response, is_bodiless};
+use crate::conn::{Conn, Next};
+use crate::http::Refusal;
+use crate::http::body::BodyDecoder;
+use crate::http::head::Head;
+use crate::http::response::{Framing, Persistence, Response, is_bodiless};
 use crate::site::bounded::ByteShare;
 use crate::worker::Worker;
 
@@ -81,7 +81,7 @@ enum Progress {
 }
 
 impl<'c> Exchange<'c> {
-    pub(super) fn new(conn: &'c mut Conn, head: &Head<'_>) -> Self {
+    pub(crate) fn new(conn: &'c mut Conn, head: &Head<'_>) -> Self {
         Exchange {
             conn,
             body: BodyDecoder::new(head.body),
@@ -99,7 +99,7 @@ impl<'c> Exchange<'c> {
     }
 
     /// Whether the connection lives on after the response.
-    pub(super) fn end(&self) -> io::Result<Next> {
+    pub(crate) fn end(&self) -> io::Result<Next> {
         let whole = self.progress == Progress::Finished && self.body.is_done();
         Ok(match (whole, self.keep_alive) {
             (true, true) => Next::Iteration,
@@ -109,7 +109,7 @@ impl<'c> Exchange<'c> {
         })
     }
 
-    pub(super) async fn refuse(&mut self, refusal: Refusal) -> io::Result<Next> {
+    pub(crate) async fn refuse(&mut self, refusal: Refusal) -> io::Result<Next> {
         if self.progress != Progress::Waiting {
             return Ok(Next::Close);
         }
@@ -150,7 +150,7 @@ impl<'c> Exchange<'c> {
     }
 
     /// The request's body as a whole, at most [`BODY_LIMIT`] bytes of it.
-    pub(super) async fn whole_body(&mut self, held: &mut ByteShare<'_>) -> Result<Vec<u8>, Fault> {
+    pub(crate) async fn whole_body(&mut self, held: &mut ByteShare<'_>) -> Result<Vec<u8>, Fault> {
         const TOO_MANY: Refusal =
             Refusal::new(503, "bodies of more than 64 MiB are in memory already");
         const TOO_LARGE: Refusal = Refusal::new(413, "this route takes bodies of at most 1 MiB");

@@ -65,12 +65,12 @@ impl Fields {
     }
 
     /// Whether the response has no body whatever it says.
-    pub(super) fn is_head(&self) -> bool {
+    pub(crate) fn is_head(&self) -> bool {
         self.method == Method::HEAD
     }
 
     /// As the `h2` crate takes it.
-    pub(super) fn request(&self) -> Request<()> {
+    pub(crate) fn request(&self) -> Request<()> {
         let mut request = Request::new(());
         *request.method_mut() = self.method.clone();
         *request.uri_mut() = self.uri.clone();
@@ -99,7 +99,7 @@ fn authority_of(text: &[u8]) -> Result<Authority, String> {
 }
 
 /// Fields as lines, with the empty one behind them.
-pub(super) fn lines(fields: &HeaderMap, out: &mut Vec<u8>) {
+pub(crate) fn lines(fields: &HeaderMap, out: &mut Vec<u8>) {
     for (name, value) in fields {
         out.extend_from_slice(name.as_str().as_bytes());
         out.extend_from_slice(b": ");

@@ -81,7 +81,7 @@ pub(crate) fn wake_at(at: u64, waker: &Waker) {
 }
 
 /// The event loop looks: wakes all whose moment has come.
-pub(super) fn look() {
+pub(crate) fn look() {
     TIMELINE.with(|timeline| {
         let now = timeline.now.get();
         timeline.saw.set(now);
@@ -92,7 +92,7 @@ pub(super) fn look() {
 }
 
 /// Goes on to the next moment at which somebody is to be woken, and `late` ns beyond; `false`: there is none.
-pub(super) fn sleep(late: u64) -> bool {
+pub(crate) fn sleep(late: u64) -> bool {
     TIMELINE.with(|timeline| {
         let next = timeline.alarms.borrow().keys().next().map(|(at, _)| *at);
         let Some(at) = next else { return false };

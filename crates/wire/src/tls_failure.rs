@@ -14,7 +14,7 @@ const SUITES: &str = "ECDHE and AES-GCM or ChaCha20-Poly1305 (no RSA key exchang
 const KEYS: &str = "RSA from 2,048 bits, P-256, P-384 and Ed25519";
 
 /// Why a handshake failed; `None`: because of the transport below TLS. `versions`: the least and the greatest that are offered.
-pub(super) fn of_handshake(
+pub(crate) fn of_handshake(
     error: &io::Error,
     versions: (TlsVersion, TlsVersion),
 ) -> Option<String> {
@@ -37,7 +37,7 @@ fn of_tls(error: &io::Error) -> Option<&rustls::Error> {
 }
 
 /// What a handshake failed of, and what helps. `versions`: the least and the greatest that are offered.
-pub(super) fn explain(error: &rustls::Error, versions: (TlsVersion, TlsVersion)) -> String {
+pub(crate) fn explain(error: &rustls::Error, versions: (TlsVersion, TlsVersion)) -> String {
     use rustls::Error as Tls;
     match error {
         Tls::InvalidMessage(rustls::InvalidMessage::InvalidContentType) => {
