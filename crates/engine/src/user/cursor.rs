@@ -12,37 +12,56 @@ pub(crate) struct Cursor {
     pub pc: Pc,
     /// The operation before which the flow ends.
     pub end: Pc,
-    /// Which registers a branch has for itself.
-    own: Range<Register>,
-    /// All registers of the scenario. A branch has a copy: it may use clocks that others share.
-    registers: Box<[u64]>,
+    /// All registers of the scenario, if it has any. One word, as each user has a cursor.
+    registers: Option<Box<Registers>>,
+}
+
+/// The registers of a scenario. A branch has a copy of all: it may go by a clock that others share.
+#[derive(Debug, Clone)]
+struct Registers {
+    /// Those that a branch has for itself.
+    own: Range<usize>,
+    values: Vec<u64>,
+}
+
+impl Registers {
+    /// So many, all 0; `None`: there are none.
+    fn new(count: usize) -> Option<Box<Registers>> {
+        (count > 0).then(|| Box::new(Registers { own: 0..count, values: vec![0; count] }))
+    }
 }
 
 impl Cursor {
     /// Goes back to the beginning of a scenario. What is in the registers stays, as turns go on.
     pub(crate) fn begin(&mut self, scenario: &Scenario) {
         (self.pc, self.end) = (0, scenario.ops.len() as Pc);
-        if self.registers.len() != scenario.registers {
-            self.registers = vec![0; scenario.registers].into();
+        if self.registers.is_none() {
+            self.registers = Registers::new(scenario.registers);
         }
     }
 
     /// The flow of a branch.
     pub(crate) fn branch(&self, branch: &Branch) -> Cursor {
-        let Branch { ops, registers: own } = branch;
-        let registers = self.registers.clone();
-        Cursor { pc: ops.start, end: ops.end, own: own.clone(), registers }
+        let mut registers = self.registers.clone();
+        if let Some(registers) = &mut registers {
+            registers.own = branch.registers.start.into()..branch.registers.end.into();
+        }
+        Cursor { pc: branch.ops.start, end: branch.ops.end, registers }
     }
 
     /// Takes over what a branch that has ended has in the registers of its own.
     pub(crate) fn take_over(&mut self, branch: &Cursor) {
-        let own = usize::from(branch.own.start)..usize::from(branch.own.end);
-        self.registers[own.clone()].copy_from_slice(&branch.registers[own]);
+        if let (Some(all), Some(branch)) = (&mut self.registers, &branch.registers) {
+            let own = branch.own.clone();
+            all.values[own.clone()].copy_from_slice(&branch.values[own]);
+        }
     }
 
     /// What is in a register.
     pub(crate) fn register(&mut self, register: Register) -> &mut u64 {
-        &mut self.registers[usize::from(register)]
+        // Compilation counts the registers of a scenario: with an operation that uses one there are some, in branches too.
+        let registers = self.registers.as_mut().expect("a scenario with registers");
+        &mut registers.values[usize::from(register)]
     }
 }
 
@@ -50,8 +69,12 @@ impl Cursor {
 mod tests {
     use super::*;
 
+    fn values(cursor: &Cursor) -> &[u64] {
+        cursor.registers.as_ref().map(|registers| &*registers.values).unwrap_or_default()
+    }
+
     fn cursor(registers: usize) -> Cursor {
-        Cursor { registers: vec![0; registers].into(), ..Cursor::default() }
+        Cursor { registers: Registers::new(registers), ..Cursor::default() }
     }
 
     #[test]
@@ -65,7 +88,7 @@ mod tests {
         branch.take_over(&within);
         *branch.register(2) += 1;
         cursor.take_over(&branch);
-        assert_eq!(*cursor.registers, [0, 0, 1, 0, 7, 0]);
+        assert_eq!(values(&cursor), [0, 0, 1, 0, 7, 0]);
         let mut again = cursor.branch(&outer);
         assert_eq!((*again.register(2), *again.register(4)), (1, 7), "turns go on");
         assert_eq!((again.pc, again.end), (3, 9));
@@ -79,6 +102,6 @@ mod tests {
         *branch.register(1) += 1;
         assert_eq!(*branch.register(1), 6);
         cursor.take_over(&branch);
-        assert_eq!(*cursor.registers, [0, 5]);
+        assert_eq!(values(&cursor), [0, 5]);
     }
 }
