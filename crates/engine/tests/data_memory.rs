@@ -1,6 +1,5 @@
 //! How much memory a data file takes. In a binary of its own, since it is the whole process that is
 //! looked at.
-#![cfg(target_os = "linux")]
 
 use std::io::Write;
 

@@ -183,7 +183,6 @@ mod tests {
         assert!(table("", "Tcp:").is_empty());
     }
 
-    #[cfg(target_os = "linux")]
     #[test]
     fn the_host_has_values() {
         let mut sampler = HostSampler::new(&[LOCALHOST, IpAddr::from([127, 0, 0, 2])], &[]);

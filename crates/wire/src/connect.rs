@@ -308,7 +308,7 @@ async fn dial_once(
     from: Option<IpAddr>,
     window: Option<u32>,
 ) -> io::Result<(Link, Handshake)> {
-    #[cfg(any(test, feature = "virtual-time"))]
+    #[cfg(test)]
     {
         let begin_ns = client.clock().now();
         if let Some(socket) = crate::virtual_network::dial(to).await {

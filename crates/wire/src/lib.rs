@@ -30,15 +30,15 @@ mod shared;
 mod socket_facts;
 mod sys;
 mod throttle;
-#[cfg(any(test, feature = "virtual-time"))]
+#[cfg(test)]
 mod timeline;
 mod tls;
 mod tls_failure;
 mod via;
-#[cfg(any(test, feature = "virtual-time"))]
+#[cfg(test)]
 mod virtual_network;
-#[cfg(any(test, feature = "virtual-time"))]
-pub mod virtual_time;
+#[cfg(test)]
+mod virtual_time;
 
 pub use body::{BodySink, BodySource};
 pub use client::{Client, InTokio};

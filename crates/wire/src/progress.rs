@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-#[cfg(any(test, feature = "virtual-time"))]
+#[cfg(test)]
 use crate::timeline;
 
 /// What a request is doing.
@@ -63,7 +63,7 @@ pub struct Clock(Time);
 #[derive(Debug, Clone, Copy)]
 enum Time {
     Since(Instant),
-    #[cfg(any(test, feature = "virtual-time"))]
+    #[cfg(test)]
     Virtual,
 }
 
@@ -74,7 +74,7 @@ impl Clock {
     }
 
     /// A clock that shows the virtual time of its thread.
-    #[cfg(any(test, feature = "virtual-time"))]
+    #[cfg(test)]
     pub fn on_virtual_time() -> Self {
         Clock(Time::Virtual)
     }
@@ -84,7 +84,7 @@ impl Clock {
     pub fn now(&self) -> u64 {
         match self.0 {
             Time::Since(start) => start.elapsed().as_nanos() as u64,
-            #[cfg(any(test, feature = "virtual-time"))]
+            #[cfg(test)]
             Time::Virtual => timeline::now(),
         }
     }
@@ -97,7 +97,7 @@ impl Clock {
                 let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
                 now.as_nanos() as u64
             }
-            #[cfg(any(test, feature = "virtual-time"))]
+            #[cfg(test)]
             Time::Virtual => timeline::EPOCH_NS + timeline::now(),
         }
     }

@@ -24,8 +24,9 @@ use crate::sample::{self, Moment, Sampler};
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
 
-/// Steps, with tasks counted as many, that a task may run before it lets others run: a loop
-/// that never waits must not keep its worker from seeing the end of the run.
+/// Steps that a task may run before it lets others run: a loop that never waits must not keep its worker from seeing
+/// the end of the run. Whatever is performed for a behaviour counts as [`TASK_COST`] of them: samples, branches, and a
+/// turn or meeting with other users even where it need not be waited for.
 const BUDGET: u32 = 10_000;
 const TASK_COST: u32 = 100;
 

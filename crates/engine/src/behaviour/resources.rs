@@ -59,7 +59,6 @@ pub(super) async fn load_page(
         && !worker.is_stopping()
     {
         end = load(worker, core, strand, resources, page, &found, end).await;
-        worker.advance_if_due(end.seen);
     }
     if let Some(group) = strand.groups.pop() {
         let name = worker.recorder.name(resources.group, &worker.recorder.name_text(page));

@@ -137,6 +137,21 @@ fn loops_in_branches_keep_their_own_count() {
     assert_eq!((rows, iterations(&handed).1), ([6, 4], vec![(10, 1)]));
 }
 
+/// A clock has one register, which its first step gets: in a branch, before it or in an earlier one.
+#[test]
+fn branches_go_by_a_clock_that_others_share() {
+    let pace = "{pace: {rate: 0.5, clock: c}}";
+    let expected = [
+        (format!("{{parallel: [{pace}, {pace}]}}"), [(1, 1), (3, 1)]),
+        (format!("{pace}, {{parallel: [{pace}, {{think: 1s}}]}}"), [(3, 1), (6, 1)]),
+    ];
+    for (steps, ended) in expected {
+        let steps = format!("{{think: 1s}}, {steps}");
+        let handed = run("users: 1, iterations: 2", &steps, "on_error: continue", 30 * S);
+        assert_eq!(iterations(&handed).1, ended, "{steps}");
+    }
+}
+
 /// The second iteration takes the second turn, though an error ended the first one in another branch.
 #[test]
 fn turns_in_a_branch_go_on_whatever_ended_it() {

@@ -3,7 +3,10 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
+
+use rustix::fs::OFlags;
 
 /// Creates a file, or empties it, under a folder.
 ///
@@ -42,13 +45,8 @@ pub(crate) fn open(folder: &Path, name: &str) -> io::Result<File> {
 
 /// Opens a plain file, neither through a link nor waiting for the other end of a pipe.
 fn plain(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-        options.custom_flags(flags.bits() as i32);
-    }
-    let file = options.open(path)?;
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = options.custom_flags(flags.bits() as i32).open(path)?;
     if !file.metadata()?.is_file() {
         return Err(refused("it is not a plain file"));
     }
@@ -105,7 +103,6 @@ mod tests {
         }
     }
 
-    #[cfg(unix)]
     #[test]
     fn links_lead_nowhere_else() {
         use std::os::unix::fs::symlink;

@@ -211,7 +211,6 @@ mod tests {
 
     /// Runs a script that starts another program and waits for it, within a time. `end` gives up on it
     /// or waits; the path is that of a file that is there once the other program is.
-    #[cfg(target_os = "linux")]
     fn abandoned(
         limit: Duration,
         end: impl AsyncFnOnce(std::pin::Pin<&mut dyn Future<Output = ()>>, &std::path::Path),
@@ -230,7 +229,6 @@ mod tests {
     }
 
     /// Waits until a program has ended that somebody else has started.
-    #[cfg(target_os = "linux")]
     fn await_end(pid: &str) {
         let stat = format!("/proc/{}/stat", pid.trim());
         // Gone, or dead and not yet collected by whoever has inherited it.
@@ -245,7 +243,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(target_os = "linux")]
     fn what_a_program_leaves_behind_ends_with_it() {
         let script = "sleep 600 > /dev/null 2>&1 & echo $!";
         let output = blocking(run(&shell(script), LONG)).expect("it runs");
@@ -261,13 +258,11 @@ mod tests {
     }
 
     #[test]
-    #[cfg(target_os = "linux")]
     fn what_a_program_has_started_ends_with_its_time() {
         abandoned(Duration::from_secs(3), async |running, _| running.await);
     }
 
     #[test]
-    #[cfg(target_os = "linux")]
     fn what_a_program_has_started_ends_with_its_user() {
         abandoned(LONG, async |running, file| {
             let started = async {

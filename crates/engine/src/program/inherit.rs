@@ -40,9 +40,12 @@ impl Compiler<'_> {
         texts.extend(defaults.proxy.as_ref().filter(|_| own.proxy.is_none()));
         texts.extend(defaults.client_cert.as_ref().filter(|_| own.client_cert.is_none()));
         self.inherit_texts(&texts)?;
-        let following = defaults.redirect_headers.iter().flatten();
-        let bytes = following.map(|name| name.value.len()).sum();
-        self.inherit(bytes, Span::default())?;
+        let following = defaults.redirect_headers.as_ref();
+        if let Some(following) = following.filter(|_| own.redirect_headers.is_none()) {
+            let bytes = following.iter().map(|name| name.value.len()).sum();
+            let span = following.first().map(|name| name.span).unwrap_or_default();
+            self.inherit(bytes, span)?;
+        }
         Some(own.or(defaults))
     }
 
@@ -84,5 +87,39 @@ impl Compiler<'_> {
             self.error(span, message, help);
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::{CompileOptions, compile};
+
+    /// What is wrong with a plan of these defaults and so many requests that have something of their own.
+    fn errors(defaults: &str, requests: usize, own: &str) -> Vec<(String, String)> {
+        let step = format!("{{get: /, name: x{own}}}, ");
+        let text = format!(
+            "target: http://a.test\ndefaults: {{{defaults}}}\nscenarios: {{a: {{load: {{users: 1, for: 1s}}, steps: [{}]}}}}\n",
+            step.repeat(requests)
+        );
+        let options = squall_plan::vars::LoadOptions::default();
+        let loaded = squall_plan::yaml::load_str("plan", &text, "".as_ref(), &options);
+        let plan = loaded.expect("a good plan").plan;
+        let errors = compile(&plan, &CompileOptions::default()).err().unwrap_or_default();
+        let line =
+            |span: Span| text.lines().nth(span.line as usize - 1).unwrap_or_default().to_owned();
+        errors.into_iter().map(|error| (error.message, line(error.span))).collect()
+    }
+
+    #[test]
+    fn headers_that_follow_redirects_count_where_they_are_inherited() {
+        let name = "x".repeat(1 << 20);
+        let defaults = format!("redirects: 1, redirect_headers: {name}");
+        assert_eq!(errors(&defaults, 60, ""), []);
+        let found = errors(&defaults, 70, "");
+        let [(message, line)] = &found[..] else { panic!("{}", found.len()) };
+        assert!(message.contains("come to more than 64 MiB"), "{message}");
+        assert!(line.starts_with("defaults:"), "it has a place");
+        assert_eq!(errors(&defaults, 70, ", redirect_headers: Accept"), []);
     }
 }

@@ -80,7 +80,8 @@ impl RequestOp {
     }
 }
 
-/// Whether a user has a response fresh in its cache, so that nothing is asked for.
+/// Whether a user has a response fresh in its cache, so that nothing is asked for. The request's name is not rendered:
+/// what is not sent has no row, and a name of every such URL would fill the registry.
 pub(crate) fn is_fresh(worker: &Worker, user: &Core, op: &RequestOp) -> bool {
     if op.policy.cache != CacheUse::Full {
         return false;

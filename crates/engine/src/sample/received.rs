@@ -179,9 +179,10 @@ impl HttpExchange<'_> {
 
     fn keep_cookies(&self, frame: &Frame<'_>, response: &Response<'_>) {
         let mut jar = frame.user.jar(self.policy.jar);
+        let site = self.call.site();
         for (name, value) in response.headers() {
             if name.eq_ignore_ascii_case(b"set-cookie") {
-                jar.set(value, self.call.site());
+                jar.set(value, site);
             }
         }
     }

@@ -12,28 +12,22 @@ pub(crate) struct Cursor {
     pub pc: Pc,
     /// The operation before which the flow ends.
     pub end: Pc,
-    /// Its registers, if it has any: most flows have none.
+    /// All registers of the scenario, if it has any. One word, as each user has a cursor.
     registers: Option<Box<Registers>>,
 }
 
-/// The registers of a flow: a part of its scenario's.
-#[derive(Debug)]
+/// The registers of a scenario. A branch has a copy of all: it may go by a clock that others share.
+#[derive(Debug, Clone)]
 struct Registers {
-    first: Register,
+    /// Those that a branch has for itself.
+    own: Range<usize>,
     values: Vec<u64>,
 }
 
 impl Registers {
-    /// Those of a range, all 0; `None`: it is empty.
-    fn new(range: &Range<Register>) -> Option<Box<Registers>> {
-        let values = vec![0; range.len()];
-        (!range.is_empty()).then(|| Box::new(Registers { first: range.start, values }))
-    }
-
-    /// Where others have their values here.
-    fn part(&mut self, other: &Registers) -> &mut [u64] {
-        let from = usize::from(other.first - self.first);
-        &mut self.values[from..from + other.values.len()]
+    /// So many, all 0; `None`: there are none.
+    fn new(count: usize) -> Option<Box<Registers>> {
+        (count > 0).then(|| Box::new(Registers { own: 0..count, values: vec![0; count] }))
     }
 }
 
@@ -42,32 +36,32 @@ impl Cursor {
     pub(crate) fn begin(&mut self, scenario: &Scenario) {
         (self.pc, self.end) = (0, scenario.ops.len() as Pc);
         if self.registers.is_none() {
-            self.registers = Registers::new(&(0..scenario.registers as Register));
+            self.registers = Registers::new(scenario.registers);
         }
     }
 
-    /// The flow of a branch, with its own part of the registers.
-    pub(crate) fn branch(&mut self, branch: &Branch) -> Cursor {
-        let mut registers = Registers::new(&branch.registers);
-        if let (Some(own), Some(all)) = (&mut registers, &mut self.registers) {
-            let part = all.part(own);
-            own.values.copy_from_slice(part);
+    /// The flow of a branch.
+    pub(crate) fn branch(&self, branch: &Branch) -> Cursor {
+        let mut registers = self.registers.clone();
+        if let Some(registers) = &mut registers {
+            registers.own = branch.registers.start.into()..branch.registers.end.into();
         }
         Cursor { pc: branch.ops.start, end: branch.ops.end, registers }
     }
 
-    /// Takes over the registers of a branch that has ended.
+    /// Takes over what a branch that has ended has in the registers of its own.
     pub(crate) fn take_over(&mut self, branch: &Cursor) {
-        if let (Some(own), Some(all)) = (&branch.registers, &mut self.registers) {
-            all.part(own).copy_from_slice(&own.values);
+        if let (Some(all), Some(branch)) = (&mut self.registers, &branch.registers) {
+            let own = branch.own.clone();
+            all.values[own.clone()].copy_from_slice(&branch.values[own]);
         }
     }
 
-    /// What is in a register of the flow's.
+    /// What is in a register.
     pub(crate) fn register(&mut self, register: Register) -> &mut u64 {
-        // Compilation counts the registers that the operations of a flow use: one that asks for one has some.
-        let registers = self.registers.as_mut().expect("a flow with registers");
-        &mut registers.values[usize::from(register - registers.first)]
+        // Compilation counts the registers of a scenario: with an operation that uses one there are some, in branches too.
+        let registers = self.registers.as_mut().expect("a scenario with registers");
+        &mut registers.values[usize::from(register)]
     }
 }
 
@@ -75,8 +69,12 @@ impl Cursor {
 mod tests {
     use super::*;
 
-    fn cursor(registers: Register) -> Cursor {
-        Cursor { registers: Registers::new(&(0..registers)), ..Cursor::default() }
+    fn values(cursor: &Cursor) -> &[u64] {
+        cursor.registers.as_ref().map(|registers| &*registers.values).unwrap_or_default()
+    }
+
+    fn cursor(registers: usize) -> Cursor {
+        Cursor { registers: Registers::new(registers), ..Cursor::default() }
     }
 
     #[test]
@@ -90,20 +88,20 @@ mod tests {
         branch.take_over(&within);
         *branch.register(2) += 1;
         cursor.take_over(&branch);
-        let registers: Vec<u64> = (0..6).map(|register| *cursor.register(register)).collect();
-        assert_eq!(registers, [0, 0, 1, 0, 7, 0]);
+        assert_eq!(values(&cursor), [0, 0, 1, 0, 7, 0]);
         let mut again = cursor.branch(&outer);
         assert_eq!((*again.register(2), *again.register(4)), (1, 7), "turns go on");
         assert_eq!((again.pc, again.end), (3, 9));
     }
 
     #[test]
-    fn what_uses_no_register_changes_none() {
+    fn a_branch_sees_the_registers_of_others_and_changes_none() {
         let mut cursor = cursor(2);
         *cursor.register(1) = 5;
-        let branch = cursor.branch(&Branch { ops: 0..1, registers: 2..2 });
-        assert!(branch.registers.is_none());
+        let mut branch = cursor.branch(&Branch { ops: 0..1, registers: 2..2 });
+        *branch.register(1) += 1;
+        assert_eq!(*branch.register(1), 6);
         cursor.take_over(&branch);
-        assert_eq!((*cursor.register(0), *cursor.register(1)), (0, 5));
+        assert_eq!(values(&cursor), [0, 5]);
     }
 }

@@ -4,12 +4,10 @@
 use std::io;
 
 /// The one timer of a worker.
-#[cfg(target_os = "linux")]
 pub(crate) struct Alarm {
     fd: tokio::io::unix::AsyncFd<std::os::fd::OwnedFd>,
 }
 
-#[cfg(target_os = "linux")]
 impl Alarm {
     pub(crate) fn new() -> io::Result<Self> {
         use rustix::time::{TimerfdClockId, TimerfdFlags, timerfd_create};
@@ -42,42 +40,5 @@ impl Alarm {
     pub(crate) async fn ring(&self) -> io::Result<()> {
         self.fd.readable().await?.clear_ready();
         Ok(())
-    }
-}
-
-/// The one timer of a worker: tokio's, where there is no other.
-#[cfg(not(target_os = "linux"))]
-pub(crate) struct Alarm {
-    at: tokio::sync::watch::Sender<tokio::time::Instant>,
-}
-
-#[cfg(not(target_os = "linux"))]
-impl Alarm {
-    pub(crate) fn new() -> io::Result<Self> {
-        let never = tokio::time::Instant::now() + std::time::Duration::from_secs(1 << 30);
-        Ok(Alarm { at: tokio::sync::watch::Sender::new(never) })
-    }
-
-    /// Sets it to ring once after so many nanoseconds, in place of what was set before.
-    pub(crate) fn set(&self, nanos: u64) -> io::Result<()> {
-        let at = tokio::time::Instant::now() + std::time::Duration::from_nanos(nanos);
-        self.at.send_replace(at);
-        Ok(())
-    }
-
-    /// Waits until it rings.
-    pub(crate) async fn ring(&self) -> io::Result<()> {
-        let mut changed = self.at.subscribe();
-        loop {
-            let at = *changed.borrow_and_update();
-            tokio::select! {
-                () = tokio::time::sleep_until(at) => {
-                    let never = at + std::time::Duration::from_secs(1 << 30);
-                    self.at.send_replace(never);
-                    return Ok(());
-                }
-                _ = changed.changed() => {}
-            }
-        }
     }
 }

@@ -151,9 +151,7 @@ impl EventLoop {
     pub(crate) fn for_workers(count: u32) -> io::Result<Vec<EventLoop>> {
         // The first of a process also makes what tokio hears of signals by, and tokio panics where there
         // are no descriptors for that: they have to be there.
-        #[cfg(unix)]
         let spare = (0..4).map(|_| std::os::unix::net::UnixStream::pair());
-        #[cfg(unix)]
         drop(spare.collect::<io::Result<Vec<_>>>()?);
         (0..count).map(|_| EventLoop::new()).collect()
     }

@@ -11,7 +11,6 @@ use std::io;
 ///
 /// # Errors
 /// The system is out of memory.
-#[cfg(target_os = "linux")]
 pub(super) fn own_table() -> io::Result<()> {
     use rustix::thread::{UnshareFlags, unshare_unsafe};
     // SAFETY: what is open now stays open under the same number in both tables: no descriptor that
@@ -21,11 +20,5 @@ pub(super) fn own_table() -> io::Result<()> {
     // descriptor that others write to, the waker of the event loop, was made before; the copies in this
     // table go with it when the thread ends.
     unsafe { unshare_unsafe(UnshareFlags::FILES) }?;
-    Ok(())
-}
-
-/// Elsewhere a process has one table.
-#[cfg(not(target_os = "linux"))]
-pub(super) fn own_table() -> io::Result<()> {
     Ok(())
 }

@@ -2,6 +2,5 @@
 
 mod common;
 mod endings;
-#[cfg(target_os = "linux")]
 mod own_files;
 mod parts;

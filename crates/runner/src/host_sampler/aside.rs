@@ -207,7 +207,7 @@ fn threads(processes: &[u32]) -> impl Iterator<Item = (PathBuf, u64)> {
     all.take(MAX_THREADS).filter(serve).filter_map(waited).collect::<Vec<_>>().into_iter()
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -105,7 +105,6 @@ mod tests {
         assert_eq!(found("[::1]:80", &of_ipv6), ["socket:[6]"]);
     }
 
-    #[cfg(target_os = "linux")]
     #[test]
     fn a_process_that_listens_is_found() {
         let own = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");

@@ -97,7 +97,6 @@ mod tests {
     }
 
     /// The system's table is no snapshot: where sockets of other tests come and go, lines are left out or come twice.
-    #[cfg(target_os = "linux")]
     #[test]
     fn ports_in_use_are_read_from_the_system() {
         let listen = |address: &str| std::net::TcpListener::bind((address, 0)).expect("a port");

@@ -2,21 +2,18 @@
 
 /// How much lower the priority is (nice(2)): beside a worker that never rests such a thread has a tenth of its processor, which is
 /// ten times what a second of 200 names takes, and beside one that rests all that is left.
-#[cfg(target_os = "linux")]
 const LOWER_BY: i32 = 10;
 
 /// Lowers the priority of the calling thread, which works for whoever looks at a run: a worker that wakes on the same
 /// processor need not wait for it, and sends in time.
 ///
-/// It is for threads that have little to do and may be late by some milliseconds. Priorities are of threads on Linux alone; elsewhere
-/// nothing is done.
+/// It is for threads that have little to do and may be late by some milliseconds. On Linux priorities are of threads.
 pub fn give_way() {
     // It can always be lowered, unless calls are filtered: then it stays.
-    #[cfg(target_os = "linux")]
     let _ = rustix::process::nice(LOWER_BY);
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -17,7 +17,7 @@ use crate::progress::Clock;
 use crate::ring::Socket;
 use crate::socket_facts::{Idle, Read, Sent};
 use crate::sys::{self, TcpInfo};
-#[cfg(any(test, feature = "virtual-time"))]
+#[cfg(test)]
 use crate::virtual_network::VirtualSocket;
 
 pub(crate) use self::tcp::Tcp;
@@ -27,7 +27,7 @@ pub(crate) enum Link {
     Ring(Socket),
     Unix(UnixStream),
     Tls(Box<TlsStream<TokioIo>>),
-    #[cfg(any(test, feature = "virtual-time"))]
+    #[cfg(test)]
     Virtual(VirtualSocket),
 }
 
@@ -52,7 +52,7 @@ impl Link {
             Link::Ring(socket) if is_large => socket.poll_read_large(cx, buffer),
             Link::Ring(socket) => socket.poll_read(cx, buffer),
             Link::Unix(stream) => read(Pin::new(stream), cx, buffer).map_ok(Read::unstamped),
-            #[cfg(any(test, feature = "virtual-time"))]
+            #[cfg(test)]
             Link::Virtual(socket) => socket.poll_read(cx, buffer),
             Link::Tls(stream) => {
                 // What TLS has read before, and gives only now, was there when that was.
@@ -70,7 +70,7 @@ impl Link {
             Link::Tcp(tcp) => tcp.ago_ns(read, clock, looks),
             Link::Ring(socket) => socket.ago_ns(read, looks),
             Link::Unix(_) => None,
-            #[cfg(any(test, feature = "virtual-time"))]
+            #[cfg(test)]
             Link::Virtual(socket) => socket.ago_ns(read, clock, looks),
             Link::Tls(stream) => stream.get_mut().0.link.ago_ns(read, clock, looks),
         }
@@ -85,7 +85,7 @@ impl Link {
         match self {
             Link::Tcp(tcp) => sys::poll_discard(&tcp.stream, cx, most).map(Some),
             Link::Ring(socket) => socket.poll_discard(cx, most),
-            #[cfg(any(test, feature = "virtual-time"))]
+            #[cfg(test)]
             Link::Virtual(socket) => socket.poll_discard(cx, most).map(Some),
             Link::Unix(_) | Link::Tls(_) => Poll::Ready(None),
         }
@@ -118,7 +118,7 @@ impl Link {
             Link::Tcp(tcp) => tcp.stream.try_read(buffer),
             Link::Ring(socket) => return socket.try_read(buffer),
             Link::Unix(stream) => stream.try_read(buffer),
-            #[cfg(any(test, feature = "virtual-time"))]
+            #[cfg(test)]
             Link::Virtual(socket) => socket.try_read(buffer),
             Link::Tls(_) => return None,
         };
@@ -162,7 +162,7 @@ impl Link {
             Link::Ring(socket) => socket.poll_write(cx, pieces),
             Link::Unix(stream) => Pin::new(stream).poll_write_vectored(cx, pieces),
             Link::Tls(stream) => Pin::new(&mut **stream).poll_write_vectored(cx, pieces),
-            #[cfg(any(test, feature = "virtual-time"))]
+            #[cfg(test)]
             Link::Virtual(socket) => socket.poll_write(cx, pieces),
         }
     }
@@ -200,7 +200,7 @@ impl Link {
             Link::Ring(socket) => Poll::Ready(socket.shutdown()),
             Link::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
             Link::Tls(stream) => Pin::new(&mut **stream).poll_shutdown(cx),
-            #[cfg(any(test, feature = "virtual-time"))]
+            #[cfg(test)]
             Link::Virtual(_) => Poll::Ready(Ok(())),
         }
     }
@@ -209,7 +209,7 @@ impl Link {
     pub(crate) fn begin(&self) {
         match self.carrier() {
             Link::Ring(socket) => socket.begin(),
-            #[cfg(any(test, feature = "virtual-time"))]
+            #[cfg(test)]
             Link::Virtual(socket) => socket.begin(),
             _ => {}
         }
@@ -219,7 +219,7 @@ impl Link {
     pub(crate) fn sent(&self) -> Option<Sent> {
         match self.carrier() {
             Link::Ring(socket) => socket.sent(),
-            #[cfg(any(test, feature = "virtual-time"))]
+            #[cfg(test)]
             Link::Virtual(socket) => socket.sent(),
             _ => None,
         }
@@ -229,7 +229,7 @@ impl Link {
     pub(crate) fn is_in_ring(&self) -> bool {
         match self.carrier() {
             Link::Ring(_) => true,
-            #[cfg(any(test, feature = "virtual-time"))]
+            #[cfg(test)]
             Link::Virtual(socket) => socket.is_in_ring(),
             _ => false,
         }
@@ -240,7 +240,7 @@ impl Link {
         match self.carrier() {
             Link::Tcp(tcp) => Some(tcp.written),
             Link::Ring(socket) => Some(socket.written()),
-            #[cfg(any(test, feature = "virtual-time"))]
+            #[cfg(test)]
             Link::Virtual(socket) => Some(socket.written()),
             _ => None,
         }
@@ -251,7 +251,7 @@ impl Link {
         match self.carrier() {
             Link::Tcp(tcp) => TcpInfo::of(&tcp.stream),
             Link::Ring(socket) => socket.tcp_info(),
-            #[cfg(any(test, feature = "virtual-time"))]
+            #[cfg(test)]
             Link::Virtual(socket) => Some(socket.tcp_info()),
             _ => None,
         }

@@ -72,7 +72,7 @@ impl TcpInfo {
     }
 
     /// That of a connection on virtual time.
-    #[cfg(any(test, feature = "virtual-time"))]
+    #[cfg(test)]
     pub(crate) fn made_up(
         last_data_ms: u32,
         bytes_acked: u64,

@@ -2,15 +2,15 @@
 //! without which the library that signs refuses them. It stands in the certificate. Pure.
 
 use der::asn1::{AnyRef, BitStringRef, ObjectIdentifier, OctetStringRef};
-use der::{Decode, Encode, Sequence};
+use der::{Decode, Encode, Reader, Sequence, SliceReader};
 use x509_cert::spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 
-use super::certificate::About;
+use super::certificate::{About, beginning};
 
 /// The algorithm id-ecPublicKey.
 const ELLIPTIC: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
 
-/// A private key of any algorithm (PKCS #8: RFC 5208, section 5).
+/// A private key of any algorithm (PKCS #8: RFC 5208, section 5), without its attributes.
 #[derive(Sequence)]
 struct PrivateKeyInfo<'k> {
     version: u8,
@@ -32,7 +32,7 @@ struct EllipticKey<'k> {
 /// A private key (PKCS #8) with the public key of its certificate in it; `None`: it is none on an elliptic curve, or
 /// has it already.
 pub(super) fn with_public_key(key: &[u8], certificate: &[u8]) -> Option<Vec<u8>> {
-    let info = PrivateKeyInfo::from_der(key).ok()?;
+    let info = beginning(key, private_key).ok()?;
     if info.algorithm.oid != ELLIPTIC {
         return None;
     }
@@ -41,9 +41,14 @@ pub(super) fn with_public_key(key: &[u8], certificate: &[u8]) -> Option<Vec<u8>>
         return None;
     }
     let public_key = About::read(certificate)?.public_key;
-    let public = SubjectPublicKeyInfoRef::from_der(&public_key).ok()?.subject_public_key;
+    let public = SubjectPublicKeyInfoRef::from_der(public_key).ok()?.subject_public_key;
     let whole = EllipticKey { curve: None, public: Some(public), ..own }.to_der().ok()?;
     PrivateKeyInfo { key: OctetStringRef::new(&whole).ok()?, ..info }.to_der().ok()
+}
+
+fn private_key<'k>(reader: &mut SliceReader<'k>) -> der::Result<PrivateKeyInfo<'k>> {
+    let (version, algorithm, key) = (reader.decode()?, reader.decode()?, reader.decode()?);
+    Ok(PrivateKeyInfo { version, algorithm, key })
 }
 
 #[cfg(test)]
@@ -62,7 +67,13 @@ mod tests {
         let short = OctetStringRef::new(&short).expect("bytes");
         let short = PrivateKeyInfo { key: short, ..info }.to_der().expect("memory");
         assert!(short.len() < key.len());
-        assert_eq!(with_public_key(&short, certificate), Some(key));
+        assert_eq!(with_public_key(&short, certificate).as_ref(), Some(&key));
+        // How it may be used, as an attribute.
+        let attributes = b"\xa0\x0d\x30\x0b\x06\x03\x55\x1d\x0f\x31\x04\x03\x02\x00\x80";
+        let mut longer = [&short[..], attributes].concat();
+        longer[1] += attributes.len() as u8;
+        assert!(longer[1] < 128, "the length has one byte");
+        assert_eq!(with_public_key(&longer, certificate), Some(key));
         for other in [&b""[..], &short[..short.len() - 1], certificate] {
             assert_eq!(with_public_key(other, certificate), None);
         }

@@ -87,9 +87,9 @@ impl Signatures {
     ) -> Result<HandshakeSignatureValid, Error> {
         let valid = || Ok(HandshakeSignatureValid::assertion());
         let Some(About { public_key, .. }) = About::read(certificate) else { return valid() };
-        let key = SubjectPublicKeyInfoDer::from(public_key.as_slice());
+        let key = SubjectPublicKeyInfoDer::from(public_key);
         let Ok(key) = RawPublicKeyEntity::try_from(&key) else { return valid() };
-        if rsa_bytes(&public_key).is_some_and(|bytes| !RSA_BYTES.contains(&bytes)) {
+        if rsa_bytes(public_key).is_some_and(|bytes| !RSA_BYTES.contains(&bytes)) {
             return valid();
         }
         let known = self.0.signature_verification_algorithms.mapping.iter();
@@ -132,7 +132,7 @@ fn with_old_certificate(
     };
     let old = is_old.then(|| About::read(certificate)).flatten();
     match old.filter(|about| !about.has_extensions) {
-        Some(about) => verify(&about.public_key.as_slice().into()),
+        Some(about) => verify(&about.public_key.into()),
         None => verified,
     }
 }

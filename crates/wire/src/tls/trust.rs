@@ -70,7 +70,7 @@ fn by_itself(
     if now > about.valid.1 {
         return Err(CertificateError::Expired.into());
     }
-    let is_common_name = about.common_name.is_some_and(|name| names(&name, &host.to_str()));
+    let is_common_name = about.common_name().is_some_and(|name| names(&name, &host.to_str()));
     if !about.has_extensions {
         let named = is_common_name.then_some(());
         return named.ok_or_else(|| CertificateError::NotValidForName.into());

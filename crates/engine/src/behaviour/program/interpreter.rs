@@ -1,4 +1,4 @@
-//! One stretch of a compiled program: operation by operation, up to where it has to wait.
+//! Runs a compiled program, operation by operation, up to where it has to wait.
 
 use squall_plan::expr::{BoundExpr, EvalError, Slot};
 use squall_plan::value::Value;

@@ -105,7 +105,8 @@ pub(crate) enum PassPart {
 #[derive(Debug)]
 pub(crate) struct Branch {
     pub ops: Range<Pc>,
-    /// The registers that these operations use, and no others do.
+    /// The registers that were made for these operations. They may use others too: a clock with a name has the one of
+    /// the first step that goes by it.
     pub registers: Range<Register>,
 }
 
