@@ -68,7 +68,6 @@ pub enum Unknown {
 }
 
 impl Unknown {
-    /// In words.
     pub fn text(self) -> &'static str {
         match self {
             Unknown::Empty => "there was no response",
@@ -292,7 +291,6 @@ struct Together {
     own: f64,
     /// At p90: ten times as many values tell better; a lucky run shows no bad moment at p99.
     at_p90: f64,
-    /// At the median.
     median: f64,
     /// What the median says of this percentile, better still.
     from_median: f64,

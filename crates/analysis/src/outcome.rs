@@ -57,7 +57,6 @@ pub struct Abort {
 }
 
 impl Abort {
-    /// In a sentence.
     pub fn text(&self) -> String {
         let after = print_duration(Duration::from_secs_f64(self.at_s.max(0.0)));
         format!("threshold {} aborted the load after {after} ({})", self.threshold, self.shown)
@@ -113,7 +112,6 @@ pub struct FailureReason {
     /// Which threshold or check.
     pub name: Option<String>,
     pub count: Option<u64>,
-    /// In a sentence.
     pub text: String,
 }
 

@@ -8,10 +8,8 @@ use crate::totals::Totals;
 /// How the beginning of a run is cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Warmup {
-    /// Where MSER says.
     #[default]
     Auto,
-    /// Not at all.
     None,
     /// After so many seconds.
     Fixed(f64),

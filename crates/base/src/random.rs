@@ -42,7 +42,6 @@ impl Random {
         uniform(self.next_u64())
     }
 
-    /// Exponentially distributed.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         exponential(mean, self.uniform())
     }

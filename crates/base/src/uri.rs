@@ -6,7 +6,6 @@
 pub enum Part {
     /// Up to a `?`.
     Path,
-    /// Behind it.
     Query,
     /// Behind a `#`, which is not sent.
     Fragment,

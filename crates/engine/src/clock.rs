@@ -9,7 +9,6 @@ pub(crate) use still::WorkerClock;
 mod of_run {
     use squall_wire::Clock;
 
-    /// A worker's clock.
     pub(crate) struct WorkerClock(Clock);
 
     impl WorkerClock {

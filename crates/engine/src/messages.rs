@@ -8,7 +8,6 @@ use squall_metrics::{ErrorKind, Slice};
 
 use crate::profile::Shape;
 
-/// What workers say.
 pub(crate) enum Message {
     /// A second is over.
     Slice {
@@ -45,7 +44,6 @@ pub(crate) struct Orders {
     pub changes: Vec<ChangeOrder>,
 }
 
-/// An ordered change.
 #[derive(Debug, Clone)]
 pub(crate) struct ChangeOrder {
     /// When, in nanoseconds after the start of the load.
@@ -53,7 +51,6 @@ pub(crate) struct ChangeOrder {
     pub kind: ChangeKind,
 }
 
-/// What changes.
 #[derive(Debug, Clone)]
 pub(crate) enum ChangeKind {
     /// The shape of a load.
@@ -68,8 +65,9 @@ pub(crate) enum Command {
     #[default]
     Run,
     /// Begin nothing new; what is in flight may take so many nanoseconds.
-    Stop { graceful: u64 },
-    /// Cancel everything.
+    Stop {
+        graceful: u64,
+    },
     Abort,
 }
 
@@ -91,7 +89,6 @@ pub struct LogLine {
 /// An example of an error: the first few of each kind and row, and then one in a thousand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorExample {
-    /// The scenario.
     pub scenario: String,
     /// The name of the request.
     pub name: String,

@@ -149,7 +149,6 @@ fn looks_at_redirects(op: &PostOp) -> bool {
     }
 }
 
-/// Evaluates a check.
 fn test(
     program: &Program,
     user: &Core,

@@ -6,7 +6,6 @@ use std::time::Duration;
 use squall_load::{Arrivals, Curve, MAX_TIME, Mix, Pattern, Rate, Share, Users};
 use squall_plan::model::{self, Closed, Load, Open, Stage};
 
-/// Nanoseconds.
 pub(crate) type Nanos = u64;
 
 /// A load and who shares it.
@@ -59,7 +58,6 @@ pub(crate) struct OpenShape {
     pub pattern: model::Arrivals,
     /// Most users at a time.
     pub max_users: u64,
-    /// Arrivals in all.
     pub total_iterations: Option<u64>,
     /// When it ends after its start; `None`: when its arrivals are done.
     pub end: Option<Nanos>,

@@ -28,7 +28,6 @@ pub(crate) struct Together {
     pub iterations: Iterations,
     /// Critical sections that somebody is in.
     pub sections: Arc<Sections>,
-    /// Where users meet.
     pub places: Arc<Places>,
 }
 
@@ -117,7 +116,6 @@ struct Moments {
     passed: f64,
     /// How many passes more are due at that one.
     more: u32,
-    /// When it is.
     due: u64,
 }
 

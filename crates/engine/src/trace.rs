@@ -15,7 +15,6 @@ pub use spares::Spares;
 /// Which exchanges a watcher is told of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExchangeFilter {
-    /// Every one.
     All,
     /// Those that were errors.
     Failed,
@@ -136,9 +135,7 @@ pub struct SeenGroup {
     pub at_us: u64,
     /// The user's scenario; `setup` and `teardown` in those.
     pub scenario: String,
-    /// The user's number.
     pub user: u64,
-    /// Its name.
     pub name: String,
     /// What no output may show of it, as far as it is known by then: who shows it has to mask those.
     pub secrets: Arc<Secrets>,
@@ -160,23 +157,19 @@ pub struct SeenGroup {
     pub answer: Option<StatedResponse>,
 }
 
-/// Samples, counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Requests, programs, and groups in which there was neither.
     pub samples: u64,
     /// Those of them that failed.
     pub failed: u64,
-    /// Bytes read.
     pub bytes_in: u64,
-    /// Bytes written.
     pub bytes_out: u64,
     /// Those of the samples that are parts of another.
     pub parts: u64,
 }
 
 impl Tally {
-    /// Adds others.
     pub(crate) fn add(&mut self, other: Tally) {
         self.samples += other.samples;
         self.failed += other.failed;

@@ -57,7 +57,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Debug, Default)]
 pub(crate) struct Sections(Mutex<HashMap<String, Section>>);
 
-/// A critical section.
 #[derive(Debug)]
 struct Section {
     /// The user that is in it, ...

@@ -90,14 +90,12 @@ pub enum ExtractError {
     },
     /// The search takes more steps in this body than one response may cost.
     TooCostly {
-        /// The pattern.
         pattern: String,
         /// The steps that were taken, some nanoseconds each.
         budget: u64,
     },
     /// A regular expression looks at the body again and again to find its matches.
     ScannedTooMuch {
-        /// The pattern.
         pattern: String,
         /// Matches found until then.
         matches: usize,

@@ -10,11 +10,9 @@ use crate::fuel::Fuel;
 /// Which of the matches is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MatchChoice {
-    /// The first one.
     First,
     /// The n-th one, from 1. There is no match number 0.
     Nth(u32),
-    /// The last one.
     Last,
     /// All of them, in their order in the body.
     All,
@@ -73,7 +71,6 @@ impl<'b> Item<'b> {
     }
 }
 
-/// What was found.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Found<'b> {
     /// Nothing matched, or fewer than the n-th that was asked for.

@@ -35,7 +35,6 @@ pub enum ResourceKind {
 }
 
 impl ResourceKind {
-    /// All, in order.
     pub const ALL: [ResourceKind; 6] = [
         ResourceKind::Image,
         ResourceKind::Style,
@@ -45,7 +44,6 @@ impl ResourceKind {
         ResourceKind::Asset,
     ];
 
-    /// Its name.
     pub fn label(self) -> &'static str {
         match self {
             ResourceKind::Image => "image",
@@ -61,7 +59,6 @@ impl ResourceKind {
 /// A reference to a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resource {
-    /// What it is.
     pub kind: ResourceKind,
     /// The reference as it stands, without white space around it; never empty.
     pub reference: String,

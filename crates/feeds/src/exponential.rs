@@ -8,7 +8,6 @@ use crate::families::Resolution;
 /// Of which power of two the number of buckets in each doubling is: 16, so that a bucket is 4.4 % wide.
 pub const SCALE: u8 = 4;
 
-/// A distribution.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Exponential {
     pub count: u64,

@@ -17,7 +17,6 @@ use crate::outbox::{ATTEMPT, DeliveryError};
 /// Posts to one URL.
 pub struct Poster {
     agent: Agent,
-    /// Without credentials.
     url: String,
     headers: Vec<(&'static str, String)>,
 }

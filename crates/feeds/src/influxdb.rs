@@ -46,7 +46,6 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// Where writes go.
 pub struct Writes(Poster);
 
 impl Writes {

@@ -140,7 +140,6 @@ fn attribute(name: &str, value: &str) -> Message {
     attribute
 }
 
-/// Where metrics go.
 pub struct Metrics(Poster);
 
 impl Metrics {

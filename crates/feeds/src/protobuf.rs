@@ -74,7 +74,6 @@ pub fn varint(out: &mut Vec<u8>, mut number: u64) {
 /// The value of a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Field<'a> {
-    /// Of a number.
     Number(u64),
     /// Of a text, or a message within.
     Bytes(&'a [u8]),

@@ -92,7 +92,6 @@ fn metadata(family: &Family) -> Message {
     message
 }
 
-/// Where writes go.
 pub struct Writes(Poster);
 
 impl Writes {

@@ -17,7 +17,6 @@ use crate::timeline::SentSecond;
 /// The type of what is said in place of metrics.
 const TEXT: &str = "text/plain; charset=utf-8";
 
-/// Serves totals.
 #[derive(Debug)]
 pub struct Endpoint {
     shared: Arc<Shared>,

@@ -41,7 +41,6 @@ pub fn measurement(kind: RowKind) -> &'static str {
     }
 }
 
-/// Where checks are.
 pub const CHECKS: &str = "squall_checks";
 /// Where errors are by kind, and why requests were not sent.
 pub const ERRORS: &str = "squall_errors";

@@ -12,7 +12,6 @@ use crate::values::Values;
 pub struct PlanText {
     /// What messages call it: the file, as it was asked for.
     pub name: String,
-    /// All of it.
     pub text: String,
     /// The folder that files in it are relative to.
     pub folder: PathBuf,

@@ -10,7 +10,6 @@ use squall_plan::{files, vars};
 pub struct Values {
     /// From files, in their order: of a name that stands twice the last value counts.
     pub files: Vec<(String, String)>,
-    /// From the environment.
     pub environment: Vec<(String, String)>,
     /// Given one by one: a plan says which of these it does not know.
     pub given: Vec<(String, String)>,
@@ -55,7 +54,6 @@ impl Values {
         Ok(())
     }
 
-    /// All, by name.
     pub(crate) fn by_name(&self) -> BTreeMap<String, String> {
         self.files.iter().chain(&self.environment).chain(&self.given).cloned().collect()
     }

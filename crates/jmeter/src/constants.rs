@@ -24,7 +24,6 @@ pub struct Constants {
     variables: BTreeMap<String, Option<String>>,
     /// What scripts may ask for that say where files are.
     machine: Machine,
-    /// The plan's folder.
     folder: PathBuf,
     /// Variables of each element that functions give a value, with their texts.
     made: Vec<Vec<(String, String)>>,

@@ -68,7 +68,6 @@ pub enum Support {
     Ignored,
     /// It takes no part in what is sent, and does what is said here.
     Aside(&'static str),
-    /// Not at all.
     Missing,
 }
 
@@ -79,7 +78,6 @@ pub struct Known {
     pub class: &'static str,
     /// What JMeter's desk calls it.
     pub title: &'static str,
-    /// Its role.
     pub role: Role,
     /// How far it is supported.
     pub support: Support,

@@ -7,7 +7,6 @@ use squall_plan::span::Span;
 /// Why a plan cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadError {
-    /// What is wrong.
     pub message: String,
     /// Where in the file; nowhere if the file as a whole is wrong.
     pub span: Span,

@@ -14,20 +14,17 @@ use crate::tree::{Element, ElementId, Tree};
 /// All elements of a plan with what becomes of each, in the order of the file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inventory {
-    /// The elements.
     pub entries: Vec<Entry>,
 }
 
 /// An element in an inventory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// Which.
     pub id: ElementId,
     /// How deep in the tree it stands, from 0.
     pub depth: usize,
     /// What JMeter's desk calls its kind, or its class if it is not known.
     pub kind: String,
-    /// Its name.
     pub name: String,
     /// Its place in the tree: the names from the top down to it.
     pub path: String,
@@ -64,7 +61,6 @@ impl fmt::Display for Reason {
 /// What becomes of an element.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fate {
-    /// It runs.
     Runs,
     /// Something of it has no equal: what, one text for each.
     Lacks(Vec<String>),

@@ -7,12 +7,10 @@ use crate::xml::{Document, NodeId};
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Properties(Vec<Property>);
 
-/// A property.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Property {
     /// Its name, such as `HTTPSampler.path`; empty in lists of values.
     pub name: String,
-    /// Its value.
     pub value: PropertyValue,
 }
 
@@ -27,7 +25,6 @@ pub enum PropertyValue {
         class: String,
         /// Whether it was saved with a name, be that empty.
         is_named: bool,
-        /// Its properties.
         properties: Properties,
     },
     /// Values in order (`collectionProp`), or under names (`mapProp`).
@@ -116,7 +113,6 @@ impl Properties {
         self.given(name).map_or(without, |text| text.trim().eq_ignore_ascii_case("true"))
     }
 
-    /// A list's values.
     pub fn list(&self, name: &str) -> &[Property] {
         match self.get(name) {
             Some(PropertyValue::List(items)) => items,

@@ -23,7 +23,6 @@ pub struct Scope {
     pub pre_processors: Vec<ElementId>,
     /// Run after the sample, before the assertions.
     pub post_processors: Vec<ElementId>,
-    /// Run last.
     pub assertions: Vec<ElementId>,
 }
 

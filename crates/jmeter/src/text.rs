@@ -13,7 +13,6 @@
 /// Calls one inside the other: far more than anybody writes, and few enough for any stack.
 const DEPTH_LIMIT: usize = 50;
 
-/// A text, split.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Text {
     /// Its parts, none of them an empty text.

@@ -28,7 +28,6 @@ pub struct Tree {
     pub saved_by: Option<String>,
 }
 
-/// An element.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Element {
     /// What it is, by its present name: JMeter's own classes without their packages, those of plug-ins with them.
@@ -39,7 +38,6 @@ pub struct Element {
     pub name: String,
     /// Whether it is enabled, without regard to the elements around it.
     pub enabled: bool,
-    /// Its properties.
     pub properties: Properties,
     /// Tags in it that are no properties, and were passed over.
     pub unread: Vec<String>,

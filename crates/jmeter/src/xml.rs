@@ -24,10 +24,8 @@ const VERSION: XmlVersion = XmlVersion::Implicit1_0;
 /// The number of a node in its document.
 pub(crate) type NodeId = usize;
 
-/// An XML element.
 #[derive(Debug)]
 pub(crate) struct Node {
-    /// Its tag.
     pub(crate) tag: String,
     /// Its attributes, in order.
     attributes: Vec<(String, String)>,
@@ -77,12 +75,10 @@ impl Document {
         builder.finish()
     }
 
-    /// A node.
     pub(crate) fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id]
     }
 
-    /// The root.
     pub(crate) fn root(&self) -> NodeId {
         0
     }

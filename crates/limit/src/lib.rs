@@ -29,7 +29,6 @@ pub struct Limit {
     pub steps: Vec<LoadStep>,
     /// How long the target took to recover after steps that violated a requirement.
     pub recoveries: Vec<Recovery>,
-    /// How it ended.
     pub end: SearchEnd,
     /// The sustained maximum, if there is one.
     pub sustained_max: Option<SustainedMax>,

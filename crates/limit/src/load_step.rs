@@ -10,7 +10,6 @@ const MAX_DROPPED: f64 = 0.05;
 pub enum LevelKind {
     /// Iterations started per second.
     Rate,
-    /// Virtual users.
     Users,
     /// The factor by which the plan's own loads are multiplied.
     Factor,
@@ -128,7 +127,6 @@ pub struct LoadStep {
 }
 
 impl LoadStep {
-    /// Its outcome.
     pub fn outcome(&self) -> StepOutcome {
         let violates = |result: &RequirementResult| !result.met && result.certain;
         match (self.met(), self.generator.is_empty()) {

@@ -66,7 +66,6 @@ impl Records {
         }
     }
 
-    /// All together.
     pub fn all(&self) -> &Totals {
         &self.all
     }

@@ -9,11 +9,9 @@ use crate::sustained_max::{Bracket, SustainedMax, fitted};
 pub struct Search {
     /// What the load level counts.
     pub by: LevelKind,
-    /// The first level.
     pub from: f64,
     /// The highest level that may be tried.
     pub to: Option<f64>,
-    /// Most steps.
     pub max_steps: usize,
 }
 
@@ -22,7 +20,6 @@ pub struct Search {
 pub enum Next {
     /// Run a step at this level.
     Try(f64),
-    /// End the search.
     Done(SearchEnd),
 }
 

@@ -7,7 +7,6 @@ use crate::measured::{TOO_FEW, logarithm};
 /// The highest level that meets the requirements, and how precisely it is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SustainedMax {
-    /// The best estimate.
     pub level: f64,
     /// It lies between `low` and `high` with 95% confidence; where no curve could be fitted, these are the
     /// highest level that met the requirements and the lowest that did not. Where a curve says that the first of them

@@ -50,7 +50,6 @@ impl Tab {
 /// By what the rows of requests are sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sort {
-    /// As they came.
     #[default]
     Plan,
     Name,

@@ -10,7 +10,6 @@ use squall_runner::{Event, Second, Sink, Start, Wanted};
 
 use crate::state::LiveState;
 
-/// Follows a run.
 #[derive(Debug, Default)]
 pub struct Follow {
     shared: Shared,

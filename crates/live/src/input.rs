@@ -1,6 +1,5 @@
 //! What a terminal sends, as keys. Pure: bytes in, keys out.
 
-/// A key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Key {
     /// One that writes a character.

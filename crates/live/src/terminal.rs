@@ -140,7 +140,6 @@ fn screen() -> Option<MutexGuard<'static, Option<Screen>>> {
     }
 }
 
-/// What is typed.
 #[derive(Debug)]
 pub struct Typed(File);
 

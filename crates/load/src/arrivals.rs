@@ -30,7 +30,6 @@ pub enum Pattern {
 /// The least number of shards of a Poisson process, with many divisors.
 const POISSON_SHARDS: u64 = 840;
 
-/// An arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival {
     /// Its number, from 0, unlike that of any other arrival of any share.

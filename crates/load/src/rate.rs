@@ -113,7 +113,6 @@ impl Rate {
         self.points.iter().map(|point| (point.at, point.rate))
     }
 
-    /// The highest rate.
     pub fn most(&self) -> f64 {
         self.points.iter().map(|point| point.rate).fold(0.0, f64::max)
     }

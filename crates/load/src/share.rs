@@ -24,7 +24,6 @@ const MAX_OF: u64 = 1 << 20;
 const MAX_SPLIT: u64 = 1 << 40;
 
 impl Share {
-    /// Everything.
     pub fn all() -> Share {
         Share { shards: Box::new([0]), of: 1 }
     }

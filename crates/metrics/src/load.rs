@@ -6,7 +6,6 @@ use crate::names::{MAX_NUMBERS, NameId};
 /// How many there were at a time: a gauge of one second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Level {
-    /// Most at once.
     pub most: u64,
     /// At the end of the second.
     pub at_end: u64,

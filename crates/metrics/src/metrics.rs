@@ -19,7 +19,6 @@ pub const THOUSANDTHS: f64 = 1_000.0;
 /// What a metric does with its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MetricKind {
-    /// Adds them up.
     Counter = 0,
     /// Keeps the last, the smallest and the largest.
     Gauge = 1,
@@ -176,7 +175,6 @@ pub struct MetricStats {
     sum: u64,
     /// Of a rate: how many values were true.
     pub trues: u64,
-    /// Of a gauge.
     gauge: Option<Gauge>,
     /// Of a trend: its values, in thousandths.
     pub trend: Histogram,

@@ -29,7 +29,6 @@ pub enum RowKind {
     Program = 2,
     /// Requests of a page's resources.
     Resource = 3,
-    /// A check.
     Check = 4,
     /// Iterations of a scenario.
     Iteration = 5,

@@ -69,7 +69,6 @@ impl Slice {
         self.names.push((name, key));
     }
 
-    /// Records a request.
     #[inline]
     pub fn record(&mut self, name: NameId, sample: &Sample) {
         self.requests.row(name).record(sample);

@@ -22,21 +22,16 @@ pub enum Severity {
 pub struct Diagnostic {
     /// How bad it is.
     pub severity: Severity,
-    /// What is wrong.
     pub message: String,
-    /// Where.
     pub span: Span,
-    /// What to do.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// An error.
     pub fn error(span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic { severity: Severity::Error, message: message.into(), span, help: None }
     }
 
-    /// A warning.
     pub fn warning(span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(span, message) }
     }
@@ -167,7 +162,6 @@ const MAX_HIDDEN_VALUES: usize = 100;
 struct Hidden {
     /// Lines, from 0 and in order, and parts of them.
     places: Vec<(usize, Range<usize>)>,
-    /// What stands there.
     values: Secrets,
 }
 

@@ -25,7 +25,6 @@ pub enum FeedKind {
     Influxdb,
     /// Graphite's plain text over TCP.
     Graphite,
-    /// StatsD over UDP.
     Statsd,
     /// An endpoint that Prometheus scrapes.
     Prometheus,
@@ -67,7 +66,6 @@ impl FeedKind {
         FeedKind::ALL.iter().find(|(_, own)| *own == label).map(|(kind, _)| *kind)
     }
 
-    /// Its name.
     pub fn label(self) -> &'static str {
         FeedKind::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, label)| label)
     }
@@ -76,7 +74,6 @@ impl FeedKind {
 /// Where a feed goes.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct FeedTarget {
-    /// Its kind.
     pub kind: FeedKind,
     /// A path, a URL, or a host with its port, as it was typed: it may hold credentials.
     pub to: String,

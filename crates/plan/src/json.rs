@@ -5,18 +5,14 @@ use crate::template::Template;
 /// A JSON-like value whose texts are templates: bodies, variables, lists.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Json {
-    /// null
     #[default]
     Null,
-    /// true or false
     Bool(bool),
-    /// A whole number.
     Int(i64),
     /// A number with a fraction or exponent.
     Float(f64),
     /// A text. One that is a single `${...}` keeps the type of its value.
     Text(Template),
-    /// A list.
     List(Vec<Json>),
     /// An object, in the order of the file.
     Map(Vec<(Template, Json)>),

@@ -46,9 +46,7 @@ impl Hash for Span {
 /// A value and where it stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Spanned<T> {
-    /// The value.
     pub value: T,
-    /// Its place.
     pub span: Span,
 }
 

@@ -19,7 +19,6 @@ pub struct Template {
 /// A part of a template.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TemplatePart {
-    /// As it stands.
     Text(String),
     /// `${...}`
     Expr(Expr),
@@ -117,12 +116,10 @@ impl Template {
         &self.source
     }
 
-    /// Where it stands.
     pub fn span(&self) -> Span {
         self.span
     }
 
-    /// Its parts.
     pub fn parts(&self) -> &[TemplatePart] {
         &self.parts
     }
@@ -231,19 +228,16 @@ pub struct BoundTemplate {
 /// A part of a bound template.
 #[derive(Debug, Clone)]
 pub enum BoundPart {
-    /// As it stands.
     Text(Arc<str>),
     /// An expression, and a label for it.
     Expr(BoundExpr, Arc<str>),
 }
 
 impl BoundTemplate {
-    /// A text.
     pub fn literal(text: &str) -> BoundTemplate {
         BoundTemplate { parts: [BoundPart::Text(text.into())].into() }
     }
 
-    /// Its parts.
     pub fn parts(&self) -> &[BoundPart] {
         &self.parts
     }

@@ -17,54 +17,40 @@ pub const NODE_WEIGHT: usize = 16;
 /// Deepest nesting of a value that an expression may make; JSON is read to a depth of 128.
 pub(crate) const MAX_DEPTH: usize = 256;
 
-/// Values by key.
 pub type Map = BTreeMap<Key, Value>;
 
 /// A value. Cheap to clone; may go from thread to thread.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Value {
-    /// Nothing.
     #[default]
     Null,
-    /// True or false.
     Bool(bool),
-    /// A whole number.
     Int(i64),
     /// A number with a fraction.
     Float(f64),
-    /// A text.
     Text(Arc<str>),
     /// Bytes that are taken for a text, and are not UTF-8: a raw digest, a body in another encoding.
     Bytes(Arc<[u8]>),
-    /// A list.
     List(Arc<[Value]>),
-    /// Values by key.
     Map(Arc<Map>),
 }
 
 /// A value that lies somewhere else, looked at without a copy.
 #[derive(Debug, Clone, Copy)]
 pub enum ValueRef<'a> {
-    /// Nothing.
     Null,
-    /// True or false.
     Bool(bool),
-    /// A whole number.
     Int(i64),
     /// A number with a fraction.
     Float(f64),
-    /// A text.
     Text(&'a str),
     /// Bytes that are taken for a text, UTF-8 or not.
     Bytes(&'a [u8]),
-    /// A list.
     List(&'a [Value]),
-    /// Values by key.
     Map(&'a Map),
 }
 
 impl Value {
-    /// A text.
     pub fn text(text: impl Into<Arc<str>>) -> Value {
         Value::Text(text.into())
     }
@@ -77,7 +63,6 @@ impl Value {
         }
     }
 
-    /// Looks at it.
     #[inline]
     pub fn as_ref(&self) -> ValueRef<'_> {
         match self {
@@ -243,22 +228,16 @@ impl fmt::Display for Value {
 /// A key of a map. In a map, bools come before ints, and ints before texts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Key {
-    /// True or false.
     Bool(bool),
-    /// A whole number.
     Int(i64),
-    /// A text.
     Text(Arc<str>),
 }
 
 /// A key that lies somewhere else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KeyRef<'a> {
-    /// True or false.
     Bool(bool),
-    /// A whole number.
     Int(i64),
-    /// A text.
     Text(&'a str),
 }
 
@@ -332,7 +311,6 @@ impl fmt::Display for Key {
 
 /// What can be looked for in a map: a [`Key`], or a [`KeyRef`] without a copy.
 pub trait AsKey {
-    /// The key.
     fn as_key(&self) -> KeyRef<'_>;
 }
 

@@ -31,7 +31,6 @@ pub struct Curves {
     pub all: Whole,
 }
 
-/// All requests together.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Whole {
     /// Requests and their times.
@@ -53,7 +52,6 @@ pub struct Whole {
     pub phases: BTreeMap<&'static str, Vec<u64>>,
 }
 
-/// Something over time.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Line {
     /// How many have ended.

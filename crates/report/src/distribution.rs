@@ -11,7 +11,6 @@ pub const PERCENTILES: [f64; 22] = [
     99.0, 99.5, 99.9, 99.99, 99.999, 100.0,
 ];
 
-/// A distribution.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Distribution {
     /// The first bin, and the counts from there on: bin n begins at 10^(n/[`BINS_PER_DECADE`]) µs.

@@ -70,7 +70,6 @@ impl RunFolder {
         Ok(folder)
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -207,7 +207,6 @@ fn lent(mut each: impl FnMut(&Slice)) -> impl FnMut(Slice) {
 
 /// A record as it is on disk.
 struct Record {
-    /// Where it begins.
     at: usize,
     bytes: Vec<u8>,
 }

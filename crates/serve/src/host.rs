@@ -9,7 +9,6 @@ use crate::request::Request;
 pub struct Host {
     /// A name of the user's, or an address.
     pub name: String,
-    /// Its port.
     pub port: u16,
 }
 

@@ -15,7 +15,6 @@ pub struct Places(Arc<Mutex<Taken>>);
 #[derive(Debug, Default)]
 struct Taken {
     next: u64,
-    /// The oldest first.
     guests: Vec<Guest>,
 }
 

@@ -10,7 +10,6 @@ const MAX_FIELDS: usize = 64;
 /// The time that a whole request may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Request {
     /// `GET`, `POST` and so on.
@@ -19,7 +18,6 @@ pub struct Request {
     pub path: String,
     /// The fields of the head, their names in small letters.
     pub fields: Vec<(String, String)>,
-    /// The body.
     pub body: Vec<u8>,
 }
 

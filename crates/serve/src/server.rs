@@ -43,12 +43,10 @@ impl Server {
         Ok(Server { address, is_closed })
     }
 
-    /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Stops to listen.
     pub fn close(&self) {
         if self.is_closed.swap(true, Ordering::AcqRel) {
             return;

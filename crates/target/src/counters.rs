@@ -9,9 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub struct Stats {
     /// Requests whose head was read, well-formed or not.
     pub requests: u64,
-    /// Connections accepted.
     pub accepted: u64,
-    /// Connections open now.
     pub open: u64,
     /// Bytes read from clients.
     pub bytes_in: u64,

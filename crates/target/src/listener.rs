@@ -45,9 +45,7 @@ pub enum Address {
         /// Whether TLS is spoken here.
         tls: bool,
     },
-    /// A Unix socket.
     Unix {
-        /// Its path.
         path: PathBuf,
         /// Whether TLS is spoken here.
         tls: bool,

@@ -37,7 +37,6 @@ pub enum StartError {
     Listen {
         /// The address as given.
         address: String,
-        /// Why not.
         source: io::Error,
     },
     /// The TLS options do not work.

@@ -5,7 +5,6 @@ use squall_runner::Handle;
 
 use crate::runs::Runs;
 
-/// What is served.
 #[derive(Debug, Clone, Default)]
 pub struct Content {
     /// A run: what is known of it, and how it is controlled.

@@ -5,7 +5,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::runs::REPORT;
 
-/// How it ends.
 #[derive(Debug, Default)]
 pub struct Ending {
     /// Nothing is served any more.

@@ -10,7 +10,6 @@ use crate::tls_failure;
 pub enum ErrorKind {
     /// The name has no address.
     Dns,
-    /// Nobody listens there.
     ConnectRefused,
     /// The kernel gave up waiting for the other side.
     ConnectTimeout,

@@ -15,7 +15,6 @@ pub enum Io {
     /// By io_uring where the system has it and allows it, otherwise by epoll.
     #[default]
     Auto,
-    /// By epoll.
     Epoll,
     /// By io_uring (Linux 6.1 and later).
     Uring,
@@ -82,7 +81,6 @@ pub struct Dns {
 /// Where requests go, as far as it is known before the run.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Destination {
-    /// Where it ends.
     pub origin: Origin,
     /// What is in between.
     pub between: Between,

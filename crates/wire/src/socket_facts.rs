@@ -32,7 +32,6 @@ pub(crate) struct Sent {
 /// What is known of a connection between two exchanges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Idle {
-    /// Nothing has come.
     Quiet,
     /// The other side has closed it.
     Closed,

@@ -39,7 +39,6 @@ pub(crate) const HTTP2: &[u8] = b"h2";
 /// Wireshark.
 const KEY_LOG: &str = "SSLKEYLOGFILE";
 
-/// What shakes hands.
 pub(crate) struct Connectors {
     /// Where no client certificate is named.
     unnamed: TlsConnector,

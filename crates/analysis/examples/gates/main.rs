@@ -20,7 +20,6 @@ use squall_metrics::{NameId, RowKey, RowKind, Sample, Slice};
 const WRONG: f64 = 5.0;
 /// The limit of every gate, as a share.
 const LIMIT: f64 = 0.1;
-/// What is judged.
 const GATES: [&str; 4] = ["mean +10%", "p50 +10%", "p95 +10%", "p99 +10%"];
 
 /// What latencies are, and for how many seconds.

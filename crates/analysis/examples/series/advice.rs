@@ -25,7 +25,6 @@ fn p99(process: Process, seconds: u32, seed: u64) -> Option<(f64, f64)> {
     Some((half / value, interval.longer_s(value, batches.seconds())?))
 }
 
-/// Prints the table.
 pub fn table(runs: u64) {
     println!(
         "\n| series | seconds | advised | median of N | half width is 5% at most | 6% at most |\n| --- | --- | --- | --- | --- | --- |"

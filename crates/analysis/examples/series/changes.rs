@@ -6,7 +6,6 @@ use crate::study;
 /// How the latencies of a run change.
 #[derive(Debug, Clone, Copy)]
 enum Change {
-    /// Not at all.
     None,
     /// By a factor, from somewhere in the last half on: from 50% to 95% of the run.
     Step(f64),
@@ -77,7 +76,6 @@ const fn case(
     Case { name, process, seconds, change, words }
 }
 
-/// All of them.
 pub const CASES: [Case; 28] = [
     case("M/M/1 70%, 100/s", SHORT, 10, Change::None, "steady"),
     case("M/M/1 70%, 100/s", SHORT, 60, Change::None, "steady"),
@@ -142,7 +140,6 @@ pub fn outcomes(case: &Case, runs: u64) -> Vec<(bool, f64)> {
     })
 }
 
-/// Prints the table.
 pub fn table(runs: u64) {
     println!(
         "\n| series | seconds | change | called unsteady | goal | mean share cut off |\n| --- | --- | --- | --- | --- | --- |"

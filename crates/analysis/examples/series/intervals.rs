@@ -20,7 +20,6 @@ const fn case(name: &'static str, process: Process, seconds: u32) -> Case {
 
 const LIGHT: Process = Process::Queue { load: 0.7, rate: 100.0 };
 
-/// All series.
 pub const CASES: [Case; 13] = [
     case("M/M/1 70%, 100/s", LIGHT, 10),
     case("M/M/1 70%, 100/s", LIGHT, 60),
@@ -164,7 +163,6 @@ pub fn tallies(case: &Case, start: Start, runs: u64) -> Vec<(&'static str, Tally
     tallies.collect()
 }
 
-/// Prints the table.
 pub fn table(runs: u64) {
     println!(
         "\n| series | seconds | start | value | intervals | hold | half width (median) | at least | hold | nothing |"

@@ -18,7 +18,6 @@ impl Chance {
         self.0.uniform()
     }
 
-    /// Exponential.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         self.0.exponential(mean)
     }
@@ -29,14 +28,12 @@ impl Chance {
     }
 }
 
-/// What answers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Process {
     /// M/M/1: Poisson arrivals at `rate` a second, one server that is busy for a share `load` of the time.
     Queue {
         /// Share of the time in which the server is busy.
         load: f64,
-        /// Arrivals per second.
         rate: f64,
     },
     /// 100 responses a second: 20 ms, and a Gaussian process of 4 ms deviation on top whose correlation

@@ -8,7 +8,6 @@ use crate::process::Response;
 
 /// A run that was evaluated.
 pub struct Run {
-    /// Its steady part.
     pub steady: Steady,
     /// The batches of this part.
     pub batches: Batches,

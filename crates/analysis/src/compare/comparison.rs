@@ -23,7 +23,6 @@ pub enum DifferenceResult {
 }
 
 impl DifferenceResult {
-    /// In a word.
     pub fn word(self) -> &'static str {
         match self {
             DifferenceResult::Changed => "changed",

@@ -41,7 +41,6 @@ pub enum GateOutcome {
 }
 
 impl GateOutcome {
-    /// In results.
     pub fn label(self) -> &'static str {
         match self {
             GateOutcome::Worse => "worse",

@@ -53,7 +53,6 @@ pub(super) struct Shift<'a> {
 /// By how much the numbers of a run may be off at most, as shares of them; 0: not at all.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Effect {
-    /// Of the throughput.
     pub rate: f64,
     /// Of the mean, of the corrected latency where the load has a schedule.
     pub mean: f64,

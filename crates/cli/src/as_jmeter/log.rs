@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use squall_report::Run;
 use squall_runner::{Event, EventKind, Second, Sink, Start, Wanted};
 
-/// Writes the log.
 #[derive(Debug)]
 pub struct Log {
     path: PathBuf,

@@ -14,7 +14,6 @@ use squall_runner::{Event, EventKind, Second, Sink, Start, Wanted};
 use super::pages::{Pages, Place, place_of};
 use crate::out;
 
-/// Requests, added up.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Sum {
     count: u64,

@@ -30,7 +30,6 @@ pub struct Asked {
     pub skips_unsupported: bool,
 }
 
-/// Properties, from somewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Properties {
     /// A file of them (`-q`, `-G FILE`).
@@ -42,9 +41,7 @@ pub enum Properties {
 /// How an option takes what follows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Takes {
-    /// Nothing.
     Nothing,
-    /// A value.
     Value,
     /// A name and its value.
     Pair,

@@ -110,7 +110,6 @@ impl Served {
         events
     }
 
-    /// The exit code.
     fn end(&mut self) -> i32 {
         self.child.wait().expect("it ends").code().expect("a code")
     }

@@ -32,7 +32,6 @@ pub(super) struct Env<'e, 'p> {
 /// Why a behaviour goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// An iteration begins.
     Begin,
     /// What it asked for was done, or the time has come.
     Ready,

@@ -147,7 +147,6 @@ struct Loading<'a> {
     core: &'a Core,
     op: &'a ResourcesOp,
     page_origin: Rc<KnownOrigin>,
-    /// The page's name.
     page: String,
     /// The names of its resources, by kind, as far as there were any.
     names: [Cell<Option<u32>>; ResourceKind::ALL.len()],

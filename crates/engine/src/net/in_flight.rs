@@ -94,7 +94,6 @@ impl InFlight {
         Some(deadline)
     }
 
-    /// Lifts all deadlines.
     pub(crate) fn lift_deadlines(&self) {
         self.forget_timeout();
         self.phase_deadline.set(NEVER);

@@ -45,7 +45,6 @@ pub(crate) struct Asked {
     pub certificate: Option<u16>,
     /// What it says of a proxy.
     pub proxy: SaidProxy,
-    /// A source address.
     pub source: Option<IpAddr>,
     /// Whether some of this is known only to the user, who may ask for something else in each iteration.
     pub is_of_user: bool,

@@ -94,7 +94,6 @@ pub(crate) struct Asking<'a> {
     pub user: &'a str,
     pub password: &'a str,
     pub method: &'a str,
-    /// The request target.
     pub uri: &'a str,
     /// The body that is sent; `None`: it is read while it is sent.
     pub body: Option<&'a [u8]>,

@@ -42,9 +42,7 @@ struct Stored {
 /// Where a request goes, as far as cookies care.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Site<'a> {
-    /// In small letters.
     pub host: &'a str,
-    /// Without query.
     pub path: &'a str,
     pub secure: bool,
     /// Seconds since 1970.

@@ -111,7 +111,6 @@ pub(super) enum Rows {
         /// The row that was read last.
         record: csv::StringRecord,
     },
-    /// Fields without quotes.
     Plain {
         lines: Lines,
         form: Csv,

@@ -114,7 +114,6 @@ impl Pieces {
         pieces
     }
 
-    /// Bytes in all.
     pub(crate) fn len(&self) -> u64 {
         self.length
     }

@@ -28,9 +28,7 @@ pub(crate) enum ProxyChoice {
     /// That of the plan.
     #[default]
     OfPlan,
-    /// None.
     Direct,
-    /// This one.
     Own(Arc<Proxy>),
 }
 

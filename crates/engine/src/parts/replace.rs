@@ -86,7 +86,6 @@ impl Markers {
 enum FilePart<'a> {
     /// Bytes as they are; more may follow.
     Plain(&'a [u8]),
-    /// A marker.
     Marker(usize),
 }
 

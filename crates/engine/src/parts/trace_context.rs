@@ -21,7 +21,6 @@ impl fmt::Display for TraceId {
 }
 
 impl TraceId {
-    /// A new one.
     pub(crate) fn new(random: &mut Random) -> TraceId {
         let id = u128::from(random.next_u64()) << 64 | u128::from(random.next_u64());
         // 0 is no ID.

@@ -50,7 +50,6 @@ pub(crate) struct ContentOp {
 /// A request rendered before the run.
 #[derive(Debug)]
 pub(crate) struct Prepared {
-    /// Path and query.
     pub path: Box<[u8]>,
     pub bytes: Box<[u8]>,
     /// Where the head's last, empty line begins: before it comes what a user adds.
@@ -62,7 +61,6 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// The body.
     pub(crate) fn body(&self) -> &[u8] {
         &self.bytes[self.body_at..]
     }
@@ -190,7 +188,6 @@ pub(crate) enum PartContent {
     File { file: FileOp, filename: Option<BoundTemplate> },
 }
 
-/// Credentials.
 #[derive(Debug, Default)]
 pub(crate) enum AuthOp {
     #[default]

@@ -26,7 +26,6 @@ use crate::parts::proxy::PlanProxy;
 use crate::profile::{LoadProfile, Shape};
 use crate::shared_values::Values;
 
-/// A compiled plan.
 #[derive(Debug)]
 pub struct Program {
     /// Name of the plan.
@@ -63,7 +62,6 @@ pub struct Program {
     pub(crate) connections: ConnectionReuse,
     /// The version of HTTP that connections speak.
     pub(crate) http: Http,
-    /// The plan's proxy.
     pub(crate) proxy: PlanProxy,
     /// Where connections go, as far as it is known before the run.
     pub(crate) destinations: Vec<Destination>,
@@ -134,7 +132,6 @@ pub(crate) struct Scenario {
 /// What a plan asks for of a scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Planned<'p> {
-    /// The scenario.
     pub scenario: &'p str,
     /// Whether the curve is of arrivals a second; otherwise it is of users.
     pub is_open: bool,

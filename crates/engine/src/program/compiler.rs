@@ -127,7 +127,6 @@ pub(crate) struct Compiler<'p> {
     /// Origin of the target and the path before every relative URL.
     pub(super) target: Option<(u32, String)>,
     pub(super) hosts: Hosts,
-    /// The plan's proxy.
     pub(crate) proxy: PlanProxy,
     /// Where connections go, as far as it is known.
     pub(super) destinations: Numbered<Destination>,

@@ -27,9 +27,7 @@ pub(super) struct Lowering<'c, 'p> {
 #[derive(Default)]
 pub(super) struct Around {
     pub groups: usize,
-    /// Critical sections.
     pub sections: usize,
-    /// The innermost last.
     loops: Vec<Loop>,
 }
 
@@ -37,7 +35,6 @@ pub(super) struct Around {
 struct Loop {
     /// Its first operation, which decides on each pass.
     head: Pc,
-    /// Groups around it.
     groups: usize,
     /// Critical sections around it.
     sections: usize,

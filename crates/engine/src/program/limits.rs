@@ -12,7 +12,6 @@ pub(crate) struct Limits {
     pub connect: u64,
     pub first_byte: u64,
     pub total: u64,
-    /// With all redirects.
     pub all: u64,
     pub redirects: u32,
     pub max_body: u64,

@@ -113,7 +113,6 @@ pub(crate) enum FromOp {
 /// An assertion about a response.
 #[derive(Debug)]
 pub(crate) struct CheckOp {
-    /// Its row.
     pub row: u32,
     pub formula: BoundExpr,
     /// What it is called in reports.

@@ -20,7 +20,6 @@ pub(super) struct Patterns {
 }
 
 impl Patterns {
-    /// A compiled extractor.
     pub(super) fn extractor(&mut self, spec: &Spec<'_>) -> Result<Arc<Extractor>, CompileError> {
         match self.extractors.entry(format!("{spec:?}")) {
             Entry::Occupied(known) => Ok(known.get().clone()),
@@ -85,7 +84,6 @@ fn too_large() -> String {
 mod tests {
     use super::*;
 
-    /// Some MiB each.
     fn large(n: usize) -> String {
         format!(r"{n}\w{{150}}")
     }

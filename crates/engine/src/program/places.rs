@@ -27,7 +27,6 @@ pub(crate) enum Intrinsic {
     Body,
     /// Bytes of the body as they were received, compressed or not.
     BodyBytes,
-    /// Latency in milliseconds.
     Duration,
     /// Hash of the body, where the request asked for it.
     BodyHash,
@@ -43,11 +42,9 @@ pub(crate) enum Intrinsic {
     RawBody,
     /// Method of what was sent last.
     SentMethod,
-    /// Its URL.
     SentUrl,
     /// Its headers but for cookies, each line with a line feed at its end.
     SentHeaders,
-    /// Its cookies.
     SentCookies,
     /// Its body, if that was made in memory.
     SentBody,

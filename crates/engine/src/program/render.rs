@@ -35,7 +35,6 @@ pub(crate) struct Destination<'a> {
     pub method: &'a str,
     /// `host` or `host:port`.
     pub authority: &'a str,
-    /// Path and query.
     pub path: &'a [u8],
     /// Whether it goes over TLS.
     pub tls: bool,

@@ -45,7 +45,6 @@ const EXAMPLE_BYTES: u64 = 1_024;
 const EXAMPLE_CHARS: usize = 200;
 const SECOND: u64 = 1_000_000_000;
 
-/// A worker's records.
 pub(crate) struct Recorder {
     worker: u32,
     /// What no name and no line may show, as far as it is known by now.

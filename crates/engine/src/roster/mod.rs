@@ -139,12 +139,10 @@ enum Timer {
         load: u16,
         generation: u16,
     },
-    /// A load ends.
     End {
         load: u16,
         generation: u16,
     },
-    /// Something changes.
     Change,
     Other(u32),
     Cancel,

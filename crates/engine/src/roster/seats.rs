@@ -11,7 +11,6 @@ pub(super) struct Slot(u32);
 impl Slot {
     /// Nobody; nobody has been there yet.
     pub(super) const FRESH: Slot = Slot(u32::MAX);
-    /// Nobody any more.
     pub(super) const LEFT: Slot = Slot(u32::MAX - 1);
     /// A user that does something, or is free for an arrival.
     pub(super) const BUSY: Slot = Slot(u32::MAX - 2);

@@ -20,7 +20,6 @@ use crate::user::Core;
 /// A body that is read while it is sent.
 pub(super) struct Streamed {
     pub source: Box<dyn BodySource>,
-    /// Bytes in all.
     pub length: u64,
     /// The content type that follows from it.
     pub content_type: Option<String>,

@@ -152,7 +152,6 @@ impl<'p, 'w> Call<'p, 'w> {
 }
 
 impl Call<'_, '_> {
-    /// Path and query.
     pub(super) fn target(&self) -> &[u8] {
         match &self.target {
             Target::Prepared(prepared) => &prepared.path,

@@ -20,7 +20,6 @@ use crate::scratch::Buffer;
 use crate::user::Core;
 use crate::worker::Worker;
 
-/// What is sent.
 pub(super) struct Outgoing<'m> {
     pub form: Form<'m>,
     /// A body that is read while it is sent.

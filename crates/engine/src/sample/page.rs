@@ -115,7 +115,6 @@ impl Wanted<'_> {
 #[derive(Debug)]
 pub(crate) struct Found {
     pub origin: Rc<KnownOrigin>,
-    /// Path with query.
     pub path: String,
     pub page: Rc<PageResources>,
     /// What extracts did not find in it, and seek in its resources.
@@ -127,9 +126,7 @@ pub(crate) struct Found {
 pub(crate) struct Item {
     pub kind: ResourceKind,
     pub origin: Rc<KnownOrigin>,
-    /// Path with query.
     pub path: String,
-    /// The whole URL.
     pub url: String,
 }
 

@@ -10,7 +10,6 @@ use crate::worker::Worker;
 
 /// Performs one kind of sample.
 pub(crate) trait Sampler<'p> {
-    /// How it counts.
     fn head(&self) -> SampleHead<'p>;
 
     /// Performs it within a frame, which is shown the reply. Gives the resources that the reply names.

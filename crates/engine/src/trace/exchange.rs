@@ -23,7 +23,6 @@ pub struct Exchange {
     /// The number of its step; within a step that has others, their numbers behind dots: `3.1`,
     /// `4.else.2`.
     pub step: String,
-    /// The user's number.
     pub user: u64,
     /// The user's iteration, from 0.
     pub iteration: u64,
@@ -50,7 +49,6 @@ pub struct Exchange {
     pub bytes_out: u64,
     /// From the start to the last byte, in ns.
     pub latency_ns: u64,
-    /// Where they went.
     pub phases: Phases,
     /// What made it an error, and the detail.
     pub error: Option<(ErrorKind, String)>,
@@ -64,9 +62,7 @@ pub struct Exchange {
 /// What an extract came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extracted {
-    /// The variable.
     pub variable: String,
-    /// Its value.
     pub value: Option<String>,
     /// Why nothing was found; a value is then the default.
     pub missing: Option<String>,

@@ -8,7 +8,6 @@ use crate::program::{Branch, Pc, Register, Scenario};
 /// A place in a program.
 #[derive(Debug, Default)]
 pub(crate) struct Cursor {
-    /// The next operation.
     pub pc: Pc,
     /// The operation before which the flow ends.
     pub end: Pc,

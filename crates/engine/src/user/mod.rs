@@ -32,7 +32,6 @@ pub(crate) use concurrency::Concurrency;
 pub(crate) use cursor::Cursor;
 pub(crate) use strand::{OpenGroup, Strand};
 
-/// A virtual user.
 pub(crate) struct User {
     pub core: Core,
     pub strand: Strand,

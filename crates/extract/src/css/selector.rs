@@ -87,7 +87,6 @@ pub(super) enum Case {
 
 #[derive(Debug, Clone)]
 pub(super) enum Name {
-    /// Whatever its prefix.
     Local(String),
     /// As written in the document, with or without a prefix.
     Full(String),

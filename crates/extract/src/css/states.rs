@@ -185,7 +185,6 @@ fn date(text: &str) -> Option<f64> {
     Some(f64::from((year * 12 + month) * 32 + number(day, 2, 1..=days)?))
 }
 
-/// Minutes since midnight.
 fn time(text: &str) -> Option<f64> {
     let (hour, rest) = text.split_once(':')?;
     let (minute, second) = rest.split_once(':').unwrap_or((rest, "00"));

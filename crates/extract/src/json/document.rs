@@ -48,7 +48,6 @@ impl<'b> Document<'b> {
         Ok(Document { text, containers: check::check(text)? })
     }
 
-    /// The outermost value.
     pub(super) fn root(&self) -> Node {
         Node { at: self.skip_space(0) as u32, container: 0 }
     }

@@ -15,7 +15,6 @@ use crate::points::percent_encoded;
 /// What the sum of all samples is called: a sample of this name has no points of its own.
 const ALL: &str = "all";
 
-/// Lines, counted.
 #[derive(Debug, Default)]
 pub struct Lines(String, u64);
 
@@ -33,7 +32,6 @@ impl Lines {
     }
 }
 
-/// Points of InfluxDB.
 #[derive(Debug)]
 pub struct Influxdb {
     /// Escaped, with the tag `application`.
@@ -170,7 +168,6 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// Paths of Graphite.
 #[derive(Debug)]
 pub struct Graphite {
     prefix: String,

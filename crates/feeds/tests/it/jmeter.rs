@@ -89,7 +89,6 @@ fn listen(sent: &Sent, each: fn(TcpStream, &Sent)) -> String {
     address
 }
 
-/// Requests over HTTP.
 fn http(mut stream: TcpStream, sent: &Sent) {
     let mut reader = BufReader::new(stream.try_clone().expect("a stream"));
     loop {

@@ -22,7 +22,6 @@ pub use plain::{Carbon, Statsd, scrape};
 /// What a receiver does wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// Nothing.
     None,
     /// It answers with this status, and takes nothing.
     Status(u16),
@@ -32,7 +31,6 @@ pub enum Fault {
     TakesAndCloses,
     /// It is slow, and does everything right.
     Slow,
-    /// It never answers.
     Hangs,
     /// It refuses, and says the head of the request.
     Repeats,

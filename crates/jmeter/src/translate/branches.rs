@@ -19,7 +19,6 @@ const MOST_UNITS: usize = 1_000;
 /// The condition of what is done in each pass.
 const ALWAYS: &str = "true";
 
-/// Two conditions.
 fn both(one: &str, other: &str) -> String {
     if other == ALWAYS { format!("({one})") } else { format!("({one} && {other})") }
 }

@@ -72,7 +72,6 @@ impl Quote {
     }
 }
 
-/// Knows no name.
 struct Nothing;
 
 impl Binder for Nothing {

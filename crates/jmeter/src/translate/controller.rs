@@ -480,7 +480,6 @@ impl Translator<'_> {
         )
     }
 
-    /// An element's name.
     pub(super) fn name(&self, id: ElementId) -> Template {
         self.template(id, &self.tree.element(id).name)
     }

@@ -3,11 +3,9 @@
 /// What of Java's `DecimalFormat` numbers without a fraction and without groups have.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct DecimalFormat {
-    /// Before the number.
     pub before: String,
     /// Least digits; zeros fill them.
     pub digits: usize,
-    /// Behind it.
     pub after: String,
 }
 

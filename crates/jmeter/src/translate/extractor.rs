@@ -14,7 +14,6 @@ use super::texts::{TextPiece, expression, literal, quoted};
 use crate::scope::Scope;
 use crate::tree::ElementId;
 
-/// What extractors do.
 #[derive(Default)]
 pub(super) struct Taken {
     pub extracts: Vec<Extract>,

@@ -34,11 +34,9 @@ pub(super) const SENT: [&str; 1] = ["Assertion.request_data"];
 pub(super) struct Made {
     /// Its name, if it is not the element's.
     pub name: Option<Vec<TextPiece>>,
-    /// What it does.
     pub steps: Vec<StepKind>,
     /// What its response is.
     pub text: Vec<TextPiece>,
-    /// Its code.
     pub code: Vec<TextPiece>,
     /// What it says beside the code.
     pub message: Vec<TextPiece>,

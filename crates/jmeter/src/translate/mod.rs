@@ -94,7 +94,6 @@ fn milliseconds(number: u64) -> Duration {
 /// What keeps a plan from running as JMeter would run it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Obstacle {
-    /// The element.
     pub element: ElementId,
     /// What of it has no equal, such as `embedded resources`.
     pub what: String,
@@ -127,7 +126,6 @@ pub struct TranslationContext {
     pub file_name: String,
 }
 
-/// Translates a plan.
 pub fn translate(tree: &Tree, given: TranslationContext) -> Translation {
     let included = includes::expand(tree, &given);
     let expanded = modules::expand(&included.tree).after(included);

@@ -28,7 +28,6 @@ pub(super) struct OfAll {
     pub refused: Vec<String>,
 }
 
-/// Reads these properties.
 pub(super) fn of_all(given: &TranslationContext) -> OfAll {
     let system = |name: &str| given.machine.properties.get(name).map_or("", |text| text.trim());
     let own = |name: &str| given.properties.get(name).map_or("", String::as_str);

@@ -10,7 +10,6 @@ use super::found::ONE;
 use super::looks::Looks;
 use super::texts::{expression, quoted};
 
-/// A whole text.
 const ALL: &str = r"(?s)\A.*\z";
 
 /// What is looked for.

@@ -25,7 +25,6 @@ const RESOURCES_AT_ONCE: i64 = 6;
 /// Which HTTP client JMeter takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Client {
-    /// Apache's.
     Apache,
     /// That of Java itself.
     Java,
@@ -55,7 +54,6 @@ pub(super) enum ContentType {
     Text(String),
     /// A form in a charset.
     Form(String),
-    /// This.
     Of(String),
 }
 

@@ -24,7 +24,6 @@ pub enum Mood {
     Bad,
 }
 
-/// An answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HealthAnswer {
     /// The question in a word or two.

@@ -1,6 +1,5 @@
 //! Points over time, as charts show them: where there would be too many, neighbours become one. Pure.
 
-/// Most points.
 pub const MAX_POINTS: usize = 1_200;
 
 /// What was measured in a second of the load, or in several.
@@ -18,7 +17,6 @@ pub trait Span: Copy {
     }
 }
 
-/// Points in order.
 #[derive(Debug)]
 pub struct Course<P> {
     points: Vec<P>,

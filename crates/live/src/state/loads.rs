@@ -7,7 +7,6 @@ use squall_metrics::{RowKind, ScenarioLoad};
 use squall_plan::model::{Load, Plan, Stage};
 use squall_runner::Second;
 
-/// A load.
 #[derive(Debug)]
 pub struct LoadState {
     /// Whose; empty: of the scenarios that share it by weight.

@@ -63,7 +63,6 @@ pub struct LogLine {
 #[derive(Debug)]
 pub struct LiveState {
     pub plan: String,
-    /// Where requests go.
     pub target: String,
     pub phase: Phase,
     /// Since the run began, in s.

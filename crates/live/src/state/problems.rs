@@ -30,7 +30,6 @@ pub struct Problem {
     name: String,
 }
 
-/// All errors.
 #[derive(Debug, Default)]
 pub struct Problems {
     all: Vec<Problem>,

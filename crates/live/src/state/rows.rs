@@ -41,7 +41,6 @@ pub struct RowSecond {
     pub p99_us: u64,
 }
 
-/// All rows.
 #[derive(Debug, Default)]
 pub struct Rows {
     rows: Vec<RowState>,

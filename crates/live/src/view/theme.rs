@@ -15,7 +15,6 @@ const TEAL: u8 = 30;
 /// Grey, of the same contrast.
 const GREY: u8 = 243;
 
-/// How things look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Theme {
     /// Whether there are colours.
@@ -30,7 +29,6 @@ impl Theme {
         }
     }
 
-    /// Of an answer.
     pub fn mood(self, mood: Mood) -> Style {
         match mood {
             Mood::Unknown => self.dim(),
@@ -42,7 +40,6 @@ impl Theme {
         }
     }
 
-    /// Of errors.
     pub fn error(self) -> Style {
         self.colored(RED).add_modifier(Modifier::BOLD)
     }
@@ -55,7 +52,6 @@ impl Theme {
         }
     }
 
-    /// Of a heading.
     pub fn heading(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }

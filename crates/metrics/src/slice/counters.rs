@@ -29,9 +29,7 @@ counters! {
     /// Most users active at once in the second; users of an open workload are active while they serve an
     /// arrival (a gauge, summed over workers).
     users_active,
-    /// Iterations started.
     iterations_started,
-    /// Iterations finished.
     iterations_done,
     /// Arrivals that the schedule asked for.
     arrivals_due,
@@ -40,7 +38,6 @@ counters! {
     /// Arrivals that were due and never began, because the run was ended, its data had no more rows, or their rate was
     /// changed while they were half a second behind.
     arrivals_cut_off,
-    /// Connections opened.
     connections_opened,
     /// Of these, connections that speak HTTP/2.
     http2_connections,
@@ -50,13 +47,10 @@ counters! {
     segments_retransmitted,
     /// Responses that came without a request; their connections were closed.
     unsolicited_responses,
-    /// Redirects followed.
     redirects,
     /// Resources that were not requested because their user's cache had them fresh.
     cache_hits,
-    /// Checks that passed.
     checks_passed,
-    /// Checks that failed.
     checks_failed,
     /// Failed checks that are only warnings, and parts of pages that could not be read.
     warnings,

@@ -23,7 +23,6 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// For one evaluation.
     pub(super) fn new() -> Budget {
         Budget {
             work: Cell::new(MAX_WORK),

@@ -11,7 +11,6 @@ use super::evaluated::{Evaluated, Result, bytes, text};
 use super::scope::EvalError;
 use crate::value::Value;
 
-/// A hash function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Algorithm {
     Md5,

@@ -19,7 +19,6 @@ use crate::value::{AsKey, KeyRef, MAX_WEIGHT, NODE_WEIGHT, Value, ValueRef};
 /// A function of expressions.
 #[derive(Debug)]
 pub struct Function {
-    /// Its name.
     pub name: &'static str,
     /// How many arguments it takes; `x.f(y)` is `f(x, y)`.
     pub args: RangeInclusive<usize>,
@@ -32,7 +31,6 @@ pub struct Function {
 
 macro_rules! functions {
     ($($name:literal $args:expr, $pure:literal, $about:literal, $run:expr;)*) => {
-        /// All of them.
         pub const FUNCTIONS: &[Function] = &[
             $(Function { name: $name, args: $args, about: $about, pure: $pure, run: $run },)*
         ];

@@ -24,7 +24,6 @@ pub(super) enum TokenKind {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SyntaxError {
     pub message: String,
-    /// In characters.
     pub at: usize,
     pub help: Option<String>,
 }

@@ -74,7 +74,6 @@ impl Expr {
         }
     }
 
-    /// A whole number.
     pub fn number(number: i64, span: Span) -> Expr {
         let tree = Arc::new(parse::Node::constant(Value::Int(number)));
         Expr { source: number.to_string(), span, tree }
@@ -85,7 +84,6 @@ impl Expr {
         &self.source
     }
 
-    /// Where it stands.
     pub fn span(&self) -> Span {
         self.span
     }

@@ -1,6 +1,5 @@
 //! Time zones of dates: UTC, an offset from it, or the machine's, for which the system is asked.
 
-/// A time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Zone {
     /// So many seconds before UTC's clocks.
@@ -19,7 +18,6 @@ pub(super) struct Rule {
 }
 
 impl Zone {
-    /// Universal time.
     pub(super) const UTC: Zone = Zone::Offset(0);
 
     /// The zone of a name: `UTC`, `local`, or an offset, such as `+02:00`.

@@ -8,7 +8,6 @@ use super::quoting;
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 
-/// Deepest nesting.
 const MAX_DEPTH: usize = 64;
 /// Most of what a file may hold, what aliases stand for included: a node counts 1, and each 64 bytes
 /// of its text.
@@ -106,7 +105,6 @@ impl Node {
     }
 }
 
-/// Reads one document.
 pub(super) fn parse(text: &str, file: u16) -> Result<Node, Diagnostic> {
     let mut builder = Builder { file, text, anchors: HashMap::new(), left: MAX_WEIGHT };
     let mut parser = Parser::new_from_str(text);

@@ -104,7 +104,6 @@ impl Reader {
         self.report(Diagnostic::warning(span, message).with_help(help));
     }
 
-    /// Notes it.
     pub fn report(&mut self, found: Diagnostic) {
         if self.count(found.severity) < MAX_FOUND {
             self.found.push(found);

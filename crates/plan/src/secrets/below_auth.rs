@@ -7,7 +7,6 @@ use super::lines::{is_no_secret, keys, opens, scalar};
 
 /// Where what is below an `auth` goes on in the next line.
 enum Below {
-    /// Nowhere.
     Nothing,
     /// In the lines that are deeper than this column.
     Deeper(usize),

@@ -34,14 +34,12 @@ enum Written {
     Plainly,
     /// The text is the inner part of base64, whose edges hold a part of the secret too.
     InBase64,
-    /// In another encoding.
     In(Arc<Alphabet>),
 }
 
 /// The forms of characters in an encoding other than UTF-8.
 #[derive(Debug)]
 pub(super) struct Alphabet {
-    /// The encoding.
     label: String,
     forms: HashMap<char, Vec<Form>>,
 }
@@ -74,7 +72,6 @@ impl Alphabet {
 /// How far a pattern is found at some place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Match {
-    /// Up to here.
     Whole(usize),
     /// Its beginning goes up to the end of the text.
     Begun,

@@ -14,9 +14,7 @@ use crate::vars::LoadOptions;
 /// A plan and where it came from.
 #[derive(Debug, Clone)]
 pub struct Loaded {
-    /// The plan.
     pub plan: Plan,
-    /// Its files.
     pub sources: Sources,
     /// What may not mean what was meant.
     pub warnings: Vec<Diagnostic>,

@@ -31,7 +31,6 @@ pub struct ListenedSample {
 }
 
 impl ListenedSample {
-    /// Of a sample.
     pub fn of(part: &GroupPart<'_>) -> ListenedSample {
         let (row, users) = match part {
             GroupPart::Request(own) => (request(own), own.users.1),

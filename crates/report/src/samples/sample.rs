@@ -86,7 +86,6 @@ pub struct SamplePart {
     pub first_byte_us: u64,
     /// From then to the last byte of its response, in µs.
     pub latency_us: u64,
-    /// Where it went.
     pub url: String,
     /// Status code; 0: no response came.
     pub status: u16,

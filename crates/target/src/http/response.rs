@@ -13,7 +13,6 @@ pub(crate) const DATE_LEN: usize = 29;
 pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) body: Vec<u8>,
-    /// Rendered field lines.
     fields: String,
 }
 

@@ -437,7 +437,6 @@ fn digest(
     )
 }
 
-/// A fresh nonce.
 fn nonce(server: &Server, target: &str) -> String {
     let challenge = get(server, target);
     assert_eq!(challenge.status, 401);

@@ -7,7 +7,6 @@ use crate::decompress::Codings;
 
 /// Most bytes of a head, interim ones before it included.
 pub(crate) const MAX_HEAD: usize = 256 << 10;
-/// Most header lines.
 const MAX_LINES: usize = 1_000;
 
 /// How the end of a body is known.
@@ -15,7 +14,6 @@ const MAX_LINES: usize = 1_000;
 pub(crate) enum Framing {
     /// So many bytes.
     Length(u64),
-    /// Chunks.
     Chunked,
     /// All that comes until the connection is closed.
     UntilClose,

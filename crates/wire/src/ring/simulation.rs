@@ -51,7 +51,6 @@ struct Pair {
     read: usize,
     ended: Ended,
     rests: bool,
-    /// Who reads.
     task: Arc<Task>,
     waker: Waker,
 }

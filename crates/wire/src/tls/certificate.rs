@@ -7,9 +7,7 @@ use x509_cert::name::Name;
 use x509_cert::spki::SubjectPublicKeyInfoRef;
 use x509_cert::time::Time;
 
-/// The attribute commonName.
 const COMMON_NAME: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.4.3");
-/// The algorithm rsaEncryption.
 const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
 /// How version 3 is written.
 const VERSION_3: u8 = 2;

@@ -7,7 +7,6 @@ use x509_cert::spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 
 use super::certificate::{About, beginning};
 
-/// The algorithm id-ecPublicKey.
 const ELLIPTIC: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
 
 /// A private key of any algorithm (PKCS #8: RFC 5208, section 5), without its attributes.

@@ -49,7 +49,6 @@ impl Trust {
         Trust { of, signatures: Signatures(provider) }
     }
 
-    /// Trusts any server.
     pub(super) fn any(provider: Arc<CryptoProvider>) -> Trust {
         Trust { of: Trusted::Any, signatures: Signatures(provider) }
     }

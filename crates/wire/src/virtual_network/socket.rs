@@ -47,7 +47,6 @@ enum Act {
 }
 
 impl Outbound {
-    /// Sends a segment.
     pub fn send(&mut self, after_ns: u64, bytes: &[u8]) {
         self.0.push((after_ns, Act::Send(bytes.to_vec())));
     }
@@ -107,7 +106,6 @@ enum Next {
     Reset,
     /// Nothing before a moment.
     Later(u64),
-    /// Nothing at all.
     Never,
 }
 

@@ -21,7 +21,6 @@ pub(crate) struct Cache<T>(Option<Box<Stored<T>>>);
 struct Stored<T> {
     by_url: HashMap<Box<str>, Vec<Entry<T>>>,
     entries: usize,
-    /// Counts uses.
     clock: u64,
 }
 

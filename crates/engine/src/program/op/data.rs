@@ -27,7 +27,6 @@ pub(crate) enum DataOp {
     SetCookie(Box<CookieOp>),
     /// A line for the run's log.
     Log(BoundTemplate),
-    /// Records a value.
     Metric(Box<MetricOp>),
     /// Writes a text to a file, or adds it to what is there.
     Write {

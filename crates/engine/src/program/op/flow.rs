@@ -86,7 +86,6 @@ pub(crate) enum FlowOp {
 /// Where passes are counted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum PassCount {
-    /// With each user.
     User(Register),
     /// By all users together.
     Together(usize),

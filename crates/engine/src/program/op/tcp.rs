@@ -17,7 +17,6 @@ pub(crate) struct TcpOp {
     pub row: RowOp,
     pub to: TcpTo,
     pub via: Option<Box<ViaOp>>,
-    /// What is sent.
     pub send: BoundTemplate,
     /// How texts stand for bytes.
     pub form: ByteForm,
@@ -37,7 +36,6 @@ pub(crate) struct TcpOp {
 /// Where bytes go.
 #[derive(Debug)]
 pub(crate) enum TcpTo {
-    /// To this origin.
     Known(u32),
     /// To where the user's variables say, if that is allowed.
     OfUser(BoundTemplate),

@@ -30,7 +30,6 @@ pub(crate) enum WaitOp {
 /// A wait for a rate.
 #[derive(Debug)]
 pub(crate) struct PaceOp {
-    /// Passes a second.
     pub rate: BoundExpr,
     pub by: PacedBy,
     pub clock: PaceClock,
@@ -50,7 +49,6 @@ pub(crate) struct ExactOp {
 /// Where it is kept when the last pass was due.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum PaceClock {
-    /// With each user.
     User(Register),
     /// In a line of all users.
     Line(usize),

@@ -98,7 +98,6 @@ impl Frame<'_> {
         Sampled { failed, end, name, found, on_the_way: self.on_the_way }
     }
 
-    /// What is recorded.
     fn sample(&self, head: SampleHead<'_>, complete: bool) -> Sample {
         let load = &self.worker.program.loads[usize::from(self.user.seat.load)];
         let is_scheduled = head.is_scheduled && load.has_schedule();

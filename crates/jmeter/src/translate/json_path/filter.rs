@@ -16,7 +16,6 @@ enum Side {
     /// `true`, `false` or `null`.
     Word(&'static str),
     List(Vec<Side>),
-    /// In Rust's syntax.
     Pattern(String),
 }
 

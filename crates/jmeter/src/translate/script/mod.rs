@@ -46,7 +46,6 @@ pub(super) trait Environment {
 pub(super) enum Place {
     /// None: it is an expression.
     Nowhere,
-    /// Before a sample.
     Before,
     /// It is the sample.
     Sampler,

@@ -12,11 +12,9 @@ const GOOD: &str = "(status >= 200 && status < 400)";
 /// What a script has changed so far, and what it does.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct ScriptState {
-    /// Its own variables.
     pub locals: BTreeMap<String, Script>,
     /// Those of the thread, as it has left them.
     pub variables: BTreeMap<String, Script>,
-    /// Properties likewise.
     pub properties: BTreeMap<String, Script>,
     /// Values that are kept under hidden names, since they are not the same each time; in their order.
     pub kept: Vec<String>,
@@ -38,12 +36,10 @@ pub(super) struct ScriptState {
 /// Something that a script does, on a condition.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::translate) struct Effect {
-    /// Empty: always.
     pub condition: String,
     pub does: Does,
 }
 
-/// What it does.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::translate) enum Does {
     /// Writes a text to the log.

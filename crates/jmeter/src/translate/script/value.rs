@@ -21,11 +21,9 @@ pub(in crate::translate) enum Kind {
     Date,
     /// What random numbers are drawn from.
     Random,
-    /// What reads JSON.
     Slurper,
 }
 
-/// A value.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::translate) struct Script {
     pub kind: Kind,

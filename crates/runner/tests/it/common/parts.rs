@@ -43,7 +43,6 @@ pub struct Steps<'a> {
     /// Lines of the plan before its scenarios.
     pub head: &'a str,
     pub users: u32,
-    /// Of each user.
     pub iterations: u32,
     /// The list of steps, indented by 6.
     pub steps: &'a str,

@@ -13,7 +13,6 @@ const fn hostile(path: &'static str, handler: Handler, about: &'static str) -> R
     route(path, &["GET", "POST"], handler, about)
 }
 
-/// Every hostile route.
 pub const HOSTILE: &[Route] = &[
     hostile(
         "/hostile/reset-before",

@@ -111,7 +111,6 @@ pub(crate) async fn get(client: &Client, session: &Session, path: &str) -> Resul
     send(client, &stream(session).await, "GET", path, b"").await
 }
 
-/// A frame.
 pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let mut bytes = (payload.len() as u32).to_be_bytes()[1..].to_vec();
     bytes.extend([kind, flags]);
