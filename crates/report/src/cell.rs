@@ -2,6 +2,12 @@
 
 use std::borrow::Cow;
 
+/// What is said where Parquet is asked for, in a build that cannot write it ([`WRITES_PARQUET`]).
+pub const NO_PARQUET: &str =
+    "this build of squall writes no Parquet: write CSV, or build squall with `--features parquet`";
+/// Whether this build writes Parquet.
+pub const WRITES_PARQUET: bool = cfg!(feature = "parquet");
+
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Type {

@@ -48,12 +48,7 @@ pub mod fuzz {
     }
 }
 
-/// What is said where Parquet is asked for, in a build that cannot write it ([`WRITES_PARQUET`]).
-pub const NO_PARQUET: &str =
-    "this build of squall writes no Parquet: write CSV, or build squall with `--features parquet`";
-/// Whether this build writes Parquet.
-pub const WRITES_PARQUET: bool = cfg!(feature = "parquet");
-
+pub use cell::{NO_PARQUET, WRITES_PARQUET};
 pub use compare::{
     ComparedRow, ComparedRun, ComparedSide, ComparedValue, ComparisonDocument, Differing, GateRow,
     Pair, RunAbout, Side, compare_html, compare_markdown, compare_runs, compare_text,

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::io::{self, Write};
 use std::marker::PhantomData;
 
-use crate::cell::{Cell, Type};
+use crate::cell::{Cell, NO_PARQUET, Type};
 
 /// A Parquet file; there is none.
 pub(crate) struct Table<W: Write + Send>(Infallible, PhantomData<W>);
@@ -15,7 +15,7 @@ impl<W: Write + Send> Table<W> {
     /// # Errors
     /// This build writes no Parquet.
     pub fn new(_: W, _: &[(&'static str, Type)]) -> io::Result<Table<W>> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, crate::NO_PARQUET))
+        Err(io::Error::new(io::ErrorKind::Unsupported, NO_PARQUET))
     }
 
     /// Nothing has a row.
