@@ -2,6 +2,7 @@
 //! evaluate the run: `slices.bin` of its folder, or a file without a name where it has none.
 
 mod ahead;
+mod record;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom, Write};
@@ -11,18 +12,15 @@ use squall_metrics::Slice;
 use zstd::bulk::Compressor;
 
 use ahead::{Ahead, DecodeSlice};
+use record::{MAX_RECORD, Record, ZSTD};
 
 /// The first bytes: name and version.
 const MAGIC: &[u8; 8] = b"squall\x00\x03";
-/// How a record is compressed: its first byte.
-const ZSTD: u8 = 2;
 /// What is asked of the compressor: the level that is written and read fastest of those that pack well.
 const LEVEL: i32 = 1;
 /// Bytes of a record's length, and of these and how it is compressed.
 const LENGTH: usize = 4;
 const HEAD: usize = LENGTH + 1;
-/// Largest record, in bytes.
-const MAX_RECORD: usize = 256 << 20;
 /// Bytes read at a time.
 const READ_AT_ONCE: usize = 32 << 10;
 
@@ -203,12 +201,6 @@ impl std::fmt::Debug for Recording {
 /// Who looks at slices as one who takes them.
 fn lent(mut each: impl FnMut(&Slice)) -> impl FnMut(Slice) {
     move |slice| each(&slice)
-}
-
-/// A record as it is on disk.
-struct Record {
-    at: usize,
-    bytes: Vec<u8>,
 }
 
 /// The records of a file, one after the other.

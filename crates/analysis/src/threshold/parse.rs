@@ -4,8 +4,9 @@ use squall_base::units;
 
 use super::limit::{Op, Unit};
 use super::metric::Metric;
+use super::requirement::Threshold;
 use super::subject::Subject;
-use super::{Threshold, apdex, foreign};
+use super::{apdex, foreign};
 
 /// Why a text is not a threshold.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,10 @@
 //! Tests of thresholds.
 
-use super::*;
-use squall_metrics::{ErrorKind, NameId, Phases, RowKey, RowKind, Sample, Slice};
+use super::requirement::*;
+use crate::totals::Totals;
+use squall_metrics::{
+    ErrorKind, MetricKey, MetricKind, NameId, Phases, RowKey, RowKind, Sample, Slice,
+};
 
 fn totals() -> Totals {
     let mut slice = Slice::new(0, 0);

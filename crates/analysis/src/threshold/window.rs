@@ -8,8 +8,8 @@ use std::time::Duration;
 use squall_base::units::print_duration;
 use squall_metrics::{RequestStats, Slice, SliceSet, Source};
 
-use super::Threshold;
 use super::limit::Op;
+use super::requirement::Threshold;
 use super::result::{FROM, ThresholdResult};
 use crate::censored::Bounded;
 use crate::totals::Totals;

@@ -2,8 +2,8 @@
 
 use squall_load::{Share, UserChanges};
 
-use super::Begin;
 use super::part::IterationsLeft;
+use super::seat::Begin;
 use crate::profile::{ClosedShape, Nanos};
 
 /// State of a share of a closed workload.

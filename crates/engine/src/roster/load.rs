@@ -5,8 +5,8 @@ use squall_load::Share;
 use super::closed::Closed;
 use super::open::{Open, Taker};
 use super::part::{Iterations, Part};
+use super::seat::{Begin, Seat, Seated};
 use super::seats::{Seats, Slot, index};
-use super::{Begin, Seat, Seated};
 use crate::profile::{LoadProfile, Nanos, Shape};
 
 /// A worker's share of one load.

@@ -13,6 +13,7 @@ mod closed;
 mod load;
 mod open;
 mod part;
+mod seat;
 mod seats;
 #[cfg(test)]
 mod tests;
@@ -23,25 +24,11 @@ use slab::Slab;
 use crate::profile::{LoadProfile, Nanos, Shape};
 use load::{Arrived, Load, UserChange};
 pub(crate) use part::{Iterations, Part};
+pub(crate) use seat::{Begin, Seat, Seated};
 use wheel::Wheel;
 
 /// A change takes effect at most so much later than it was to, however many arrivals are in arrears by then.
 const MOST_IN_ARREARS: Nanos = 500_000_000;
-
-/// A virtual user as its load counts it: a number over all workers and nodes, never given twice at
-/// the same time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Seat {
-    pub number: u64,
-    pub load: u16,
-    pub scenario: u16,
-}
-
-/// What takes a seat.
-pub(crate) trait Seated {
-    /// The seat that it has.
-    fn seat(&self) -> Seat;
-}
 
 /// Something that is due.
 #[derive(Debug, PartialEq, Eq)]
@@ -61,16 +48,6 @@ pub(crate) enum Action<U> {
     Timer { id: u32, due: Nanos },
     /// What is in flight after the end has had its time.
     Cancel,
-}
-
-/// Whether a user may begin an iteration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Begin {
-    Yes,
-    /// Its load has no place or no iteration for it.
-    No,
-    /// It has done all its iterations, and its load ends with the first user that has.
-    LoadIsDone,
 }
 
 /// What a user does after an iteration.

@@ -2,7 +2,7 @@
 
 use squall_load::Share;
 
-use super::Seat;
+use super::seat::Seat;
 
 /// What is on a seat. Four bytes: a load may have a million of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

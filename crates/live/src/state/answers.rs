@@ -5,47 +5,13 @@ use squall_analysis::{Validity, worst};
 use squall_base::units::{count, counted, percent, rate, time};
 use squall_runner::Phase;
 
+use super::health::{Conclusion, HealthAnswer, Mood};
 use super::{LiveState, Point, Span, Standing, Stopping};
 
 /// Seconds that count as now.
 const NOW: usize = 5;
 /// The share of what is planned that may be missing.
 const MAX_MISSING: f64 = 0.02;
-
-/// How good an answer is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mood {
-    /// There is none yet.
-    Unknown,
-    /// As it should be.
-    Good,
-    Doubtful,
-    /// Not as it should be.
-    Bad,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct HealthAnswer {
-    /// The question in a word or two.
-    pub question: &'static str,
-    /// How good it is.
-    pub mood: Mood,
-    /// The answer in a word or two.
-    pub word: String,
-    /// What it is based on.
-    pub detail: String,
-}
-
-/// What the three answers come to.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Conclusion {
-    /// How good it is.
-    pub mood: Mood,
-    /// Who limits the run, or which threshold fails, in a few words.
-    pub word: String,
-    /// What that means, in a sentence.
-    pub text: String,
-}
 
 impl LiveState {
     /// Who is the limit (the target, squall, or nobody), or which threshold fails. Of a generator that is in trouble nothing is said of the target,

@@ -2,6 +2,7 @@
 
 mod answers;
 mod course;
+mod health;
 mod history;
 mod loads;
 mod metrics;
@@ -25,8 +26,8 @@ use squall_plan::model::Plan;
 use squall_report::{Meta, Run};
 use squall_runner::{Event, EventKind, LatestLoad, Phase, Second, Start};
 
-pub use answers::{Conclusion, HealthAnswer, Mood};
 pub use course::Span;
+pub use health::{Conclusion, HealthAnswer, Mood};
 pub use history::{History, Point};
 pub use loads::LoadState;
 pub use metrics::{MetricPoint, MetricState, MetricStates};

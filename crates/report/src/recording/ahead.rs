@@ -8,7 +8,7 @@ use std::thread::{self, Scope, available_parallelism};
 use squall_metrics::{DecodeError, Slice};
 use zstd::bulk::Decompressor;
 
-use super::{MAX_RECORD, Record, ZSTD};
+use super::record::{MAX_RECORD, Record, ZSTD};
 
 /// Most threads: whoever uses the slices is no faster than so many.
 const MAX_THREADS: usize = 3;

@@ -141,13 +141,16 @@ impl<'s> House<'s> {
             {
                 flatten(&[], tree.trim(), &mut found);
             }
-            let absolute = found.into_iter().map(|(name, path)| (name, absolute(source, &path)));
-            (
-                source.path.as_str(),
-                absolute.filter_map(|(name, path)| Some((name, path?))).collect(),
-            )
+            let absolute = found.into_iter().filter_map(|(name, path)| {
+                let child = [source.module.as_slice(), &path[..1]].concat();
+                let is_child = files.contains_key(child.as_slice());
+                let inner = [source.module.as_slice(), path.as_slice()].concat();
+                Some((name, if is_child { inner } else { absolute(source, &path)? }))
+            });
+            (source.path.as_str(), absolute.collect())
         });
-        House { files, items: items.collect(), uses: uses.collect() }
+        let uses = uses.collect();
+        House { files, items: items.collect(), uses }
     }
 
     /// The paths from the crate's root that a file names.
