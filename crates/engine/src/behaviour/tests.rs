@@ -13,8 +13,11 @@ fn run(load: &str, steps: &str, more: &str, until: u64) -> Handed {
     bench.finish()
 }
 
-/// In how many seconds of the run an iteration began, or ended, each with the second.
-fn iterations(handed: &Handed) -> (Vec<(u32, u64)>, Vec<(u32, u64)>) {
+/// Seconds of the run, each with a count.
+type Counts = Vec<(u32, u64)>;
+
+/// How many iterations began, and how many ended, in the seconds that have any.
+fn iterations(handed: &Handed) -> (Counts, Counts) {
     let of = |count: fn(&squall_metrics::Slice) -> u64| {
         let counts = handed.slices.iter().map(|slice| (slice.second, count(slice)));
         counts.filter(|(_, count)| *count > 0).collect()

@@ -170,7 +170,6 @@ pub fn pass(state: &mut LiveState, number: u32, doing: Doing) {
             },
         )],
         slices: vec![slice],
-        ..Second::default()
     };
     state.now_s = state.now_s.max(f64::from(number) + 2.0);
     state.second(&second);

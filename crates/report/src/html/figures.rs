@@ -14,8 +14,11 @@ use crate::document::{
 use crate::meta::{Mark, Meta};
 use crate::series::{HostTrack, MetricTrack, SeriesDocument, SeriesScenario};
 
+/// A column of a scenario's series, and where its numbers come from.
+type ScenarioField = (&'static str, fn(&SeriesScenario) -> f64);
+
 /// What is drawn of a scenario.
-const SCENARIO_FIELDS: [(&str, fn(&SeriesScenario) -> f64); 3] = [
+const SCENARIO_FIELDS: [ScenarioField; 3] = [
     ("planned_users", |own| own.planned_users),
     ("planned_arrivals", |own| own.planned_arrivals),
     ("iterations_started", |own| own.iterations_started as f64),

@@ -231,7 +231,7 @@ fn signatures_are_verified_as_far_as_they_can_be() {
         assert_eq!(verified.is_ok(), is_valid, "{scheme:x}");
     }
     assert_eq!(
-        certificate::rsa_bytes(&About::read(&of_pem(RSA_1024)).expect("one").public_key),
+        certificate::rsa_bytes(About::read(&of_pem(RSA_1024)).expect("one").public_key),
         Some(128)
     );
 }

@@ -135,7 +135,7 @@ fn a_behaviour_is_told_what_its_requests_came_to() {
         Ask::Join(2, vec![branch(S), branch(2 * S), vec![], branch(S)]),
     ];
     let script = Script::new(&asks);
-    let bench = bench(&[script.clone()], "users: 1, iterations: 2", "continue", 30 * S);
+    let bench = bench(std::slice::from_ref(&script), "users: 1, iterations: 2", "continue", 30 * S);
     let iteration = |from| {
         let told = [
             ("begin", from),
@@ -163,7 +163,8 @@ fn the_driver_ends_what_on_error_ends() {
         let run = |on_error: &str| {
             let script = Script::new(&asks);
             let handed =
-                bench(&[script.clone()], "users: 1, iterations: 2", on_error, 60 * S).finish();
+                bench(std::slice::from_ref(&script), "users: 1, iterations: 2", on_error, 60 * S)
+                    .finish();
             let counters = handed.totals.counters();
             let begins: Vec<u64> = told(&script)
                 .iter()

@@ -42,6 +42,7 @@ macro_rules! ops {
                 }
             };
         }
+        pub(crate) use on_op;
     };
 }
 
@@ -55,5 +56,3 @@ ops! { ($)
     Wait(WaitOp),
     Data(DataOp),
 }
-
-pub(crate) use on_op;
