@@ -21,6 +21,7 @@ use crate::text::{Show, begin, pad, paragraph, shorten, text_width};
 document! {
     /// The runs of a folder, the oldest first.
     HistoryDocument {
+        /// The runs.
         runs: Vec<HistoryRun>,
         /// Folders whose run cannot be read, and why.
         unread: Vec<String>,
@@ -30,6 +31,7 @@ document! {
     HistoryRun {
         /// Version of the schema of its `run.json`.
         schema: u64,
+        /// Its folder.
         folder: String,
         /// What was tested, and with what.
         meta: Meta,
@@ -37,13 +39,17 @@ document! {
         elapsed_s: f64,
         /// Whether it ended in an orderly way.
         finished: bool,
+        /// Whether it passed.
         outcome: OutcomeDocument,
         /// How far its numbers can be trusted.
         validity: String,
+        /// All requests together.
         totals: Row,
         /// Requests; this and the following are empty where they were not asked for.
         requests: Vec<Row>,
+        /// Groups.
         groups: Vec<Row>,
+        /// Iterations.
         iterations: Vec<Row>,
     }
 
@@ -64,6 +70,7 @@ document! {
 
     /// A run of a trend.
     TrendRun {
+        /// Its folder.
         folder: String,
         /// Start, in seconds since 1970 (UTC).
         started_unix: f64,
@@ -73,6 +80,7 @@ document! {
         outcome: String,
         /// How far its numbers can be trusted.
         validity: String,
+        /// The measure.
         value: f64,
         /// By how much the measure stepped from the runs before to this one and those after, as a share; null: it
         /// did not.

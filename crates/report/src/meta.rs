@@ -10,6 +10,7 @@ use crate::schema::document;
 document! {
     /// What is known about a run before it starts.
     Meta {
+        /// Version of squall.
         squall: String,
         /// Name of the plan.
         plan: String,
@@ -23,6 +24,7 @@ document! {
         host: String,
         /// Operating system and kernel.
         os: String,
+        /// The processor.
         cpu: String,
         /// Memory of the machine, in bytes.
         memory_bytes: u64,
@@ -30,6 +32,7 @@ document! {
         cpus: u64,
         /// Start, in seconds since 1970 (UTC).
         started_unix: f64,
+        /// Worker threads.
         workers: u64,
         /// I/O backend: `io_uring` or `epoll`.
         io: String,
@@ -86,10 +89,13 @@ document! {
         kind: String,
         /// The scenario; empty: all of them.
         scenario: String,
+        /// In words.
         text: String,
     }
 
+    /// A scenario.
     ScenarioMeta {
+        /// Its name.
         name: String,
         /// Its load in words.
         load: String,

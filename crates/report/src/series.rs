@@ -17,7 +17,9 @@ macro_rules! series_document {
                 /// How many it covers.
                 seconds: u32,
                 $($(#[doc = $about])+ $name: $type => Unit::$unit,)*
+                /// Errors by kind.
                 error_kinds: BTreeMap<String, u64>,
+                /// Responses by status.
                 status: BTreeMap<String, u64>,
                 /// Corrected latency, in µs; null: there is no schedule.
                 corrected_us: Option<SeriesTimes>,
@@ -44,7 +46,9 @@ second_quantities!(series_document!);
 document! {
     /// A distribution of times in a row of the series, in µs.
     SeriesTimes {
+        /// The mean.
         mean: f64,
+        /// The median.
         p50: f64,
         /// The 90th percentile.
         p90: f64,
@@ -52,6 +56,7 @@ document! {
         p95: f64,
         /// The 99th percentile.
         p99: f64,
+        /// The largest one.
         max: f64,
     }
 
@@ -59,6 +64,7 @@ document! {
     SeriesPhase {
         /// How many requests had it.
         count: u64,
+        /// The mean.
         mean: f64,
         /// The 99th percentile.
         p99: f64,
@@ -78,7 +84,9 @@ document! {
         in_flight_at_end: u64,
         /// Iterations started; of an open workload, the arrivals that found a user.
         iterations_started: u64,
+        /// Iterations finished.
         iterations_done: u64,
+        /// Arrivals dropped.
         arrivals_dropped: u64,
     }
 
@@ -93,7 +101,9 @@ document! {
         group: Vec<String>,
         /// Its tags, with those of the groups and the scenario around it.
         tags: BTreeMap<String, String>,
+        /// The name.
         name: String,
+        /// The first second.
         second: Vec<u32>,
         /// How many have ended.
         count: Vec<u64>,
@@ -113,6 +123,7 @@ document! {
 
     /// A check by second, likewise.
     CheckTrack {
+        /// The scenario.
         scenario: String,
         /// The groups around it, the outermost first.
         group: Vec<String>,
@@ -120,6 +131,7 @@ document! {
         tags: BTreeMap<String, String>,
         /// Its name, or its expression.
         name: String,
+        /// The first second.
         second: Vec<u32>,
         /// How often it passed.
         passed: Vec<u64>,
@@ -133,10 +145,13 @@ document! {
     MetricTrack {
         /// The scenario; empty for a monitor's, and for `other`, which counts for all of them.
         scenario: String,
+        /// Its name.
         name: String,
         /// `counter`, `gauge`, `rate` or `trend`.
         kind: String,
+        /// Its tags.
         tags: BTreeMap<String, String>,
+        /// The first second.
         second: Vec<u32>,
         /// How many values were recorded.
         count: Vec<u64>,
@@ -146,6 +161,7 @@ document! {
 
     /// Metrics of the host by second, likewise.
     HostTrack {
+        /// The first second.
         second: Vec<u32>,
         /// By name: gauges at their highest, and what counters counted.
         values: BTreeMap<String, Vec<u64>>,

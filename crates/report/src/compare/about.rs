@@ -14,6 +14,7 @@ document! {
         finished: bool,
         /// Whether the tester interrupted it.
         interrupted: bool,
+        /// Whether it passed.
         passed: bool,
         /// How far its numbers can be trusted: `valid`, `questionable` or `invalid`.
         validity: String,

@@ -28,12 +28,15 @@ document! {
     BaselineDocument {
         /// Version of this form.
         squall_baseline: u64,
+        /// The runs.
         runs: Vec<BaselineRun>,
         /// The rows; the first is all requests together.
         rows: Vec<BaselineRow>,
     }
 
+    /// A run.
     BaselineRun {
+        /// What it was.
         about: RunAbout,
         /// How many seconds each block has.
         seconds: Vec<u64>,
@@ -43,11 +46,13 @@ document! {
     BaselineRow {
         /// `request`, `program`, `resource`, `group` or `iteration`; empty: all requests together.
         kind: String,
+        /// The scenario.
         scenario: String,
         /// The groups around it, the outermost first.
         group: Vec<String>,
         /// Its tags, with those of the groups and the scenario around it.
         tags: BTreeMap<String, String>,
+        /// The name.
         name: String,
         /// By block, those of the first run first: how many have ended.
         count: Vec<u64>,

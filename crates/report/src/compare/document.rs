@@ -37,14 +37,17 @@ document! {
         runs: Vec<u64>,
     }
 
+    /// A run.
     ComparedRun {
         /// What it is called.
         name: String,
+        /// What it was.
         about: RunAbout,
     }
 
     /// Something that differs between runs besides their numbers.
     Differing {
+        /// What.
         what: String,
         /// What it is in each run.
         values: Vec<String>,
@@ -52,6 +55,7 @@ document! {
         matters: bool,
     }
 
+    /// Two sides.
     Pair {
         /// The position of the first in `sides`.
         before: u64,
@@ -101,6 +105,7 @@ document! {
         unit: String,
         /// In the first run; null: it has none.
         before: Option<f64>,
+        /// In the second.
         after: Option<f64>,
         /// By how much it changed: as a share of what it was; of error rates, the difference of the shares.
         change: Option<f64>,
@@ -139,6 +144,7 @@ document! {
         /// `worse`: it changed by more than the limit, and by more than chance; `not_worse`: the change that the gate is
         /// made to catch is ruled out; `cannot_tell`; `missing`: a side has no such row or value.
         outcome: String,
+        /// Why.
         why: String,
         /// Of one that cannot tell, how many seconds each run should have; null: longer runs would not tell.
         needed_s: Option<f64>,
