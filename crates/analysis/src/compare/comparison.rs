@@ -65,9 +65,9 @@ pub struct Difference {
 pub struct RowComparison {
     /// What identifies it; `None`: all requests together.
     pub key: Option<RowKey>,
-    /// Each of [`MEASURES`].
+    /// Each of [`super::MEASURES`].
     pub differences: Vec<Difference>,
-    /// How each percentile of [`GRID`] moved, with bands that hold all together with 95% confidence: the shift
+    /// How each percentile of [`super::GRID`] moved, with bands that hold all together with 95% confidence: the shift
     /// function (Doksum, "Empirical probability plots and statistical inference for nonlinear models in the
     /// two-sample case", Annals of Statistics 2, 1974). Empty: the distribution is not known.
     pub shift: Vec<Difference>,

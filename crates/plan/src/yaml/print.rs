@@ -39,7 +39,7 @@ pub fn print(plan: &Plan, mask_secrets: bool) -> String {
     out.text
 }
 
-/// What [`print`] writes, whatever its layout.
+/// What [`print()`] writes, whatever its layout.
 pub fn value(plan: &Plan, mask_secrets: bool) -> Value {
     let mut value = Of::<Plan>::print(plan);
     if mask_secrets {
