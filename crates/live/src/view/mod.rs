@@ -141,14 +141,10 @@ fn tabs(paint: &mut Paint<'_>, area: Rect, state: &LiveState, browse: &Browse) {
         x = paint.text(area, x, 0, &label, style);
     }
     if !browse.filter.is_empty() {
-        let text = format!("filter: {}", browse.filter);
-        paint.right(
-            area,
-            area.width,
-            0,
-            &fit(&text, area.width.saturating_sub(x + 1)),
-            paint.theme.heading(),
-        );
+        // On a narrow screen it stands on the last tabs.
+        let room = area.width.saturating_sub(x + 1).max(area.width / 3);
+        let text = fit(&format!("  filter: {}", browse.filter), room);
+        paint.right(area, area.width, 0, &text, paint.theme.heading());
     }
 }
 

@@ -149,6 +149,10 @@ fn rows_are_sorted_filtered_and_scrolled() {
     browse.sort = crate::browse::Sort::P95;
     assert_eq!(shown(&browse)[..3], ["pay", "login", "GET"]);
     browse.filter = "LOG".to_owned();
+    assert!(
+        text(&screen(&state, &browse, 80, 24, false)).contains("  filter: LOG\n"),
+        "beside seven tabs"
+    );
     assert_eq!(shown(&browse), ["login"]);
     let mut buffer = Buffer::empty(Rect::new(0, 0, 80, 12));
     let all = Browse { tab: Tab::Requests, ..Browse::default() };
