@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// A crate, and the crates of the workspace that it may import.
-const MAY_IMPORT: [(&str, &[&str]); 21] = [
+const MAY_IMPORT: [(&str, &[&str]); 22] = [
     (
         "squall",
         &[
@@ -16,6 +16,7 @@ const MAY_IMPORT: [(&str, &[&str]); 21] = [
             "squall-engine",
             "squall-extract",
             "squall-feeds",
+            "squall-fleet",
             "squall-front",
             "squall-limit",
             "squall-live",
@@ -55,6 +56,18 @@ const MAY_IMPORT: [(&str, &[&str]); 21] = [
             "squall-report",
             "squall-runner",
             "squall-serve",
+        ],
+    ),
+    (
+        "squall-fleet",
+        &[
+            "squall-base",
+            "squall-engine",
+            "squall-load",
+            "squall-metrics",
+            "squall-plan",
+            "squall-report",
+            "squall-runner",
         ],
     ),
     (

@@ -1,0 +1,221 @@
+//! What controller and nodes tell each other. All of it is input like any other: bounded, and checked when it is read.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::protocol::io::{Bytes, FleetTime, Nanos};
+
+/// Shards, ascending.
+pub type Shards = Arc<[u32]>;
+
+/// What a node says of itself when it joins.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Card {
+    /// Its name: letters, digits, `-` and `_`; unique in the fleet.
+    pub node: String,
+    /// Drawn at each start of the process.
+    pub boot: u64,
+    /// squall's version, with its commit.
+    pub version: String,
+    /// Name of the machine.
+    pub host: String,
+    /// CPUs that it may use.
+    pub cores: u32,
+    /// Memory of the machine, in bytes.
+    pub memory_bytes: u64,
+    /// Its limit of open files.
+    pub open_files: u64,
+    /// Local ports toward one destination.
+    pub ports: u64,
+    /// Where it is, such as `eu`; empty: it does not say.
+    pub zone: String,
+    /// Its part of its zone's load, beside the others' weights.
+    pub weight: f64,
+    /// Requests a second of a core, measured when it joined; 0: not measured.
+    pub calibration: f64,
+    /// Public key (an xkey of NATS) for which it is sealed what this node alone may read.
+    pub key: String,
+    /// What it may be used for.
+    pub allows: Allows,
+}
+
+/// What a node may be used for. Empty hosts: for nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Allows {
+    /// Hosts that it sends requests to: names, `*.example.com`, addresses, networks (`10.0.0.0/8`), `*`.
+    pub hosts: Vec<String>,
+    /// Whether a plan may run programs.
+    pub exec: bool,
+    /// The folder in which a plan may read files of the node's own.
+    pub files: Option<String>,
+    /// Most virtual users.
+    pub max_users: Option<u64>,
+}
+
+/// A run, as nodes are told of it. Nothing secret is in it that is not sealed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Order {
+    /// The run: letters, digits, `-` and `_`.
+    pub run: String,
+    /// squall's version that a node must have.
+    pub version: String,
+    /// Into how many shards the load is cut.
+    pub shards: u32,
+    /// How long a node may be without the server, in nanoseconds.
+    pub lease: Nanos,
+    /// What becomes of the shards of a node that is lost.
+    pub on_loss: OnLoss,
+    /// The job: a serialized [`Job`], encrypted with the order's key; an object, by its digest.
+    pub job: String,
+    /// Files of the plan: objects, encrypted with the order's key.
+    pub files: Vec<SentFile>,
+}
+
+/// A file of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SentFile {
+    /// SHA-256 of the file, in hexadecimal.
+    pub digest: String,
+    /// The object that is it, encrypted.
+    pub object: String,
+    /// Its length, in bytes.
+    pub bytes: u64,
+}
+
+/// What becomes of the shards of a node that is lost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnLoss {
+    /// Others take them over.
+    #[default]
+    Redistribute,
+    /// They are not driven any more.
+    Continue,
+    /// The run ends.
+    Abort,
+}
+
+/// What a node runs, sealed on its way.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    /// The plan as it is run, in YAML. Names of files in it are digests of [`Order::files`], or names on the node.
+    pub plan: String,
+    /// Digest of each file, by the name that it has in the plan.
+    pub files: BTreeMap<String, String>,
+    /// Base URL in place of the plan's target.
+    pub target: Option<String>,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Whether the plan may run programs.
+    pub allow_exec: bool,
+    /// How connections are read and written: `auto`, `io_uring` or `epoll`.
+    pub io: String,
+    /// Workers of a node; `None`: as many as it sees fit.
+    pub workers: Option<u32>,
+    /// What the setup found: variables and their values as JSON.
+    pub setup: Vec<(String, serde_json::Value)>,
+    /// Which copies of requests are wanted; `None`: none.
+    pub exchanges: Option<WantedCopies>,
+}
+
+/// Copies of requests that somebody wants.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WantedCopies {
+    /// `all`, `failed`, or `1/N`.
+    pub which: String,
+    /// Most bytes of each body.
+    pub bytes: u64,
+    /// Whether groups are wanted as well.
+    pub groups: bool,
+}
+
+/// The shards that a node has, from a second on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// From this second on.
+    pub from: u32,
+    /// Which.
+    pub shards: Shards,
+}
+
+/// What is a node's in a run. One key a node, which the controller alone writes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Assignment {
+    /// The process that has it; another one of the same name has not.
+    pub boot: u64,
+    /// Grows with each change.
+    pub epoch: u32,
+    /// The order's key, sealed for the node.
+    pub key: Vec<u8>,
+    /// When second 0 begins; `None`: not decided yet, prepare.
+    pub start: Option<FleetTime>,
+    /// What it has, each part until the next one.
+    pub parts: Vec<Part>,
+}
+
+/// A change of the load, on all nodes at the same time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// The loads stand still.
+    Pause,
+    /// They go on.
+    GoOn,
+    /// A load (by its number) has another shape, a load of the plan model as YAML, from so many nanoseconds after the
+    /// start of the load on.
+    Shape { load: u16, shape: String, after: Nanos },
+    /// The end in order: what is in flight may take so many nanoseconds.
+    Stop { graceful: Nanos },
+    /// The end at once.
+    Abort,
+}
+
+/// The changes of a run so far. One key, which the controller alone writes: a node that was cut off sees all.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Changes(pub Vec<Change>);
+
+/// What a node recorded in a second.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Second {
+    /// The second of the load, from 0.
+    pub second: u32,
+    /// The shards that it drove in it.
+    pub shards: Shards,
+    /// Whether it drove them from the second's beginning to its end.
+    pub is_whole: bool,
+    /// More of a second that was published before.
+    pub late: u32,
+    /// What was recorded: see `record`.
+    pub record: Bytes,
+}
+
+/// What became of the cells of a run: of each shard, the ranges of seconds that were not driven, each with the node that
+/// had them, or nobody.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cells {
+    /// Shards of the run.
+    pub shards: u32,
+    /// Seconds of the run.
+    pub seconds: u32,
+    /// Cells that were driven.
+    pub driven: u64,
+    /// What was not.
+    pub missing: Vec<Missing>,
+}
+
+/// Cells that were not driven.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// Of this shard.
+    pub shard: u32,
+    /// The first second.
+    pub from: u32,
+    /// The last second.
+    pub to: u32,
+    /// The node that had it; empty: nobody.
+    pub node: String,
+    /// Why, in words.
+    pub why: String,
+}
