@@ -330,6 +330,7 @@ fn read_folder(
             requests_logged: known.generator.requests_logged,
             requests_not_logged: known.generator.requests_not_logged,
         },
+        fleet: known.fleet,
         feeds: known.feeds,
         log: known.log,
         ..Run::default()

@@ -17,19 +17,24 @@ const BUSY: f64 = 0.2;
 /// the target.
 type Trait = (&'static str, fn(&Meta) -> String, bool);
 
-const TRAITS: [Trait; 13] = [
+const TRAITS: [Trait; 14] = [
     ("plan", |meta| meta.plan.clone(), true),
     ("target", target, true),
     ("load", load, true),
     ("plan's text", |meta| digest(meta, |name| name == "plan"), true),
     ("data", |meta| digest(meta, |name| name != "plan"), true),
     ("squall", |meta| meta.squall.clone(), true),
-    ("machine", |meta| meta.host.clone(), true),
-    ("processor", |meta| meta.cpu.clone(), true),
-    ("CPUs", |meta| meta.cpus.to_string(), true),
-    ("workers", |meta| meta.workers.to_string(), true),
-    ("I/O backend", |meta| meta.io.clone(), true),
-    ("system", |meta| format!("{}, {}", meta.os, bytes(meta.memory_bytes)), false),
+    ("nodes", |meta| meta.nodes.len().max(1).to_string(), true),
+    ("machine", |meta| meta.machines(|own| own.host.clone()), true),
+    ("processor", |meta| meta.machines(|own| own.cpu.clone()), true),
+    ("CPUs", |meta| meta.cpus().to_string(), true),
+    ("workers", |meta| meta.workers().to_string(), true),
+    ("I/O backend", |meta| meta.machines(|own| own.io.clone()), true),
+    (
+        "system",
+        |meta| meta.machines(|own| format!("{}, {}", own.os, bytes(own.memory_bytes))),
+        false,
+    ),
     ("seed", |meta| meta.seed.to_string(), false),
 ];
 
