@@ -288,6 +288,7 @@ impl LiveState {
             all: &self.all,
             elapsed_s,
             host: &self.host_metrics,
+            fleet: None,
             // What is steady is known at the end, and so is whether there are enough values.
             steady: None,
             thresholds: &[],

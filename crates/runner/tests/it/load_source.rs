@@ -71,7 +71,7 @@ fn seconds_of_several_nodes_are_one_run() {
     assert_eq!(run.incomplete, [] as [&str; 0]);
     assert!(run.passed(), "{:?}", run.threshold_results);
     assert_eq!((run.totals.all().count, run.totals.workers(), run.elapsed_s), (160, 4, 4.0));
-    assert_eq!(run.meta.workers, 4);
+    assert_eq!(run.meta.workers(), 4);
     let by_second: Vec<u64> = run.series.rows().iter().map(|row| row.requests).collect();
     assert_eq!(by_second, [40; 4]);
     assert_eq!(outcome.phases[0].end, PhaseEnd::Done);
