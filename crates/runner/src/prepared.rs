@@ -47,8 +47,13 @@ impl<'a> Prepared<'a> {
         let destination = builtin::destination(plan, options, seed)?;
         let compile = options.compile(destination.url.clone(), seed);
         // Everything is compiled before anything is sent.
-        let programs = plans::compile_all(loaded, &compile, monitored)?;
-        let shared = plans::network(plan, sources, &programs.all, options.io)?;
+        let wanted = match options.given {
+            Some(_) => &[Section::Load][..],
+            None => &plans::SECTIONS,
+        };
+        let programs = plans::compile_all(loaded, wanted, &compile, monitored)?;
+        let by = (options.io, options.allowed.clone());
+        let shared = plans::network(plan, sources, &programs.all, by)?;
         let load = programs.load().clone();
         let hosts = plans::hosts(&programs.all);
         let mut warnings = programs.warnings;
