@@ -8,3 +8,4 @@
 //!   whose users are elsewhere.
 
 pub mod protocol;
+pub mod record;
