@@ -135,6 +135,8 @@ pub enum Output {
     Listen { subject: String },
     /// Makes the stream of a run (of the subjects `keys::stored(run)`) unless it is there, and reads it from its first message.
     Consume { run: String },
+    /// Ends watching the keys of a run (`run.<R>.`), and listening to its subjects (`squall.<R>.`).
+    Unwatch { run: String },
     /// Deletes what the server keeps of a run: its stream, its objects, its keys (`run.<R>.>`).
     Forget { run: String },
     /// Tells the load on this node (nodes alone).
