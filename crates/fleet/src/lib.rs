@@ -8,3 +8,5 @@
 //!   whose users are elsewhere.
 
 pub mod protocol;
+#[cfg(test)]
+mod simulation;
