@@ -13,3 +13,5 @@ pub mod protocol;
 pub mod record;
 pub mod seal;
 pub mod transport;
+#[cfg(test)]
+mod simulation;
