@@ -13,10 +13,12 @@ use tokio::task::JoinSet;
 
 use crate::protocol::io::{Answer, Input, Machine, Nanos, Now, Output, Ticket};
 use crate::transport::nats::Nats;
-use crate::transport::{Connect, ConnectError, EVENTS_WAITING, Event, Events, Left, Spool, Transport};
+use crate::transport::{
+    Connect, ConnectError, EVENTS_WAITING, Event, Events, Left, Spool, Transport,
+};
 
 /// How long what is on its way may take when the machine has ended.
-const LAST_WORDS: Duration = Duration::from_secs(3);
+const LAST_WORDS: Duration = Duration::from_secs(2);
 /// Outputs that are performed at the same time; more wait.
 const AT_ONCE: usize = 1024;
 
@@ -50,7 +52,12 @@ impl Driver {
     ///
     /// # Errors
     /// Why the server cannot be used, or the thread not be started.
-    pub fn start<M, S, H>(machine: M, connect: Connect, spool: S, handle: H) -> Result<Driver, ConnectError>
+    pub fn start<M, S, H>(
+        machine: M,
+        connect: Connect,
+        spool: S,
+        handle: H,
+    ) -> Result<Driver, ConnectError>
     where
         M: Machine + Send + 'static,
         S: Spool + 'static,
@@ -63,7 +70,12 @@ impl Driver {
     ///
     /// # Errors
     /// Why it cannot be opened, or the thread not be started.
-    pub fn start_over<M, S, H, T, O, F>(machine: M, open: O, spool: S, handle: H) -> Result<Driver, ConnectError>
+    pub fn start_over<M, S, H, T, O, F>(
+        machine: M,
+        open: O,
+        spool: S,
+        handle: H,
+    ) -> Result<Driver, ConnectError>
     where
         M: Machine + Send + 'static,
         S: Spool + 'static,
@@ -77,13 +89,14 @@ impl Driver {
         let thread = std::thread::Builder::new()
             .name("squall-fleet".to_owned())
             .spawn(move || {
-                let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-                    Ok(runtime) => runtime,
-                    Err(error) => {
-                        let _nobody = opened.send(Err(no_thread(&error)));
-                        return;
-                    }
-                };
+                let runtime =
+                    match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+                        Ok(runtime) => runtime,
+                        Err(error) => {
+                            let _nobody = opened.send(Err(no_thread(&error)));
+                            return;
+                        }
+                    };
                 runtime.block_on(async move {
                     let (events, arrives) = mpsc::channel(EVENTS_WAITING);
                     match open(events).await {
@@ -104,7 +117,9 @@ impl Driver {
         match is_open.recv() {
             Ok(Ok(())) => Ok(Driver { tell: Tell(tell), thread: Some(thread) }),
             Ok(Err(error)) => Err(error),
-            Err(_) => Err(ConnectError::new("the thread of the fleet has ended before it began".to_owned())),
+            Err(_) => Err(ConnectError::new(
+                "the thread of the fleet has ended before it began".to_owned(),
+            )),
         }
     }
 
@@ -175,7 +190,9 @@ impl Clocks {
     pub fn now(&self) -> Now {
         let unix = match SystemTime::now().duration_since(UNIX_EPOCH) {
             Ok(since) => i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
-            Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |nanos| -nanos),
+            Err(before) => {
+                i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |nanos| -nanos)
+            }
         };
         Now { steady: self.steady(Instant::now()), unix }
     }
@@ -215,7 +232,8 @@ async fn drive<M: Machine, T: Transport, S: Spool, H: FnMut(Output)>(
     machine.on(clocks.now(), Input::Connected, &mut out);
     performer.perform_all(&mut out);
     while !performer.has_ended {
-        let wake_at = machine.wake_at().map(|at| tokio::time::Instant::from_std(clocks.instant(at)));
+        let wake_at =
+            machine.wake_at().map(|at| tokio::time::Instant::from_std(clocks.instant(at)));
         let input = tokio::select! {
             Some(done) = performer.next_done() => done,
             said = told.recv() => match said {
@@ -363,11 +381,9 @@ impl<T: Transport, S: Spool, H: FnMut(Output)> Performer<T, S, H> {
 
     /// Lets what is on its way arrive.
     async fn finish(mut self) {
-        let rest = async {
-            while self.next_done().await.is_some() {}
-            self.transport.close().await;
-        };
+        let rest = async { while self.next_done().await.is_some() {} };
         let _too_long = tokio::time::timeout(LAST_WORDS, rest).await;
+        self.transport.close().await;
     }
 }
 
@@ -381,12 +397,20 @@ fn key_of(output: &Output) -> Option<&str> {
 
 async fn perform_on<T: Transport>(transport: T, output: Output) -> Option<(Ticket, Answer)> {
     Some(match output {
-        Output::Put { ticket, key, value, revision } => (ticket, transport.put(key, value, revision).await),
+        Output::Put { ticket, key, value, revision } => {
+            (ticket, transport.put(key, value, revision).await)
+        }
         Output::Get { ticket, key } => (ticket, transport.get(key).await),
         Output::Delete { ticket, key } => (ticket, transport.delete(key).await),
-        Output::Publish { ticket, subject, id, payload } => (ticket, transport.publish(subject, id, payload).await),
-        Output::Ask { ticket, subject, payload, wait } => (ticket, transport.ask(subject, payload, wait).await),
-        Output::PutObject { ticket, digest, bytes } => (ticket, transport.put_object(digest, bytes).await),
+        Output::Publish { ticket, subject, id, payload } => {
+            (ticket, transport.publish(subject, id, payload).await)
+        }
+        Output::Ask { ticket, subject, payload, wait } => {
+            (ticket, transport.ask(subject, payload, wait).await)
+        }
+        Output::PutObject { ticket, digest, bytes } => {
+            (ticket, transport.put_object(digest, bytes).await)
+        }
         Output::GetObject { ticket, digest } => (ticket, transport.get_object(digest).await),
         Output::Say { subject, payload } => {
             transport.say(subject, payload).await;
@@ -403,4 +427,163 @@ async fn perform_on<T: Transport>(transport: T, output: Output) -> Option<(Ticke
         // The others take no time, and were performed at once.
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use tokio::sync::Notify;
+
+    use super::*;
+    use crate::protocol::io::Bytes;
+    use crate::transport::NoSpool;
+
+    /// A server whose first put waits for another key's.
+    #[derive(Clone, Default)]
+    struct Double {
+        log: Arc<Mutex<Vec<String>>>,
+        is_other_put: Arc<Notify>,
+    }
+
+    impl Double {
+        fn note(&self, line: String) {
+            self.log.lock().unwrap().push(line);
+        }
+    }
+
+    impl Transport for Double {
+        async fn publish(&self, _: String, _: String, _: Bytes) -> Answer {
+            std::future::pending().await
+        }
+        async fn get(&self, key: String) -> Answer {
+            self.note(format!("get {key}"));
+            Answer::Value(None)
+        }
+        async fn put(&self, key: String, value: Bytes, _: Option<u64>) -> Answer {
+            if key == "other" {
+                self.is_other_put.notify_one();
+            } else if *value == *b"1" {
+                self.is_other_put.notified().await;
+            }
+            self.note(format!("put {key} {}", String::from_utf8_lossy(&value)));
+            Answer::Stored(1)
+        }
+        async fn delete(&self, key: String) -> Answer {
+            self.note(format!("delete {key}"));
+            Answer::Stored(2)
+        }
+        fn watch(&self, _: String) {}
+        async fn ask(&self, _: String, _: Bytes, _: Nanos) -> Answer {
+            Answer::Unknown
+        }
+        async fn say(&self, _: String, _: Bytes) {}
+        fn listen(&self, _: String) {}
+        async fn put_object(&self, _: String, _: Bytes) -> Answer {
+            Answer::Unknown
+        }
+        async fn get_object(&self, _: String) -> Answer {
+            Answer::Unknown
+        }
+        fn consume(&self, _: String) {}
+        fn unwatch(&self, _: String) {}
+        async fn forget(&self, _: String) {}
+        async fn close(&self) {
+            self.note("close".to_owned());
+        }
+    }
+
+    /// Does this when it is connected, and ends after so many answers and a tick.
+    struct Script {
+        first: Vec<Output>,
+        answers: usize,
+        wakes: bool,
+    }
+
+    impl Machine for Script {
+        fn on(&mut self, now: Now, input: Input, out: &mut Vec<Output>) {
+            assert!(now.unix > 0);
+            match input {
+                Input::Connected => out.append(&mut self.first),
+                Input::Done { answer, .. } => {
+                    out.push(Output::Log(format!("{answer:?}")));
+                    self.answers -= 1;
+                    self.wakes = self.answers == 0;
+                }
+                Input::Tick => out.push(Output::End),
+                _ => {}
+            }
+        }
+
+        fn wake_at(&self) -> Option<Nanos> {
+            self.wakes.then_some(0)
+        }
+    }
+
+    fn put(ticket: u64, key: &str, value: &str) -> Output {
+        let (ticket, key, value) = (Ticket(ticket), key.to_owned(), value.as_bytes().into());
+        Output::Put { ticket, key, value, revision: None }
+    }
+
+    #[test]
+    fn outputs_are_performed_at_the_same_time_but_for_those_on_one_key() {
+        let double = Double::default();
+        let transport = double.clone();
+        let key = || "one".to_owned();
+        let first = vec![
+            put(1, "one", "1"),
+            put(2, "one", "2"),
+            Output::Get { ticket: Ticket(3), key: key() },
+            Output::Delete { ticket: Ticket(4), key: key() },
+            put(5, "other", "x"),
+            Output::Recall { ticket: Ticket(6), run: "r".to_owned(), boot: 1, number: 7 },
+        ];
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let log = said.clone();
+        let driver = Driver::start_over(
+            Script { first, answers: 6, wakes: false },
+            |_| async move { Ok(transport) },
+            NoSpool,
+            move |output| log.lock().unwrap().push(format!("{output:?}")),
+        )
+        .unwrap();
+        assert!(driver.join(Duration::from_secs(60)));
+        assert_eq!(
+            *double.log.lock().unwrap(),
+            ["put other x", "put one 1", "put one 2", "get one", "delete one", "close"]
+        );
+        assert_eq!(said.lock().unwrap().len(), 6);
+    }
+
+    #[test]
+    fn a_driver_is_stopped_whatever_is_on_its_way() {
+        let transport = Double::default();
+        let publish = Output::Publish {
+            ticket: Ticket(1),
+            subject: String::new(),
+            id: String::new(),
+            payload: Bytes::default(),
+        };
+        let machine = Script { first: vec![publish], answers: 2, wakes: false };
+        let driver =
+            Driver::start_over(machine, |_| async move { Ok(transport) }, NoSpool, |_| {}).unwrap();
+        assert!(!driver.has_ended());
+        driver.stop();
+    }
+
+    #[test]
+    fn what_cannot_be_opened_is_told() {
+        let machine = Script { first: Vec::new(), answers: 0, wakes: false };
+        let open = |_| async { Err::<Double, _>(ConnectError::new("nobody is there".to_owned())) };
+        let error = Driver::start_over(machine, open, NoSpool, |_| {}).unwrap_err();
+        assert_eq!(error.to_string(), "nobody is there");
+    }
+
+    #[test]
+    fn times_far_ahead_are_instants() {
+        let clocks = Clocks::new();
+        assert!(clocks.instant(u64::MAX) > Instant::now());
+        let now = clocks.now().steady;
+        assert_eq!(clocks.steady(clocks.instant(now)), now);
+    }
 }

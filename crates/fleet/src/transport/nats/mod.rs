@@ -10,7 +10,7 @@
 //! | objects | stream `squall-objects`, subjects `squall-object.<digest>.<chunk>` |
 //!
 //! All but the cards of nodes has a time to live ([`crate::transport::Connect::keep`]), so that nothing of a lost controller's
-//! run stays.
+//! run stays. None has a bound in bytes of its own, as the server would set that much aside for it: its max_file_store bounds all.
 
 pub(crate) mod api;
 mod follow;
@@ -42,8 +42,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const ID_WINDOW: Duration = Duration::from_secs(120);
 /// How long the mark of a deleted key stays, for those who watch it.
 const MARK_STAYS: Duration = Duration::from_secs(3600);
-/// Most bytes of all keys, of a run's seconds, and of objects.
-const MOST_KEY_BYTES: i64 = 256 << 20;
 
 /// A server, connected.
 #[derive(Debug, Clone)]
@@ -75,13 +73,8 @@ impl Nats {
     pub async fn open(connect: Connect, events: Events) -> Result<Nats, ConnectError> {
         let keep = connect.keep;
         let api = connect.open(events.clone()).await?;
-        let nats = Nats {
-            api,
-            events,
-            keep,
-            from_leader: Arc::default(),
-            followed: Arc::default(),
-        };
+        let nats =
+            Nats { api, events, keep, from_leader: Arc::default(), followed: Arc::default() };
         nats.open_bucket().await.map_err(|failure| ConnectError::new(no_bucket(&failure)))?;
         Ok(nats)
     }
@@ -93,7 +86,7 @@ impl Nats {
                     .api
                     .create_stream(&json!({
                         "name": KEYS, "subjects": [format!("$KV.{BUCKET}.>")], "storage": "file", "retention": "limits",
-                        "discard": "new", "max_msgs_per_subject": 1, "max_bytes": MOST_KEY_BYTES, "max_age": 0,
+                        "discard": "new", "max_msgs_per_subject": 1, "max_age": 0,
                         "num_replicas": 1, "allow_direct": true, "allow_msg_ttl": true, "allow_rollup_hdrs": true,
                         "deny_delete": true, "duplicate_window": api::nanos(ID_WINDOW),
                     }))
@@ -192,8 +185,16 @@ impl Nats {
     /// # Errors
     /// Why they cannot be read.
     pub async fn runs(&self) -> Result<Vec<String>, String> {
-        let names = self.api.stream_names("squall.*.second.*").await.map_err(|failure| failure.to_string())?;
-        Ok(names.iter().filter_map(|name| name.strip_prefix("squall_")).map(str::to_owned).collect())
+        let names = self
+            .api
+            .stream_names("squall.*.second.*")
+            .await
+            .map_err(|failure| failure.to_string())?;
+        Ok(names
+            .iter()
+            .filter_map(|name| name.strip_prefix("squall_"))
+            .map(str::to_owned)
+            .collect())
     }
 
     /// All keys of a pattern with their revisions and values, as they are now.
@@ -234,7 +235,9 @@ impl Transport for Nats {
 
     async fn get(&self, key: String) -> Answer {
         match self.last_of(KEYS, &key_subject(&key)).await {
-            Ok(Some(found)) if !found.is_mark => Answer::Value(Some((found.sequence, found.payload))),
+            Ok(Some(found)) if !found.is_mark => {
+                Answer::Value(Some((found.sequence, found.payload)))
+            }
             Ok(_) => Answer::Value(None),
             Err(failure) => failure.into(),
         }
@@ -275,11 +278,14 @@ impl Transport for Nats {
         self.follow(subject.clone(), async move {
             let mut heard = match nats.api.client.subscribe(subject.clone()).await {
                 Ok(heard) => heard,
-                Err(error) => return nats.log(format!("cannot listen to {subject}: {error}")).await,
+                Err(error) => {
+                    return nats.log(format!("cannot listen to {subject}: {error}")).await;
+                }
             };
             // The client subscribes again by itself after a reconnect.
             while let Some(message) = heard.next().await {
-                let (subject, payload) = (message.subject.to_string(), message.payload.as_ref().into());
+                let (subject, payload) =
+                    (message.subject.to_string(), message.payload.as_ref().into());
                 let input = match message.reply {
                     Some(reply) => Input::Asked { subject, payload, reply: reply.to_string() },
                     None => Input::Heard { subject, payload },
@@ -316,7 +322,9 @@ impl Transport for Nats {
         self.unwatch(run.clone());
         objects::forget(self, &run).await;
         let keys = key_subject(&format!("run.{run}.>"));
-        for done in [self.api.delete_stream(&stream_of(&run)).await, self.api.purge(KEYS, &keys).await] {
+        for done in
+            [self.api.delete_stream(&stream_of(&run)).await, self.api.purge(KEYS, &keys).await]
+        {
             match done {
                 Ok(()) | Err(Failure::NotFound) => {}
                 Err(failure) => {

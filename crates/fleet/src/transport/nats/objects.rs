@@ -19,8 +19,6 @@ const CHUNK: usize = 512 << 10;
 const AT_ONCE: usize = 8;
 /// Most bytes of an object: it is in memory as a whole.
 const MOST_BYTES: usize = 1 << 30;
-/// Most bytes of all objects on the server.
-const MOST_STORED: i64 = 64 << 30;
 /// Bytes before those of the object in each chunk: how many chunks it has.
 const HEAD: usize = 4;
 
@@ -35,7 +33,7 @@ async fn make_stream(nats: &Nats) -> Result<(), Failure> {
     }
     let config = json!({
         "name": OBJECTS, "subjects": ["squall-object.*.*"], "storage": "file", "retention": "limits", "discard": "new",
-        "max_msgs_per_subject": 1, "max_bytes": MOST_STORED, "num_replicas": 1, "allow_direct": true,
+        "max_msgs_per_subject": 1, "num_replicas": 1, "allow_direct": true,
         "allow_msg_ttl": true, "duplicate_window": api::nanos(ID_WINDOW),
     });
     match nats.api.create_stream(&config).await {
@@ -47,7 +45,11 @@ async fn make_stream(nats: &Nats) -> Result<(), Failure> {
 /// What is no digest could be a pattern of subjects.
 fn checked(digest: &str) -> Result<(), Failure> {
     let is_digest = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if is_digest { Ok(()) } else { Err(Failure::Refused(format!("`{digest}` is no SHA-256 in hexadecimal"))) }
+    if is_digest {
+        Ok(())
+    } else {
+        Err(Failure::Refused(format!("`{digest}` is no SHA-256 in hexadecimal")))
+    }
 }
 
 /// Stores an object, unless it is there; how many chunks it has.
@@ -71,7 +73,14 @@ pub async fn put(nats: &Nats, digest: &str, bytes: &Bytes) -> Result<u64, Failur
         if sending.len() >= AT_ONCE {
             joined(sending.join_next().await)?;
         }
-        sending.spawn(put_chunk(nats.clone(), digest.to_owned(), bytes.clone(), chunk, number, count));
+        sending.spawn(put_chunk(
+            nats.clone(),
+            digest.to_owned(),
+            bytes.clone(),
+            chunk,
+            number,
+            count,
+        ));
     }
     while !sending.is_empty() {
         joined(sending.join_next().await)?;
@@ -80,7 +89,9 @@ pub async fn put(nats: &Nats, digest: &str, bytes: &Bytes) -> Result<u64, Failur
     Ok(count as u64)
 }
 
-fn joined(done: Option<Result<Result<(), Failure>, tokio::task::JoinError>>) -> Result<(), Failure> {
+fn joined(
+    done: Option<Result<Result<(), Failure>, tokio::task::JoinError>>,
+) -> Result<(), Failure> {
     match done {
         Some(Ok(done)) => done,
         _ => Err(Failure::Unknown),
@@ -139,7 +150,11 @@ async fn chunk_of(nats: &Nats, digest: &str, number: usize) -> Result<Bytes, Fai
     loop {
         match nats.api.last_direct(OBJECTS, &subject(digest, number)).await {
             Ok(Some(found)) => return Ok(found.payload),
-            Ok(None) => return Err(Failure::Refused(format!("the server has no object {digest} (any more)"))),
+            Ok(None) => {
+                return Err(Failure::Refused(format!(
+                    "the server has no object {digest} (any more)"
+                )));
+            }
             Err(Failure::Unknown | Failure::NotFound) if attempt < 3 => {
                 attempt += 1;
                 tokio::time::sleep(Duration::from_millis(100)).await;
