@@ -3,6 +3,7 @@
 
 mod brief;
 mod columns;
+mod fleet;
 mod full;
 mod outcome;
 mod paragraph;
@@ -35,12 +36,14 @@ pub fn text(run: &RunDocument, show: &Show) -> String {
 /// What a tester asks first.
 fn brief(out: &mut String, run: &RunDocument, show: &Show) {
     brief::head(out, run, show.width());
+    fleet::line(out, run, show);
     warnings(out, run, show);
     outcome::thresholds(out, run, show);
     out.push('\n');
     failed_phases(out, run, show);
     if run.validity != NONE {
         table::busiest(out, run, show);
+        fleet::tables(out, run, show);
         brief::errors(out, run, show);
     }
     brief::validity(out, run, show);
@@ -53,7 +56,10 @@ fn full(out: &mut String, run: &RunDocument, show: &Show) {
     head(out, run, width);
     failed_phases(out, run, show);
     if run.validity != NONE {
+        fleet::line(out, run, show);
+        fleet::events(out, run, show);
         full::load(out, run, show);
+        fleet::tables(out, run, show);
     }
     warnings(out, run, show);
     if show.explain {
@@ -88,7 +94,7 @@ fn failed_phases(out: &mut String, run: &RunDocument, show: &Show) {
 fn head(out: &mut String, run: &RunDocument, width: usize) {
     let meta = &run.meta;
     let users = run.counters.get("users_active").copied().unwrap_or(0);
-    let (workers, end) = (meta.workers, if run.finished { "" } else { ", broken off" });
+    let (workers, end) = (meta.workers(), if run.finished { "" } else { ", broken off" });
     let end = if run.interrupted { ", interrupted" } else { end };
     let plan = shorten(&meta.plan, 60);
     let first = match run.validity == NONE {
