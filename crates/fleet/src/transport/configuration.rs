@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use crate::transport::connect::inbox_of;
-use crate::transport::nats::{BUCKET, KEYS, OBJECTS};
+use crate::transport::nats::names::{BUCKET, KEYS, OBJECTS};
 
 /// What is around the users.
 const TEMPLATE: &str = include_str!("server.conf");
