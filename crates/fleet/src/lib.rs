@@ -8,3 +8,5 @@
 //!   whose users are elsewhere.
 
 pub mod protocol;
+pub mod seal;
+pub mod transport;
