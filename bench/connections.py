@@ -33,7 +33,7 @@ def row(table, name, result, one, users, goal, wanted):
     rows = [row for row in run["series"] if row["second"] >= run["elapsed_s"] - SECONDS + 1][:-2]
     rate = sum(row["requests"] for row in rows) / sum(row["seconds"] for row in rows)
     met = (goal is None or each <= goal) and opened == users and errors == 0
-    table.row(name, run["meta"]["workers"], f"{opened:,}", f"{errors:,}", f"{rate:,.0f} of {wanted:,.0f}",
+    table.row(name, run["meta"]["nodes"][0]["workers"], f"{opened:,}", f"{errors:,}", f"{rate:,.0f} of {wanted:,.0f}",
               f"{result['rss']:.1f}", f"{each:.2f}", goal or "", table.goal(met))
 
 

@@ -34,7 +34,7 @@ class Backend(unittest.TestCase):
         self.assertEqual(ran.returncode, 0, ran.stderr)
         result = json.loads(ran.stdout)
         self.assertEqual((result["totals"]["count"], result["totals"]["errors"]), (100, 0))
-        self.assertEqual(result["meta"]["io"], "epoll")
+        self.assertEqual(result["meta"]["nodes"][0]["io"], "epoll")
         return ran.stderr
 
     def test_rings_cannot_be_made(self):

@@ -11,6 +11,7 @@ mod compare;
 mod confidence;
 mod definitions;
 mod long_run;
+mod odd_nodes;
 mod outcome;
 mod recent;
 mod row_numbers;
@@ -31,6 +32,7 @@ pub use compare::{
 pub use confidence::{Interval, Latencies, Unknown};
 pub use definitions::{DEFINITIONS, Definition, definition};
 pub use long_run::student;
+pub use odd_nodes::{NodeFacts, OddNode, odd_nodes};
 pub use outcome::{Abort, Evidence, FailureKind, FailureReason, Outcome, outcome};
 pub use recent::Recent;
 pub use row_numbers::RowNumbers;
@@ -44,4 +46,4 @@ pub use threshold::{MovingWindow, Statistic, Threshold, ThresholdResult, Windows
 pub use throughput_gap::{GapCause, ThroughputGap};
 pub use totals::Totals;
 pub use totals::summary::Summary;
-pub use validity::{Effect, Facts, Reason, Validity, assess, samples_needed, worst};
+pub use validity::{Effect, Facts, FleetFacts, Reason, Validity, assess, samples_needed, worst};

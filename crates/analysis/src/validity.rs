@@ -3,6 +3,7 @@
 //! the report shows. The limits are constants, each with its justification; `docs/measurement.md` lists them.
 
 mod facts;
+mod fleet;
 mod generator;
 mod host;
 mod lateness;
@@ -14,14 +15,19 @@ mod target;
 mod tests;
 mod weight;
 
-pub use facts::{Facts, Validity};
+pub use facts::{Facts, FleetFacts, Validity};
 pub use reason::Reason;
 pub use target::samples_needed;
 pub use weight::Effect;
 
 /// What the numbers of a run may suffer from, the most severe first; none above a note: they are valid.
 pub fn assess(facts: &Facts<'_>) -> Vec<Reason> {
-    const RULES: [fn(&Facts<'_>) -> Option<Reason>; 25] = [
+    const RULES: [fn(&Facts<'_>) -> Option<Reason>; 31] = [
+        fleet::coverage,
+        fleet::late_nodes,
+        fleet::full_nodes,
+        fleet::short_nodes,
+        fleet::unsure_clocks,
         neighbours::host_busy,
         generator::cpu_bound,
         generator::starved,
@@ -38,6 +44,7 @@ pub fn assess(facts: &Facts<'_>) -> Vec<Reason> {
         host::clock_step,
         host::link,
         neighbours::machine_full,
+        fleet::odd,
         target::retransmits,
         target::packets_lost,
         target::retries,

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use squall_load::Share;
 use squall_metrics::{ErrorKind, Slice};
+use squall_plan::model::Load;
 
 use crate::profile::Shape;
 
@@ -53,8 +54,8 @@ pub(crate) struct ChangeOrder {
 
 #[derive(Debug, Clone)]
 pub(crate) enum ChangeKind {
-    /// The shape of a load.
-    Shape { load: u16, shape: Shape },
+    /// The shape of a load, and what of the plan model it was made of.
+    Shape { load: u16, shape: Shape, of: Box<Load> },
     /// The share of the whole process.
     Share(Share),
 }

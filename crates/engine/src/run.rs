@@ -15,6 +15,7 @@ use squall_wire::{Clock, Shared};
 use tokio::sync::watch;
 
 use crate::behaviour;
+use crate::follow::Followed;
 use crate::messages::{ChangeKind, ChangeOrder, Command, LogLine, Message, Orders};
 use crate::profile::Shape;
 use crate::program::Program;
@@ -27,12 +28,15 @@ use crate::worker::{self, Assignment, EventLoop};
 /// What a run hands to its caller while it goes on.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// The workers are there, and start the load however long the caller takes from now on. Comes first, once.
+    /// The workers are there, and start the load however long the caller takes from now on. Comes once, before slices and lines.
     Started,
     /// A worker's records of one second.
     Slice(&'a Slice),
     /// Lines of the run's log.
     Log(&'a [LogLine]),
+    /// Something that a person is told of, before the start too: about which node (empty: all that generate the load), and
+    /// what. The workers of this process say nothing of the kind.
+    Notice { node: &'a str, text: &'a str },
 }
 
 /// The load starts so many ns after its workers, so that none is late because its thread had yet to
@@ -88,7 +92,11 @@ impl Control {
     /// # Errors
     /// The load makes no sense, in a sentence.
     pub fn reshape(&self, number: u16, load: &Load, after: Duration) -> Result<(), String> {
-        let kind = ChangeKind::Shape { load: number, shape: Shape::new(load)? };
+        let kind = ChangeKind::Shape {
+            load: number,
+            shape: Shape::new(load)?,
+            of: Box::new(load.clone()),
+        };
         self.change(after, kind);
         Ok(())
     }
@@ -102,6 +110,16 @@ impl Control {
     fn change(&self, after: Duration, kind: ChangeKind) {
         let after = crate::profile::nanos(after);
         self.0.send_modify(|orders| orders.changes.push(ChangeOrder { after, kind }));
+    }
+
+    /// Says when a load begins whose users are elsewhere: [`Control::elapsed`] counts from then.
+    pub fn begin(&self, at: Instant) {
+        self.0.send_modify(|orders| orders.begins = Some(at));
+    }
+
+    /// What is ordered from the beginning on, for who passes it on to users that are elsewhere.
+    pub fn follow(&self) -> Followed {
+        Followed::new(self.0.subscribe())
     }
 
     /// Ends the run in order: nothing new is begun, what is in flight may take so long.

@@ -9,7 +9,7 @@ use squall_base::random::Random;
 use squall_metrics::{
     CheckResult, ErrorKind, HostMetrics, HostSample, NameId, Phases, RowKey, RowKind, Sample, Slice,
 };
-use squall_report::{Generator, Meta, Recording, Run, RunFolder, ScenarioMeta, document};
+use squall_report::{Generator, Machine, Meta, Recording, Run, RunFolder, ScenarioMeta, document};
 
 const WORKERS: u32 = 2;
 /// Requests of a name, worker and second.
@@ -75,8 +75,7 @@ fn meta(length: f64) -> Meta {
         target: Some("http://shop.example".to_owned()),
         scenarios: vec![scenario],
         started_unix: 1_795_213_023.0,
-        workers: u64::from(WORKERS),
-        cpus: 2,
+        nodes: vec![Machine { workers: u64::from(WORKERS), cpus: 2, ..Machine::default() }],
         constant_s: Some((length / 20.0, Some(length))),
         thresholds: ["p99 < 800ms", "error_rate < 1%"].map(str::to_owned).to_vec(),
         ..Meta::default()

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::fleet::Fleet;
 use crate::meta::{FeedReport, Mark, Meta};
 use crate::schema::{document, schema_of};
 use crate::series::{CheckTrack, HostTrack, MetricTrack, RowTrack, SeriesDocument};
@@ -15,7 +16,7 @@ use crate::series::{CheckTrack, HostTrack, MetricTrack, RowTrack, SeriesDocument
 pub const NONE: &str = "none";
 
 /// Version of the schema. Fields are added without a new one.
-pub const SCHEMA: u64 = 2;
+pub const SCHEMA: u64 = 3;
 
 document! {
     /// The result of a run.
@@ -73,6 +74,8 @@ document! {
         generator: GeneratorDocument,
         /// Metrics of the host: gauges at their highest, and what was counted during the run.
         host_metrics: BTreeMap<String, u64>,
+        /// What became of the nodes of a fleet and of their shares of the load; null: one process ran it.
+        fleet: Option<Fleet>,
         /// What the tester should know.
         warnings: Vec<String>,
         /// What became of what was sent elsewhere while the run went on.

@@ -178,12 +178,14 @@ impl Run {
             None => Some(threshold.evaluate(totals, elapsed_s)),
         });
         self.threshold_results = results.collect();
+        let fleet = self.fleet.as_ref().map(|own| own.facts(&self.meta.nodes));
         self.reasons = squall_analysis::assess(&Facts {
             totals,
             series: &self.series,
             all: &totals.all(),
             elapsed_s,
             host: &self.host,
+            fleet: fleet.as_ref(),
             steady: self.steady,
             thresholds: &thresholds,
             results: &self.threshold_results,

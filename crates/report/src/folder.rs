@@ -330,6 +330,7 @@ fn read_folder(
             requests_logged: known.generator.requests_logged,
             requests_not_logged: known.generator.requests_not_logged,
         },
+        fleet: known.fleet,
         feeds: known.feeds,
         log: known.log,
         ..Run::default()
@@ -493,10 +494,10 @@ mod tests {
     fn what_is_no_result_is_refused() {
         let name = format!("squall-no-result-{}.json", std::process::id());
         let path = std::env::temp_dir().join(name);
-        let whole = r#"{"schema": 2, "meta": {}, "outcome": {}, "totals": {}}"#;
+        let whole = r#"{"schema": 3, "meta": {}, "outcome": {}, "totals": {}}"#;
         for (text, is_result) in [
             (r#"{"schema": 2}"#, false),
-            (r#"{"schema": 2, "meta": {}, "outcome": {"passed": true}}"#, false),
+            (r#"{"schema": 3, "meta": {}, "outcome": {"passed": true}}"#, false),
             ("[2]", false),
             (whole, true),
         ] {

@@ -322,7 +322,7 @@ pub fn history_text(document: &HistoryDocument, show: &Show) -> String {
             let _ = write!(line, " {number:>8}");
         }
         let _ = write!(line, " {outcome:>10}");
-        let said = [doubt(&run.validity).to_owned(), labels(&run.meta.labels)];
+        let said = [doubt(&run.validity).to_owned(), nodes(&run.meta), labels(&run.meta.labels)];
         let said: Vec<String> = said.into_iter().filter(|text| !text.is_empty()).collect();
         let (labels, used) = (said.join(" "), text_width(&line) + 2);
         match width.saturating_sub(used) {
@@ -357,6 +357,14 @@ fn numbers(run: &HistoryRun) -> [String; 5] {
             time(totals.latency_us.p99),
         ],
         false => ["-"; 5].map(str::to_owned),
+    }
+}
+
+/// How many nodes a fleet had; empty: there was none.
+fn nodes(meta: &Meta) -> String {
+    match meta.nodes.len() as u64 {
+        0 | 1 => String::new(),
+        nodes => counted(nodes, "node"),
     }
 }
 
@@ -404,28 +412,33 @@ pub fn trend(history: &HistoryDocument, of: &MeasureOf) -> TrendDocument {
 
 /// What keeps runs from being compared with each other, in words.
 fn cautions(runs: &[&HistoryRun]) -> Vec<String> {
-    let among = |of: fn(&HistoryRun) -> &str| {
-        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    let among = |of: fn(&HistoryRun) -> String| {
+        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
         runs.iter().for_each(|run| *counts.entry(of(run)).or_default() += 1);
         counts
     };
-    let plans = among(|run| &run.meta.plan);
-    let processors = among(|run| &run.meta.cpu);
-    let mut doubted = among(|run| &run.validity);
-    doubted.retain(|validity, _| !matches!(*validity, "" | "valid"));
-    let differing = [("plan differs", plans), ("processor differs", processors)];
+    let plans = among(|run| run.meta.plan.clone());
+    let processors = among(|run| run.meta.machines(|own| own.cpu.clone()));
+    let nodes = among(|run| run.meta.nodes.len().max(1).to_string());
+    let mut doubted = among(|run| run.validity.clone());
+    doubted.retain(|validity, _| !matches!(validity.as_str(), "" | "valid"));
+    let differing = [
+        ("plan differs", plans),
+        ("processor differs", processors),
+        ("number of nodes differs", nodes),
+    ];
     let mut all: Vec<_> = differing.into_iter().filter(|(_, counts)| counts.len() > 1).collect();
     all.extend(Some(("not all are valid", doubted)).filter(|(_, counts)| !counts.is_empty()));
     all.into_iter().map(|(what, counts)| format!("{what}: {}", in_runs(counts))).collect()
 }
 
 /// How many runs have which value, the most frequent first: `shop in 12 runs, pay in 1 run`.
-fn in_runs(counts: BTreeMap<&str, u64>) -> String {
-    let mut counts: Vec<(&str, u64)> = counts.into_iter().collect();
+fn in_runs(counts: BTreeMap<String, u64>) -> String {
+    let mut counts: Vec<(String, u64)> = counts.into_iter().collect();
     counts.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
     let more = counts.len().saturating_sub(MAX_NAMED);
     let named = counts.iter().take(MAX_NAMED).map(|(value, number)| {
-        let value = if value.is_empty() { "none" } else { value };
+        let value = if value.is_empty() { "none" } else { value.as_str() };
         format!("{value} in {}", counted(*number, "run"))
     });
     let mut parts: Vec<String> = named.collect();

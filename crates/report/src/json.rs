@@ -90,6 +90,7 @@ pub fn document(run: &Run) -> RunDocument {
             let values = peak.gauges().chain(during.counters());
             values.map(|(name, number)| (name.to_owned(), number)).collect()
         },
+        fleet: run.fleet.clone(),
         warnings: run.warnings.clone(),
         feeds: run.feeds.clone(),
         log: run.log.clone(),

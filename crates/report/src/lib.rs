@@ -13,6 +13,7 @@ mod evaluate;
 mod export;
 pub mod families;
 mod files;
+mod fleet;
 mod folder;
 mod group_path;
 mod history;
@@ -58,6 +59,9 @@ pub use curves::RunCurves;
 pub use document::*;
 pub use export::{Format, export};
 pub use files::{FileKind, Finished, file};
+pub use fleet::{
+    Coverage, Fleet, FleetEvent, Machine, Missing, NodeReport, NodeTimes, ZoneReport,
+};
 pub use folder::{
     LoadError, RunFolder, amend_result, load, load_folder, load_folder_to_draw, new_folder,
     read_result,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use squall_analysis::{Shape, Warmup};
 use squall_base::units;
 
+use crate::fleet::{Machine, each};
 use crate::schema::document;
 
 document! {
@@ -20,22 +21,10 @@ document! {
         target: Option<String>,
         /// The command line, with secrets masked.
         command: Vec<String>,
-        /// Name of the machine.
-        host: String,
-        /// Operating system and kernel.
-        os: String,
-        /// The processor.
-        cpu: String,
-        /// Memory of the machine, in bytes.
-        memory_bytes: u64,
-        /// CPUs that squall may use.
-        cpus: u64,
         /// Start, in seconds since 1970 (UTC).
         started_unix: f64,
-        /// Worker threads.
-        workers: u64,
-        /// I/O backend: `io_uring` or `epoll`.
-        io: String,
+        /// The machines that generated the load: one, or the nodes of a fleet.
+        nodes: Vec<Machine>,
         /// Seed of everything random.
         seed: u64,
         /// The scenarios with their loads.
@@ -116,6 +105,21 @@ impl FeedReport {
 }
 
 impl Meta {
+    /// Worker threads of all machines.
+    pub fn workers(&self) -> u64 {
+        self.nodes.iter().map(|own| own.workers).sum()
+    }
+
+    /// CPUs of all machines that squall may use.
+    pub fn cpus(&self) -> u64 {
+        self.nodes.iter().map(|own| own.cpus).sum()
+    }
+
+    /// What its machines are, in a line: each value once, in order.
+    pub(crate) fn machines(&self, of: impl Fn(&Machine) -> String) -> String {
+        each(&self.nodes, of)
+    }
+
     /// After how many seconds the last load ends by the plan; `None`: nobody knows before it has.
     pub fn load_ends_s(&self) -> Option<f64> {
         let ends = self.scenarios.iter().map(|scenario| {

@@ -10,6 +10,7 @@ use squall_metrics::{CheckCounts, HostMetrics, RequestStats, RowKind, TimeAccoun
 
 use crate::curves::RunCurves;
 use crate::document::RunPhase;
+use crate::fleet::Fleet;
 use crate::meta::{FeedReport, Mark, Meta};
 
 /// What is said of a run that the tester interrupted.
@@ -72,6 +73,9 @@ pub struct Run {
     pub log: Vec<String>,
     /// Resources that squall itself used.
     pub generator: Generator,
+    /// What became of the nodes of a fleet; `None`: one process ran it. It has to be there before the run is evaluated,
+    /// which judges it.
+    pub fleet: Option<Fleet>,
     /// Metrics of the host that squall ran on.
     pub host: HostMetrics,
     /// It second by second.

@@ -88,7 +88,7 @@ fn failed_phases(out: &mut String, run: &RunDocument, show: &Show) {
 fn head(out: &mut String, run: &RunDocument, width: usize) {
     let meta = &run.meta;
     let users = run.counters.get("users_active").copied().unwrap_or(0);
-    let (workers, end) = (meta.workers, if run.finished { "" } else { ", broken off" });
+    let (workers, end) = (meta.workers(), if run.finished { "" } else { ", broken off" });
     let end = if run.interrupted { ", interrupted" } else { end };
     let plan = shorten(&meta.plan, 60);
     let first = match run.validity == NONE {

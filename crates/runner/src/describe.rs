@@ -12,7 +12,7 @@ use squall_engine::Program;
 use squall_plan::model::{Closed, End, Load, Open, Plan, Scenario, Target, Warmup};
 use squall_plan::span::Span;
 use squall_plan::template::Template;
-use squall_report::{Meta, PlannedLoad, ScenarioMeta};
+use squall_report::{Machine, Meta, PlannedLoad, ScenarioMeta};
 
 use crate::mask;
 use crate::prepared::Prepared;
@@ -24,25 +24,18 @@ pub(crate) fn meta(prepared: &Prepared<'_>, plan: &Plan, workers: u32) -> Meta {
     let mask = |text: &String| program.secrets.mask_own(text);
     let target = prepared.compile.target.clone().or_else(|| plan_target(plan));
     let started = SystemTime::now().duration_since(UNIX_EPOCH);
-    let os = fs::read_to_string("/proc/version").unwrap_or_default();
     Meta {
         squall: env!("CARGO_PKG_VERSION").to_owned(),
         file: prepared.loaded.sources.plan_file().map(str::to_owned),
         target: target.as_ref().map(mask),
         command: options.command.iter().map(mask).collect(),
-        host: host_name(),
-        cpu: cpu(),
-        memory_bytes: memory_bytes(),
+        nodes: vec![machine(prepared, workers)],
         scenarios: scenarios(plan, program),
         digests: digests(plan),
         labels: options.labels.iter().map(|(name, value)| (name.clone(), mask(value))).collect(),
         strict: options.strict,
         plan: program.secrets.mask(&plan.name),
-        os: os.split_whitespace().take(3).collect::<Vec<_>>().join(" "),
-        cpus: cores(),
         started_unix: started.map_or(0.0, |time| time.as_secs_f64()),
-        workers: u64::from(workers),
-        io: prepared.shared.io().label().to_owned(),
         seed: program.seed,
         warmup: match plan.warmup {
             Warmup::Auto => "auto".to_owned(),
@@ -51,6 +44,21 @@ pub(crate) fn meta(prepared: &Prepared<'_>, plan: &Plan, workers: u32) -> Meta {
         },
         constant_s: program.constant_s(),
         thresholds: thresholds(plan, program),
+    }
+}
+
+/// This machine, with so many workers.
+fn machine(prepared: &Prepared<'_>, workers: u32) -> Machine {
+    let os = fs::read_to_string("/proc/version").unwrap_or_default();
+    Machine {
+        host: host_name(),
+        os: os.split_whitespace().take(3).collect::<Vec<_>>().join(" "),
+        cpu: cpu(),
+        memory_bytes: memory_bytes(),
+        cpus: cores(),
+        workers: u64::from(workers),
+        io: prepared.shared.io().label().to_owned(),
+        ..Machine::default()
     }
 }
 

@@ -185,7 +185,7 @@ struct Recorded {
 impl Recorded {
     fn take(&mut self, event: Event<'_>, phase: Phase, sinks: &Sinks) {
         match event {
-            Event::Started => {}
+            Event::Started | Event::Notice { .. } => {}
             Event::Slice(slice) => {
                 self.totals.add(slice);
             }

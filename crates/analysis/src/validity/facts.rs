@@ -2,6 +2,7 @@
 
 use squall_metrics::{HostMetrics, RequestStats};
 
+use crate::odd_nodes::NodeFacts;
 use crate::series::Series;
 use crate::steady::Steady;
 use crate::threshold::{Threshold, ThresholdResult};
@@ -29,6 +30,19 @@ impl Validity {
     }
 }
 
+/// What is known of a fleet.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FleetFacts {
+    /// Cells (a shard in a second) of the run.
+    pub cells: u64,
+    /// Those that were driven.
+    pub driven: u64,
+    /// What was not driven, in words, the most first.
+    pub gaps: Vec<String>,
+    /// The nodes.
+    pub nodes: Vec<NodeFacts>,
+}
+
 /// What is known about a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts<'a> {
@@ -41,6 +55,8 @@ pub struct Facts<'a> {
     pub elapsed_s: f64,
     /// Samples of the host that squall ran on.
     pub host: &'a HostMetrics,
+    /// What became of a fleet; `None`: one process ran it, or it is not known yet.
+    pub fleet: Option<&'a FleetFacts>,
     /// Its steady part, if its load has one.
     pub steady: Option<Steady>,
     /// The run's thresholds: they say which percentiles were asked for.

@@ -19,7 +19,7 @@ pub struct Reason {
 }
 
 /// The rules that say that squall or the machine that it runs on was too slow, or had too little of something.
-const OF_THE_GENERATOR: [&str; 14] = [
+const OF_THE_GENERATOR: [&str; 17] = [
     "cpu_bound",
     "host_busy",
     "starved",
@@ -34,6 +34,9 @@ const OF_THE_GENERATOR: [&str; 14] = [
     "swapping",
     "clock_step",
     "link",
+    "node_send_delay",
+    "node_cpu",
+    "node_ports",
 ];
 
 impl Reason {

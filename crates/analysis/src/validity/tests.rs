@@ -68,6 +68,7 @@ fn assessed_over(
         all: &totals.all(),
         elapsed_s,
         host,
+        fleet: None,
         steady: None,
         thresholds,
         results: &windows.finish(),

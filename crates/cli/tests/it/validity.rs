@@ -72,7 +72,7 @@ fn one_table_of_files_is_not_the_limit() {
     let json: Value = serde_json::from_slice(&output.stdout).expect("a result");
     assert_eq!((kinds(&json).as_str(), &json["totals"]["count"]), ("{}", &400.into()));
     assert_eq!(json["counters"]["connections_opened"], 100);
-    let workers = json["meta"]["workers"].as_u64().expect("a number");
+    let workers = json["meta"]["nodes"][0]["workers"].as_u64().expect("a number");
     assert!(workers >= 3, "{workers}");
     let open = json["host_metrics"]["open_files"].as_u64().expect("a number");
     assert!(open <= 80, "of the fullest table: {open}");

@@ -18,7 +18,7 @@ impl Worker {
         for change in &orders.changes[self.changed.replace(orders.changes.len())..] {
             let at = self.recorder.start().saturating_add(change.after);
             let change = match &change.kind {
-                ChangeKind::Shape { load, shape } => {
+                ChangeKind::Shape { load, shape, .. } => {
                     Change::Shape { load: *load, shape: shape.clone() }
                 }
                 ChangeKind::Share(node) => {

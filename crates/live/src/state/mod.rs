@@ -288,6 +288,7 @@ impl LiveState {
             all: &self.all,
             elapsed_s,
             host: &self.host_metrics,
+            fleet: None,
             // What is steady is known at the end, and so is whether there are enough values.
             steady: None,
             thresholds: &[],
@@ -364,6 +365,7 @@ impl LiveState {
                 }
                 None => self.note(at_s, text, false),
             },
+            EventKind::Notice { text, .. } => self.note(at_s, text, false),
             EventKind::Error(text) => self.note(at_s, text, true),
             EventKind::Evaluated(run) => self.result = Some(run.clone()),
             EventKind::Exchange(_) | EventKind::Group { .. } => {}

@@ -17,19 +17,24 @@ const BUSY: f64 = 0.2;
 /// the target.
 type Trait = (&'static str, fn(&Meta) -> String, bool);
 
-const TRAITS: [Trait; 13] = [
+const TRAITS: [Trait; 14] = [
     ("plan", |meta| meta.plan.clone(), true),
     ("target", target, true),
     ("load", load, true),
     ("plan's text", |meta| digest(meta, |name| name == "plan"), true),
     ("data", |meta| digest(meta, |name| name != "plan"), true),
     ("squall", |meta| meta.squall.clone(), true),
-    ("machine", |meta| meta.host.clone(), true),
-    ("processor", |meta| meta.cpu.clone(), true),
-    ("CPUs", |meta| meta.cpus.to_string(), true),
-    ("workers", |meta| meta.workers.to_string(), true),
-    ("I/O backend", |meta| meta.io.clone(), true),
-    ("system", |meta| format!("{}, {}", meta.os, bytes(meta.memory_bytes)), false),
+    ("nodes", |meta| meta.nodes.len().max(1).to_string(), true),
+    ("machine", |meta| meta.machines(|own| own.host.clone()), true),
+    ("processor", |meta| meta.machines(|own| own.cpu.clone()), true),
+    ("CPUs", |meta| meta.cpus().to_string(), true),
+    ("workers", |meta| meta.workers().to_string(), true),
+    ("I/O backend", |meta| meta.machines(|own| own.io.clone()), true),
+    (
+        "system",
+        |meta| meta.machines(|own| format!("{}, {}", own.os, bytes(own.memory_bytes))),
+        false,
+    ),
     ("seed", |meta| meta.seed.to_string(), false),
 ];
 
@@ -114,6 +119,7 @@ fn differs(own: &Differing) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fleet::Machine;
     use crate::meta::ScenarioMeta;
 
     #[test]
@@ -126,8 +132,9 @@ mod tests {
             }]
         };
         let digests = |text: &str| [("plan".to_owned(), text.to_owned())].into_iter().collect();
-        let first =
-            Meta { seed: 1, io: "epoll".to_owned(), digests: digests("aa"), ..Meta::default() };
+        let machine = |io: &str| Machine { io: io.to_owned(), ..Machine::default() };
+        let nodes = vec![machine("epoll")];
+        let first = Meta { seed: 1, nodes, digests: digests("aa"), ..Meta::default() };
         let of =
             |meta: &Meta| RunAbout { meta: meta.clone(), seconds: (0, 30), ..RunAbout::default() };
         let what = |other: Meta| -> Vec<(String, bool)> {
@@ -135,8 +142,10 @@ mod tests {
             found.into_iter().map(|own| (own.what, own.matters)).collect()
         };
         assert_eq!(what(first.clone()), []);
-        let other = Meta { seed: 2, io: "io_uring".to_owned(), ..first.clone() };
+        let other = Meta { seed: 2, nodes: vec![machine("io_uring")], ..first.clone() };
         assert_eq!(what(other), [("I/O backend".to_owned(), true), ("seed".to_owned(), false)]);
+        let other = Meta { nodes: vec![machine("epoll"); 4], ..first.clone() };
+        assert_eq!(what(other), [("nodes".to_owned(), true)]);
         let other = Meta { digests: digests("bb"), ..first.clone() };
         assert_eq!(what(other.clone()), [("plan's text".to_owned(), true)]);
         let other = Meta { scenarios: scenario("50/s"), ..other };

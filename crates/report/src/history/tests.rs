@@ -1,5 +1,6 @@
 use super::*;
 use crate::document::{FailureDocument, RunDocument, Times};
+use crate::fleet::Machine;
 
 fn run(number: u64, value: f64) -> HistoryRun {
     let labels = [("commit".to_owned(), format!("{number:07}abcdef"))].into_iter().collect();
@@ -77,6 +78,10 @@ fn a_step_is_shown_with_its_commit() {
     assert_eq!(trend(&history, &of).without, 20);
 }
 
+fn machine(cpu: &str) -> Machine {
+    Machine { cpu: cpu.to_owned(), ..Machine::default() }
+}
+
 #[test]
 fn a_trend_says_what_keeps_its_runs_from_being_compared() {
     let of = MeasureOf::parse("p95").expect("a measure");
@@ -84,13 +89,13 @@ fn a_trend_says_what_keeps_its_runs_from_being_compared() {
     let mut history = HistoryDocument { runs, unread: Vec::new() };
     for own in &mut history.runs {
         own.meta.plan = "shop".to_owned();
-        own.meta.cpu = "Xeon".to_owned();
+        own.meta.nodes = vec![machine("Xeon")];
         own.validity = "valid".to_owned();
     }
     assert_eq!(trend(&history, &of).cautions, [""; 0], "they are alike");
     history.runs[4].meta.plan = "pay".to_owned();
     for own in &mut history.runs[6..] {
-        own.meta.cpu = "EPYC".to_owned();
+        own.meta.nodes = vec![machine("EPYC"); 2];
         own.validity = "questionable".to_owned();
     }
     history.runs[8].validity = "invalid".to_owned();
@@ -98,6 +103,7 @@ fn a_trend_says_what_keeps_its_runs_from_being_compared() {
     let wanted = [
         "plan differs: shop in 8 runs, pay in 1 run",
         "processor differs: Xeon in 6 runs, EPYC in 3 runs",
+        "number of nodes differs: 1 in 6 runs, 2 in 3 runs",
         "not all are valid: questionable in 2 runs, invalid in 1 run",
     ];
     assert_eq!(found.cautions, wanted);

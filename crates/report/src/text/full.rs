@@ -221,7 +221,8 @@ fn generator(out: &mut String, run: &RunDocument, width: usize) {
     let delays = named.map(|(name, _, times)| {
         format!("{name} {} (p99 {}, max {})", time(times.mean), time(times.p99), time(times.max))
     });
-    let io = (!run.meta.io.is_empty()).then(|| format!("I/O backend {}", run.meta.io));
+    let io = run.meta.machines(|own| own.io.clone());
+    let io = (!io.is_empty()).then(|| format!("I/O backend {io}"));
     let mut parts: Vec<String> = delays.chain(io).collect();
     let cpu = own.cpu_user_s + own.cpu_sys_s;
     if cpu > 0.0 {

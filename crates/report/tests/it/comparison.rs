@@ -5,7 +5,7 @@ use squall_analysis::{Gate, Measured, SketchBuilder};
 use squall_base::random::Random;
 use squall_metrics::{ErrorKind, NameId, RowKey, RowKind, Sample, Slice};
 use squall_report::{
-    ComparisonDocument, Meta, RunAbout, ScenarioMeta, Show, Side, compare_html, compare_markdown,
+    ComparisonDocument, Machine, Meta, RunAbout, ScenarioMeta, Show, Side, compare_html, compare_markdown,
     compare_runs, compare_text, comparison_schema, decode_baseline, encode_baseline,
 };
 
@@ -56,7 +56,7 @@ fn side(
     let meta = Meta {
         squall: "0.1.0".to_owned(),
         plan: "shop".to_owned(),
-        io: "io_uring".to_owned(),
+        nodes: vec![Machine { io: "io_uring".to_owned(), ..Machine::default() }],
         labels: [("commit".to_owned(), format!("{seed}").repeat(40))].into_iter().collect(),
         started_unix: 1_795_213_023.0 + seed as f64 * 3_600.0,
         scenarios,

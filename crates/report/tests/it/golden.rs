@@ -10,7 +10,7 @@ use squall_metrics::{
     UserState,
 };
 use squall_report::{
-    FileKind, Finished, Generator, Live, Mark, Meta, OutcomeDocument, PlannedLoad, Recording, Row,
+    FileKind, Finished, Generator, Live, Machine, Mark, Meta, OutcomeDocument, PlannedLoad, Recording, Row,
     Run, RunDocument, RunFolder, RunPhase, ScenarioMeta, Show, document, file, live_line, load,
     run_schema, text, write_json,
 };
@@ -178,7 +178,6 @@ fn run() -> Run {
             plan: "shop".to_owned(),
             target: Some("http://shop.example:8080".to_owned()),
             command: ["squall", "run", "shop.yaml"].map(str::to_owned).to_vec(),
-            host: "lab-1".to_owned(),
             scenarios: vec![
                 ScenarioMeta {
                     name: "buyer".to_owned(),
@@ -191,11 +190,8 @@ fn run() -> Run {
                     planned: planned("arrivals", &[(0.0, 50.0), (3.0, 50.0), (3.0, 0.0)]),
                 },
             ],
-            os: "Linux version 6.1".to_owned(),
-            cpus: 2,
             started_unix: 1_795_213_023.25,
-            io: "epoll".to_owned(),
-            workers: 1,
+            nodes: vec![machine()],
             seed: 7,
             warmup: "none".to_owned(),
             constant_s: Some((0.0, Some(3.0))),
@@ -457,6 +453,17 @@ fn the_text_of_many_names() {
     let brief = text(&document(&run), &BRIEF);
     assert!(brief.lines().count() <= 20, "{brief}");
     golden("report-brief-many-names.txt", &brief);
+}
+
+fn machine() -> Machine {
+    Machine {
+        host: "lab-1".to_owned(),
+        os: "Linux version 6.1".to_owned(),
+        cpus: 2,
+        workers: 1,
+        io: "epoll".to_owned(),
+        ..Machine::default()
+    }
 }
 
 const PLAIN: Show = Show { columns: 100, color: false, full: true, explain: false };

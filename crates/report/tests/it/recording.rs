@@ -4,7 +4,7 @@ use std::path::Path;
 
 use squall_analysis::Totals;
 use squall_metrics::{Level, Load, NameId, RowKey, RowKind, Sample, ScenarioLoad, Slice};
-use squall_report::{Meta, Recording, Run, RunFolder, document, load, load_folder};
+use squall_report::{Machine, Meta, Recording, Run, RunFolder, document, load, load_folder};
 
 fn slice(worker: u32, second: u32) -> Slice {
     let mut slice = Slice::new(worker, second);
@@ -39,7 +39,7 @@ fn load_of(second: u32) -> Load {
 fn meta(seconds: u32) -> Meta {
     Meta {
         plan: "long".to_owned(),
-        workers: 2,
+        nodes: vec![Machine { workers: 2, ..Machine::default() }],
         warmup: "auto".to_owned(),
         constant_s: Some((0.0, Some(f64::from(seconds)))),
         thresholds: vec!["p99 < 2ms".to_owned()],

@@ -3,7 +3,7 @@
 
 use squall_analysis::Totals;
 use squall_metrics::{NameId, RowKey, RowKind, Sample, Slice};
-use squall_report::{Meta, Recording, Run, document};
+use squall_report::{Machine, Meta, Recording, Run, document};
 
 const SECONDS: u32 = 12;
 
@@ -29,7 +29,7 @@ fn a_target_that_gets_slower_and_slower_is_not_steady() {
         recording.append(&slice);
     }
     let meta = Meta {
-        workers: 1,
+        nodes: vec![Machine { workers: 1, ..Machine::default() }],
         warmup: "none".to_owned(),
         constant_s: Some((0.0, Some(f64::from(SECONDS)))),
         ..Meta::default()

@@ -83,6 +83,7 @@ fn reasons(
         all: &all,
         elapsed_s,
         host,
+        fleet: None,
         steady: None,
         // A value close to its limit says where the limit is: what would be doubted beside it alone must not end the
         // search.

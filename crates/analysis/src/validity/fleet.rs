@@ -1,0 +1,140 @@
+//! What a fleet lacked: cells that were not driven, and nodes that were late, full, or other than the rest. A sum of all
+//! nodes hides a bad one, so each is looked at by itself.
+
+use super::facts::{Facts, Validity};
+use super::lateness::late_limit;
+use super::reason::Reason;
+use super::weight::Shift;
+use crate::odd_nodes::{NodeFacts, odd_nodes};
+use squall_base::units::{count, percent, time};
+
+/// With a smaller share of its load driven, a run does not say how the target does under the load that was asked for.
+const MIN_COVERAGE: f64 = 0.9;
+/// Most gaps, and most nodes, that a reason names.
+const MAX_NAMED: usize = 3;
+
+pub(super) fn coverage(facts: &Facts<'_>) -> Option<Reason> {
+    let fleet = facts.fleet?;
+    if fleet.driven >= fleet.cells {
+        return None;
+    }
+    let share = fleet.driven as f64 / fleet.cells as f64;
+    let observed = format!(
+        "{} of {} cells of the load were driven ({}, limit {}); not driven: {}",
+        count(fleet.driven),
+        count(fleet.cells),
+        percent(share),
+        percent(MIN_COVERAGE),
+        named(&fleet.gaps)
+    );
+    let advice = "the target had less load than the plan asks for in these seconds: leave them out, or run again; a fleet with room to spare takes over the shards of a lost node (`--on-loss redistribute`)";
+    let effect = Some(Shift::of_rate(1.0 - share).effect(facts));
+    let weight = if share < MIN_COVERAGE { Validity::Invalid } else { Validity::Questionable };
+    Some(Reason { rule: "coverage", effect, weight, observed, advice: advice.to_owned() })
+}
+
+pub(super) fn late_nodes(facts: &Facts<'_>) -> Option<Reason> {
+    let limit = late_limit(facts);
+    let words = |node: &NodeFacts| {
+        let delay = time(node.send_delay_p99_us);
+        format!("node {}: requests were sent {delay} behind schedule at p99", node.name)
+    };
+    let is_late = |node: &NodeFacts| node.send_delay_p99_us > limit;
+    let limit = format!(" (limit {})", time(limit));
+    let advice = "give the node less of the load (its weight), or a faster machine; compare its latency with the others'";
+    of_nodes(facts, "node_send_delay", is_late, words, &limit, advice)
+}
+
+/// A machine whose CPUs were busy for this share of the run had none left for more load.
+const MAX_BUSY: f64 = 0.95;
+
+pub(super) fn full_nodes(facts: &Facts<'_>) -> Option<Reason> {
+    let words = |node: &NodeFacts| {
+        format!("node {}: its CPUs were {} busy", node.name, percent(node.host_busy))
+    };
+    let limit = format!(" (limit {})", percent(MAX_BUSY));
+    let advice = "give the node less of the load (its weight), stop what else runs there, or add nodes";
+    of_nodes(facts, "node_cpu", |node| node.host_busy >= MAX_BUSY, words, &limit, advice)
+}
+
+/// The share of the local ports that may be in use.
+const MAX_PORTS: f64 = 0.8;
+
+pub(super) fn short_nodes(facts: &Facts<'_>) -> Option<Reason> {
+    let is_short = |node: &NodeFacts| {
+        node.ports_limit > 0 && node.ports_used as f64 >= MAX_PORTS * node.ports_limit as f64
+    };
+    let words = |node: &NodeFacts| {
+        let (used, limit) = (count(node.ports_used), count(node.ports_limit));
+        format!("node {}: {used} of {limit} local ports toward a destination in use", node.name)
+    };
+    let limit = format!(" (limit {})", percent(MAX_PORTS));
+    let advice = "reuse connections (`connections: {reuse: per_user}`), or add nodes";
+    let reason = of_nodes(facts, "node_ports", is_short, words, &limit, advice)?;
+    // Requests that found no port are errors, which are judged by themselves.
+    Some(Reason::note(reason.rule, reason.observed, reason.advice))
+}
+
+/// By how much the time of a node may be wrong, in µs: what it did may then count under a neighbouring second.
+const MAX_CLOCK_ERROR_US: f64 = 50_000.0;
+
+pub(super) fn unsure_clocks(facts: &Facts<'_>) -> Option<Reason> {
+    let error = |node: &NodeFacts| node.clock_error_us.unwrap_or(0.0);
+    let words = |node: &NodeFacts| {
+        format!("node {}: its clock is known to within {} only", node.name, time(error(node)))
+    };
+    let limit = format!(" (limit {})", time(MAX_CLOCK_ERROR_US));
+    let advice = "its seconds begin that much before or after the others': let a time service set its clock, or place the controller nearer; latencies are not affected";
+    let is_unsure = |node: &NodeFacts| error(node) > MAX_CLOCK_ERROR_US;
+    let reason = of_nodes(facts, "node_clock", is_unsure, words, &limit, advice)?;
+    Some(Reason::note(reason.rule, reason.observed, reason.advice))
+}
+
+pub(super) fn odd(facts: &Facts<'_>) -> Option<Reason> {
+    let nodes = &facts.fleet?.nodes;
+    let found = odd_nodes(nodes);
+    let words: Vec<String> = found
+        .iter()
+        .map(|odd| format!("node {}: {}", nodes[odd.node].name, odd.text()))
+        .collect();
+    let advice = "look at that node's machine and its way to the target before judging the target";
+    (!words.is_empty()).then(|| Reason::note("odd_node", named(&words), advice.to_owned()))
+}
+
+/// The share of all requests that nodes may have made that were late or full: what these measured hardly moves the whole.
+const MAX_OF_REQUESTS: f64 = 0.01;
+
+/// That some nodes were as they should not be. Nobody knows what they would have measured otherwise, so that it weighs as
+/// much as they have requests.
+fn of_nodes(
+    facts: &Facts<'_>,
+    rule: &'static str,
+    is_meant: impl Fn(&NodeFacts) -> bool,
+    words: impl Fn(&NodeFacts) -> String,
+    limit: &str,
+    advice: &str,
+) -> Option<Reason> {
+    let nodes = &facts.fleet?.nodes;
+    let meant: Vec<&NodeFacts> = nodes.iter().filter(|node| is_meant(node)).collect();
+    let requests = |nodes: &mut dyn Iterator<Item = &NodeFacts>| -> u64 {
+        nodes.fold(0, |sum, node| sum.saturating_add(node.requests))
+    };
+    let all = requests(&mut nodes.iter()).max(1);
+    let share = requests(&mut meant.iter().copied()) as f64 / all as f64;
+    let told: Vec<String> = meant.iter().map(|node| words(node)).collect();
+    if told.is_empty() {
+        return None;
+    }
+    let observed = format!("{}{limit}", named(&told));
+    Some(match share > MAX_OF_REQUESTS {
+        true => Reason::of_unknown_effect(rule, observed, advice.to_owned()),
+        false => Reason::note(rule, observed, advice.to_owned()),
+    })
+}
+
+/// The first of several, and how many more there are.
+fn named(all: &[String]) -> String {
+    let more = all.len().saturating_sub(MAX_NAMED);
+    let named = all[..all.len() - more].join("; ");
+    if more > 0 { format!("{named}; and {} more", count(more as u64)) } else { named }
+}
