@@ -223,12 +223,13 @@ impl Collector {
         (all.count, all.errors)
     }
 
-    /// Makes the result. What of it is lost is added to `failures`; without a load (`None`) there is nothing to
-    /// evaluate.
+    /// Makes the result, to which `complete` adds what others know. What of it is lost is added to `failures`; without
+    /// a load (`None`) there is nothing to evaluate.
     pub(crate) fn evaluate(
         mut self,
         ended: Option<&Ended>,
         interrupted: bool,
+        complete: impl FnOnce(&mut Run),
         failures: &mut Vec<String>,
     ) -> Run {
         self.sinks.settle();
@@ -249,6 +250,7 @@ impl Collector {
             ..Run::default()
         };
         run.generator.count_logged(self.sinks.exchanges());
+        complete(&mut run);
         if ended.is_some() {
             failures.extend(self.evaluate_series(&mut run));
         }

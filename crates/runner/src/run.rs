@@ -101,7 +101,11 @@ pub fn run_with(
     handle.set_out()?;
     let plan = describe::as_run(&loaded.plan, options.target.as_deref());
     let most = source.workers(&prepared.load, &workers);
-    let meta = describe::meta(&prepared, &plan, most);
+    let mut meta = describe::meta(&prepared, &plan, most);
+    if !source.is_local() {
+        // Which those are is known when the load begins.
+        meta.nodes.clear();
+    }
     let start = Arc::new(Start { meta, plan, program: prepared.load.clone() });
     let sinks = Arc::new(Sinks::start(sinks, &start, &|| handle.is_stopped())?);
     let is_local = source.is_local();
@@ -135,8 +139,9 @@ impl Session<'_> {
             false => None,
         };
         let mut lost: Vec<String> = self.phases.iter().filter_map(PhaseReport::failure).collect();
-        let mut run = collector.evaluate(ended.as_ref(), self.handle.is_stopped(), &mut lost);
-        self.source.complete(&mut run);
+        let (is_stopped, source) = (self.handle.is_stopped(), self.source);
+        let complete = |run: &mut Run| source.complete(run);
+        let mut run = collector.evaluate(ended.as_ref(), is_stopped, complete, &mut lost);
         lost.append(&mut run.incomplete);
         for text in &lost {
             self.sinks.event(EventKind::Error(text.clone()));
@@ -209,7 +214,7 @@ impl Session<'_> {
             self.phases.push(report);
             return None;
         };
-        self.sinks.event(EventKind::PhaseBegan(Phase::Load));
+        let mut has_begun = false;
         let ended = self.prepared.program_in_run(Section::Load).and_then(|program| {
             let trace = self.sinks.trace(Phase::Load);
             let order = LoadOrder {
@@ -224,6 +229,10 @@ impl Session<'_> {
                 folder: self.sinks.folder(),
             };
             let mut take = |event: Event<'_>| {
+                if let Event::Started = event {
+                    has_begun = true;
+                    self.sinks.event(EventKind::PhaseBegan(Phase::Load));
+                }
                 collector.take(event);
                 if let Some(abort) = collector.aborts() {
                     self.handle.end_load(abort);
@@ -231,6 +240,9 @@ impl Session<'_> {
             };
             self.source.run(order, &mut take).map_err(Error::incomplete)
         });
+        if !has_begun {
+            self.sinks.event(EventKind::PhaseBegan(Phase::Load));
+        }
         collector.end();
         (report.requests, report.errors) = collector.requests();
         report.end = match &ended {
