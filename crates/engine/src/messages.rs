@@ -22,6 +22,11 @@ pub(crate) enum Message {
     LoadDone(u16),
     /// The first user of a load that ends together has done its iterations.
     LoadEnded(u16),
+    /// A worker has done what its share has, or got something to do again.
+    Idle {
+        worker: u32,
+        is_idle: bool,
+    },
     /// A worker could not be started, or its thread broke off.
     Failed {
         worker: u32,

@@ -124,6 +124,8 @@ impl Collector {
                 let (node, text) = (node.to_owned(), text.to_owned());
                 self.sinks.event(EventKind::Notice { node, text });
             }
+            // Whoever shares the load out asks for it.
+            Event::Idle(_) => {}
         }
     }
 

@@ -185,7 +185,8 @@ struct Recorded {
 impl Recorded {
     fn take(&mut self, event: Event<'_>, phase: Phase, sinks: &Sinks) {
         match event {
-            Event::Started | Event::Notice { .. } => {}
+            // A setup has a share that does not change.
+            Event::Started | Event::Notice { .. } | Event::Idle(_) => {}
             Event::Slice(slice) => {
                 self.totals.add(slice);
             }
