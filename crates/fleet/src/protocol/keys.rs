@@ -30,7 +30,7 @@ pub fn order(run: &str) -> String {
     format!("run.{run}.order")
 }
 
-/// The names of the nodes that were ever given something of a run, as JSON.
+/// The nodes that a run wants of each zone, and the names of those that were ever given something of it, as JSON.
 pub fn nodes(run: &str) -> String {
     format!("run.{run}.nodes")
 }

@@ -8,7 +8,7 @@ pub use crate::protocol::units::Shards;
 use crate::protocol::units::{Bytes, FleetTime, Nanos};
 
 /// What a node says of itself when it joins.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Card {
     /// Its name: letters, digits, `-` and `_`; unique in the fleet.
     pub node: String,
@@ -135,16 +135,40 @@ pub struct Part {
     pub epoch: u32,
     /// The process that has it.
     pub boot: u64,
+    /// How often the process had been fenced, as far as the controller knew. One that was fenced since does not follow it.
+    pub fences: u32,
     /// From this second on.
     pub from: u32,
+    /// Why it is not what the part before was.
+    pub why: Why,
     /// Which.
     #[serde(with = "crate::protocol::ranges::as_text")]
     pub shards: Shards,
 }
 
+/// Why a node's share changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// It was given shards.
+    Given,
+    /// Shards were moved to another node.
+    Moved,
+    /// It has fenced itself.
+    Fenced,
+    /// Nothing was heard of it for its lease.
+    Lost,
+    /// Its process ended, and another one of its name took its place.
+    Restarted,
+    /// It left.
+    Left,
+}
+
 /// What is a node's in a run. One key a node, which the controller alone writes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Assignment {
+    /// The controller that gave it.
+    pub leader: u64,
     /// The process that has it; another one of the same name has not.
     pub boot: u64,
     /// The order's key, sealed for the node.
@@ -194,6 +218,8 @@ pub enum Phase {
     Leaving,
     /// The load is done.
     Ended,
+    /// Has left the run.
+    Left,
     /// Has forgotten the run.
     Released,
 }
@@ -214,7 +240,7 @@ pub struct Sign {
     pub holds: Vec<(u32, u32)>,
     /// How often it was fenced.
     pub fences: u32,
-    /// The second in which it was fenced last.
+    /// From this second on it has driven nothing, since the last fence.
     pub fenced: u32,
     /// How many messages with numbers it has published.
     pub numbers: u64,
@@ -241,8 +267,6 @@ pub struct Heartbeat {
     pub phase: Phase,
     /// How many shards it has.
     pub shards: u32,
-    /// Share of its CPUs that is in use, from 0 to 1, as the load says; 0: not known.
-    pub cpu: f64,
     /// Fleet time, by its reckoning; 0: it does not know.
     pub time: FleetTime,
     /// Fleet time less the time of its system's clock, in nanoseconds.

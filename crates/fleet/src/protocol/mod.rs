@@ -14,8 +14,17 @@
 //! - An acknowledged message is not yet stored: a node keeps what it has published until the run is released, and is asked
 //!   again for numbers that are missing.
 
+pub mod codec;
 pub mod io;
 pub mod keys;
 pub mod messages;
 pub mod ranges;
 pub mod units;
+
+mod assign;
+mod cells;
+mod controller;
+mod node;
+
+pub use controller::{Controller, Lead, Seal};
+pub use node::Node;
