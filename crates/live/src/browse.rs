@@ -15,11 +15,13 @@ pub enum Tab {
     /// Warnings, what the plan logs, what happened.
     Log,
     Metrics,
+    /// The nodes of a fleet.
+    Nodes,
 }
 
 impl Tab {
     /// All, in their order.
-    pub const ALL: [Tab; 7] = [
+    pub const ALL: [Tab; 8] = [
         Tab::Overview,
         Tab::Requests,
         Tab::Errors,
@@ -27,6 +29,7 @@ impl Tab {
         Tab::Generator,
         Tab::Log,
         Tab::Metrics,
+        Tab::Nodes,
     ];
 
     pub fn label(self) -> &'static str {
@@ -38,12 +41,19 @@ impl Tab {
             Tab::Generator => "Generator",
             Tab::Log => "Log",
             Tab::Metrics => "Metrics",
+            Tab::Nodes => "Nodes",
         }
     }
 
-    /// The tab so many further on, around the end.
-    pub fn step(self, by: usize) -> Tab {
-        Tab::ALL[(self as usize + by) % Tab::ALL.len()]
+    /// Those that there are: a run of one process has no nodes.
+    pub fn of(has_nodes: bool) -> &'static [Tab] {
+        if has_nodes { &Tab::ALL } else { &Tab::ALL[..Tab::ALL.len() - 1] }
+    }
+
+    /// The next tab of these, or the one before, around the end.
+    pub fn step(self, tabs: &[Tab], is_back: bool) -> Tab {
+        let by = if is_back { tabs.len() - 1 } else { 1 };
+        tabs[(self as usize + by) % tabs.len()]
     }
 }
 

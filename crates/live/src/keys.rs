@@ -63,19 +63,19 @@ fn plain(key: Key, browse: &mut Browse, state: &LiveState) -> Option<Command> {
         }
         Key::Char('r') => browse.reversed = !browse.reversed,
         Key::Escape => browse.filter.clear(),
-        _ => go(key, browse),
+        _ => go(key, browse, Tab::of(!state.nodes.all().is_empty())),
     }
     None
 }
 
-/// Another tab, or other rows of it.
-fn go(key: Key, browse: &mut Browse) {
+/// Another one of the tabs, or other rows of it.
+fn go(key: Key, browse: &mut Browse, tabs: &[Tab]) {
     let tab = match key {
-        Key::Tab | Key::Right => Some(browse.tab.step(1)),
-        Key::BackTab | Key::Left => Some(browse.tab.step(Tab::ALL.len() - 1)),
+        Key::Tab | Key::Right => Some(browse.tab.step(tabs, false)),
+        Key::BackTab | Key::Left => Some(browse.tab.step(tabs, true)),
         Key::Char(digit) => digit
             .to_digit(10)
-            .and_then(|number| Tab::ALL.get((number as usize).wrapping_sub(1)).copied()),
+            .and_then(|number| tabs.get((number as usize).wrapping_sub(1)).copied()),
         _ => None,
     };
     if let Some(tab) = tab {

@@ -496,7 +496,7 @@ mod tests {
         let path = std::env::temp_dir().join(name);
         let whole = r#"{"schema": 3, "meta": {}, "outcome": {}, "totals": {}}"#;
         for (text, is_result) in [
-            (r#"{"schema": 2}"#, false),
+            (r#"{"schema": 3}"#, false),
             (r#"{"schema": 3, "meta": {}, "outcome": {"passed": true}}"#, false),
             ("[2]", false),
             (whole, true),

@@ -157,6 +157,8 @@ document! {
         count: Vec<u64>,
         /// The sum of a counter, the last value of a gauge, the share of a rate, the mean of a trend.
         value: Vec<f64>,
+        /// Of a trend: the 95th percentile; otherwise empty.
+        p95: Vec<f64>,
     }
 
     /// Metrics of the host by second, likewise.

@@ -3,6 +3,7 @@
 
 mod brief;
 mod columns;
+mod fleet;
 mod full;
 mod outcome;
 mod paragraph;
@@ -35,12 +36,14 @@ pub fn text(run: &RunDocument, show: &Show) -> String {
 /// What a tester asks first.
 fn brief(out: &mut String, run: &RunDocument, show: &Show) {
     brief::head(out, run, show.width());
+    fleet::line(out, run, show);
     warnings(out, run, show);
     outcome::thresholds(out, run, show);
     out.push('\n');
     failed_phases(out, run, show);
     if run.validity != NONE {
         table::busiest(out, run, show);
+        fleet::tables(out, run, show);
         brief::errors(out, run, show);
     }
     brief::validity(out, run, show);
@@ -53,7 +56,10 @@ fn full(out: &mut String, run: &RunDocument, show: &Show) {
     head(out, run, width);
     failed_phases(out, run, show);
     if run.validity != NONE {
+        fleet::line(out, run, show);
+        fleet::events(out, run, show);
         full::load(out, run, show);
+        fleet::tables(out, run, show);
     }
     warnings(out, run, show);
     if show.explain {

@@ -121,6 +121,7 @@ pub(crate) fn metric_tracks(series: &Series) -> Vec<MetricTrack> {
             second: points.iter().map(|(second, _)| *second).collect(),
             count: points.iter().map(|(_, own)| own.count).collect(),
             value: points.iter().map(|(_, own)| own.value).collect(),
+            p95: points.iter().filter_map(|(_, own)| own.p95).collect(),
         }
     });
     tracks.collect()

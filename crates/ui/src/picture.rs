@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 use squall_live::state::{
-    LiveState, LoadState, MetricPoint, Mood, Point, Problem, RowSecond, RowState, Stopping,
+    LiveState, LoadState, MetricPoint, Mood, NodeState, Point, Problem, RowSecond, RowState, Stopping,
 };
 use squall_report::html::number;
 
@@ -13,6 +13,8 @@ use squall_report::html::number;
 const LATE: u32 = 3;
 /// Moments of the plan ahead.
 const AHEAD: u32 = 120;
+/// Most nodes that are sent.
+const NODES: usize = 100;
 /// Lines of the log that are sent.
 const LOG: usize = 100;
 
@@ -98,6 +100,7 @@ fn parts(state: &LiveState) -> Vec<(&'static str, Value)> {
             }),
         ),
         ("judged", judged(state)),
+        ("nodes", nodes(state)),
         ("generator", generator(state)),
         ("log", log(state)),
     ]
@@ -246,6 +249,29 @@ fn generator(state: &LiveState) -> Value {
         "stale_retries": counters.stale_retries,
         "arrivals": [counters.arrivals_dropped, counters.arrivals_due],
         "bytes": [last.bytes_in, last.bytes_out],
+    })
+}
+
+/// The nodes of a fleet: how many, and those that need a look first.
+fn nodes(state: &LiveState) -> Value {
+    let odd = state.nodes.odd();
+    let rank = |at: usize| odd.iter().position(|own| own.node == at);
+    let mut first: Vec<(usize, &NodeState)> = state.nodes.all().iter().enumerate().collect();
+    first.sort_by_key(|(at, own)| {
+        (!state.nodes.is_silent(own), rank(*at).unwrap_or(usize::MAX))
+    });
+    let first = first.into_iter().take(NODES).map(|(at, own)| json!({
+        "node": own.node, "zone": own.zone, "second": own.second, "silent": state.nodes.is_silent(own),
+        "odd": rank(at).map(|at| odd[at].text()), "users": number(own.users),
+        "requests": number(own.requests), "errors": number(own.errors), "p95_us": own.p95_us,
+        "send_delay_us": own.send_delay_us, "cpu": own.cpu,
+    }));
+    let zones = state.nodes.zones().iter();
+    let zones = zones.map(|own| json!({"zone": own.zone, "p95_us": own.p95_us}));
+    json!({
+        "count": state.nodes.all().len(),
+        "first": first.collect::<Vec<Value>>(),
+        "zones": zones.collect::<Vec<Value>>(),
     })
 }
 

@@ -5,12 +5,16 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use squall_metrics::{
-    CheckCounts, MetricId, MetricKey, MetricStats, NameId, RequestStats, RowKey, Slice, Source,
-    Times,
+    CheckCounts, MetricId, MetricKey, MetricKind, MetricStats, NameId, RequestStats, RowKey, Slice,
+    Source, THOUSANDTHS, Times,
 };
 
 /// Most points of all tracks of a kind: 10 of the longest ones, or 200 of a run of a minute.
 const MAX_POINTS: usize = 12_000;
+/// The same of what nodes of a fleet and zones did: 20 nodes of a run of ten minutes.
+const MAX_POINTS_OF_NODES: usize = 36_000;
+/// What is followed of each node before all else: what is drawn.
+const OF_NODES: [&str; 4] = ["zone_latency", "node_latency", "node_send_delay", "node_cpu"];
 
 /// Something that is followed by second.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,6 +45,16 @@ pub struct MetricPoint {
     pub count: u64,
     /// See [`MetricStats::value`].
     pub value: f64,
+    /// Of a trend: the 95th percentile of the values.
+    pub p95: Option<f64>,
+}
+
+impl MetricPoint {
+    fn of(stats: &MetricStats, kind: MetricKind) -> MetricPoint {
+        let p95 = || stats.trend.percentile(95.0) as f64 / THOUSANDTHS;
+        let p95 = (kind == MetricKind::Trend).then(p95);
+        MetricPoint { count: stats.count, value: stats.value(kind), p95 }
+    }
 }
 
 /// Tracks of one kind, and the numbers of sources for them.
@@ -57,17 +71,20 @@ impl<I, K, P> Default for Tracks<I, K, P> {
 }
 
 impl<I: Copy + Eq + Hash, K, P> Tracks<I, K, P> {
-    /// So many of the candidates (with how much each has to count) as the rows of the series allow, those that are
-    /// `last` only after all others; `numbers` are those of sources, each with the number of the candidate.
+    /// So many of the candidates (with how much each has to count) as the rows of the series allow; `numbers` are those of sources, each with the number of the candidate.
     fn new(
         mut candidates: Candidates<I, K>,
-        last: impl Fn(&K) -> bool,
         numbers: &HashMap<(Source, I), I>,
         rows: usize,
     ) -> Self {
         // Stable: of those that have as much, the first come first.
-        candidates.sort_by_key(|(count, _, key)| (last(key), std::cmp::Reverse(*count)));
+        candidates.sort_by_key(|(count, ..)| std::cmp::Reverse(*count));
         candidates.truncate((MAX_POINTS / rows.max(1)).max(1));
+        Self::of(candidates, numbers)
+    }
+
+    /// All of these.
+    fn of(candidates: Candidates<I, K>, numbers: &HashMap<(Source, I), I>) -> Self {
         let chosen = candidates.iter().enumerate().map(|(at, (_, id, _))| (*id, at));
         let chosen: HashMap<I, usize> = chosen.collect();
         let place = |(own, here): (&(Source, I), &I)| Some((*own, *chosen.get(here)?));
@@ -88,6 +105,25 @@ impl<I: Copy + Eq + Hash, K, P> Tracks<I, K, P> {
 /// What there is to choose tracks from: how much each has to count, its number, and what it is.
 pub(crate) type Candidates<I, K> = Vec<(u64, I, K)>;
 
+/// The metrics that are followed in a series of so many rows. A monitor has a value for each second, and would come before
+/// what the plan records now and then; nodes of a fleet have a room of their own, or there would be no other monitor.
+fn followed(metrics: Candidates<MetricId, MetricKey>, rows: usize) -> Candidates<MetricId, MetricKey> {
+    let of_node = |key: &MetricKey| {
+        let place = OF_NODES.iter().position(|name| *name == key.name);
+        place.filter(|_| key.is_of_monitor() && !key.tags.is_empty())
+    };
+    let room = |points: usize| (points / rows.max(1)).max(1);
+    let (mut nodes, mut others): (Candidates<_, _>, Candidates<_, _>) =
+        metrics.into_iter().partition(|(.., key)| of_node(key).is_some());
+    // Stable: of those that have as much, the first come first.
+    others.sort_by_key(|(count, _, key)| (key.is_of_monitor(), std::cmp::Reverse(*count)));
+    others.truncate(room(MAX_POINTS));
+    nodes.sort_by_key(|(_, _, key)| of_node(key));
+    nodes.truncate(room(MAX_POINTS_OF_NODES));
+    others.extend(nodes);
+    others
+}
+
 /// Everything that is followed by second.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tracker {
@@ -107,10 +143,9 @@ impl Tracker {
         of_series: usize,
     ) -> Tracker {
         Tracker {
-            rows: Tracks::new(rows, |_| false, names, of_series),
-            checks: Tracks::new(checks, |_| false, names, of_series),
-            // A monitor has a value for each second, and would come before what the plan records now and then.
-            metrics: Tracks::new(metrics, MetricKey::is_of_monitor, metric_numbers, of_series),
+            rows: Tracks::new(rows, names, of_series),
+            checks: Tracks::new(checks, names, of_series),
+            metrics: Tracks::of(followed(metrics, of_series), metric_numbers),
         }
     }
 
@@ -143,7 +178,7 @@ impl Tracker {
         }
         for (at, own) in open.metrics {
             let track = &mut self.metrics.tracks[at];
-            let point = MetricPoint { count: own.count, value: own.value(track.key.kind) };
+            let point = MetricPoint::of(&own, track.key.kind);
             track.points.push((second, point));
         }
     }

@@ -225,7 +225,7 @@ pub(super) mod tests {
         pub lender: Lender,
         pub order: Order,
         pub key: Vec<u8>,
-        _temporary: tempfile::TempDir,
+        pub temporary: tempfile::TempDir,
     }
 
     pub(crate) fn job(plan: &str) -> Job {
@@ -279,7 +279,7 @@ pub(super) mod tests {
             fetch: Arc::new(objects),
             temporary: temporary.path().to_owned(),
         };
-        Sealed { lender, order, key: for_node, _temporary: temporary }
+        Sealed { lender, order, key: for_node, temporary }
     }
 
     pub(crate) fn local() -> Allows {

@@ -7,8 +7,9 @@ use squall_base::escape_control;
 use squall_metrics::{MetricKey, MetricKind, MetricStats};
 
 use super::course::{Course, Span};
+use super::nodes::is_of_node;
 
-/// Most metrics of the plan that are shown, and most of monitors.
+/// Most metrics of the plan that are shown, most of monitors, and most of nodes of a fleet.
 pub const MAX_SHOWN: usize = 100;
 
 /// A metric in a second of the load, or in several.
@@ -94,9 +95,11 @@ impl MetricStates {
         }
     }
 
-    /// Whether as many as are shown are there of what the plan records or of what monitors sample, as is this one.
+    /// Whether as many as are shown are there of what the plan records, of what monitors sample, or of what nodes of a
+    /// fleet say, as is this one.
     fn has_enough(&self, key: &MetricKey) -> bool {
-        let alike = |own: &&MetricState| own.key.is_of_monitor() == key.is_of_monitor();
+        let kind = |own: &MetricKey| (own.is_of_monitor(), is_of_node(own));
+        let alike = |own: &&MetricState| kind(&own.key) == kind(key);
         self.all.iter().filter(alike).count() >= MAX_SHOWN
     }
 

@@ -6,6 +6,7 @@ mod health;
 mod history;
 mod loads;
 mod metrics;
+pub(crate) mod nodes;
 mod problems;
 mod rows;
 #[cfg(test)]
@@ -31,6 +32,7 @@ pub use health::{Conclusion, HealthAnswer, Mood};
 pub use history::{History, Point};
 pub use loads::LoadState;
 pub use metrics::{MetricPoint, MetricState, MetricStates};
+pub use nodes::{NodeState, NodeStates};
 pub use problems::{Problem, Problems};
 pub use rows::{RowSecond, RowState, Rows};
 pub use thresholds::Standing;
@@ -76,6 +78,8 @@ pub struct LiveState {
     pub rows: Rows,
     /// Its metrics over time.
     pub metrics: MetricStates,
+    /// The nodes of its fleet.
+    pub nodes: NodeStates,
     /// Its errors by name and kind.
     pub problems: Problems,
     /// What checks came to, by scenario and name.
@@ -140,6 +144,7 @@ impl LiveState {
             history: History::default(),
             rows: Rows::default(),
             metrics: MetricStates::default(),
+            nodes: NodeStates::default(),
             problems: Problems::default(),
             checks: Vec::new(),
             thresholds: Vec::new(),
@@ -187,6 +192,7 @@ impl LiveState {
         self.requests += requests.map(|row| row.stats.count).sum::<u64>();
         self.rows.add(second, &self.totals);
         self.metrics.add(second.second, &second.metrics);
+        self.nodes.add(second.second, &second.metrics);
         self.problems.add(second);
         self.latest.note(second);
         let at_s = f64::from(second.second) - self.stood_still_s;

@@ -3,6 +3,7 @@
 mod chart;
 mod lists;
 mod metrics;
+mod nodes;
 mod overview;
 mod paint;
 mod requests;
@@ -56,6 +57,7 @@ pub fn draw(state: &LiveState, browse: &Browse, theme: Theme, buffer: &mut Buffe
         Tab::Generator => squall::draw(&mut paint, body, state, browse),
         Tab::Log => lists::log(&mut paint, body, state, browse),
         Tab::Metrics => metrics::draw(&mut paint, body, state, browse),
+        Tab::Nodes => nodes::draw(&mut paint, body, state, browse),
     }
 }
 
@@ -127,12 +129,18 @@ fn answers(paint: &mut Paint<'_>, area: Rect, state: &LiveState) {
 
 fn tabs(paint: &mut Paint<'_>, area: Rect, state: &LiveState, browse: &Browse) {
     let mut x = 1;
-    for (number, tab) in (1..).zip(Tab::ALL) {
-        let errors = state.problems.total() + state.problems.not_sent();
-        let label = match tab {
-            Tab::Errors if errors > 0 => format!(" {number} {} ! ", tab.label()),
-            _ => format!(" {number} {} ", tab.label()),
-        };
+    let errors = state.problems.total() + state.problems.not_sent();
+    let label = |(number, tab): (usize, &Tab)| match tab {
+        Tab::Errors if errors > 0 => format!(" {number} {} ! ", tab.label()),
+        _ => format!(" {number} {} ", tab.label()),
+    };
+    let tabs = Tab::of(!state.nodes.all().is_empty());
+    let mut labels: Vec<String> = (1..).zip(tabs).map(label).collect();
+    if labels.iter().map(|own| width(own)).sum::<u16>() + 2 > area.width {
+        // Then the space between two is enough for both.
+        labels.iter_mut().for_each(|own| *own = own.trim_start().to_owned());
+    }
+    for (tab, label) in tabs.iter().copied().zip(labels) {
         let style = match tab {
             _ if tab == browse.tab => paint.theme.bar(),
             Tab::Errors if errors > 0 => paint.theme.error(),
@@ -185,7 +193,7 @@ fn footer(paint: &mut Paint<'_>, area: Rect, state: &LiveState, browse: &Browse)
     keys.push_str(match browse.tab {
         Tab::Overview => "  w:window  Tab:next",
         Tab::Requests => "  o:sort  r:reverse  /:filter",
-        Tab::Errors | Tab::Checks | Tab::Log => "  /:filter  ↑↓:scroll",
+        Tab::Errors | Tab::Checks | Tab::Log | Tab::Nodes => "  /:filter  ↑↓:scroll",
         Tab::Metrics => "  w:window  /:filter  ↑↓:scroll",
         Tab::Generator => "  ↑↓:scroll",
     });

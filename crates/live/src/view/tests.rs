@@ -6,6 +6,7 @@ use ratatui_core::style::{Color, Modifier};
 use super::*;
 use crate::input::Key;
 use crate::keys::press;
+use crate::state::nodes::tests::recorded;
 use crate::state::tests::{awaiting, failing, mixed};
 
 fn screen(state: &LiveState, browse: &Browse, columns: u16, rows: u16, has_colors: bool) -> Buffer {
@@ -83,6 +84,41 @@ fn every_tab_at_both_sizes() {
         "overview-80x24-looks-no-colors",
         &looks(&screen(&state, &Browse::default(), 80, 24, false)),
     );
+}
+
+/// A run of so many nodes in two zones: one is slow, and one has fallen silent.
+fn fleet(nodes: usize) -> crate::state::LiveState {
+    let mut state = mixed();
+    let names: Vec<String> = (0..nodes).map(|at| format!("node-{at}")).collect();
+    for second in 0..8 {
+        let each = names.iter().enumerate().filter(|(at, _)| *at != 5 || second < 2);
+        let each = each.map(|(at, name)| {
+            let zone = if at % 2 == 0 { "eu" } else { "us" };
+            (name.as_str(), zone, if at == 4 { 410.0 } else { 30.0 + (at % 3) as f64 })
+        });
+        state.nodes.add(second, &recorded(&each.collect::<Vec<_>>()));
+    }
+    state
+}
+
+#[test]
+fn nodes_are_rows_and_what_needs_a_look_comes_first() {
+    let browse = Browse { tab: Tab::Nodes, ..Browse::default() };
+    for (columns, rows) in [(80, 24), (200, 60)] {
+        let shown = text(&screen(&fleet(8), &browse, columns, rows, true));
+        hold(&format!("nodes-{columns}x{rows}-fleet"), &shown);
+    }
+    let shown = text(&screen(&fleet(8), &browse, 120, 24, false));
+    let rows: Vec<&str> = shown.lines().skip(7).take(2).collect();
+    assert!(rows[0].contains("node-5") && rows[0].contains("since 2 s"), "{shown}");
+    assert!(rows[1].contains("node-4") && rows[1].contains("odd"), "{shown}");
+    let many = fleet(1_000);
+    let shown = text(&screen(&many, &browse, 80, 24, true));
+    assert!(shown.contains("8 Nodes"), "there is room for all tabs: {shown}");
+    let mut buffer = Buffer::empty(Rect::new(0, 0, 80, 24));
+    let furthest = draw(&many, &browse, Theme { has_colors: true }, &mut buffer);
+    assert_eq!(furthest, 1_000 - 16);
+    assert!(!text(&screen(&mixed(), &Browse::default(), 80, 24, true)).contains("Nodes"));
 }
 
 #[test]

@@ -11,6 +11,8 @@ use crate::document::{
     AbortDocument, CheckRow, Gap, GeneratorDocument, MetricRow, OutcomeDocument, Row, RunDocument,
     SteadyPart, ThresholdRow, TimeAccounting, ValidityReason,
 };
+use super::fleet::FleetWords;
+use crate::fleet::Fleet;
 use crate::meta::{Mark, Meta};
 use crate::series::{HostTrack, MetricTrack, SeriesDocument, SeriesScenario};
 
@@ -31,11 +33,16 @@ macro_rules! figures {
         pub(super) struct Figures<'a> {
             $($name: &'a $type,)*
             series: Columns<'a>,
+            fleet_words: Option<FleetWords>,
         }
 
         impl Figures<'_> {
             pub(super) fn of(run: &RunDocument) -> Figures<'_> {
-                Figures { $($name: &run.$name,)* series: Columns::of(&run.series) }
+                Figures {
+                    $($name: &run.$name,)*
+                    series: Columns::of(&run.series),
+                    fleet_words: FleetWords::of(run),
+                }
             }
         }
     };
@@ -67,6 +74,7 @@ figures! {
     throughput_gap: Option<Gap>,
     generator: GeneratorDocument,
     host_metrics: BTreeMap<String, u64>,
+    fleet: Option<Fleet>,
     warnings: [String],
     log: [String],
     series_metrics: [MetricTrack],

@@ -112,7 +112,10 @@ fn time_accounting(out: &mut String, run: &RunDocument, width: usize) {
 
 /// The metrics that the plan records itself, and those of monitors.
 fn metrics(out: &mut String, run: &RunDocument, width: usize) {
-    for own in run.metrics.iter().take(MAX_METRICS_SHOWN) {
+    // What nodes of a fleet recorded has a table of its own.
+    let is_shown = |own: &&MetricRow| run.fleet.is_none() || !is_of_node(own);
+    let metrics: Vec<&MetricRow> = run.metrics.iter().filter(is_shown).collect();
+    for own in metrics.iter().take(MAX_METRICS_SHOWN) {
         let tags: Vec<String> =
             own.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let tags = if tags.is_empty() { String::new() } else { format!("{{{}}}", tags.join(",")) };
@@ -121,7 +124,13 @@ fn metrics(out: &mut String, run: &RunDocument, width: usize) {
         let label = shorten(&format!("{scenario}{}{tags}", own.name), 40);
         paragraph(out, " metric      ", &format!("{label}: {}", values(own)), width);
     }
-    more(out, run.metrics.len().saturating_sub(MAX_METRICS_SHOWN), "metrics");
+    more(out, metrics.len().saturating_sub(MAX_METRICS_SHOWN), "metrics");
+}
+
+/// Whether a metric says what a node or a zone of a fleet did.
+fn is_of_node(own: &MetricRow) -> bool {
+    let is_named = own.name.starts_with("node_") || own.name.starts_with("zone_");
+    is_named && own.scenario.is_empty() && !own.tags.is_empty()
 }
 
 /// What a metric recorded.

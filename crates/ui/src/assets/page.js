@@ -90,6 +90,7 @@ if (served.run) {
   main.append(first,
     section('time', 'Over time', 'Over time', ...[chartsPart()].flat()),
     section('metrics', 'Metrics', 'Metrics over time', metricsPart()),
+    section('nodes', 'Nodes', 'Nodes', nodesPart()),
     section('errors', 'Errors', 'Errors', errorsPart()),
     section('rows', 'Requests', 'Requests', rowsPart()),
     section('judged', 'Thresholds', 'Thresholds and checks', judgedPart()),

@@ -204,6 +204,26 @@ function metricsPart() {
   });
 }
 
+/** The nodes of a fleet, those that need a look first; nothing where one process makes the load. */
+function nodesPart() {
+  const node = el('div');
+  let last = null;
+  return shown(node, () => {
+    const { nodes } = run;
+    const [own, link] = [node.closest('section'), document.querySelector('#contents a[href="#nodes"]')];
+    [own, link].forEach((part) => part && (part.hidden = nodes.count === 0));
+    if (nodes === last || nodes.count === 0) return;
+    last = nodes;
+    const word = ({ silent, odd }) => (silent ? el('span.word.failed', null, 'silent') : odd ? el('span.word.warned', null, odd) : el('span.word.passed', null, 'runs'));
+    const rows = nodes.first.map((one) => [one.node, one.zone || '–', word(one), String(one.second), count(one.users), rate(one.requests), count(one.errors), time(one.p95_us), time(one.send_delay_us), percent(one.cpu)]);
+    const zones = nodes.zones.map(({ zone, p95_us: p95 }) => `${zone} ${time(p95)}`).join(', ');
+    const more = nodes.count - nodes.first.length;
+    node.replaceChildren(...[nodes.zones.length > 1 && el('p', null, `Latency p95 by zone: ${zones}.`),
+      table('Nodes', ['node', 'zone', 'state', 'last second', 'users', 'requests/s', 'errors', 'p95', 'send delay p99', 'CPU'], rows, 3),
+      more > 0 && el('p.note', null, `and ${plural(more, 'node')} more`)].filter(Boolean));
+  });
+}
+
 /** Errors by name and kind, with the first one in words. */
 function errorsPart() {
   const node = el('div');

@@ -70,7 +70,7 @@ function drawLimits(root, limits, axis, width, y) {
 }
 
 /**
- * A chart. `series` are {name, values, seconds, color, dash, per, starts, fill}; `unit` is one of UNITS; `stack`
+ * A chart. `series` are {name, values, seconds, color, dash, per, starts, fill, low}, where what is filled begins at `low`; `unit` is one of UNITS; `stack`
  * puts one upon the other; `paint(canvas, x, height)` draws behind the lines; `limits` are thresholds.
  */
 function chart({ title, about, unit, series, log, stack, height = 160, paint, named, rows, limits = [] }) {
@@ -128,7 +128,7 @@ function chart({ title, about, unit, series, log, stack, height = 160, paint, na
     if (!own.width) return;
     const [width, inner] = [own.width, height - MARGIN.top - BOTTOM];
     own.x = (at) => MARGIN.left + ((at - view.from) / (view.to - view.from)) * (width - MARGIN.left - MARGIN.right);
-    own.visible = series.map((line, index) => ({ ...line, index, shown: points(line) })).filter((line) => !own.hidden.has(line.index));
+    own.visible = series.map((line, index) => ({ ...line, index, shown: points(line), lower: line.low && points({ ...line, values: line.low }).map(([, value]) => value) })).filter((line) => !own.hidden.has(line.index));
     const tops = stack ? stacked(own.visible) : own.visible;
     // A threshold that is not far above is in the chart.
     const highest = Math.max(0, ...tops.flatMap((line) => line.shown.map(([, value]) => value || 0)));

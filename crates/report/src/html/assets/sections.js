@@ -249,18 +249,18 @@ function planSection() {
     ['plan', meta.plan], ['target', meta.target || '–'], ['started', `${utc} UTC`], ['length', time(run.elapsed_s * 1e6)],
     ...(meta.scenarios || []).map((own) => [`load of ${own.name}`, own.load]),
     ...run.run_phases.filter((own) => own.phase !== 'load').map((own) => [own.phase, `${plural(own.requests, 'request')}, ${plural(own.errors, 'error')}, ${spoken(own.end)}`]),
-    ['seed', String(meta.seed)], ['command', meta.command.join(' ')], ['machine', `${meta.host}: ${meta.cpu || 'unknown processor'}, ${plural(meta.cpus, 'CPU')}, ${bytes(meta.memory_bytes)}`],
-    ['system', meta.os], ['squall', `${meta.squall}, ${plural(meta.workers, 'worker')}, ${meta.io}`],
+    ['seed', String(meta.seed)], ['command', meta.command.join(' ')], ...machineFacts(),
     ...Object.entries(meta.digests).map(([name, digest]) => [`SHA-256 of ${name}`, digest]),
   ];
   const plan = details.plan ? lazy('The plan as it ran', () => el('pre', { tabindex: 0, 'aria-label': 'The plan as it ran' }, details.plan)) : null;
-  return section('plan', 'Plan', 'Plan, machine, versions', table('Facts', ['what', 'value'], facts, 9), plan);
+  return section('plan', 'Plan', 'Plan, machine, versions', table('Facts', ['what', 'value'], facts, 9), machineTable(), plan);
 }
 
 function metricsSection() {
-  if (run.metrics.length === 0) return null;
+  const metrics = run.metrics.filter((own) => !isOfNode(own));
+  if (metrics.length === 0) return null;
   const number = (value) => (value === null || value === undefined ? '–' : String(Math.round(value * 1e3) / 1e3));
-  const rows = run.metrics.map((own) => {
+  const rows = metrics.map((own) => {
     const tags = Object.entries(own.tags).map(([key, value]) => `${key}=${value}`).join(', ');
     const main = { counter: number(own.sum), gauge: number(own.last), rate: percent(own.share || 0), trend: number(own.mean) }[own.kind];
     return [[own.name, tags ? el('div.place', null, tags) : null], own.kind, count(own.count), main, number(own.min), number(own.p50), number(own.p95), number(own.p99), number(own.max)];
@@ -273,7 +273,7 @@ function metricsSection() {
 function metricCharts() {
   if (elapsed < 1) return [];
   const { second, seconds } = run.series;
-  const tracks = run.series_metrics.map((own) => ({ ...own, tags: Object.entries(own.tags) }));
+  const tracks = run.series_metrics.filter((own) => !isOfNode(own)).map((own) => ({ ...own, tags: Object.entries(own.tags) }));
   return metricGroups(tracks).map(({ lines, ...group }) => {
     const series = lines.map(({ metric, ...line }) => {
       if (group.kind !== 'counter') return { ...line, values: metric.value, starts: metric.second, seconds };
