@@ -8,6 +8,7 @@
 //!   whose users are elsewhere.
 
 pub mod controller;
+pub mod node;
 pub mod protocol;
 pub mod record;
 pub mod seal;

@@ -208,6 +208,16 @@ impl Program {
         feeds.map(|feed| (feed.name.as_str(), feed.source.rows(), feed.source.columns()))
     }
 
+    /// The rows that are known before it runs, in their order.
+    pub fn known_rows(&self) -> impl Iterator<Item = squall_metrics::RowKey> {
+        self.names.keys()
+    }
+
+    /// How many rows are counted separately.
+    pub fn most_rows(&self) -> usize {
+        self.max_names
+    }
+
     /// Length of the run in seconds, if all its loads end by time.
     pub fn length_s(&self) -> Option<f64> {
         let ends: Option<Vec<u64>> = self.loads.iter().map(LoadProfile::end).collect();

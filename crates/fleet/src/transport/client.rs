@@ -24,8 +24,13 @@ impl Client {
     /// # Errors
     /// Why the server cannot be used.
     pub fn open(connect: Connect) -> Result<Client, ConnectError> {
-        let no_runtime = |error: io::Error| ConnectError::new(format!("cannot start what talks to the server: {error}"));
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(no_runtime)?;
+        let no_runtime = |error: io::Error| {
+            ConnectError::new(format!("cannot start what talks to the server: {error}"))
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(no_runtime)?;
         let (events, arrives) = mpsc::channel(EVENTS_WAITING);
         let nats = runtime.block_on(Nats::open(connect, events))?;
         Ok(Client { runtime, nats, arrives })

@@ -16,8 +16,7 @@ use crate::transport::{Event, Events};
 /// The oldest server that will do: it lets keys and messages have a time to live of their own.
 pub const OLDEST: (u64, u64) = (2, 11);
 /// How to get one that will do.
-pub const HOW_TO_GET: &str =
-    "go install github.com/nats-io/nats-server/v2@v2.15.2, or a release from https://github.com/nats-io/nats-server/releases";
+pub const HOW_TO_GET: &str = "go install github.com/nats-io/nats-server/v2@v2.15.2, or a release from https://github.com/nats-io/nats-server/releases";
 
 /// For how long one attempt may take.
 const ATTEMPT: Duration = Duration::from_secs(3);
@@ -79,7 +78,11 @@ impl Connect {
     /// To servers (URLs with commas between them), under this name; tries for five seconds, keeps for a day.
     pub fn to(servers: &str, name: &str) -> Connect {
         Connect {
-            servers: servers.split(',').map(|server| server.trim().to_owned()).filter(|server| !server.is_empty()).collect(),
+            servers: servers
+                .split(',')
+                .map(|server| server.trim().to_owned())
+                .filter(|server| !server.is_empty())
+                .collect(),
             auth: Auth::None,
             ca: None,
             certificate: None,
@@ -99,10 +102,15 @@ impl Connect {
         let client = loop {
             let options = self.options().await?;
             let options = listening(options, events.clone(), refusals.clone(), count.clone());
-            let error = match tokio::time::timeout(2 * ATTEMPT, options.connect(addresses.clone())).await {
+            let error = match tokio::time::timeout(2 * ATTEMPT, options.connect(addresses.clone()))
+                .await
+            {
                 Ok(Ok(client)) => break client,
                 Ok(Err(error)) => {
-                    let may_come = matches!(error.kind(), ConnectErrorKind::Io | ConnectErrorKind::Dns | ConnectErrorKind::TimedOut);
+                    let may_come = matches!(
+                        error.kind(),
+                        ConnectErrorKind::Io | ConnectErrorKind::Dns | ConnectErrorKind::TimedOut
+                    );
                     let told = self.told(&addresses, error.kind(), &error);
                     // Where a server speaks of certificates, waiting does not help.
                     if !may_come || told.is_final {
@@ -130,7 +138,9 @@ impl Connect {
 
     fn addresses(&self) -> Result<Vec<ServerAddr>, ConnectError> {
         if self.servers.is_empty() {
-            return Err(ConnectError::new("no NATS server is named: --nats nats://HOST:4222".to_owned()));
+            return Err(ConnectError::new(
+                "no NATS server is named: --nats nats://HOST:4222".to_owned(),
+            ));
         }
         let parsed = self.servers.iter().map(|server| {
             let scheme = server.split_once("://").map_or("nats", |(scheme, _)| scheme);
@@ -141,7 +151,9 @@ impl Connect {
             }
             // The URL may hold a password: it is not shown.
             server.parse::<ServerAddr>().map_err(|error| {
-                ConnectError::new(format!("invalid URL of a NATS server ({error}): expected nats://HOST:PORT"))
+                ConnectError::new(format!(
+                    "invalid URL of a NATS server ({error}): expected nats://HOST:PORT"
+                ))
             })
         });
         parsed.collect()
@@ -155,10 +167,14 @@ impl Connect {
             .connection_timeout(ATTEMPT)
             .subscription_capacity(WAITING)
             .max_reconnects(None)
-            .reconnect_delay_callback(|attempts| Duration::from_millis(50 * attempts.min(10) as u64));
+            .reconnect_delay_callback(|attempts| {
+                Duration::from_millis(50 * attempts.min(10) as u64)
+            });
         options = match &self.auth {
             Auth::None => options,
-            Auth::User { user, password } => options.user_and_password(user.clone(), password.clone()),
+            Auth::User { user, password } => {
+                options.user_and_password(user.clone(), password.clone())
+            }
             Auth::Token(token) => options.token(token.clone()),
             Auth::Nkey(seed) => {
                 if nkeys::KeyPair::from_seed(seed).is_err() {
@@ -169,7 +185,10 @@ impl Connect {
                 options.nkey(seed.clone())
             }
             Auth::Credentials(path) => options.credentials_file(path).await.map_err(|error| {
-                ConnectError::new(format!("cannot use the credentials file {}: {error}", path.display()))
+                ConnectError::new(format!(
+                    "cannot use the credentials file {}: {error}",
+                    path.display()
+                ))
             })?,
         };
         if let Some(ca) = &self.ca {
@@ -185,10 +204,16 @@ impl Connect {
     }
 
     /// What a person is told.
-    fn told(&self, addresses: &[ServerAddr], kind: ConnectErrorKind, error: &dyn fmt::Display) -> Failed {
+    fn told(
+        &self,
+        addresses: &[ServerAddr],
+        kind: ConnectErrorKind,
+        error: &dyn fmt::Display,
+    ) -> Failed {
         let servers = shown(addresses);
         let said = error.to_string();
-        let is_about_certificates = said.contains("certificate") || said.contains("UnknownIssuer") || said.contains("TLS");
+        let is_about_certificates =
+            said.contains("certificate") || said.contains("UnknownIssuer") || said.contains("TLS");
         let text = match kind {
             ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication => format!(
                 "the NATS server {servers} refuses these credentials{}: see --nats-user, --nats-token-file, --nats-nkey, --nats-creds",
@@ -196,7 +221,9 @@ impl Connect {
             ),
             ConnectErrorKind::Dns => format!("the NATS server {servers} has no address: {said}"),
             ConnectErrorKind::TimedOut => {
-                format!("no NATS server answers at {servers}: is the address right, and is a firewall between?")
+                format!(
+                    "no NATS server answers at {servers}: is the address right, and is a firewall between?"
+                )
             }
             _ if is_about_certificates => format!(
                 "no TLS with the NATS server {servers}: {said}; its authority is given by --nats-ca, a certificate of this side by --nats-cert and --nats-key"
@@ -249,7 +276,8 @@ fn listening(
 
 /// The first word of the subjects under which replies come to a process; a server's permissions name it.
 pub fn inbox_of(name: &str) -> String {
-    let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
+    let name: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
     format!("_INBOX_{name}")
 }
 
@@ -258,8 +286,9 @@ pub fn inbox_of(name: &str) -> String {
 /// # Errors
 /// It cannot be read, or is empty.
 pub fn read_secret(path: &Path, what: &str) -> Result<String, ConnectError> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| ConnectError::new(format!("cannot read the {what} in {}: {error}", path.display())))?;
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        ConnectError::new(format!("cannot read the {what} in {}: {error}", path.display()))
+    })?;
     match text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("-----")) {
         Some(secret) => Ok(secret.to_owned()),
         None => Err(ConnectError::new(format!("there is no {what} in {}", path.display()))),
@@ -267,14 +296,15 @@ pub fn read_secret(path: &Path, what: &str) -> Result<String, ConnectError> {
 }
 
 fn readable(path: &Path, what: &str) -> Result<(), ConnectError> {
-    std::fs::File::open(path)
-        .map(drop)
-        .map_err(|error| ConnectError::new(format!("cannot read the {what} in {}: {error}", path.display())))
+    std::fs::File::open(path).map(drop).map_err(|error| {
+        ConnectError::new(format!("cannot read the {what} in {}: {error}", path.display()))
+    })
 }
 
 /// Servers without the passwords that their URLs may hold.
 fn shown(addresses: &[ServerAddr]) -> String {
-    let addresses: Vec<String> = addresses.iter().map(|address| format!("{}:{}", address.host(), address.port())).collect();
+    let addresses: Vec<String> =
+        addresses.iter().map(|address| format!("{}:{}", address.host(), address.port())).collect();
     addresses.join(", ")
 }
 
@@ -283,7 +313,8 @@ fn shown(addresses: &[ServerAddr]) -> String {
 /// # Errors
 /// It is too old, with what to do.
 pub fn check_version(version: &str) -> Result<(), ConnectError> {
-    let mut numbers = version.trim_start_matches('v').split(['.', '-']).map(|number| number.parse().unwrap_or(0));
+    let mut numbers =
+        version.trim_start_matches('v').split(['.', '-']).map(|number| number.parse().unwrap_or(0));
     let found: (u64, u64) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
     if found >= OLDEST {
         return Ok(());
@@ -323,8 +354,15 @@ mod tests {
         }
         for old in ["2.9.10", "2.10.29", "1.4.1", "", "x"] {
             let error = check_version(old).unwrap_err().to_string();
-            assert!(error.starts_with(&format!("this nats-server is {old}; squall needs 2.11 or later")), "{error}");
-            assert!(error.contains("go install github.com/nats-io/nats-server/v2@v2.15.2"), "{error}");
+            assert!(
+                error
+                    .starts_with(&format!("this nats-server is {old}; squall needs 2.11 or later")),
+                "{error}"
+            );
+            assert!(
+                error.contains("go install github.com/nats-io/nats-server/v2@v2.15.2"),
+                "{error}"
+            );
         }
     }
 
@@ -354,6 +392,11 @@ mod tests {
         assert_eq!(read_secret(file.path(), "seed").unwrap(), "SUABC");
         std::fs::write(file.path(), "\n").unwrap();
         assert!(read_secret(file.path(), "seed").unwrap_err().to_string().contains("no seed in"));
-        assert!(read_secret(Path::new("/nowhere/x"), "token").unwrap_err().to_string().contains("/nowhere/x"));
+        assert!(
+            read_secret(Path::new("/nowhere/x"), "token")
+                .unwrap_err()
+                .to_string()
+                .contains("/nowhere/x")
+        );
     }
 }

@@ -44,20 +44,35 @@ pub const EVENTS_WAITING: usize = 4096;
 /// What is watched, listened to or consumed comes as events, and begins anew by itself after a reconnect.
 pub trait Transport: Clone + Send + Sync + 'static {
     /// Stores a message once under its id: [`Answer::Stored`].
-    fn publish(&self, subject: String, id: String, payload: Bytes) -> impl Future<Output = Answer> + Send;
+    fn publish(
+        &self,
+        subject: String,
+        id: String,
+        payload: Bytes,
+    ) -> impl Future<Output = Answer> + Send;
 
     /// What is stored under a key, read from where it is stored: [`Answer::Value`].
     fn get(&self, key: String) -> impl Future<Output = Answer> + Send;
     /// Puts a value if the key has this revision (0: if there is none; `None`: in any case): [`Answer::Stored`] or
     /// [`Answer::Conflict`].
-    fn put(&self, key: String, value: Bytes, revision: Option<u64>) -> impl Future<Output = Answer> + Send;
+    fn put(
+        &self,
+        key: String,
+        value: Bytes,
+        revision: Option<u64>,
+    ) -> impl Future<Output = Answer> + Send;
     /// Deletes a key: [`Answer::Stored`].
     fn delete(&self, key: String) -> impl Future<Output = Answer> + Send;
     /// Has the keys of a pattern come as [`Input::Key`], from their present values on.
     fn watch(&self, keys: String);
 
     /// Asks, and waits at most so long: [`Answer::Reply`].
-    fn ask(&self, subject: String, payload: Bytes, wait: Nanos) -> impl Future<Output = Answer> + Send;
+    fn ask(
+        &self,
+        subject: String,
+        payload: Bytes,
+        wait: Nanos,
+    ) -> impl Future<Output = Answer> + Send;
     /// Sends what nobody stores, also as the reply to who asked.
     fn say(&self, subject: String, payload: Bytes) -> impl Future<Output = ()> + Send;
     /// Has what is said to a subject come as [`Input::Asked`] or [`Input::Heard`].

@@ -31,7 +31,9 @@ impl Server {
         let path = folder.path().display().to_string();
         let mut text = configuration(port, &path);
         if text.is_empty() {
-            text = format!("listen: \"127.0.0.1:{port}\"\njetstream {{ store_dir: \"{path}/store\" }}\n");
+            text = format!(
+                "listen: \"127.0.0.1:{port}\"\njetstream {{ store_dir: \"{path}/store\" }}\n"
+            );
         }
         fs::write(folder.path().join("server.conf"), text).unwrap();
         let mut server = Server { process: None, folder, port };
@@ -44,7 +46,8 @@ impl Server {
     }
 
     pub fn start(&mut self) {
-        let program = std::env::var("SQUALL_NATS_SERVER").unwrap_or_else(|_| "nats-server".to_owned());
+        let program =
+            std::env::var("SQUALL_NATS_SERVER").unwrap_or_else(|_| "nats-server".to_owned());
         let log = fs::File::create(self.folder.path().join("log")).unwrap();
         let process = Command::new(&program)
             .arg("--config")
@@ -56,8 +59,15 @@ impl Server {
             .unwrap_or_else(|error| panic!("this test needs nats-server ({program}): {error}"));
         self.process = Some(process);
         let until = Instant::now() + Duration::from_secs(20);
-        while !fs::read_to_string(self.folder.path().join("log")).unwrap().contains("Server is ready") {
-            assert!(Instant::now() < until, "{}", fs::read_to_string(self.folder.path().join("log")).unwrap());
+        while !fs::read_to_string(self.folder.path().join("log"))
+            .unwrap()
+            .contains("Server is ready")
+        {
+            assert!(
+                Instant::now() < until,
+                "{}",
+                fs::read_to_string(self.folder.path().join("log")).unwrap()
+            );
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -103,7 +113,9 @@ impl Joined {
                 }
             }
         };
-        tokio::time::timeout(Duration::from_secs(20), wait).await.expect("what was waited for has not come")
+        tokio::time::timeout(Duration::from_secs(20), wait)
+            .await
+            .expect("what was waited for has not come")
     }
 
     pub async fn key(&mut self) -> (String, u64, Option<Vec<u8>>) {
@@ -118,7 +130,9 @@ impl Joined {
 
     pub async fn message(&mut self) -> (u64, Vec<u8>) {
         self.next(|event| match event {
-            Event::Input(Input::Message { sequence, payload, .. }) => Some((*sequence, payload.to_vec())),
+            Event::Input(Input::Message { sequence, payload, .. }) => {
+                Some((*sequence, payload.to_vec()))
+            }
             _ => None,
         })
         .await

@@ -114,7 +114,12 @@ pub fn consume(nats: &Nats, run: String) {
 }
 
 /// A consumer of a run's stream from a number on.
-async fn consumer_of(nats: &Nats, stream: &str, subject: &str, next: &mut u64) -> Result<Consumer, Failure> {
+async fn consumer_of(
+    nats: &Nats,
+    stream: &str,
+    subject: &str,
+    next: &mut u64,
+) -> Result<Consumer, Failure> {
     let last = make_stream(nats, stream, subject).await?;
     // A server that has lost what it stored counts from one again.
     if last.saturating_add(1) < *next {
@@ -148,7 +153,11 @@ pub async fn present(nats: &Nats, pattern: &str) -> Result<Vec<(String, u64, Byt
     for _ in 0..consumer.pending {
         let stored = consumer.next(nats).await?;
         if !stored.is_mark {
-            found.push((stored.subject.get(prefix..).unwrap_or_default().to_owned(), stored.sequence, stored.payload));
+            found.push((
+                stored.subject.get(prefix..).unwrap_or_default().to_owned(),
+                stored.sequence,
+                stored.payload,
+            ));
         }
     }
     Ok(found)
@@ -178,7 +187,8 @@ impl Trouble {
             return Err(());
         }
         // A lost connection is told of by itself, and a stream that is not there yet is waited for.
-        let is_told = matches!(failure, Failure::Unknown | Failure::NotFound) || self.told.as_ref() == Some(&failure);
+        let is_told = matches!(failure, Failure::Unknown | Failure::NotFound)
+            || self.told.as_ref() == Some(&failure);
         if !is_told {
             nats.log(format!("cannot follow {}: {failure}", self.what)).await;
             self.told = Some(failure);
@@ -189,7 +199,12 @@ impl Trouble {
 }
 
 impl Consumer {
-    async fn new(nats: &Nats, stream: &str, subject: &str, from: Begin) -> Result<Consumer, Failure> {
+    async fn new(
+        nats: &Nats,
+        stream: &str,
+        subject: &str,
+        from: Begin,
+    ) -> Result<Consumer, Failure> {
         nats.api.connected().await;
         let inbox = nats.api.client.new_inbox();
         let name = inbox.rsplit('.').next().unwrap_or_default().to_owned();
@@ -207,7 +222,10 @@ impl Consumer {
         }
         let heard = nats.api.client.subscribe(inbox.clone()).await.map_err(|_| Failure::Unknown)?;
         let asked = format!("CONSUMER.CREATE.{stream}.{name}.{subject}");
-        let made = nats.api.call(asked, &json!({ "stream_name": stream, "config": config, "action": "create" })).await?;
+        let made = nats
+            .api
+            .call(asked, &json!({ "stream_name": stream, "config": config, "action": "create" }))
+            .await?;
         Ok(Consumer {
             inbox,
             heard,
@@ -264,7 +282,11 @@ impl Consumer {
         let body: Value = json!({
             "batch": BATCH, "expires": api::nanos(TURN), "idle_heartbeat": api::nanos(TURN / 2),
         });
-        let asked = nats.api.client.publish_with_reply(self.asks.clone(), self.inbox.clone(), body.to_string().into());
+        let asked = nats.api.client.publish_with_reply(
+            self.asks.clone(),
+            self.inbox.clone(),
+            body.to_string().into(),
+        );
         match tokio::time::timeout_at(Instant::now() + SILENCE, asked).await {
             Ok(Ok(())) => {
                 self.open = BATCH;
@@ -283,7 +305,8 @@ impl Consumer {
         if number != self.taken {
             return Err(Failure::Unknown);
         }
-        let is_mark = message.headers.as_ref().is_some_and(|headers| headers.get("KV-Operation").is_some());
+        let is_mark =
+            message.headers.as_ref().is_some_and(|headers| headers.get("KV-Operation").is_some());
         Ok(Stored {
             sequence,
             subject: message.subject.to_string(),
@@ -314,8 +337,13 @@ mod tests {
     #[test]
     fn a_message_says_its_numbers() {
         assert_eq!(numbers("$JS.ACK.squall_r.c.1.42.7.1700000000000000000.3"), Some((42, 7)));
-        assert_eq!(numbers("$JS.ACK.hub.hash.squall_r.c.1.42.7.1700000000000000000.3.token"), Some((42, 7)));
-        for wrong in ["", "$JS.ACK", "$JS.ACK.s.c.1.x.7.0.3", "a.b.s.c.1.42.7.0.3", "$JS.ACK.s.c.1.42.7.0"] {
+        assert_eq!(
+            numbers("$JS.ACK.hub.hash.squall_r.c.1.42.7.1700000000000000000.3.token"),
+            Some((42, 7))
+        );
+        for wrong in
+            ["", "$JS.ACK", "$JS.ACK.s.c.1.x.7.0.3", "a.b.s.c.1.42.7.0.3", "$JS.ACK.s.c.1.42.7.0"]
+        {
             assert_eq!(numbers(wrong), None, "{wrong}");
         }
     }

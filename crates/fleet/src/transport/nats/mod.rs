@@ -75,13 +75,8 @@ impl Nats {
     pub async fn open(connect: Connect, events: Events) -> Result<Nats, ConnectError> {
         let keep = connect.keep;
         let api = connect.open(events.clone()).await?;
-        let nats = Nats {
-            api,
-            events,
-            keep,
-            from_leader: Arc::default(),
-            followed: Arc::default(),
-        };
+        let nats =
+            Nats { api, events, keep, from_leader: Arc::default(), followed: Arc::default() };
         nats.open_bucket().await.map_err(|failure| ConnectError::new(no_bucket(&failure)))?;
         Ok(nats)
     }
@@ -192,8 +187,16 @@ impl Nats {
     /// # Errors
     /// Why they cannot be read.
     pub async fn runs(&self) -> Result<Vec<String>, String> {
-        let names = self.api.stream_names("squall.*.second.*").await.map_err(|failure| failure.to_string())?;
-        Ok(names.iter().filter_map(|name| name.strip_prefix("squall_")).map(str::to_owned).collect())
+        let names = self
+            .api
+            .stream_names("squall.*.second.*")
+            .await
+            .map_err(|failure| failure.to_string())?;
+        Ok(names
+            .iter()
+            .filter_map(|name| name.strip_prefix("squall_"))
+            .map(str::to_owned)
+            .collect())
     }
 
     /// All keys of a pattern with their revisions and values, as they are now.
@@ -234,7 +237,9 @@ impl Transport for Nats {
 
     async fn get(&self, key: String) -> Answer {
         match self.last_of(KEYS, &key_subject(&key)).await {
-            Ok(Some(found)) if !found.is_mark => Answer::Value(Some((found.sequence, found.payload))),
+            Ok(Some(found)) if !found.is_mark => {
+                Answer::Value(Some((found.sequence, found.payload)))
+            }
             Ok(_) => Answer::Value(None),
             Err(failure) => failure.into(),
         }
@@ -275,11 +280,14 @@ impl Transport for Nats {
         self.follow(subject.clone(), async move {
             let mut heard = match nats.api.client.subscribe(subject.clone()).await {
                 Ok(heard) => heard,
-                Err(error) => return nats.log(format!("cannot listen to {subject}: {error}")).await,
+                Err(error) => {
+                    return nats.log(format!("cannot listen to {subject}: {error}")).await;
+                }
             };
             // The client subscribes again by itself after a reconnect.
             while let Some(message) = heard.next().await {
-                let (subject, payload) = (message.subject.to_string(), message.payload.as_ref().into());
+                let (subject, payload) =
+                    (message.subject.to_string(), message.payload.as_ref().into());
                 let input = match message.reply {
                     Some(reply) => Input::Asked { subject, payload, reply: reply.to_string() },
                     None => Input::Heard { subject, payload },
@@ -316,7 +324,9 @@ impl Transport for Nats {
         self.unwatch(run.clone());
         objects::forget(self, &run).await;
         let keys = key_subject(&format!("run.{run}.>"));
-        for done in [self.api.delete_stream(&stream_of(&run)).await, self.api.purge(KEYS, &keys).await] {
+        for done in
+            [self.api.delete_stream(&stream_of(&run)).await, self.api.purge(KEYS, &keys).await]
+        {
             match done {
                 Ok(()) | Err(Failure::NotFound) => {}
                 Err(failure) => {

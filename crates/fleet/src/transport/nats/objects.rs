@@ -47,7 +47,11 @@ async fn make_stream(nats: &Nats) -> Result<(), Failure> {
 /// What is no digest could be a pattern of subjects.
 fn checked(digest: &str) -> Result<(), Failure> {
     let is_digest = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if is_digest { Ok(()) } else { Err(Failure::Refused(format!("`{digest}` is no SHA-256 in hexadecimal"))) }
+    if is_digest {
+        Ok(())
+    } else {
+        Err(Failure::Refused(format!("`{digest}` is no SHA-256 in hexadecimal")))
+    }
 }
 
 /// Stores an object, unless it is there; how many chunks it has.
@@ -71,7 +75,14 @@ pub async fn put(nats: &Nats, digest: &str, bytes: &Bytes) -> Result<u64, Failur
         if sending.len() >= AT_ONCE {
             joined(sending.join_next().await)?;
         }
-        sending.spawn(put_chunk(nats.clone(), digest.to_owned(), bytes.clone(), chunk, number, count));
+        sending.spawn(put_chunk(
+            nats.clone(),
+            digest.to_owned(),
+            bytes.clone(),
+            chunk,
+            number,
+            count,
+        ));
     }
     while !sending.is_empty() {
         joined(sending.join_next().await)?;
@@ -80,7 +91,9 @@ pub async fn put(nats: &Nats, digest: &str, bytes: &Bytes) -> Result<u64, Failur
     Ok(count as u64)
 }
 
-fn joined(done: Option<Result<Result<(), Failure>, tokio::task::JoinError>>) -> Result<(), Failure> {
+fn joined(
+    done: Option<Result<Result<(), Failure>, tokio::task::JoinError>>,
+) -> Result<(), Failure> {
     match done {
         Some(Ok(done)) => done,
         _ => Err(Failure::Unknown),
@@ -139,7 +152,11 @@ async fn chunk_of(nats: &Nats, digest: &str, number: usize) -> Result<Bytes, Fai
     loop {
         match nats.api.last_direct(OBJECTS, &subject(digest, number)).await {
             Ok(Some(found)) => return Ok(found.payload),
-            Ok(None) => return Err(Failure::Refused(format!("the server has no object {digest} (any more)"))),
+            Ok(None) => {
+                return Err(Failure::Refused(format!(
+                    "the server has no object {digest} (any more)"
+                )));
+            }
             Err(Failure::Unknown | Failure::NotFound) if attempt < 3 => {
                 attempt += 1;
                 tokio::time::sleep(Duration::from_millis(100)).await;

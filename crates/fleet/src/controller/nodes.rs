@@ -1,0 +1,205 @@
+//! What each node of a run is, and did.
+
+use std::collections::BTreeMap;
+
+use squall_metrics::{Histogram, MetricKey};
+use squall_report::{Fleet, FleetEvent, Machine, NodeReport, NodeTimes, ZoneReport};
+
+use crate::controller::coverage::coverage;
+use crate::protocol::io::FleetTime;
+use crate::protocol::messages::{Card, Cells, OnLoss, Second};
+use crate::record::{Record, facts};
+
+/// Most events of nodes in a result.
+const MOST_EVENTS: usize = 1_000;
+/// Nanoseconds of a second.
+const SECOND: f64 = 1e9;
+
+/// The nodes of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Nodes {
+    nodes: BTreeMap<String, Node>,
+    events: Vec<FleetEvent>,
+    start: FleetTime,
+}
+
+/// A node, with what it has recorded so far.
+#[derive(Debug, Default)]
+struct Node {
+    card: Card,
+    /// Its place among those that have come, from 0.
+    number: u32,
+    shards: u64,
+    /// Seconds in which it drove something, and the last of them.
+    seconds: u64,
+    last: u32,
+    requests: f64,
+    errors: f64,
+    latency: Histogram,
+    send_delay: Histogram,
+    receive_delay: Histogram,
+    /// Shares of its machine's CPU time, added up, and how many.
+    cpu: (f64, u32),
+    host_busy: (f64, u32),
+    peak_memory: f64,
+}
+
+impl Nodes {
+    /// The load starts then, on these.
+    pub(crate) fn start(&mut self, at: FleetTime, cards: Vec<Card>) {
+        self.start = at;
+        cards.into_iter().for_each(|card| self.node(&card.node.clone()).card = card);
+    }
+
+    fn node(&mut self, name: &str) -> &mut Node {
+        if !self.nodes.contains_key(name) {
+            let number = self.nodes.len() as u32;
+            let card = Card { node: name.to_owned(), ..Card::default() };
+            self.nodes.insert(name.to_owned(), Node { card, number, ..Node::default() });
+        }
+        // It was inserted if it was not there.
+        self.nodes.entry(name.to_owned()).or_default()
+    }
+
+    /// The zone of a node, and its number.
+    pub(crate) fn place(&mut self, name: &str) -> (String, u32) {
+        let node = self.node(name);
+        (node.card.zone.clone(), node.number)
+    }
+
+    /// Something has happened to a node.
+    pub(crate) fn told(&mut self, node: &str, at: FleetTime, text: &str) {
+        if self.events.len() < MOST_EVENTS {
+            let at_s = (at.saturating_sub(self.start) as f64 / SECOND).max(0.0);
+            self.events.push(FleetEvent { at_s, node: node.to_owned(), text: text.to_owned() });
+        }
+    }
+
+    /// Adds what a node has recorded in a second.
+    pub(crate) fn add(&mut self, name: &str, second: &Second, record: &Record) {
+        let node = self.node(name);
+        if second.second == 0 && second.late == 0 {
+            node.shards = second.shards.len() as u64;
+        }
+        if !second.shards.is_empty() && second.late == 0 {
+            node.seconds += 1;
+            node.last = node.last.max(second.second);
+        }
+        node.peak_memory = node.peak_memory.max(memory(record).unwrap_or(0.0));
+        for (key, stats) in facts(name, "", second.second, record) {
+            let sum = |to: &mut (f64, u32)| {
+                if let Some(gauge) = stats.gauge() {
+                    *to = (to.0 + gauge.last, to.1 + 1);
+                }
+            };
+            match key.name.as_str() {
+                "node_requests" => node.requests += stats.sum(),
+                "node_errors" => node.errors += stats.sum(),
+                "node_latency" => node.latency.merge(&stats.trend),
+                "node_send_delay" => node.send_delay.merge(&stats.trend),
+                "node_receive_delay" => node.receive_delay.merge(&stats.trend),
+                "node_cpu" => sum(&mut node.cpu),
+                "node_host_cpu" => sum(&mut node.host_busy),
+                _ => {}
+            }
+        }
+    }
+
+    /// The machines of the nodes, whose connections are made in this way.
+    pub(crate) fn machines(&self, io: &str, workers: Option<u32>) -> Vec<Machine> {
+        let machine = |node: &Node| Machine {
+            node: node.card.node.clone(),
+            zone: node.card.zone.clone(),
+            host: node.card.host.clone(),
+            memory_bytes: node.card.memory_bytes,
+            cpus: u64::from(node.card.cores),
+            workers: u64::from(workers.unwrap_or(node.card.cores)),
+            io: io.to_owned(),
+            squall: node.card.version.clone(),
+            weight: node.card.weight,
+            ..Machine::default()
+        };
+        self.nodes.values().map(machine).collect()
+    }
+
+    /// What became of them in a run with these cells.
+    pub(crate) fn fleet(&self, cells: &Cells, (lease_ns, on_loss): (u64, OnLoss)) -> Fleet {
+        let on_loss = match on_loss {
+            OnLoss::Redistribute => "redistribute",
+            OnLoss::Continue => "continue",
+            OnLoss::Abort => "abort",
+        };
+        Fleet {
+            shards: u64::from(cells.shards),
+            on_loss: on_loss.to_owned(),
+            lease_s: lease_ns as f64 / SECOND,
+            cells: coverage(cells),
+            nodes: self.nodes.values().map(|node| node.report(cells)).collect(),
+            zones: self.zones(),
+            events: self.events.clone(),
+        }
+    }
+
+    fn zones(&self) -> Vec<ZoneReport> {
+        let mut zones: BTreeMap<&str, (ZoneReport, Histogram)> = BTreeMap::new();
+        for node in self.nodes.values().filter(|node| !node.card.zone.is_empty()) {
+            let (zone, latency) = zones.entry(&node.card.zone).or_default();
+            zone.zone.clone_from(&node.card.zone);
+            zone.nodes += 1;
+            zone.requests += node.requests as u64;
+            zone.errors += node.errors as u64;
+            latency.merge(&node.latency);
+        }
+        let finished = |(zone, latency): (ZoneReport, Histogram)| ZoneReport {
+            latency_us: NodeTimes::of(&latency),
+            ..zone
+        };
+        zones.into_values().map(finished).collect()
+    }
+}
+
+/// Resident memory of squall on the node, in bytes, if its system says it.
+fn memory(record: &Record) -> Option<f64> {
+    let is_memory = |key: &MetricKey| key.is_of_monitor() && key.name == "squall_memory_bytes";
+    let keys = &record.rest.metric_keys;
+    let (id, _) = keys.iter().find(|(_, key)| is_memory(key))?;
+    let (_, stats) = record.rest.metrics().find(|(own, _)| own == id)?;
+    stats.gauge().map(|gauge| gauge.last)
+}
+
+impl Node {
+    fn report(&self, cells: &Cells) -> NodeReport {
+        let average = |(sum, count): (f64, u32)| if count == 0 { 0.0 } else { sum / f64::from(count) };
+        let (end, ended_s) = self.end(cells);
+        NodeReport {
+            node: self.card.node.clone(),
+            zone: self.card.zone.clone(),
+            end: end.to_owned(),
+            ended_s,
+            shards: self.shards,
+            seconds: self.seconds,
+            requests: self.requests as u64,
+            errors: self.errors as u64,
+            latency_us: NodeTimes::of(&self.latency),
+            send_delay_p99_us: self.send_delay.percentile(99.0) as f64,
+            receive_delay_p99_us: self.receive_delay.percentile(99.0) as f64,
+            cpu_cores: average(self.cpu) * f64::from(self.card.cores),
+            host_busy: average(self.host_busy),
+            peak_memory_bytes: self.peak_memory as u64,
+            ports_used: 0,
+            ports_limit: self.card.ports,
+        }
+    }
+
+    /// What became of it: one that drove nothing in the end while others did was lost, if it was to drive something, and has
+    /// left otherwise.
+    fn end(&self, cells: &Cells) -> (&'static str, Option<f64>) {
+        let ended = if self.seconds == 0 { 0 } else { self.last + 1 };
+        // The last second is rarely a whole one, and shards that are done early have nobody in it.
+        if ended + 2 > cells.seconds {
+            return ("done", None);
+        }
+        let is_missed = cells.missing.iter().any(|own| own.node == self.card.node && own.to >= ended);
+        (if is_missed { "lost" } else { "left" }, Some(f64::from(ended)))
+    }
+}

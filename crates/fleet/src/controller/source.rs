@@ -1,0 +1,268 @@
+//! A fleet as the source of a run's load.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use squall_engine::{Ended, Event, Program, RunOptions};
+use squall_plan::value::Value;
+use squall_plan::yaml::Loaded;
+use squall_report::{Fleet, Machine, Run};
+use squall_runner::{LoadOrder, LoadSource, Options, PlanText, Values};
+use squall_wire::Io;
+
+use crate::controller::job::{job, plan_files, seal};
+use crate::controller::kept::Kept;
+use crate::controller::link::{Driven, Link};
+use crate::controller::options::FleetOptions;
+use crate::controller::session::{Outcome, Session};
+use crate::protocol::controller::Controller;
+use crate::protocol::io::{Bytes, RunCommand, Wanted};
+use crate::protocol::keys::is_name;
+use crate::protocol::messages::{Job, Order};
+use crate::seal::{NodeKey, RunKey};
+use crate::{VERSION, host_name};
+
+/// How long it may take to let nodes go.
+const RELEASE: Duration = Duration::from_secs(20);
+/// Most letters of a plan's name in that of a run.
+const PLAN_NAME: usize = 40;
+
+/// Opens what a run is driven over: the controller's machine, with objects that are stored first.
+type Open = dyn Fn(Opening) -> io::Result<Box<dyn Link>> + Send + Sync;
+
+/// What a link is opened with.
+pub(crate) struct Opening {
+    /// Seals for nodes.
+    pub key: RunKey,
+    /// Objects by digest.
+    pub objects: Vec<(String, Bytes)>,
+}
+
+/// The nodes of a fleet, in the place of the workers of this process. Several loads may be run one after the other, as a
+/// search does: nodes are called for each.
+pub struct FleetSource {
+    options: FleetOptions,
+    open: Box<Open>,
+    /// The run that it goes on with.
+    resumed: Option<Kept>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    link: Option<Box<dyn Link>>,
+    /// The folder in which the run is kept until it is released.
+    folder: Option<PathBuf>,
+    /// What became of the last load.
+    done: Option<(Fleet, Vec<Machine>)>,
+}
+
+impl FleetSource {
+    /// Nodes at a server, which is connected to when the load is to begin.
+    pub fn new(options: FleetOptions) -> FleetSource {
+        let connect = options.connect.clone();
+        let open = move |opening: Opening| -> io::Result<Box<dyn Link>> {
+            let sender = NodeKey::new().map_err(io::Error::other)?;
+            let nonce = drawn().map_err(io::Error::other)?;
+            let Opening { key, objects } = opening;
+            let controller = Controller::new(nonce, host_name(), VERSION.to_owned(), move |card| {
+                key.seal_for(&card.key, &sender).map_err(|error| error.to_string())
+            });
+            let driven = Driven::start(controller, objects, connect.clone());
+            Ok(Box::new(driven.map_err(|error| io::Error::other(error.to_string()))?))
+        };
+        FleetSource::over(options, Box::new(open))
+    }
+
+    /// Over any link.
+    pub(crate) fn over(options: FleetOptions, open: Box<Open>) -> FleetSource {
+        FleetSource { options, open, resumed: None, state: Mutex::default() }
+    }
+
+    /// Goes on with a run that another process began and did not end, from its folder: the source, the plan, and the options
+    /// that it was run with. Its setup is not run again.
+    ///
+    /// # Errors
+    /// The folder has no such run, in a sentence.
+    pub fn resume(
+        options: FleetOptions,
+        folder: &Path,
+    ) -> Result<(FleetSource, Loaded, Options), String> {
+        let kept = Kept::read(folder)?;
+        kept.key()?;
+        let job = &kept.job;
+        let name = folder.join("plan.yaml").display().to_string();
+        let text = PlanText { name, text: job.plan.clone(), folder: PathBuf::new() };
+        let loaded = squall_runner::import(&text, &Values::default()).map_err(|error| error.text)?;
+        let run = Options {
+            target: job.target.clone(),
+            seed: Some(job.seed),
+            allow_exec: job.allow_exec,
+            workers: job.workers,
+            io: io_of(&job.io),
+            ..Options::default()
+        };
+        let mut source = FleetSource::new(options);
+        source.resumed = Some(kept);
+        source.state().folder = Some(folder.to_owned());
+        Ok((source, loaded, run))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing that holds the lock can leave it half changed.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens the link of a load, and what it is told to begin with.
+    fn begin(&self, order: &LoadOrder<'_>) -> Result<(Box<dyn Link>, RunCommand, Job), String> {
+        let open = |key, objects| {
+            (self.open)(Opening { key, objects }).map_err(|error| error.to_string())
+        };
+        if let Some(kept) = &self.resumed {
+            let link = open(kept.key()?, Vec::new())?;
+            return Ok((link, RunCommand::Resume { run: kept.run.clone() }, kept.job.clone()));
+        }
+        let files = plan_files(order.plan)?;
+        let (key, job) = (RunKey::new().map_err(|error| error.to_string())?, job(order, &files));
+        let sealed = seal(&job, files, &key)?;
+        let run = run_name(&order.plan.name)?;
+        let (lease, on_loss) = (nanos(self.options.lease), self.options.on_loss);
+        if let Some(folder) = order.folder {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            let kept = Kept::new(&run, &key, now.as_secs_f64(), (lease, on_loss), job.clone());
+            kept.write(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+            self.state().folder = Some(folder.to_owned());
+        }
+        let version = VERSION.to_owned();
+        let (job_object, files) = (String::new(), Vec::new());
+        let whole =
+            Order { run, version, shards: 0, lease, on_loss, job: job_object, files };
+        let (whole, objects) = (sealed.in_order(whole), sealed.objects);
+        let wanted =
+            Wanted { zones: self.options.nodes.clone(), wait: nanos(self.options.wait) };
+        let begin = RunCommand::Begin { order: Arc::new(whole), wanted };
+        Ok((open(key, objects)?, begin, job))
+    }
+
+    fn lease(&self) -> u64 {
+        self.resumed.as_ref().map_or(nanos(self.options.lease), |kept| kept.lease)
+    }
+}
+
+impl LoadSource for FleetSource {
+    /// Seconds come merged.
+    fn workers(&self, _: &Program, _: &RunOptions) -> u32 {
+        1
+    }
+
+    fn is_local(&self) -> bool {
+        false
+    }
+
+    fn metrics(&self) -> Vec<String> {
+        METRICS.map(str::to_owned).to_vec()
+    }
+
+    fn found(&self) -> Option<Vec<(String, Value)>> {
+        let setup = &self.resumed.as_ref()?.job.setup;
+        Some(setup.iter().map(|(name, value)| (name.clone(), Value::from_json(value))).collect())
+    }
+
+    fn run(&self, order: LoadOrder<'_>, on: &mut dyn FnMut(Event<'_>)) -> io::Result<Ended> {
+        let (mut link, begin, job) = self.begin(&order).map_err(io::Error::other)?;
+        link.command(begin);
+        let lease = Duration::from_nanos(self.lease());
+        let outcome = Session::new(&order, lease, &mut *link, on).run();
+        // It is released whatever became of it.
+        self.state().link = Some(link);
+        let Outcome { ended, nodes, cells } = outcome?;
+        let on_loss = self.resumed.as_ref().map_or(self.options.on_loss, |kept| kept.on_loss);
+        let fleet = nodes.fleet(&cells, (self.lease(), on_loss));
+        self.state().done = Some((fleet, nodes.machines(&job.io, job.workers)));
+        Ok(ended)
+    }
+
+    fn complete(&self, run: &mut Run) {
+        if let Some((fleet, machines)) = self.state().done.take() {
+            run.fleet = Some(fleet);
+            run.meta.nodes = machines;
+        }
+        if let Some(kept) = &self.resumed {
+            run.meta.started_unix = kept.started_unix;
+        }
+    }
+
+    fn release(&self) -> Vec<String> {
+        let (link, folder) = {
+            let mut state = self.state();
+            (state.link.take(), state.folder.take())
+        };
+        let Some(link) = link else {
+            // Nothing has begun: there is nothing to go on with.
+            if self.resumed.is_none() {
+                folder.iter().for_each(|folder| Kept::delete(folder));
+            }
+            return Vec::new();
+        };
+        link.command(RunCommand::Release);
+        let is_done = link.end(RELEASE);
+        if is_done {
+            folder.iter().for_each(|folder| Kept::delete(folder));
+            return Vec::new();
+        }
+        let why = "the server could not be told that the run is over: what it keeps of it goes by itself within a day, and nodes wait for some minutes before they take another run";
+        vec![why.to_owned()]
+    }
+}
+
+impl Drop for FleetSource {
+    fn drop(&mut self) {
+        // After a panic of the run.
+        self.release();
+    }
+}
+
+/// The metrics of nodes and zones: see [`crate::record::facts`].
+const METRICS: [&str; 11] = [
+    "node_requests",
+    "node_errors",
+    "node_latency",
+    "node_send_delay",
+    "node_receive_delay",
+    "node_cpu",
+    "node_host_cpu",
+    "node_users",
+    "zone_requests",
+    "zone_errors",
+    "zone_latency",
+];
+
+/// A name that no other run has.
+fn run_name(plan: &str) -> Result<String, String> {
+    let letter = |letter: char| if letter.is_ascii_alphanumeric() || letter == '_' { letter } else { '-' };
+    let name: String = plan.chars().map(letter).take(PLAN_NAME).collect();
+    let name = format!("{}-{:012x}", name.trim_matches('-'), drawn()? >> 16);
+    debug_assert!(is_name(name.trim_start_matches('-')));
+    Ok(name.trim_start_matches('-').to_owned())
+}
+
+/// A number that nobody else has.
+fn drawn() -> Result<u64, String> {
+    use ring::rand::{SecureRandom as _, SystemRandom};
+    let mut bytes = [0; 8];
+    let filled = SystemRandom::new().fill(&mut bytes);
+    filled.map_err(|_| "the system gives no random numbers".to_owned())?;
+    Ok(u64::from_le_bytes(bytes))
+}
+
+/// How connections are read and written, by its name.
+fn io_of(label: &str) -> Io {
+    let all = [Io::Auto, Io::Epoll, Io::Uring];
+    all.into_iter().find(|own| own.label() == label).unwrap_or_default()
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
