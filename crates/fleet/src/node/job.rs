@@ -54,7 +54,7 @@ pub(crate) struct Opened {
     pub users: MostUsers,
     pub copies: Copies,
     /// Holds the plan's files as long as they are needed.
-    pub folder: RunFolder,
+    _folder: RunFolder,
 }
 
 /// Which copies of requests the run wants.
@@ -93,7 +93,7 @@ pub(crate) fn open(lender: &Lender, order: &Order, key: &[u8]) -> Result<Opened,
         ..Options::default()
     };
     let copies = copies(job.exchanges.as_ref())?;
-    Ok(Opened { users: MostUsers::of(&plan.plan), plan, options, copies, folder })
+    Ok(Opened { users: MostUsers::of(&plan.plan), plan, options, copies, _folder: folder })
 }
 
 /// An object, decrypted.

@@ -31,7 +31,7 @@ const LOOK: Duration = Duration::from_millis(50);
 const LEAVING: Duration = Duration::from_secs(60);
 
 /// How a node is run.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct NodeOptions {
     /// The server. The name in it is set to that of the node.
     pub connect: Connect,
@@ -99,7 +99,9 @@ pub fn serve(
     let key = NodeKey::new().map_err(|error| Error(error.to_string()))?;
     let Allows { hosts, .. } = &options.allows;
     if hosts.is_empty() {
-        say("without --allow-hosts this node takes no run: start it with the hosts that it may send requests to");
+        say(
+            "without --allow-hosts this node takes no run: start it with the hosts that it may send requests to",
+        );
     }
     let (zone, weight) = (options.zone.as_str(), options.weight);
     let chosen = Chosen { name: &name, zone, weight, allows: &options.allows };

@@ -287,7 +287,10 @@ fn a_node_carries_no_more_users_than_it_may() {
             other => panic!("{other:?}"),
         }
     };
-    assert!(failures[0].contains("drove 3 of its 6 shards") && failures[0].contains("--max-users"), "{failures:?}");
+    assert!(
+        failures[0].contains("drove 3 of its 6 shards") && failures[0].contains("--max-users"),
+        "{failures:?}"
+    );
     assert!(!shards.is_empty() && shards.iter().all(|count| *count == 3), "{shards:?}");
     assert_eq!(server.stats().requests, 6);
 }
