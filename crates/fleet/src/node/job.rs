@@ -54,7 +54,7 @@ pub(crate) struct Opened {
     pub users: MostUsers,
     pub copies: Copies,
     /// Holds the plan's files as long as they are needed.
-    pub folder: RunFolder,
+    _folder: RunFolder,
 }
 
 /// Which copies of requests the run wants.
@@ -93,7 +93,7 @@ pub(crate) fn open(lender: &Lender, order: &Order, key: &[u8]) -> Result<Opened,
         ..Options::default()
     };
     let copies = copies(job.exchanges.as_ref())?;
-    Ok(Opened { users: MostUsers::of(&plan.plan), plan, options, copies, folder })
+    Ok(Opened { users: MostUsers::of(&plan.plan), plan, options, copies, _folder: folder })
 }
 
 /// An object, decrypted.
@@ -225,7 +225,7 @@ pub(super) mod tests {
         pub lender: Lender,
         pub order: Order,
         pub key: Vec<u8>,
-        _temporary: tempfile::TempDir,
+        pub temporary: tempfile::TempDir,
     }
 
     pub(crate) fn job(plan: &str) -> Job {
@@ -279,7 +279,7 @@ pub(super) mod tests {
             fetch: Arc::new(objects),
             temporary: temporary.path().to_owned(),
         };
-        Sealed { lender, order, key: for_node, _temporary: temporary }
+        Sealed { lender, order, key: for_node, temporary }
     }
 
     pub(crate) fn local() -> Allows {

@@ -18,3 +18,6 @@ pub use job::Fetch;
 pub use load::Load;
 pub use serve::{Asked, Error, NodeOptions, serve};
 pub use spool::{DEFAULT_SIZE, DiskSpool};
+
+#[cfg(test)]
+mod tests;

@@ -31,7 +31,7 @@ const LOOK: Duration = Duration::from_millis(50);
 const LEAVING: Duration = Duration::from_secs(60);
 
 /// How a node is run.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct NodeOptions {
     /// The server. The name in it is set to that of the node.
     pub connect: Connect,
@@ -43,6 +43,8 @@ pub struct NodeOptions {
     pub weight: f64,
     /// Whether it ends after one run.
     pub once: bool,
+    /// For how long it waits for a run at most; `None`: until it is told to end.
+    pub wait_for_run: Option<Duration>,
     /// What it may be used for.
     pub allows: Allows,
     /// Where it keeps what it recorded, each node in a folder of its name.
@@ -97,7 +99,9 @@ pub fn serve(
     let key = NodeKey::new().map_err(|error| Error(error.to_string()))?;
     let Allows { hosts, .. } = &options.allows;
     if hosts.is_empty() {
-        say("without --allow-hosts this node takes no run: start it with the hosts that it may send requests to");
+        say(
+            "without --allow-hosts this node takes no run: start it with the hosts that it may send requests to",
+        );
     }
     let (zone, weight) = (options.zone.as_str(), options.weight);
     let chosen = Chosen { name: &name, zone, weight, allows: &options.allows };
@@ -108,11 +112,16 @@ pub fn serve(
     let ending = Arc::new(Ending::default());
     let handle = Serving::new(lender, Arc::new(say), ending.clone());
     let tell = handle.tell.clone();
+    ending.set_idle(true);
     let driver = Driver::start(Node::new(card, options.once), connect, spool, handle.handler())?;
     // Nobody but this thread sets it.
     let _first = tell.set(driver.teller());
     ending.say(&format!("connected as {joined}"));
-    wait(driver, &ending, asked);
+    let (most, waiting) = (options.wait_for_run, ending.clone());
+    wait(driver, &ending, || match asked() {
+        Asked::GoOn if most.is_some_and(|most| waiting.is_idle_for(most)) => Asked::Leave,
+        asked => asked,
+    });
     ending.outcome()
 }
 
@@ -168,6 +177,8 @@ struct Ending {
     say: OnceLock<Arc<dyn Fn(&str) + Send + Sync>>,
     has_joined: AtomicBool,
     is_done: AtomicBool,
+    /// Since when it is in no run; `None`: it is in one, or has not joined.
+    idle_since: Mutex<Option<Instant>>,
     last: Mutex<String>,
 }
 
@@ -176,6 +187,16 @@ impl Ending {
         if let Some(say) = self.say.get() {
             say(text);
         }
+    }
+
+    fn set_idle(&self, is_idle: bool) {
+        let mut since = self.idle_since.lock().unwrap_or_else(PoisonError::into_inner);
+        *since = is_idle.then(Instant::now);
+    }
+
+    fn is_idle_for(&self, most: Duration) -> bool {
+        let since = self.idle_since.lock().unwrap_or_else(PoisonError::into_inner);
+        since.is_some_and(|since| since.elapsed() >= most)
     }
 
     /// A line of the protocol's log.
@@ -231,6 +252,7 @@ impl Serving {
         match &command {
             LoadCommand::Prepare { order, .. } => {
                 ending.has_joined.store(true, Relaxed);
+                ending.set_idle(false);
                 run.clone_from(&order.run);
                 ending.say(&format!("run {run}: prepares, of {} shards", order.shards));
             }
@@ -252,7 +274,10 @@ impl Serving {
                 ending.say(&format!("run {run}: was told to end"));
             }
             LoadCommand::Change(_) => {}
-            LoadCommand::Forget => ending.say(&format!("run {run}: is over")),
+            LoadCommand::Forget => {
+                ending.set_idle(true);
+                ending.say(&format!("run {run}: is over"));
+            }
         }
         self.load.on(command);
     }
@@ -340,6 +365,7 @@ mod tests {
             zone: "eu".to_owned(),
             weight: 1.0,
             once: true,
+            wait_for_run: None,
             allows: Allows { hosts: vec!["*".to_owned()], ..Allows::default() },
             spool: PathBuf::new(),
             spool_size: 1,
