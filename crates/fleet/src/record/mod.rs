@@ -16,7 +16,7 @@ mod tests;
 use std::sync::Arc;
 
 use squall_metrics::{
-    COLUMNS, ColumnRows, Columns, MetricId, NameId, RequestStats, RowKey, RowKind, Slice,
+    COLUMN_NAMES, COLUMNS, ColumnRows, Columns, MetricId, NameId, RequestStats, RowKey, RowKind, Slice,
     TimeAccount,
 };
 use squall_runner::Second;
@@ -128,6 +128,22 @@ pub fn decode(bytes: &[u8]) -> Result<Record, DecodeError> {
         return Err(DecodeError("the record does not name its rows"));
     }
     Ok(Record { rest, rows, accounts, aside })
+}
+
+/// The sections of a record: what each holds, and its bytes before and after it was compressed.
+///
+/// # Errors
+/// As of [`decode`].
+pub fn section_bytes(bytes: &[u8]) -> Result<Vec<(&'static str, usize, usize)>, DecodeError> {
+    let (_, mut bytes) = bytes.split_first().ok_or(DecodeError("the record is empty"))?;
+    let bytes = &mut bytes;
+    let mut unpacker = Unpacker::new()?;
+    let names = ["names and the rest"].into_iter().chain(COLUMN_NAMES).chain(["aside"]);
+    let section = |name| {
+        let before = bytes.len();
+        Ok((name, unpacker.take(bytes)?.len(), before - bytes.len()))
+    };
+    names.map(section).collect()
 }
 
 fn read_rest(mut bytes: &[u8]) -> Result<(Slice, Vec<(u32, TimeAccount)>), DecodeError> {
