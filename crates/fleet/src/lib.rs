@@ -9,3 +9,12 @@
 
 pub mod protocol;
 pub mod record;
+
+/// What the fuzzer runs.
+#[doc(hidden)]
+pub mod fuzz {
+    /// Any bytes as what a node recorded in a second.
+    pub fn record(bytes: &[u8]) {
+        crate::record::fuzz(bytes);
+    }
+}
