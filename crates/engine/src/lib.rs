@@ -16,6 +16,7 @@ mod parts;
 mod post;
 mod profile;
 mod program;
+mod progress;
 mod record;
 mod roster;
 mod rows;
@@ -40,6 +41,7 @@ pub use program::{
     CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Judged, Planned, Program, Refused, Section,
     Subjects, advise, compile, compile_or_refuse, misjudged,
 };
+pub use progress::Progress;
 pub use run::{Control, Ended, Event, RunOptions, run};
 pub use trace::{
     Exchange, ExchangeCopy, ExchangeFilter, Extracted, SeenGroup, Spares, StatedResponse, Tally,

@@ -116,7 +116,7 @@ impl Collector {
             Event::Slice(slice) => self.slice(slice),
             Event::Log(lines) => lines.iter().for_each(|line| self.log(line)),
             // Whoever shares the load out asks for it.
-            Event::Idle(_) => {}
+            Event::Idle(_) | Event::Progress(_) => {}
         }
     }
 
