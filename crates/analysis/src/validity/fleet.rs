@@ -138,3 +138,110 @@ fn named(all: &[String]) -> String {
     let named = all[..all.len() - more].join("; ");
     if more > 0 { format!("{named}; and {} more", count(more as u64)) } else { named }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::assess;
+    use super::super::facts::FleetFacts;
+    use super::*;
+    use crate::series::Series;
+    use crate::totals::Totals;
+    use squall_metrics::{HostMetrics, RequestStats};
+
+    /// The rules that a fleet breaks, each with its weight and what was observed.
+    fn told(fleet: &FleetFacts) -> Vec<(&'static str, Validity, String)> {
+        let (totals, host) = (Totals::new(), HostMetrics::default());
+        let reasons = assess(&Facts {
+            totals: &totals,
+            series: &Series::of_rows(Vec::new()),
+            all: &RequestStats::default(),
+            elapsed_s: 10.0,
+            host: &host,
+            fleet: Some(fleet),
+            steady: None,
+            thresholds: &[],
+            results: &[],
+            shows_corrected: true,
+        });
+        reasons.into_iter().map(|own| (own.rule, own.weight, own.observed)).collect()
+    }
+
+    /// So many nodes that are alike and well.
+    fn fleet(nodes: usize) -> FleetFacts {
+        let node = |at: usize| NodeFacts {
+            name: format!("eu-{at}"),
+            zone: "eu".to_owned(),
+            requests: 1_000,
+            p95_us: 30_000.0,
+            send_delay_p99_us: 90.0,
+            cpu: 0.4,
+            host_busy: 0.5,
+            ports_used: 100,
+            ports_limit: 28_232,
+            clock_error_us: Some(300.0),
+            ..NodeFacts::default()
+        };
+        FleetFacts {
+            cells: 1_000,
+            driven: 1_000,
+            gaps: Vec::new(),
+            nodes: (0..nodes).map(node).collect(),
+        }
+    }
+
+    #[test]
+    fn a_fleet_that_is_well_is_no_reason() {
+        for nodes in [0, 1, 4, 1_000] {
+            assert_eq!(told(&fleet(nodes)), []);
+        }
+    }
+
+    #[test]
+    fn what_was_not_driven_weighs_by_its_share_and_is_named() {
+        let of = |driven: u64| {
+            let gaps = ["a (lost)", "b (lost)", "c (lost)", "d (lost)"].map(str::to_owned);
+            told(&FleetFacts { driven, gaps: gaps.to_vec(), ..fleet(4) }).remove(0)
+        };
+        let (rule, weight, observed) = of(999);
+        assert_eq!((rule, weight), ("coverage", Validity::Questionable));
+        let named = "999 of 1,000 cells of the load were driven (99.9%, limit 90%); not driven: a (lost); b (lost); c (lost); and 1 more";
+        assert_eq!(observed, named);
+        assert_eq!((of(900).1, of(899).1), (Validity::Questionable, Validity::Invalid));
+        assert_eq!(of(0).1, Validity::Invalid);
+    }
+
+    /// A node with few of the requests is named, but does not make the numbers of all questionable.
+    #[test]
+    fn nodes_that_were_late_or_full_are_named() {
+        let weights = [(4, Validity::Questionable), (1_000, Validity::Valid)];
+        for (nodes, weight) in weights {
+            let mut own = fleet(nodes);
+            own.nodes[3].send_delay_p99_us = 1_100.0;
+            let late = "node eu-3: requests were sent 1.10 ms behind schedule at p99 (limit 1.00 ms)";
+            let odd = "node eu-3: send delay p99 1.10 ms, the others 90 µs";
+            let wanted = [
+                ("node_send_delay", weight, late.to_owned()),
+                ("odd_node", Validity::Valid, odd.to_owned()),
+            ];
+            assert_eq!(told(&own), wanted);
+            let mut own = fleet(nodes);
+            own.nodes[1].host_busy = 0.97;
+            let full = "node eu-1: its CPUs were 97% busy (limit 95%)".to_owned();
+            assert_eq!(told(&own), [("node_cpu", weight, full)]);
+        }
+    }
+
+    #[test]
+    fn ports_and_clocks_are_notes() {
+        let mut own = fleet(4);
+        own.nodes[0].ports_used = 28_000;
+        own.nodes[2].clock_error_us = Some(80_000.0);
+        let ports = "node eu-0: 28,000 of 28,232 local ports toward a destination in use (limit 80%)";
+        let clock = "node eu-2: its clock is known to within 80.0 ms only (limit 50.0 ms)";
+        let wanted = [
+            ("node_ports", Validity::Valid, ports.to_owned()),
+            ("node_clock", Validity::Valid, clock.to_owned()),
+        ];
+        assert_eq!(told(&own), wanted);
+    }
+}
