@@ -8,28 +8,29 @@ use super::weight::Shift;
 use crate::odd_nodes::{NodeFacts, odd_nodes};
 use squall_base::units::{count, percent, time};
 
-/// With a smaller share of its load driven, a run does not say how the target does under the load that was asked for.
-const MIN_COVERAGE: f64 = 0.9;
+/// With a larger share of its load not driven, a run does not say how the target does under the load that was asked for.
+const MAX_MISSING: f64 = 0.1;
 /// Most gaps, and most nodes, that a reason names.
 const MAX_NAMED: usize = 3;
 
 pub(super) fn coverage(facts: &Facts<'_>) -> Option<Reason> {
     let fleet = facts.fleet?;
-    if fleet.driven >= fleet.cells {
+    let missing = fleet.cells.saturating_sub(fleet.driven);
+    if missing == 0 {
         return None;
     }
-    let share = fleet.driven as f64 / fleet.cells as f64;
+    let share = missing as f64 / fleet.cells as f64;
     let observed = format!(
-        "{} of {} cells of the load were driven ({}, limit {}); not driven: {}",
-        count(fleet.driven),
+        "{} of {} cells of the load were not driven ({}, limit {}): {}",
+        count(missing),
         count(fleet.cells),
         percent(share),
-        percent(MIN_COVERAGE),
+        percent(MAX_MISSING),
         named(&fleet.gaps)
     );
     let advice = "the target had less load than the plan asks for in these seconds: leave them out, or run again; a fleet with room to spare takes over the shards of a lost node (`--on-loss redistribute`)";
-    let effect = Some(Shift::of_rate(1.0 - share).effect(facts));
-    let weight = if share < MIN_COVERAGE { Validity::Invalid } else { Validity::Questionable };
+    let effect = Some(Shift::of_rate(share).effect(facts));
+    let weight = if share > MAX_MISSING { Validity::Invalid } else { Validity::Questionable };
     Some(Reason { rule: "coverage", effect, weight, observed, advice: advice.to_owned() })
 }
 
@@ -204,7 +205,7 @@ mod tests {
         };
         let (rule, weight, observed) = of(999);
         assert_eq!((rule, weight), ("coverage", Validity::Questionable));
-        let named = "999 of 1,000 cells of the load were driven (99.9%, limit 90%); not driven: a (lost); b (lost); c (lost); and 1 more";
+        let named = "1 of 1,000 cells of the load were not driven (0.1%, limit 10%): a (lost); b (lost); c (lost); and 1 more";
         assert_eq!(observed, named);
         assert_eq!((of(900).1, of(899).1), (Validity::Questionable, Validity::Invalid));
         assert_eq!(of(0).1, Validity::Invalid);

@@ -12,8 +12,11 @@ fn main() -> io::Result<()> {
         arguments.get(at).and_then(|text| text.parse().ok()).unwrap_or(otherwise)
     };
     let path = arguments.get(2).map_or("fleet.html", String::as_str);
-    let mut recording = Recording::create(&std::env::temp_dir().join("squall-fleet-example.bin"))?;
+    let name = format!("squall-fleet-example-{}.bin", std::process::id());
+    let recorded = std::env::temp_dir().join(name);
+    let mut recording = Recording::create(&recorded)?;
     let run = made::run(number(0, 8) as usize, number(1, 60), &mut recording);
+    std::fs::remove_file(&recorded)?;
     let result = document(&run);
     std::fs::write(path, html(&result, &Details::of(&run, None)))
 }

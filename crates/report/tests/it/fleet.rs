@@ -51,6 +51,7 @@ fn what_became_of_a_fleet_is_read_again() {
 #[test]
 fn a_run_of_a_thousand_nodes_stays_readable() {
     let (run, page) = made(1_000);
+    assert!(run.outcome.passed, "{:?}", run.outcome.reasons);
     let brief = text(&run, &BRIEF);
     golden("fleet-1000-brief.txt", &brief);
     assert!(brief.lines().count() < 60, "{brief}");
