@@ -6,6 +6,7 @@
 
 mod behaviour;
 mod clock;
+mod follow;
 mod found;
 #[doc(hidden)]
 pub mod fuzz;
@@ -33,6 +34,7 @@ mod turns;
 mod user;
 mod worker;
 
+pub use follow::{Followed, Ordered};
 pub use messages::{ErrorExample, LogLine};
 pub use parts::trace_context::TraceId;
 pub use parts::url::host_name;

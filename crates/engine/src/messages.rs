@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use squall_load::Share;
 use squall_metrics::{ErrorKind, Slice};
+use squall_plan::model::Load;
 
 use crate::profile::Shape;
 
@@ -21,6 +22,11 @@ pub(crate) enum Message {
     LoadDone(u16),
     /// The first user of a load that ends together has done its iterations.
     LoadEnded(u16),
+    /// A worker has done what its share has, or got something to do again.
+    Idle {
+        worker: u32,
+        is_idle: bool,
+    },
     /// A worker could not be started, or its thread broke off.
     Failed {
         worker: u32,
@@ -53,8 +59,8 @@ pub(crate) struct ChangeOrder {
 
 #[derive(Debug, Clone)]
 pub(crate) enum ChangeKind {
-    /// The shape of a load.
-    Shape { load: u16, shape: Shape },
+    /// The shape of a load, and what of the plan model it was made of.
+    Shape { load: u16, shape: Shape, of: Box<Load> },
     /// The share of the whole process.
     Share(Share),
 }

@@ -15,6 +15,7 @@ use squall_wire::{Clock, Shared};
 use tokio::sync::watch;
 
 use crate::behaviour;
+use crate::follow::Followed;
 use crate::messages::{ChangeKind, ChangeOrder, Command, LogLine, Message, Orders};
 use crate::profile::Shape;
 use crate::program::Program;
@@ -27,12 +28,18 @@ use crate::worker::{self, Assignment, EventLoop};
 /// What a run hands to its caller while it goes on.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// The workers are there, and start the load however long the caller takes from now on. Comes first, once.
+    /// The workers are there, and start the load however long the caller takes from now on. Comes once, before slices and lines.
     Started,
     /// A worker's records of one second.
     Slice(&'a Slice),
     /// Lines of the run's log.
     Log(&'a [LogLine]),
+    /// Something that a person is told of, before the start too: about which node (empty: all that generate the load), and
+    /// what. The workers of this process say nothing of the kind.
+    Notice { node: &'a str, text: &'a str },
+    /// Whether the process has done what its share has, of a run that stays ([`RunOptions::stays`]). `false`: it got
+    /// something to do again, as it has another share.
+    Idle(bool),
 }
 
 /// The load starts so many ns after its workers, so that none is late because its thread had yet to
@@ -42,9 +49,13 @@ const START_AFTER: u64 = 5_000_000;
 /// How a run is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunOptions {
-    /// The share of the plan's loads that this process has; its workers divide it.
+    /// The share of the plan's loads that this process has; its workers divide it. It may be empty, if the run stays.
     pub share: Share,
-    /// When the load starts; `None`: as soon as the workers are there.
+    /// Whether the run goes on when its share is done, as it may get another ([`Control::reshare`]). It then ends when all
+    /// loads have, if they end by time, and otherwise when it is told to; [`Event::Idle`] says how it stands.
+    pub stays: bool,
+    /// When the load starts; `None`: as soon as the workers are there. It may be past: seconds count from there all the
+    /// same, and nothing that was due before the next whole second is begun.
     pub start: Option<Instant>,
     /// How many workers, at most one a user.
     pub workers: u32,
@@ -56,7 +67,8 @@ pub struct RunOptions {
 impl Default for RunOptions {
     /// One worker, which has everything.
     fn default() -> Self {
-        RunOptions { share: Share::all(), start: None, workers: 1, own_files: false }
+        let (share, stays) = (Share::all(), false);
+        RunOptions { share, stays, start: None, workers: 1, own_files: false }
     }
 }
 
@@ -88,13 +100,21 @@ impl Control {
     /// # Errors
     /// The load makes no sense, in a sentence.
     pub fn reshape(&self, number: u16, load: &Load, after: Duration) -> Result<(), String> {
-        let kind = ChangeKind::Shape { load: number, shape: Shape::new(load)? };
+        let kind = ChangeKind::Shape {
+            load: number,
+            shape: Shape::new(load)?,
+            of: Box::new(load.clone()),
+        };
         self.change(after, kind);
         Ok(())
     }
 
-    /// Gives this process another share of the plan's loads from `after` the start of the run on.
-    /// `after` must not be past.
+    /// Gives this process another share of the plan's loads from `after` the start of the run on, a whole second.
+    ///
+    /// Of what it gives away nothing is begun from then on. Arrivals and counted iterations that have begun are ended
+    /// here; other users of closed workloads leave at their next wait or request. What it takes begins then, with new
+    /// users at the same seats. If it is told too late, what was due before the next whole second is left out, and
+    /// counted as cut off: it is never made up for.
     pub fn reshare(&self, share: Share, after: Duration) {
         self.change(after, ChangeKind::Share(share));
     }
@@ -102,6 +122,16 @@ impl Control {
     fn change(&self, after: Duration, kind: ChangeKind) {
         let after = crate::profile::nanos(after);
         self.0.send_modify(|orders| orders.changes.push(ChangeOrder { after, kind }));
+    }
+
+    /// Says when a load begins whose users are elsewhere: [`Control::elapsed`] counts from then.
+    pub fn begin(&self, at: Instant) {
+        self.0.send_modify(|orders| orders.begins = Some(at));
+    }
+
+    /// What is ordered from the beginning on, for who passes it on to users that are elsewhere.
+    pub fn follow(&self) -> Followed {
+        Followed::new(self.0.subscribe())
     }
 
     /// Ends the run in order: nothing new is begun, what is in flight may take so long.
@@ -177,7 +207,9 @@ pub fn run(
 ) -> io::Result<Ended> {
     let of = options.workers.clamp(1, program.most_workers());
     let loops = EventLoop::for_workers(of)?;
-    let origin = Instant::now();
+    let now = Instant::now();
+    // Times before the origin of the clock could not be told.
+    let origin = options.start.map_or(now, |start| start.min(now));
     let clock = Clock::new(origin);
     let start = options.start.map_or(clock.now() + START_AFTER, |start| {
         let after = start.saturating_duration_since(origin);
@@ -201,6 +233,7 @@ pub fn run(
                 index,
                 of,
                 share: options.share.clone(),
+                stays: options.stays,
                 own_files: options.own_files,
                 start,
                 messages: messages.clone(),
@@ -257,6 +290,7 @@ fn collect(
     let (mut asked, mut failures) = (false, Vec::new());
     // How many workers have done their share of each load.
     let mut done = vec![0; program.loads.len()];
+    let mut idle = vec![false; workers as usize];
     // Only now: what a caller does at the start can take seconds, in which short loads would begin and end.
     events(Event::Started);
     for message in inbox {
@@ -281,6 +315,14 @@ fn collect(
                 }
             }
             Message::LoadEnded(load) => control.end_load(load),
+            Message::Idle { worker, is_idle } => {
+                let before = idle.iter().all(|is_idle| *is_idle);
+                idle.get_mut(worker as usize).into_iter().for_each(|own| *own = is_idle);
+                let all = idle.iter().all(|is_idle| *is_idle);
+                if before != all {
+                    events(Event::Idle(all));
+                }
+            }
             Message::Failed { worker, reason } => {
                 failures.push(format!("worker {worker}: {reason}"));
                 control.stop(program.graceful_stop);

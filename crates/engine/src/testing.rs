@@ -92,6 +92,7 @@ impl Bench {
             index: 0,
             of,
             share: Share::all(),
+            stays: false,
             own_files: false,
             start: 0,
             messages,
@@ -153,7 +154,7 @@ impl Bench {
                 }
                 Message::StopAsked(graceful) => handed.stop_asked = Some(graceful),
                 Message::LoadDone(load) => handed.loads_done.push(load),
-                Message::LoadEnded(_) | Message::Failed { .. } => {}
+                Message::LoadEnded(_) | Message::Idle { .. } | Message::Failed { .. } => {}
             }
         }
         handed

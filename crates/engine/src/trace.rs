@@ -110,8 +110,19 @@ impl Trace {
         self.log.as_deref()
     }
 
-    pub(crate) fn tell(&self, exchange: Arc<Exchange>) {
+    /// Hands over an exchange that was picked.
+    pub fn tell(&self, exchange: Arc<Exchange>) {
         (self.watch)(exchange);
+    }
+
+    /// Hands over a group that is over, if anybody is told of groups.
+    pub fn tell_group(&self, group: SeenGroup) {
+        self.group.iter().for_each(|watch| watch(group.clone()));
+    }
+
+    /// What of exchanges is wanted: which, most bytes of each message, and whether groups are as well.
+    pub fn wanted(&self) -> (ExchangeFilter, usize, bool) {
+        (self.which, self.bytes, self.group.is_some())
     }
 }
 

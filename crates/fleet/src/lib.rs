@@ -7,4 +7,8 @@
 //! - `node` is what a process does that lends its machine to a fleet; `controller` is where a run's load comes from
 //!   whose users are elsewhere.
 
+pub mod controller;
 pub mod protocol;
+pub mod record;
+pub mod seal;
+pub mod transport;

@@ -14,7 +14,7 @@ pub(crate) fn read(plan: &PlanText, values: &Values) -> Import {
             format!("{}: --skip-unsupported is for JMeter plans, and this is none", plan.name);
         return Import::of(Err(ImportError::Refused(why)));
     }
-    let values = LoadOptions { env_files: files, environment, set: given };
+    let values = LoadOptions { env_files: files, environment, set: given, alone: false };
     let loaded = yaml::load_str(&plan.name, &plan.text, &plan.folder, &values);
     Import::of(loaded.map_err(|errors| ImportError::Plan(Box::new(errors))))
 }

@@ -7,6 +7,7 @@
 
 mod arrivals;
 mod curve;
+mod deal;
 mod error;
 mod mix;
 mod presence;
@@ -17,6 +18,7 @@ mod users;
 
 pub use arrivals::{Arrival, Arrivals, Pattern};
 pub use curve::Curve;
+pub use deal::deal_again;
 pub use error::ShapeError;
 pub use mix::Mix;
 pub use presence::Presence;

@@ -9,14 +9,16 @@ use crate::error::ShapeError;
 /// Two shares without a common number, such as the shares of two workers, never meet.
 ///
 /// Shares can be split ([`Share::worker_of`]) and handed over ([`Share::union`],
-/// [`Share::without`]). Dividing a shard into finer ones keeps its numbers, but not the stream of a
-/// Poisson process that was drawn for it (see [`crate::Pattern::Poisson`]).
+/// [`Share::without`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Share {
     /// Ascending, each below `of`.
     shards: Box<[u64]>,
     of: u64,
 }
+
+/// The streams of a Poisson process ([`crate::Pattern::Poisson`]): a number with many divisors.
+pub(crate) const POISSON_STREAMS: u64 = 840;
 
 /// Most shards that a share from outside may be counted in.
 const MAX_OF: u64 = 1 << 20;
@@ -115,14 +117,36 @@ impl Share {
         }
     }
 
-    /// The same numbers in shards of which there are a multiple of `of` in all; as it is, if that
-    /// would be too many.
-    pub(crate) fn finer(&self, of: u64) -> Share {
-        let factor = of / gcd(self.of, of);
-        match self.of.checked_mul(factor).filter(|_| self.shards.len() as u64 * factor <= MAX_OF) {
-            Some(of) if of <= MAX_SPLIT => Share { shards: self.divided(of).into(), of },
-            _ => self.clone(),
+    /// The same numbers in `of` shards. `None`: `of` is no multiple of the present number, or they would be too many.
+    pub(crate) fn in_shards_of(&self, of: u64) -> Option<Share> {
+        let factor = of.checked_div(self.of).filter(|factor| factor * self.of == of)?;
+        (self.shards.len() as u64 * factor <= MAX_OF && of <= MAX_SPLIT)
+            .then(|| Share { shards: self.divided(of).into(), of })
+    }
+
+    /// Shards in any order, each of them below `of`, and once.
+    pub(crate) fn of_shards(mut shards: Vec<u64>, of: u64) -> Share {
+        shards.sort_unstable();
+        Share { shards: shards.into(), of }
+    }
+
+    /// What this share has if all numbers are dealt to the first `count` shards alone: of arrivals for so many users, each
+    /// of which is in another shard. As it is, if there are no more shards than that.
+    pub fn among_first(&self, count: u64) -> Share {
+        if count == 0 || count >= self.of {
+            return self.clone();
         }
+        let shards = self.shards.iter().copied().filter(|shard| *shard < count).collect();
+        Share { shards, of: count }
+    }
+
+    /// The number of shards into which a load is best cut for so many workers in all: at least four for each, so that
+    /// what a lost node had can be spread, and a divisor or a multiple of 840, so that nobody draws arrivals of a
+    /// Poisson process that are another's.
+    pub fn shards_for(workers: u64) -> u64 {
+        let least = workers.saturating_mul(4).clamp(1, MAX_OF - POISSON_STREAMS);
+        let divisor = (least..=POISSON_STREAMS).find(|of| POISSON_STREAMS.is_multiple_of(*of));
+        divisor.unwrap_or_else(|| least.next_multiple_of(POISSON_STREAMS))
     }
 
     /// Its shards out of `of`, a multiple of its own number; ascending.
@@ -151,7 +175,7 @@ impl Share {
     }
 }
 
-fn gcd(mut a: u64, mut b: u64) -> u64 {
+pub(crate) fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b > 0 {
         (a, b) = (b, a % b);
     }
@@ -185,6 +209,28 @@ mod tests {
             (share(&[0, 4], 8), share(&[2, 6], 8))
         );
         assert_eq!(share(&[3], 8).worker_of(1, 2), share(&[11], 16));
+    }
+
+    #[test]
+    fn arrivals_of_few_users_go_to_the_shards_that_have_them() {
+        let nodes = [share(&[0, 2], 4), share(&[1, 3], 4)].map(|node| node.among_first(3));
+        assert_eq!(nodes, [share(&[0, 2], 3), share(&[1], 3)]);
+        assert_eq!(share(&[3], 4).among_first(3).count_below(99), 0);
+        assert_eq!(share(&[3], 4).among_first(9), share(&[3], 4));
+    }
+
+    #[test]
+    fn a_load_is_cut_into_at_least_four_shards_a_worker() {
+        let cut = |workers| Share::shards_for(workers);
+        assert_eq!(
+            [0, 1, 2, 5, 40, 210, 211, 1_000].map(cut),
+            [1, 4, 8, 20, 168, 840, 1_680, 4_200]
+        );
+        for workers in (1..5_000).chain([u64::MAX]) {
+            let of = cut(workers);
+            assert!(Share::new(&[0], of).is_ok() && of >= workers.min(100_000) * 4);
+            assert!(840 % of == 0 || of % 840 == 0, "{of}");
+        }
     }
 
     #[test]

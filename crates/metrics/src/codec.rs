@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// Version of the encoding of slices. A new kind of section needs no new one.
+pub(crate) const VERSION: u64 = 3;
+
 /// Why bytes cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DecodeError(pub &'static str);

@@ -5,6 +5,7 @@
 
 mod checks;
 mod codec;
+mod columns;
 mod error_kind;
 mod histogram;
 mod host_metrics;
@@ -23,6 +24,7 @@ mod times;
 
 pub use checks::{CheckCounts, CheckResult};
 pub use codec::DecodeError;
+pub use columns::{COLUMN_NAMES, COLUMNS, ColumnRows, Columns};
 pub use error_kind::ErrorKind;
 pub use histogram::{COARSE, FINE, HIGHEST, Histogram, rank};
 pub use host_metrics::{CpuShares, HostMetrics, HostSample};

@@ -233,6 +233,11 @@ impl MetricStats {
         Ok(())
     }
 
+    /// Those of a trend whose values are a histogram's, which counts their thousandths.
+    pub fn of_trend(trend: Histogram) -> MetricStats {
+        MetricStats { count: trend.count(), trend, ..MetricStats::default() }
+    }
+
     /// Of a counter: the sum of its values.
     pub fn sum(&self) -> f64 {
         self.sum as f64 / THOUSANDTHS
@@ -293,7 +298,7 @@ impl MetricStats {
         self.trend.encode(out);
     }
 
-    pub(crate) fn decode(bytes: &mut &[u8]) -> Result<MetricStats, DecodeError> {
+    pub(crate) fn decode(bytes: &mut &[u8], version: u64) -> Result<MetricStats, DecodeError> {
         let (count, sum, trues) = (codec::get(bytes)?, codec::get(bytes)?, codec::get(bytes)?);
         let mut gauge = None;
         if codec::get(bytes)? != 0 {
@@ -305,13 +310,16 @@ impl MetricStats {
             }
             gauge = Some(Gauge { at, last, min, max });
         }
-        Ok(MetricStats { count, sum, trues, gauge, trend: Histogram::decode(bytes)? })
+        let mut stats = MetricStats { count, sum, trues, gauge, ..MetricStats::default() };
+        stats.trend.read(bytes, version)?;
+        Ok(stats)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::VERSION;
     use proptest::prelude::*;
 
     const KINDS: [MetricKind; 4] =
@@ -401,7 +409,7 @@ mod tests {
             prop_assert_eq!(&merged([3, 1, 0, 2]), &all);
             let mut bytes = Vec::new();
             all.encode(&mut bytes);
-            prop_assert_eq!(MetricStats::decode(&mut bytes.as_slice()), Ok(all));
+            prop_assert_eq!(MetricStats::decode(&mut bytes.as_slice(), VERSION), Ok(all));
         }
     }
 }

@@ -8,6 +8,9 @@ use crate::histogram::{COARSE, Histogram};
 /// The phases of a request, in order.
 pub const PHASES: [&str; 6] = ["pool", "dns", "connect", "tls", "first_byte", "body"];
 
+/// How many histograms of three digits there are of a row.
+pub(crate) const FINE_TIMES: usize = 7;
+
 /// How long each phase of a request took, in ns; `None`: it had no such phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Phases(pub [Option<u64>; PHASES.len()]);
@@ -245,18 +248,35 @@ impl RequestStats {
         self.phases.iter_mut().for_each(Histogram::clear);
     }
 
-    /// See [`Histogram::compact`].
-    pub fn compact(&mut self) {
-        let fine = [
+    /// Its histograms of three digits, in an order of their own: `latency` first.
+    pub(crate) fn fine(&self) -> [&Histogram; FINE_TIMES] {
+        [
+            &self.latency,
+            &self.corrected_latency,
+            &self.error_latency,
+            &self.waited,
+            &self.corrected_waited,
+            &self.failed_after,
+            &self.corrected_failed_after,
+        ]
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn fine_mut(&mut self) -> [&mut Histogram; FINE_TIMES] {
+        [
             &mut self.latency,
-            &mut self.error_latency,
             &mut self.corrected_latency,
+            &mut self.error_latency,
             &mut self.waited,
             &mut self.corrected_waited,
             &mut self.failed_after,
             &mut self.corrected_failed_after,
-        ];
-        fine.into_iter().for_each(Histogram::compact);
+        ]
+    }
+
+    /// See [`Histogram::compact`].
+    pub fn compact(&mut self) {
+        self.fine_mut().into_iter().for_each(Histogram::compact);
         self.phases.iter_mut().for_each(Histogram::compact);
     }
 
@@ -344,32 +364,32 @@ impl RequestStats {
         version: u64,
     ) -> Result<(), DecodeError> {
         self.decode_counts(bytes, version)?;
-        self.latency.read(bytes)?;
-        self.corrected_latency.read(bytes)?;
+        self.latency.read(bytes, version)?;
+        self.corrected_latency.read(bytes, version)?;
         Ok(())
     }
 
     /// Reads all into one that is empty: where it lies, as it is large.
     pub(crate) fn decode(&mut self, bytes: &mut &[u8], version: u64) -> Result<(), DecodeError> {
         self.decode_latencies(bytes, version)?;
-        self.waited.read(bytes)?;
-        self.corrected_waited.read(bytes)?;
+        self.waited.read(bytes, version)?;
+        self.corrected_waited.read(bytes, version)?;
         if version >= HAS_FAILED_AFTER {
-            self.failed_after.read(bytes)?;
-            self.corrected_failed_after.read(bytes)?;
-            self.error_latency.read(bytes)?;
+            self.failed_after.read(bytes, version)?;
+            self.corrected_failed_after.read(bytes, version)?;
+            self.error_latency.read(bytes, version)?;
         }
         // An earlier version may know fewer.
         let phases = usize::try_from(codec::get(bytes)?).unwrap_or(usize::MAX);
         for phase in self.phases.iter_mut().take(phases) {
-            phase.read(bytes)?;
+            phase.read(bytes, version)?;
         }
         Ok(())
     }
 }
 
 /// Adds to a count in a short, sorted list.
-fn add<K: Copy + Ord>(list: &mut Vec<(K, u64)>, key: K, count: u64) {
+pub(crate) fn add<K: Copy + Ord>(list: &mut Vec<(K, u64)>, key: K, count: u64) {
     match list.binary_search_by_key(&key, |(own, _)| *own) {
         Ok(at) => list[at].1 = list[at].1.saturating_add(count),
         Err(at) => list.insert(at, (key, count)),

@@ -14,6 +14,8 @@ macro_rules! self_metrics {
         pub struct SelfMetrics {
             $($(#[$delay_doc])* pub $delay: Histogram<COARSE>,)*
             $($(#[$sum_doc])* pub $sum: u64,)*
+            /// CPU time of the busiest of several workers in the second, in ns; 0: of one worker.
+            busiest_worker_ns: u64,
         }
 
         impl SelfMetrics {
@@ -24,8 +26,17 @@ macro_rules! self_metrics {
 
             /// Adds the self-metrics of another worker or second.
             pub fn merge(&mut self, other: &SelfMetrics) {
+                self.busiest_worker_ns = self.busiest_ns().max(other.busiest_ns());
                 $(self.$delay.merge(&other.$delay);)*
                 $(self.$sum = self.$sum.saturating_add(other.$sum);)*
+            }
+
+            /// CPU time of its busiest worker in a second, in ns.
+            pub fn busiest_ns(&self) -> u64 {
+                match self.busiest_worker_ns {
+                    0 => self.cpu_ns,
+                    busiest => busiest,
+                }
             }
 
             /// See [`Histogram::compact`].
@@ -37,6 +48,7 @@ macro_rules! self_metrics {
             pub(crate) fn clear(&mut self) {
                 $(self.$delay.clear();)*
                 $(self.$sum = 0;)*
+                self.busiest_worker_ns = 0;
             }
 
             /// Heap memory, in bytes.
@@ -47,13 +59,19 @@ macro_rules! self_metrics {
             pub(crate) fn encode(&self, out: &mut Vec<u8>) {
                 $(self.$delay.encode(out);)*
                 $(codec::put(out, self.$sum);)*
+                codec::put(out, self.busiest_worker_ns);
             }
 
-            pub(crate) fn decode(bytes: &mut &[u8]) -> Result<SelfMetrics, DecodeError> {
-                Ok(SelfMetrics {
-                    $($delay: Histogram::decode(bytes)?,)*
-                    $($sum: codec::get(bytes)?,)*
-                })
+            pub(crate) fn decode(
+                bytes: &mut &[u8],
+                version: u64,
+            ) -> Result<SelfMetrics, DecodeError> {
+                let mut own = SelfMetrics::default();
+                $(own.$delay.read(bytes, version)?;)*
+                $(own.$sum = codec::get(bytes)?;)*
+                // An earlier version does not know of it.
+                own.busiest_worker_ns = if bytes.is_empty() { 0 } else { codec::get(bytes)? };
+                Ok(own)
             }
         }
     };

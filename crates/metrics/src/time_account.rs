@@ -75,6 +75,13 @@ pub struct TimeAccount {
 }
 
 impl TimeAccount {
+    /// That of users who have finished, over so many ns.
+    pub fn finished(users: u64, covered_ns: u64) -> TimeAccount {
+        let mut account = TimeAccount { users, ..TimeAccount::default() };
+        account.extend(covered_ns);
+        account
+    }
+
     /// Time of all users in a state, in ns.
     pub fn time(&self, state: UserState) -> i64 {
         self.states[state as usize]
@@ -113,6 +120,16 @@ impl TimeAccount {
         let finished = &mut self.states[UserState::Finished as usize];
         *finished = finished.saturating_add(idle);
         self.covered_ns += missing;
+    }
+
+    /// What comes to it of a second that was closed without it: its times, less the time in ns for which its users were
+    /// taken for finished then. Users and covered time were counted.
+    #[must_use]
+    pub fn late(mut self, taken_for_finished_ns: i64) -> TimeAccount {
+        (self.users, self.covered_ns) = (0, 0);
+        let finished = &mut self.states[UserState::Finished as usize];
+        *finished = finished.saturating_sub(taken_for_finished_ns);
+        self
     }
 
     /// Saturates: what is read from a file may be anything.

@@ -9,6 +9,7 @@ mod json;
 mod keys;
 pub mod model;
 mod nodes;
+mod plan_files;
 mod plan_secrets;
 pub mod secrets;
 pub mod span;
@@ -17,3 +18,5 @@ mod validate;
 pub mod value;
 pub mod vars;
 pub mod yaml;
+
+pub use plan_files::{FileName, FileUse};

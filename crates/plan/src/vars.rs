@@ -16,6 +16,8 @@ pub struct LoadOptions {
     pub environment: Vec<(String, String)>,
     /// From `--set`.
     pub set: Vec<(String, String)>,
+    /// Whether the text is all there is: one from elsewhere, which must not read files of this machine.
+    pub alone: bool,
 }
 
 impl LoadOptions {

@@ -99,7 +99,7 @@ pub fn calibrate(demand: Option<&Demand>) -> Result<Calibration, Error> {
     let sources = Sources::default();
     let program = plans::compile(&loaded.plan, &sources, Section::Load, &compile)?;
     let shared: Arc<Shared> =
-        plans::network(&loaded.plan, &sources, std::slice::from_ref(&program), Io::Auto)?;
+        plans::network(&loaded.plan, &sources, std::slice::from_ref(&program), (Io::Auto, None))?;
     let mut totals = Totals::new();
     let run = RunOptions::default();
     let (load_average, before) = (load_average(), cpu_sample());

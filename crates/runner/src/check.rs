@@ -29,7 +29,7 @@ pub struct Checked {
 pub fn check(loaded: &Loaded, options: &Options) -> Result<Checked, Error> {
     let plan = &loaded.plan;
     let compile = options.compile(options.target_url(), plans::seed(plan, options.seed));
-    let programs = plans::compile_all(loaded, &compile, &[])?;
+    let programs = plans::compile_all(loaded, &plans::SECTIONS, &compile, &[])?;
     let builtin = builtin::is_asked_for(plan, options);
     let demand = Demand::of(plan, plans::hosts(&programs.all), builtin);
     // It may be another machine that runs the plan.

@@ -39,7 +39,8 @@ pub(crate) struct Collector {
     /// Whether it is that of a sink, which writes it.
     is_kept: bool,
     log: Vec<String>,
-    host_monitor: HostMonitor,
+    /// `None`: the load is generated elsewhere, and this machine says nothing of it.
+    host_monitor: Option<HostMonitor>,
     host_recorder: Recorder,
     host: HostMetrics,
     monitors: Monitors,
@@ -55,7 +56,7 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    /// For a load of so many workers, beside which there are monitors.
+    /// For a load of so many workers, beside which there are monitors; `is_local`: which this machine generates.
     ///
     /// # Errors
     /// There can be no temporary file, or no thread for a monitor.
@@ -63,6 +64,7 @@ impl Collector {
         start: &Start,
         prepared: &Prepared<'_>,
         workers: u32,
+        is_local: bool,
         monitors: Vec<(String, Box<dyn Monitor>)>,
         sinks: &Arc<Sinks>,
     ) -> Result<Collector, Error> {
@@ -81,10 +83,12 @@ impl Collector {
             recording: recording.map_err(wrong)?,
             is_kept: sinks.folder().is_some(),
             log: Vec::new(),
-            host_monitor: HostMonitor::new(HostSampler::new(
-                source_addresses::of_all(&start.program, shared),
-                &shared.destinations(),
-            )),
+            host_monitor: is_local.then(|| {
+                HostMonitor::new(HostSampler::new(
+                    source_addresses::of_all(&start.program, shared),
+                    &shared.destinations(),
+                ))
+            }),
             host_recorder: Recorder::new(Source::Monitor(HOST)),
             host: HostMetrics::default(),
             monitors: Monitors::start(HOST + 1, monitors)?,
@@ -109,12 +113,19 @@ impl Collector {
         match event {
             Event::Started => {
                 self.began = Instant::now();
-                let sample = self.host_monitor.begin();
-                self.note_host(0, sample);
+                if let Some(sample) = self.host_monitor.as_mut().map(HostMonitor::begin) {
+                    self.note_host(0, sample);
+                }
                 self.monitors.ask(0);
             }
             Event::Slice(slice) => self.slice(slice),
             Event::Log(lines) => lines.iter().for_each(|line| self.log(line)),
+            Event::Notice { node, text } => {
+                let (node, text) = (node.to_owned(), text.to_owned());
+                self.sinks.event(EventKind::Notice { node, text });
+            }
+            // Whoever shares the load out asks for it.
+            Event::Idle(_) => {}
         }
     }
 
@@ -156,8 +167,9 @@ impl Collector {
 
     /// Samples the host at the end of a second.
     fn sample_host(&mut self, second: u32) {
-        let sampled = self.host_monitor.sample(self.began.elapsed());
-        self.note_host(second, self.host_monitor.last());
+        let Some(monitor) = &mut self.host_monitor else { return };
+        let (sampled, last) = (monitor.sample(self.began.elapsed()), monitor.last());
+        self.note_host(second, last);
         // What cannot be read of the host is left out of its sample: nothing is lost that could be counted.
         let recorded = sampled.ok().and_then(|own| self.host_recorder.slice(second, own).ok());
         if let Some(slice) = recorded {
@@ -200,8 +212,9 @@ impl Collector {
 
     /// The load is over: tells the sinks of its last seconds.
     pub(crate) fn end(&mut self) {
-        let sample = self.host_monitor.end();
-        self.note_host(self.latest.saturating_sub(1), sample);
+        if let Some(sample) = self.host_monitor.as_mut().map(HostMonitor::end) {
+            self.note_host(self.latest.saturating_sub(1), sample);
+        }
         let rest = self.seconds.rest();
         rest.into_iter().for_each(|second| self.tell(second));
     }
@@ -212,12 +225,13 @@ impl Collector {
         (all.count, all.errors)
     }
 
-    /// Makes the result. What of it is lost is added to `failures`; without a load (`None`) there is nothing to
-    /// evaluate.
+    /// Makes the result, to which `complete` adds what others know. What of it is lost is added to `failures`; without
+    /// a load (`None`) there is nothing to evaluate.
     pub(crate) fn evaluate(
         mut self,
         ended: Option<&Ended>,
         interrupted: bool,
+        complete: impl FnOnce(&mut Run),
         failures: &mut Vec<String>,
     ) -> Run {
         self.sinks.settle();
@@ -230,11 +244,15 @@ impl Collector {
             stopped_by_plan: ended.is_some_and(|ended| ended.asked),
             totals: Arc::new(std::mem::take(&mut self.totals)),
             log: std::mem::take(&mut self.log),
-            generator: used_since(&self.used_before),
+            generator: match self.host_monitor {
+                Some(_) => used_since(&self.used_before),
+                None => Generator::default(),
+            },
             host: std::mem::take(&mut self.host),
             ..Run::default()
         };
         run.generator.count_logged(self.sinks.exchanges());
+        complete(&mut run);
         if ended.is_some() {
             failures.extend(self.evaluate_series(&mut run));
         }

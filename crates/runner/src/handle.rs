@@ -240,12 +240,12 @@ impl Handle {
         self.state().stopped == Some(phase)
     }
 
-    /// Begins to control a run of this plan.
-    pub(crate) fn attach(&self, sinks: &Arc<Sinks>, plan: &Plan, headroom: Headroom) {
+    /// Begins to control a run of this plan; `None`: nobody knows what those have who generate its load.
+    pub(crate) fn attach(&self, sinks: &Arc<Sinks>, plan: &Plan, headroom: Option<Headroom>) {
         let mut state = self.state();
         state.sinks = Some(sinks.clone());
         state.loads = planned(plan);
-        state.room = Some((plan.clone(), headroom));
+        state.room = headroom.map(|headroom| (plan.clone(), headroom));
     }
 
     /// The run is over.

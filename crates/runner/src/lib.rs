@@ -85,7 +85,7 @@ pub use check::{Checked, check};
 pub use describe::describe_load;
 pub use error::{Error, ErrorKind};
 pub use handle::Handle;
-pub use limit::{LimitNotice, LimitOptions, LimitOutcome, level_kind, limit};
+pub use limit::{LimitNotice, LimitOptions, LimitOutcome, level_kind, limit, limit_with};
 pub use load_source::{LoadOrder, LoadSource, LocalEngine};
 pub use mask::{
     body as masked_body, head as masked_head, request as masked_request,

@@ -1,8 +1,11 @@
 //! What a run is made with, besides its plan: plain data.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use squall_base::AllowList;
 use squall_engine::{CompileOptions, Feeds, Section};
+use squall_plan::value::Value;
 use squall_wire::Io;
 
 use crate::overrides::LoadOverrides;
@@ -28,6 +31,10 @@ pub struct Options {
     pub labels: BTreeMap<String, String>,
     /// Whether numbers that are invalid fail the run.
     pub strict: bool,
+    /// What the setup has found, where it ran elsewhere: then neither setup nor teardown run here.
+    pub given: Option<Vec<(String, Value)>>,
+    /// Hosts that requests may go to, whatever the plan says; `None`: those of the plan.
+    pub allowed: Option<Arc<AllowList>>,
 }
 
 impl Options {
@@ -35,7 +42,7 @@ impl Options {
     pub(crate) fn compile(&self, target: Option<String>, seed: u64) -> CompileOptions {
         CompileOptions {
             target,
-            setup: Vec::new(),
+            setup: self.given.clone().unwrap_or_default(),
             section: Section::Load,
             allow_exec: self.allow_exec,
             seed,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use squall_analysis::Threshold;
+use squall_base::AllowList;
 use squall_engine::{CompileOptions, Judged, Program, Section, Subjects};
 use squall_front::{ImportError, PlanText, Values};
 use squall_plan::diagnostic::{Diagnostic, Sources};
@@ -59,7 +60,7 @@ fn all_errors(failure: &PlanErrors) -> Vec<Diagnostic> {
     let target = failure.plan.target.is_none().then(|| "http://127.0.0.1".to_owned());
     let options = CompileOptions { allow_exec: true, target, ..CompileOptions::default() };
     let (thresholds, mut more) = thresholds(&failure.plan, &[]);
-    let Sections { programs, errors, subjects } = sections(&failure.plan, &options);
+    let Sections { programs, errors, subjects } = sections(&failure.plan, &SECTIONS, &options);
     more.extend(errors);
     // Of what could not be read the names are not known.
     let subjects = subjects.filter(|_| failure.is_whole);
@@ -84,11 +85,16 @@ pub fn load_str(name: &str, text: &str) -> Result<Loaded, Error> {
     import(&PlanText { name, text, folder: PathBuf::new() }, &Values::default())
 }
 
-/// The programs of a plan's setup, load and teardown.
+/// The sections of a plan, in the order in which they run.
+pub(crate) const SECTIONS: [Section; 3] = [Section::Setup, Section::Load, Section::Teardown];
+
+/// The programs of a plan's sections.
 #[derive(Debug)]
 pub(crate) struct Programs {
-    /// In that order.
+    /// In the order in which they were asked for.
     pub all: Vec<Arc<Program>>,
+    /// Which of them is that of the load.
+    load: usize,
     /// What may not mean what was meant, with its places.
     pub warnings: Vec<String>,
 }
@@ -96,42 +102,43 @@ pub(crate) struct Programs {
 impl Programs {
     /// That of the load.
     pub(crate) fn load(&self) -> &Arc<Program> {
-        // There are three.
-        &self.all[1]
+        &self.all[self.load]
     }
 }
 
-/// Compiles a plan, whose thresholds may ask for these metrics of monitors. What was found when it was read is told with
-/// what is found now.
+/// Compiles sections of a plan, its load among them, whose thresholds may ask for these metrics of monitors. What was found
+/// when it was read is told with what is found now.
 ///
 /// # Errors
 /// It is no good plan, with the places.
 pub(crate) fn compile_all(
     loaded: &Loaded,
+    wanted: &[Section],
     options: &CompileOptions,
     monitored: &[String],
 ) -> Result<Programs, Error> {
     let sources = &loaded.sources;
     let render = |warning: &Diagnostic| sources.render(warning);
     let mut warnings: Vec<String> = loaded.warnings.iter().map(render).collect();
-    match compile_sections(&loaded.plan, sources, options, monitored) {
+    let load = wanted.iter().position(|section| *section == Section::Load).unwrap_or(0);
+    match compile_sections(loaded, wanted, options, monitored) {
         Ok((all, advice)) => {
             warnings.extend(advice.iter().take(MOST_SHOWN).map(render));
-            Ok(Programs { all, warnings })
+            Ok(Programs { all, load, warnings })
         }
         Err(error) => Err(Error { text: warnings.concat() + &error.text, ..error }),
     }
 }
 
-/// The programs of all sections, and what may not mean what was meant.
+/// The programs of these sections, and what may not mean what was meant.
 fn compile_sections(
-    plan: &Plan,
-    sources: &Sources,
+    Loaded { plan, sources, .. }: &Loaded,
+    wanted: &[Section],
     options: &CompileOptions,
     monitored: &[String],
 ) -> Result<(Vec<Arc<Program>>, Vec<Diagnostic>), Error> {
     let (thresholds, mut errors) = thresholds(plan, monitored);
-    let Sections { programs, errors: more, subjects } = sections(plan, options);
+    let Sections { programs, errors: more, subjects } = sections(plan, wanted, options);
     errors.extend(more);
     let judged = judged(&thresholds);
     errors.extend(subjects.iter().flat_map(|own| misjudged(own, &judged)));
@@ -163,10 +170,10 @@ struct Sections {
     subjects: Option<Vec<Subjects>>,
 }
 
-/// Compiles setup, load and teardown.
-fn sections(plan: &Plan, options: &CompileOptions) -> Sections {
+/// Compiles sections of a plan.
+fn sections(plan: &Plan, wanted: &[Section], options: &CompileOptions) -> Sections {
     let mut sections = Sections { subjects: Some(Vec::new()), ..Sections::default() };
-    for section in [Section::Setup, Section::Load, Section::Teardown] {
+    for &section in wanted {
         let options = CompileOptions { section, ..options.clone() };
         let subjects = match squall_engine::compile_or_refuse(plan, &options) {
             Ok(program) => {
@@ -293,13 +300,13 @@ pub fn network(
     plan: &Plan,
     sources: &Sources,
     programs: &[Arc<Program>],
-    io: Io,
+    (io, allowed): (Io, Option<Arc<AllowList>>),
 ) -> Result<Arc<Shared>, Error> {
     let connections = &plan.connections;
     let mut errors = Vec::new();
     let ports = proc::ports();
     let mut settings =
-        Settings { unix: connections.unix.clone(), io, ports, ..Settings::default() };
+        Settings { unix: connections.unix.clone(), io, ports, allowed, ..Settings::default() };
     for (host, list) in &connections.resolve {
         let expected = "expected an IP address, or the name of another host";
         let list = all_of(list, &mut errors, expected, substitute);

@@ -12,6 +12,7 @@ use squall_wire::Shared;
 use crate::builtin::Destination;
 use crate::error::Error;
 use crate::headroom::Headroom;
+use crate::load_source::LoadSource;
 use crate::options::Options;
 use crate::{builtin, capacity, plans};
 
@@ -46,8 +47,13 @@ impl<'a> Prepared<'a> {
         let destination = builtin::destination(plan, options, seed)?;
         let compile = options.compile(destination.url.clone(), seed);
         // Everything is compiled before anything is sent.
-        let programs = plans::compile_all(loaded, &compile, monitored)?;
-        let shared = plans::network(plan, sources, &programs.all, options.io)?;
+        let wanted = match options.given {
+            Some(_) => &[Section::Load][..],
+            None => &plans::SECTIONS,
+        };
+        let programs = plans::compile_all(loaded, wanted, &compile, monitored)?;
+        let by = (options.io, options.allowed.clone());
+        let shared = plans::network(plan, sources, &programs.all, by)?;
         let load = programs.load().clone();
         let hosts = plans::hosts(&programs.all);
         let mut warnings = programs.warnings;
@@ -82,11 +88,18 @@ impl<'a> Prepared<'a> {
             .map_err(|errors| Error::plan(plans::in_one_line(&errors, &self.loaded.sources)))
     }
 
-    /// The workers for a plan's load: its own, or that of a step of a search.
+    /// The workers for a plan's load: its own, or that of a step of a search. A source elsewhere has its own.
     ///
     /// # Errors
     /// Its virtual users do not fit into this machine.
-    pub(crate) fn workers(&self, plan: &Plan) -> Result<RunOptions, Error> {
+    pub(crate) fn workers(
+        &self,
+        plan: &Plan,
+        source: &dyn LoadSource,
+    ) -> Result<RunOptions, Error> {
+        if !source.is_local() {
+            return Ok(RunOptions::default());
+        }
         let builtin = builtin::is_asked_for(plan, self.options);
         capacity::workers(plan, self.hosts, builtin, self.options.workers)
     }

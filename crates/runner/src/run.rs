@@ -94,16 +94,22 @@ pub fn run_with(
 ) -> Result<FinishedRun, Error> {
     let RunParts { source, monitors, sinks } = parts;
     let loaded = &*options.loads.applied(loaded)?;
-    let monitored: Vec<String> = monitors.iter().flat_map(|(_, own)| own.names()).collect();
+    let mut monitored: Vec<String> = monitors.iter().flat_map(|(_, own)| own.names()).collect();
+    monitored.extend(source.metrics());
     let prepared = Prepared::new(loaded, options, &monitored)?;
-    let workers = prepared.workers(&loaded.plan)?;
+    let workers = prepared.workers(&loaded.plan, &*source)?;
     handle.set_out()?;
     let plan = describe::as_run(&loaded.plan, options.target.as_deref());
     let most = source.workers(&prepared.load, &workers);
-    let meta = describe::meta(&prepared, &plan, most);
+    let mut meta = describe::meta(&prepared, &plan, most);
+    if !source.is_local() {
+        // Which those are is known when the load begins.
+        meta.nodes.clear();
+    }
     let start = Arc::new(Start { meta, plan, program: prepared.load.clone() });
     let sinks = Arc::new(Sinks::start(sinks, &start, &|| handle.is_stopped())?);
-    let collector = Collector::new(&start, &prepared, most, monitors, &sinks)?;
+    let is_local = source.is_local();
+    let collector = Collector::new(&start, &prepared, most, is_local, monitors, &sinks)?;
     let (source, phases) = (&*source, Vec::new());
     let session = Session { prepared, source, workers, sinks: &sinks, handle, phases };
     let outcome = session.run(collector);
@@ -123,21 +129,19 @@ struct Session<'a> {
 
 impl Session<'_> {
     fn run(mut self, mut collector: Collector) -> FinishedRun {
-        let headroom = self.prepared.headroom(&self.workers);
+        let headroom = self.source.is_local().then(|| self.prepared.headroom(&self.workers));
         self.handle.attach(self.sinks, self.prepared.plan(), headroom);
         let warnings = std::mem::take(&mut self.prepared.warnings);
         warnings.into_iter().for_each(|text| self.sinks.event(EventKind::Warning(text)));
-        if let Some(setup) = self.section(Section::Setup) {
-            // What a setup that failed had found is known to the teardown.
-            self.prepared.compile.setup = setup.variables;
-            self.phases.push(setup.report);
-        }
+        self.setup();
         let ended = match self.phases.iter().all(|setup| setup.end == PhaseEnd::Done) {
             true => self.load(&mut collector),
             false => None,
         };
         let mut lost: Vec<String> = self.phases.iter().filter_map(PhaseReport::failure).collect();
-        let mut run = collector.evaluate(ended.as_ref(), self.handle.is_stopped(), &mut lost);
+        let (is_stopped, source) = (self.handle.is_stopped(), self.source);
+        let complete = |run: &mut Run| source.complete(run);
+        let mut run = collector.evaluate(ended.as_ref(), is_stopped, complete, &mut lost);
         lost.append(&mut run.incomplete);
         for text in &lost {
             self.sinks.event(EventKind::Error(text.clone()));
@@ -156,6 +160,7 @@ impl Session<'_> {
         let mut run = Arc::new(run);
         let mut sinks = self.sinks.finish(&run);
         let known = run.incomplete.clone();
+        lost.extend(self.source.release());
         // What was lost when the result was written.
         self.conclude(Arc::make_mut(&mut run), &own, &lost);
         if run.incomplete != known {
@@ -185,6 +190,17 @@ impl Session<'_> {
         run.marks = self.sinks.marks_of_load(run.elapsed_s);
     }
 
+    /// Runs the setup, unless it was run when the load of this run began.
+    fn setup(&mut self) {
+        if let Some(found) = self.source.found() {
+            self.prepared.compile.setup = found;
+        } else if let Some(setup) = self.section(Section::Setup) {
+            // What a setup that failed had found is known to the teardown.
+            self.prepared.compile.setup = setup.variables;
+            self.phases.push(setup.report);
+        }
+    }
+
     fn section(&self, section: Section) -> Option<Ran> {
         sections::run(&self.prepared, section, self.handle, self.sinks)
     }
@@ -198,12 +214,25 @@ impl Session<'_> {
             self.phases.push(report);
             return None;
         };
-        self.sinks.event(EventKind::PhaseBegan(Phase::Load));
+        let mut has_begun = false;
         let ended = self.prepared.program_in_run(Section::Load).and_then(|program| {
             let trace = self.sinks.trace(Phase::Load);
-            let (network, options) = (self.prepared.shared.clone(), &self.workers);
-            let order = LoadOrder { program, network, options, control: &control, trace };
+            let order = LoadOrder {
+                program,
+                network: self.prepared.shared.clone(),
+                options: &self.workers,
+                control: &control,
+                trace,
+                plan: self.prepared.plan(),
+                compile: &self.prepared.compile,
+                asked: self.prepared.options,
+                folder: self.sinks.folder(),
+            };
             let mut take = |event: Event<'_>| {
+                if let Event::Started = event {
+                    has_begun = true;
+                    self.sinks.event(EventKind::PhaseBegan(Phase::Load));
+                }
                 collector.take(event);
                 if let Some(abort) = collector.aborts() {
                     self.handle.end_load(abort);
@@ -211,6 +240,9 @@ impl Session<'_> {
             };
             self.source.run(order, &mut take).map_err(Error::incomplete)
         });
+        if !has_begun {
+            self.sinks.event(EventKind::PhaseBegan(Phase::Load));
+        }
         collector.end();
         (report.requests, report.errors) = collector.requests();
         report.end = match &ended {

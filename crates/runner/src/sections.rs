@@ -116,14 +116,14 @@ pub(crate) struct Ran {
 }
 
 /// Runs the setup, which ends with its first error, or the teardown, which goes on after errors; `None`: the plan
-/// has no such steps.
+/// has no such steps, or they run elsewhere.
 pub(crate) fn run(
     prepared: &Prepared<'_>,
     section: Section,
     handle: &Handle,
     sinks: &Arc<Sinks>,
 ) -> Option<Ran> {
-    if !section.has_steps(prepared.plan()) {
+    if prepared.options.given.is_some() || !section.has_steps(prepared.plan()) {
         return None;
     }
     let phase = if section == Section::Setup { Phase::Setup } else { Phase::Teardown };
@@ -185,7 +185,8 @@ struct Recorded {
 impl Recorded {
     fn take(&mut self, event: Event<'_>, phase: Phase, sinks: &Sinks) {
         match event {
-            Event::Started => {}
+            // A setup has a share that does not change.
+            Event::Started | Event::Notice { .. } | Event::Idle(_) => {}
             Event::Slice(slice) => {
                 self.totals.add(slice);
             }

@@ -1,5 +1,6 @@
 //! Makes connections: looks up the name, connects, goes through the proxy, shakes hands.
 
+mod allowed;
 mod tunnel;
 
 use std::io;
@@ -143,6 +144,10 @@ async fn reach(
         None => (&*origin.host, origin.port),
     };
     let of_proxy = |error: Error| if proxy.is_some() { error.of_proxy() } else { error };
+    if proxy.is_some() {
+        // It is the proxy that looks the name up, and what it finds nobody sees here.
+        allowed::by_name(settings, &origin.host)?;
+    }
     let addresses = addresses(client, host, port, progress, times).await.map_err(of_proxy)?;
     progress.set(Phase::Connect);
     let dialled = dial(client, &addresses, via.source, window).await;
@@ -176,8 +181,10 @@ async fn addresses(
         return Ok(given);
     }
     if let Ok(address) = host.parse::<IpAddr>() {
+        allowed::by_name(&client.shared.settings, host)?;
         return Ok(Rc::new([SocketAddr::new(address, port)]));
     }
+    let narrowed = allowed::before_lookup(&client.shared.settings, host)?;
     let key = format!("{host}:{port}");
     let (names, begin) = (&client.names, client.clock().now());
     if names.is_new(&key)
@@ -186,7 +193,7 @@ async fn addresses(
         names.note(&key, &found.as_slice().into(), begin);
     }
     let running = match names.known(&key, begin) {
-        Ok(addresses) => return Ok(addresses),
+        Ok(addresses) => return narrowed.of(addresses, host),
         Err(running) => running,
     };
     progress.set(Phase::Dns);
@@ -196,7 +203,8 @@ async fn addresses(
     };
     let found = names.look_up(&key, &running, client.clock(), look_up).await;
     (times.begin_ns, times.dns_ns) = (begin, Some(client.clock().now() - begin));
-    found.map_err(|error| Error::new(ErrorKind::Dns, format!("{host}: {error}")))
+    let found = found.map_err(|error| Error::new(ErrorKind::Dns, format!("{host}: {error}")));
+    narrowed.of(found?, host)
 }
 
 /// A TCP handshake as the kernel knows it.

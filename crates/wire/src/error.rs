@@ -10,6 +10,8 @@ use crate::tls_failure;
 pub enum ErrorKind {
     /// The name has no address.
     Dns,
+    /// Connections may not go there: see [`crate::Settings::allowed`].
+    NotAllowed,
     ConnectRefused,
     /// The kernel gave up waiting for the other side.
     ConnectTimeout,

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use squall_base::AllowList;
+
 use crate::origin::Origin;
 use crate::via::Proxy;
 
@@ -60,6 +62,8 @@ pub struct Settings {
     pub tls: TlsSettings,
     pub http: Http,
     pub io: Io,
+    /// Where connections may go, if not everywhere.
+    pub allowed: Option<Arc<AllowList>>,
 }
 
 /// What takes the place of a host.

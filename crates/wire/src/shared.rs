@@ -11,7 +11,9 @@ use std::time::Instant;
 use crate::progress::Clock;
 use crate::resolve::{self, unique};
 use crate::ring::Ring;
-use crate::settings::{Between, Destination, Http, Io, Settings, SetupError, plain_http2};
+use crate::settings::{
+    Between, Destination, Http, Io, Settings, SetupError, Substitute, plain_http2,
+};
 use crate::tls::{self, Connectors};
 
 /// What all workers share, read-only while they run.
@@ -55,6 +57,7 @@ impl Shared {
                 "requests to {to} cannot go both through a proxy and through the Unix socket {path}: leave out one of them"
             )));
         }
+        check_allowed(&settings, to)?;
         let tls = tls::connectors(&settings.tls, settings.http)?;
         let (io, io_warning) = choose(settings.io)?;
         let given = resolve::substitutes(&settings.resolve)?;
@@ -74,10 +77,21 @@ impl Shared {
         let found = resolve::lookup_all(names.clone())?;
         for ((host, port), found) in names.into_iter().zip(found) {
             if let Some(addresses) = found {
+                shared.check_addresses(&host, &addresses)?;
                 shared.addresses.insert(format!("{host}:{port}"), addresses);
             }
         }
         Ok(Arc::new(shared))
+    }
+
+    /// Whether a name that is not allowed by itself has an address that is.
+    fn check_addresses(&self, host: &str, addresses: &[SocketAddr]) -> Result<(), SetupError> {
+        let Some(list) = &self.settings.allowed else { return Ok(()) };
+        let is_any = addresses.iter().any(|address| list.allows_address(address.ip()));
+        match list.allows_host(host) || is_any {
+            true => Ok(()),
+            false => Err(SetupError(list.explain(host))),
+        }
     }
 
     /// The source addresses of connections; none: the system chooses.
@@ -124,6 +138,38 @@ impl Shared {
     }
 }
 
+/// Whether connections may go where they are known to go before the run, and to what takes the place of hosts.
+fn check_allowed(settings: &Settings, to: &[Destination]) -> Result<(), SetupError> {
+    let Some(list) = &settings.allowed else { return Ok(()) };
+    let refused = |host: &str| Err(SetupError(list.explain(host)));
+    for substitute in settings.resolve.values().flatten() {
+        match substitute {
+            Substitute::Address(address) if !list.allows_address(address.ip()) => {
+                return refused(&address.ip().to_string());
+            }
+            // Its addresses are not looked at: it has to be allowed by its name.
+            Substitute::Host(host, _) if !list.allows_host(host) => return refused(host),
+            Substitute::Address(_) | Substitute::Host(..) => {}
+        }
+    }
+    for one in to {
+        let is_proxied = matches!(one.between, Between::Proxy(_));
+        if is_proxied && !list.allows_host(&one.origin.host) {
+            return refused(&one.origin.host);
+        }
+        let Some((host, port)) = one.peer() else { continue };
+        let is_unix = settings.unix.is_some() && one.origin.is_http();
+        let is_given = settings.resolve.contains_key(&host)
+            || settings.resolve.contains_key(&format!("{host}:{port}"));
+        let is_address = host.parse::<IpAddr>().is_ok();
+        let may_be = list.has_networks() && !is_address;
+        if !is_unix && !is_given && !may_be && !list.allows_host(&host) {
+            return refused(&host);
+        }
+    }
+    Ok(())
+}
+
 /// What [`Io::Auto`] means on this machine, with a warning where that is a surprise: that a container forbids io_uring, or that the
 /// kernel is older, is none.
 fn choose(wanted: Io) -> Result<(Io, Option<String>), SetupError> {
@@ -146,9 +192,56 @@ fn choose(wanted: Io) -> Result<(Io, Option<String>), SetupError> {
 
 #[cfg(test)]
 mod tests {
+    use squall_base::AllowList;
+
     use super::*;
     use crate::origin::{Origin, Scheme};
-    use crate::settings::Substitute;
+    use crate::via::Proxy;
+
+    #[test]
+    fn a_run_goes_to_allowed_hosts_alone() {
+        let to = |host: &str, between: Between| Destination {
+            origin: Origin { scheme: Scheme::Http, host: host.into(), port: 80 },
+            between,
+        };
+        let proxy = Between::Proxy(Arc::new(Proxy {
+            host: "127.0.0.3".to_owned(),
+            port: 3128,
+            credentials: None,
+        }));
+        let made = |allowed: &[&str], given: Option<Substitute>, to: &[Destination]| {
+            let settings = Settings {
+                allowed: Some(Arc::new(AllowList::read(allowed).expect("patterns"))),
+                resolve: given.map(|own| ("shop.test".to_owned(), vec![own])).into_iter().collect(),
+                ..Settings::default()
+            };
+            Shared::new(settings, to).map(drop).map_err(|error| error.to_string())
+        };
+        let plain = [to("127.0.0.1", Between::Nothing)];
+        assert_eq!(made(&["127.0.0.0/8"], None, &plain), Ok(()));
+        let error = made(&["10.0.0.0/8"], None, &plain).expect_err("another network");
+        assert!(error.contains("--allow-hosts 127.0.0.1"), "{error}");
+        assert!(made(&[], None, &plain).expect_err("nothing").contains("no host at all"));
+        // A name of which only the addresses are allowed is looked up.
+        let named = [to("localhost", Between::Nothing)];
+        assert_eq!(made(&["127.0.0.1", "::1"], None, &named), Ok(()));
+        assert!(made(&["10.0.0.0/8"], None, &named).is_err());
+        assert!(made(&["other.test"], None, &named).is_err());
+        // A proxy and what is behind it.
+        let proxied = [to("shop.example", proxy)];
+        assert_eq!(made(&["127.0.0.3", "shop.example"], None, &proxied), Ok(()));
+        assert!(made(&["shop.example"], None, &proxied).is_err());
+        assert!(made(&["127.0.0.3"], None, &proxied).is_err());
+        // What a plan puts in the place of a host.
+        let given = || Some(Substitute::Address(SocketAddr::from(([127, 0, 0, 9], 0))));
+        let named = [to("shop.test", Between::Nothing)];
+        assert_eq!(made(&["127.0.0.9"], given(), &named), Ok(()));
+        let error = made(&["shop.test"], given(), &named).expect_err("another address");
+        assert!(error.contains("--allow-hosts 127.0.0.9"), "{error}");
+        let other = || Some(Substitute::Host("localhost".to_owned(), 80));
+        assert_eq!(made(&["localhost"], other(), &named), Ok(()));
+        assert!(made(&["shop.test"], other(), &named).is_err());
+    }
 
     #[test]
     fn what_takes_the_place_of_a_host_is_a_destination_with_its_port() {

@@ -66,7 +66,7 @@ impl OpenRow {
         slice.checks().for_each(|(_, counts)| self.checks.merge(&counts));
         self.counters.merge(&slice.counters);
         self.self_metrics.merge(&slice.self_metrics);
-        self.busiest_ns = self.busiest_ns.max(slice.self_metrics.cpu_ns);
+        self.busiest_ns = self.busiest_ns.max(slice.self_metrics.busiest_ns());
         let at = match self.seconds.binary_search_by_key(&slice.second, |own| own.second) {
             Ok(at) => at,
             Err(at) => {

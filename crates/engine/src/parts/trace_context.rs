@@ -21,6 +21,16 @@ impl fmt::Display for TraceId {
 }
 
 impl TraceId {
+    /// That of a number; 0 is none.
+    pub fn of_number(number: u128) -> Option<TraceId> {
+        NonZero::new(number).map(TraceId)
+    }
+
+    /// As a number.
+    pub fn number(self) -> u128 {
+        self.0.get()
+    }
+
     pub(crate) fn new(random: &mut Random) -> TraceId {
         let id = u128::from(random.next_u64()) << 64 | u128::from(random.next_u64());
         // 0 is no ID.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use squall_extract::Charset;
 use squall_load::{Curve, Share};
-use squall_metrics::{NameId, Names};
+use squall_metrics::{NameId, Names, RowKey};
 use squall_plan::diagnostic::Diagnostic;
 use squall_plan::expr::Slot;
 use squall_plan::model::{Bandwidth, ConnectionReuse, OnError};
@@ -143,6 +143,16 @@ impl Program {
     /// Whether it does nothing: the plan has no steps for this part.
     pub fn is_empty(&self) -> bool {
         self.scenarios.iter().all(|scenario| scenario.ops.is_empty())
+    }
+
+    /// The rows that are known before the run, in the order of their numbers.
+    pub fn rows(&self) -> impl Iterator<Item = RowKey> {
+        self.names.keys()
+    }
+
+    /// How many rows are counted separately.
+    pub fn max_names(&self) -> usize {
+        self.max_names
     }
 
     /// The loads that others wait for.

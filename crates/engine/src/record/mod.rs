@@ -114,6 +114,17 @@ impl Recorder {
         }
     }
 
+    /// It begins at `now`, which may be long after the run did: of the seconds before it has nothing.
+    pub(crate) fn begin_at(&self, now: u64) {
+        let second = (now.saturating_sub(self.start) / SECOND) as u32;
+        if second > 0 {
+            self.second.set(second);
+            self.slice.borrow_mut().second = second;
+            let opened = self.start + u64::from(second) * SECOND;
+            self.book.replace(TimeRecorder::new(opened));
+        }
+    }
+
     /// When the run started, on the clock.
     pub(crate) fn start(&self) -> u64 {
         self.start
@@ -403,6 +414,11 @@ impl Recorder {
     /// Says that this worker's share of a load is done.
     pub(crate) fn tell_load_done(&self, load: u16) {
         let _ = self.messages.send(Message::LoadDone(load));
+    }
+
+    /// Says whether this worker has done what its share has.
+    pub(crate) fn tell_idle(&self, is_idle: bool) {
+        let _ = self.messages.send(Message::Idle { worker: self.worker, is_idle });
     }
 
     /// Says that a load has ended before its time, for all workers.

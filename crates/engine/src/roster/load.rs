@@ -1,5 +1,7 @@
 //! One load of the roster: its seats, and what comes next of it.
 
+use std::collections::BTreeMap;
+
 use squall_load::Share;
 
 use super::closed::Closed;
@@ -31,6 +33,8 @@ pub(super) struct Load<U> {
     changed: Nanos,
     /// Places of users that wait although their seats are gone.
     orphans: Vec<u32>,
+    /// Seats that were given away and whose users have yet to end what they have begun.
+    leaving: BTreeMap<u64, Slot>,
     workload: Workload<U>,
 }
 
@@ -84,6 +88,7 @@ impl<U: Seated> Load<U> {
             wanted: 0,
             changed: start,
             orphans: Vec::new(),
+            leaving: BTreeMap::new(),
             workload,
         }
     }
@@ -114,6 +119,16 @@ impl<U: Seated> Load<U> {
     pub(super) fn is_done(&self) -> bool {
         let lasts = matches!(&self.workload, Workload::Open(open) if open.ends_with_time());
         self.active == 0 && (self.ended || (!self.held && !lasts && self.due().is_none()))
+    }
+
+    /// Whether nothing more will come of it, whatever share of it this worker gets.
+    pub(super) fn is_over(&self) -> bool {
+        self.active == 0 && self.ended
+    }
+
+    /// Whether its time ends it, and not what its users have done.
+    pub(super) fn ends_with_time(&self) -> bool {
+        self.profile.shape.end().is_some()
     }
 
     /// When it ends, on the run's clock. `None`: it has, or ends when its iterations are done.
@@ -197,8 +212,10 @@ impl<U: Seated> Load<U> {
 
     /// Who takes a seat from now on.
     fn set(&mut self, seat: Seat, slot: Slot, share: &Share) {
-        if let Some(k) = index(seat, share) {
-            self.seats.set(k, slot);
+        match index(seat, share) {
+            Some(k) => self.seats.set(k, slot),
+            None if slot.is_taken() => drop(self.leaving.insert(seat.number, slot)),
+            None => drop(self.leaving.remove(&seat.number)),
         }
     }
 
@@ -239,16 +256,33 @@ impl<U: Seated> Load<U> {
         }
     }
 
-    /// Whether a user has no place any more.
+    /// Whether a user has no place any more, and ends what it does. One whose seat was given away does not, where what it
+    /// has begun is done by nobody else: it leaves when that is done.
     pub(super) fn is_surplus(&self, seat: Seat, share: &Share) -> bool {
-        let Some(k) = index(seat, share) else { return true };
-        self.ended || (matches!(self.workload, Workload::Closed(_)) && k >= self.wanted)
+        self.ended
+            || match index(seat, share) {
+                Some(k) => matches!(self.workload, Workload::Closed(_)) && k >= self.wanted,
+                None => !self.is_counted(),
+            }
+    }
+
+    /// Whether what its users begin is counted, so that it is done once: arrivals, and iterations that have a number.
+    fn is_counted(&self) -> bool {
+        match &self.profile.shape {
+            Shape::Open(_) => true,
+            Shape::Closed(shape) => shape.iterations.or(shape.total_iterations).is_some(),
+        }
+    }
+
+    /// Whether a user has nothing more to begin: it is one too many, or another's.
+    pub(super) fn has_to_leave(&self, seat: Seat, share: &Share) -> bool {
+        !share.owns(seat.number) || self.is_surplus(seat, share)
     }
 
     /// Whether a user may begin its `iteration`-th iteration, from 0; counts it if so. An arrival has
     /// been counted: it may, even if its load has ended meanwhile.
     pub(super) fn begin(&mut self, seat: Seat, iteration: u64, share: &Share) -> Begin {
-        let surplus = self.is_surplus(seat, share);
+        let surplus = self.has_to_leave(seat, share);
         match &mut self.workload {
             Workload::Open(_) => Begin::Yes,
             Workload::Closed(_) if surplus => Begin::No,
@@ -263,6 +297,8 @@ impl<U: Seated> Load<U> {
         }
         self.disarm();
         (self.wanted, self.settled, self.changed) = (0, self.seats.len(), at);
+        let orphans = std::mem::take(&mut self.leaving).into_values().filter_map(Slot::place);
+        self.orphans.extend(orphans);
         true
     }
 
@@ -310,8 +346,15 @@ impl<U: Seated> Load<U> {
         }
     }
 
-    /// From `at` on, on the run's clock, it is another share of its load.
-    pub(super) fn reshare(&mut self, before: &Share, part: &Part, at: Nanos, seed: u64) {
+    /// From `at` on, on the run's clock, it is another share of its load. What was due by `late` has begun, or it is too
+    /// late for it; returns how many arrivals these were.
+    pub(super) fn reshare(
+        &mut self,
+        before: &Share,
+        part: &Part,
+        (at, late): (Nanos, Nanos),
+        seed: u64,
+    ) -> u64 {
         let share = part.users();
         if let Workload::Open(open) = &mut self.workload {
             // Free users have nothing that an arrival could not begin with anew.
@@ -320,7 +363,18 @@ impl<U: Seated> Load<U> {
                 free.into_iter().for_each(|k| self.seats.set(k, Slot::LEFT));
             }
         }
-        self.orphans.extend(self.seats.renumber(before, share));
+        for (number, slot) in self.seats.renumber(before, share) {
+            match slot.place() {
+                Some(place) if !self.is_counted() => self.orphans.push(place),
+                _ if self.is_counted() => drop(self.leaving.insert(number, slot)),
+                _ => {} // it finds out by itself
+            }
+        }
+        // Who has not left yet has its seat again.
+        let back = self.leaving.extract_if(.., |number, _| share.owns(*number));
+        for (number, slot) in back {
+            self.seats.set(share.count_below(number), slot);
+        }
         let time = at.saturating_sub(self.began);
         match (&mut self.workload, &self.profile.shape) {
             (Workload::Closed(closed), Shape::Closed(shape)) => {
@@ -338,5 +392,6 @@ impl<U: Seated> Load<U> {
             // A load stays of its kind.
             _ => {}
         }
+        self.skip_before(late)
     }
 }

@@ -20,6 +20,7 @@ mod tests;
 mod wheel;
 
 use slab::Slab;
+use squall_load::Share;
 
 use crate::profile::{LoadProfile, Nanos, Shape};
 use load::{Arrived, Load, UserChange};
@@ -29,6 +30,9 @@ use wheel::Wheel;
 
 /// A change takes effect at most so much later than it was to, however many arrivals are in arrears by then.
 const MOST_IN_ARREARS: Nanos = 500_000_000;
+
+/// A second: shares change at whole ones.
+const SECOND: Nanos = 1_000_000_000;
 
 /// Something that is due.
 #[derive(Debug, PartialEq, Eq)]
@@ -81,6 +85,10 @@ pub(crate) struct Roster<U> {
     /// What is to change, and when, the latest first.
     changes: Vec<(Nanos, Change)>,
     stopped: bool,
+    /// Whether more shares may come: nothing is done before all loads have ended.
+    stays: bool,
+    /// Arrivals for which it was too late when their share came, since [`Roster::take_cut_off`].
+    cut_off: u64,
     /// Whether users may have lost their seats since [`Roster::take_shrunk`].
     shrunk: bool,
 }
@@ -91,10 +99,10 @@ pub(crate) enum Change {
     /// From then on a load has another shape, whose time 0 is then; it stays closed or open. Users that
     /// are there stay, as far as the new shape has a place for them.
     Shape { load: u16, shape: Shape },
-    /// From then on this worker has another part: seats that it gives away are left, arrivals due
-    /// then or later are those of the new part. Iterations counted over all users of a closed
+    /// From then on the process has another share: seats that it gives away are left, arrivals due
+    /// then or later are those of the new share. Iterations counted over all users of a closed
     /// workload stay with whom they were given to.
-    Part(Part),
+    Share(Share),
 }
 
 /// A user that waits until it is due.
@@ -146,6 +154,8 @@ impl<U: Seated> Roster<U> {
             paused_ns: 0,
             changes: Vec::new(),
             stopped: false,
+            stays: false,
+            cut_off: 0,
             shrunk: false,
         };
         for (profile, load) in profiles.iter().zip(0..) {
@@ -174,14 +184,30 @@ impl<U: Seated> Roster<U> {
         self.loads.iter().map(Load::active).sum()
     }
 
+    /// More shares may come while the loads go on: to have done one's own is not to be done.
+    pub(crate) fn stay(&mut self) {
+        self.stays = true;
+    }
+
     /// Whether nothing more will come of any load.
     pub(crate) fn is_done(&self) -> bool {
+        match self.stays {
+            true => self.unsettled.is_empty() && self.loads.iter().all(Load::is_over),
+            false => self.is_idle(),
+        }
+    }
+
+    /// Whether nothing more will come of any load, unless this worker gets another share.
+    pub(crate) fn is_idle(&self) -> bool {
         self.unsettled.is_empty() && self.loads.iter().all(Load::is_done)
     }
 
-    /// Whether nothing more will come of a load.
+    /// Whether nothing more will come of a load. One that time ends is there until then, whoever has it.
     pub(crate) fn is_load_done(&self, load: u16) -> bool {
-        !self.unsettled.contains(&load) && self.loads[usize::from(load)].is_done()
+        let own = &self.loads[usize::from(load)];
+        let is_done =
+            if self.stays && own.ends_with_time() { own.is_over() } else { own.is_done() };
+        !self.unsettled.contains(&load) && is_done
     }
 
     /// A load that waits for others starts: they are done.
@@ -213,7 +239,7 @@ impl<U: Seated> Roster<U> {
             }
             let (due, timer) = self.wheel.pop(now)?;
             while self.changes.last().is_some_and(|(at, _)| *at <= due) {
-                self.change();
+                self.change(now);
             }
             if let Some(action) = self.fire(due, timer) {
                 return Some(action);
@@ -310,6 +336,10 @@ impl<U: Seated> Roster<U> {
         self.load(seat).is_surplus(seat, self.part.users())
     }
 
+    fn has_to_leave(&self, seat: Seat) -> bool {
+        self.load(seat).has_to_leave(seat, self.part.users())
+    }
+
     /// Whether a user may begin its `iteration`-th iteration, from 0; counts it if so.
     pub(crate) fn begin(&mut self, seat: Seat, iteration: u64) -> Begin {
         if self.stopped {
@@ -328,7 +358,7 @@ impl<U: Seated> Roster<U> {
     pub(crate) fn after(&self, seat: Seat, paced: &mut Nanos, now: Nanos) -> After {
         match self.load(seat).shape() {
             Shape::Open(_) => After::Free,
-            Shape::Closed(_) if self.stopped || self.is_surplus(seat) => After::Gone,
+            Shape::Closed(_) if self.stopped || self.has_to_leave(seat) => After::Gone,
             Shape::Closed(shape) => {
                 let due = shape.pacing.map_or(now, |pacing| {
                     *paced = paced.saturating_add(pacing);
@@ -428,13 +458,27 @@ impl<U: Seated> Roster<U> {
             && at.saturating_add(MOST_IN_ARREARS) <= now
         {
             cut_off += self.loads[usize::from(*load)].skip_before(*at);
-            self.change();
+            self.change(now);
         }
         cut_off
     }
 
-    /// Makes the next change.
-    fn change(&mut self) {
+    /// Who begins at `now` what began long ago does not make up for it: it begins at the next whole second, and what was
+    /// due before is left out. Returns how many arrivals these were.
+    pub(crate) fn begin_late(&mut self, start: Nanos, now: Nanos) -> u64 {
+        let Some(late) = in_arrears(start, now) else { return 0 };
+        let cut_off = self.loads.iter_mut().map(|load| load.skip_before(start + late)).sum();
+        (0..self.loads.len()).for_each(|load| self.arm(load as u16));
+        cut_off
+    }
+
+    /// Arrivals for which it was too late when their share came, since this was asked last.
+    pub(crate) fn take_cut_off(&mut self) -> u64 {
+        std::mem::take(&mut self.cut_off)
+    }
+
+    /// Makes the next change, at `now`.
+    fn change(&mut self, now: Nanos) {
         match self.changes.pop() {
             None => {}
             Some((at, Change::Shape { load, shape })) => {
@@ -443,12 +487,15 @@ impl<U: Seated> Roster<U> {
                 self.shrunk = true;
                 self.arm(load);
             }
-            Some((at, Change::Part(part))) => {
+            Some((at, Change::Share(share))) => {
+                let part = self.part.of_share(share);
                 let before = std::mem::replace(&mut self.part, part);
                 self.shrunk = true;
+                let times = (at, in_arrears(at, now).map_or(at, |late| at + late));
                 for load in 0..self.loads.len() as u16 {
                     let seed = self.seed_of(load);
-                    self.loads[usize::from(load)].reshare(before.users(), &self.part, at, seed);
+                    let own = &mut self.loads[usize::from(load)];
+                    self.cut_off += own.reshare(before.users(), &self.part, times, seed);
                     self.arm(load);
                     self.unsettled.push(load);
                 }
@@ -480,4 +527,11 @@ impl<U: Seated> Roster<U> {
             self.wheel.insert(due, Timer::Load { load, generation });
         }
     }
+}
+
+/// How long after `due` the next whole second is that begins at `now` or later, if `now` is so much later that what was due
+/// since is left out. `due` is at a whole second.
+fn in_arrears(due: Nanos, now: Nanos) -> Option<Nanos> {
+    let late = now.saturating_sub(due);
+    (late > MOST_IN_ARREARS).then(|| late.next_multiple_of(SECOND))
 }

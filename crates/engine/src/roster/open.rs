@@ -82,7 +82,8 @@ impl<U> Open<U> {
 
     /// Leaves out the arrivals that are due before `time`; how many they were.
     pub(super) fn skip_before(&mut self, time: Nanos) -> u64 {
-        let mut skipped = 0;
+        let mut skipped = self.arrivals.skip_even_before(time.min(self.end), self.left);
+        self.left -= skipped;
         while self.due().is_some_and(|due| due < time) && self.take().is_some() {
             skipped += 1;
         }

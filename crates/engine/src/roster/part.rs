@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use squall_load::Share;
+use squall_load::{Share, deal_again};
 
 use crate::profile::{ClosedShape, LoadProfile, Shape};
 
@@ -13,15 +13,23 @@ use crate::profile::{ClosedShape, LoadProfile, Shape};
 pub(crate) struct Part {
     process: Share,
     index: u32,
-    workers: u32,
-    users: Share,
+    /// The numbers of the users that each worker has: all workers find the same, by what the process has had.
+    dealt: Arc<[Share]>,
 }
 
 impl Part {
     /// The part of worker `index` of `workers` that divide the share of a process.
     pub(crate) fn new(process: Share, index: u32, workers: u32) -> Part {
-        let users = process.worker_of(index, workers);
-        Part { process, index, workers, users }
+        let dealt = (0..workers.max(1)).map(|worker| process.worker_of(worker, workers)).collect();
+        Part { process, index, dealt }
+    }
+
+    /// The part of the same worker when the process has another share: users that the process keeps stay where they are.
+    pub(super) fn of_share(&self, process: Share) -> Part {
+        match deal_again(&process, &self.dealt) {
+            Some(dealt) => Part { process, index: self.index, dealt: dealt.into() },
+            None => Part::new(process, self.index, self.dealt.len() as u32),
+        }
     }
 
     /// The share that all workers of the process divide.
@@ -31,15 +39,26 @@ impl Part {
 
     /// The numbers of the users that this worker has.
     pub(crate) fn users(&self) -> &Share {
-        &self.users
+        // There is a worker.
+        &self.dealt[(self.index as usize).min(self.dealt.len() - 1)]
     }
 
-    /// The arrivals that this worker takes of a load that has at most `users` users: where a process has fewer of them than
-    /// workers, a worker without one could only drop what arrives.
+    /// The arrivals that this worker takes of a load that has at most `users` users: where these are fewer than shards or
+    /// workers, who is without one could only drop what arrives.
     pub(super) fn arrivals(&self, users: u64) -> Share {
-        let with_users = self.process.count_below(users).clamp(1, u64::from(self.workers.max(1)));
-        // It is at most the number of workers.
-        self.process.worker_of(self.index, with_users as u32)
+        let has_users = |worker: &u32| self.dealt[*worker as usize].count_below(users) > 0;
+        let with_users: Vec<u32> = (0..self.dealt.len() as u32).filter(has_users).collect();
+        if users >= self.process.of() && with_users.len() == self.dealt.len() {
+            return self.users().clone();
+        }
+        let arrivals = self.process.among_first(users);
+        let rank = with_users.iter().position(|worker| *worker == self.index);
+        match rank {
+            Some(rank) => arrivals.worker_of(rank as u32, with_users.len() as u32),
+            // A load without users drops what arrives, once.
+            None if users == 0 && self.index == 0 => arrivals,
+            None => arrivals.worker_of(1, 1),
+        }
     }
 }
 

@@ -61,20 +61,20 @@ impl Seats {
         self.0[k] = slot;
     }
 
-    /// The same seats as another share numbers them. Returns the places of users that wait on seats
-    /// which the new share does not have.
-    pub(super) fn renumber(&mut self, before: &Share, after: &Share) -> Vec<u32> {
-        let mut orphans = Vec::new();
+    /// The same seats as another share numbers them. Returns the numbers of seats that are taken and which the new share
+    /// does not have.
+    pub(super) fn renumber(&mut self, before: &Share, after: &Share) -> Vec<(u64, Slot)> {
+        let mut given_away = Vec::new();
         let seats = std::mem::take(&mut self.0);
         for (k, slot) in seats.into_iter().enumerate() {
             let Some(number) = before.nth(k as u64) else { break };
             if after.owns(number) {
                 self.set(after.count_below(number), slot);
-            } else {
-                orphans.extend(slot.place());
+            } else if slot.is_taken() {
+                given_away.push((number, slot));
             }
         }
-        orphans
+        given_away
     }
 }
 

@@ -178,7 +178,7 @@ fn who_has_done_all_its_iterations_does_not_come_back() {
     assert_eq!(roster.begin(seat, 0), Begin::Yes);
     assert_eq!(roster.begin(seat, 1), Begin::No);
     roster.leave(seat);
-    roster.change_at(S, Change::Part(Part::new(Share::all(), 0, 1)));
+    roster.change_at(S, Change::Share(Share::all()));
     assert!(due(&mut roster, 2 * S).is_empty());
     roster.leave(Seat { number: 1, ..seat });
     assert!(roster.is_done());

@@ -93,6 +93,7 @@ impl From<Error> for SampleFailure {
         use squall_wire::ErrorKind as Wire;
         let kind = match error.kind() {
             Wire::Dns => ErrorKind::Dns,
+            Wire::NotAllowed => ErrorKind::HostNotAllowed,
             Wire::ConnectRefused => ErrorKind::ConnectRefused,
             Wire::ConnectTimeout => ErrorKind::ConnectTimeout,
             Wire::ConnectFailed => ErrorKind::ConnectFailed,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Worker;
 use crate::messages::{ChangeKind, Command, Orders};
-use crate::roster::{Change, Part};
+use crate::roster::Change;
 
 impl Worker {
     pub(super) fn obey(&self, orders: &Orders) {
@@ -18,12 +18,10 @@ impl Worker {
         for change in &orders.changes[self.changed.replace(orders.changes.len())..] {
             let at = self.recorder.start().saturating_add(change.after);
             let change = match &change.kind {
-                ChangeKind::Shape { load, shape } => {
+                ChangeKind::Shape { load, shape, .. } => {
                     Change::Shape { load: *load, shape: shape.clone() }
                 }
-                ChangeKind::Share(node) => {
-                    Change::Part(Part::new(node.clone(), self.index, self.of))
-                }
+                ChangeKind::Share(share) => Change::Share(share.clone()),
             };
             self.roster.borrow_mut().change_at(at, change);
         }
@@ -60,6 +58,29 @@ impl Worker {
         let cut_off = self.roster.borrow_mut().change_overdue(now);
         if cut_off > 0 {
             self.count_cut_off(cut_off);
+        }
+    }
+
+    /// Begins the load. Where that was long ago, it is not made up for.
+    pub(super) fn begin_load(&self) {
+        let (start, now) = (self.recorder.start(), self.clock.now());
+        let cut_off = self.roster.borrow_mut().begin_late(start, now);
+        self.count_cut_off(cut_off);
+    }
+
+    /// Books arrivals for which it was too late when their share came.
+    pub(super) fn count_late_share(&self) {
+        let cut_off = self.roster.borrow_mut().take_cut_off();
+        if cut_off > 0 {
+            self.count_cut_off(cut_off);
+        }
+    }
+
+    /// Tells whether what this worker's share has is done, when that changes.
+    pub(super) fn tell_idle(&self) {
+        let is_idle = self.tasks.get() == 0 && self.roster.borrow().is_idle();
+        if self.stays && self.is_idle.replace(is_idle) != is_idle {
+            self.recorder.tell_idle(is_idle);
         }
     }
 

@@ -64,9 +64,11 @@ impl Worker {
     /// Runs until the worker's share of the load is done.
     pub(super) async fn event_loop(self: &Rc<Self>, mut orders: watch::Receiver<Orders>) {
         let mut ordered = true;
+        self.begin_load();
         loop {
             let caught_up = self.advance(self.clock.now());
             self.tell_done_loads();
+            self.tell_idle();
             if self.is_done() {
                 return;
             }
@@ -129,6 +131,7 @@ impl Worker {
             let action = self.roster.borrow_mut().poll(now);
             let Some(action) = action else {
                 if self.roster.borrow_mut().take_shrunk() {
+                    self.count_late_share();
                     self.in_flight.wake_waiting();
                 }
                 self.wind_down(now);

@@ -60,6 +60,8 @@ pub(crate) struct Assignment {
     pub of: u32,
     /// The share of all that is numbered that the workers divide.
     pub share: Share,
+    /// Whether it goes on without a share, as others may come.
+    pub stays: bool,
     /// Whether it gets a table of open files of its own.
     pub own_files: bool,
     /// When the load starts, on the run's clock.
@@ -129,6 +131,10 @@ pub(crate) struct Worker {
     pub together: Arc<Together>,
     /// The variables that all users have together.
     pub shared_values: Arc<SharedValues>,
+    /// Whether it goes on without a share, ...
+    stays: bool,
+    /// ... and whether it was said that it has done what its share has.
+    is_idle: Cell<bool>,
     /// Loads that others wait for, and that are not done here.
     awaited: RefCell<Vec<u16>>,
     variables: Option<LastVariables>,
@@ -202,11 +208,16 @@ impl Worker {
         let Assignment { program, shared, clock, index, of, share, start, .. } = assignment;
         let (messages, names) = (assignment.messages, assignment.names);
         let trace = assignment.trace.clone();
+        let clock_of_worker = WorkerClock::new(clock);
         let recorder = Recorder::new(&program, index, start, messages, names, trace);
+        recorder.begin_at(clock_of_worker.now());
         let part = Part::new(share, index, of);
         recorder.expect_users(program.most_closed_users(part.users()));
         let iterations = &assignment.together.iterations;
-        let roster = Roster::new(&program.loads, part, iterations, start, program.seed);
+        let mut roster = Roster::new(&program.loads, part, iterations, start, program.seed);
+        if assignment.stays {
+            roster.stay();
+        }
         Ok(Worker {
             client: Client::new(shared, clock, index as usize, waker)?,
             recorder,
@@ -235,11 +246,13 @@ impl Worker {
             changed: Cell::new(0),
             together: assignment.together,
             shared_values: assignment.shared_values,
+            stays: assignment.stays,
+            is_idle: Cell::new(false),
             awaited: RefCell::new(program.awaited_loads()),
             variables: assignment.variables,
             start_user: assignment.start_user,
             program,
-            clock: WorkerClock::new(clock),
+            clock: clock_of_worker,
             index,
             of: assignment.of,
         })

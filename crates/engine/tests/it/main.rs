@@ -4,3 +4,4 @@ mod common;
 mod endings;
 mod own_files;
 mod parts;
+mod shares;

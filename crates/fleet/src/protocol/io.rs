@@ -6,14 +6,8 @@
 
 use std::sync::Arc;
 
-use crate::protocol::messages::{Change, Order, Second, Shards};
-
-/// Nanoseconds of a process's own steady clock, from any origin.
-pub type Nanos = u64;
-/// Nanoseconds since 1970 by the controller's clock, which is the fleet's.
-pub type FleetTime = i64;
-/// Bytes that are shared in place of copied.
-pub type Bytes = Arc<[u8]>;
+use crate::protocol::messages::{Card, Cells, Change, Order, Second};
+pub use crate::protocol::units::{Bytes, FleetTime, Nanos, Shards};
 
 /// Tells the answers to outputs apart. A machine never uses one twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -40,9 +34,12 @@ pub trait Machine {
 /// What a machine is told.
 #[derive(Debug, Clone)]
 pub enum Input {
-    /// A message that a former process of this node had kept, and that may not have been stored (nodes alone, before
-    /// everything else).
-    Kept(Kept),
+    /// What a former process of this node has left on its disk: messages of a run with numbers from 0 up to, not including,
+    /// `numbers` (nodes alone, before everything else). It says as well that this process is dead: whoever drives a node
+    /// holds a lock on its spool.
+    Kept { run: String, boot: u64, numbers: u64 },
+    /// The process shall end: the node hands its shards over and leaves (nodes alone).
+    Leave,
     /// Time has passed: at or after what the machine asked for.
     Tick,
     /// The server can be reached (again). Watches and consumers begin anew by themselves.
@@ -136,9 +133,11 @@ pub enum Output {
     Watch { keys: String },
     /// Listens to a subject, for [`Input::Asked`] and [`Input::Heard`].
     Listen { subject: String },
-    /// Makes the stream of a run, and what its objects are kept in, and reads the stream from its first message.
+    /// Makes the stream of a run (of the subjects `keys::stored(run)`) unless it is there, and reads it from its first message.
     Consume { run: String },
-    /// Deletes what the server keeps of a run.
+    /// Ends watching the keys of a run (`run.<R>.`), and listening to its subjects (`squall.<R>.`).
+    Unwatch { run: String },
+    /// Deletes what the server keeps of a run: its stream, its objects, its keys (`run.<R>.>`).
     Forget { run: String },
     /// Tells the load on this node (nodes alone).
     Load(LoadCommand),
@@ -188,13 +187,13 @@ pub enum LoadEvent {
 /// What a run asks the controller for.
 #[derive(Debug, Clone)]
 pub enum RunCommand {
-    /// Calls nodes, waits for them, and starts the load.
+    /// Calls nodes, waits for them, and starts the load. An order with 0 shards gets 4 for each core of the nodes.
     Begin { order: Arc<Order>, wanted: Wanted },
     /// Goes on with a run that another controller began.
     Resume { run: String },
     /// Changes the load.
     Change(Change),
-    /// The seconds until this one are written down: nodes need not keep them.
+    /// The seconds until this one, and it, are written down: nodes need not keep them.
     Written { until: u32 },
     /// Everything was evaluated and written: nodes are let go, and the server forgets the run.
     Release,
@@ -216,8 +215,8 @@ pub enum RunEvent {
     Waiting(String),
     /// The run cannot begin, in a sentence that names who is missing or why. Nothing was sent.
     Refused(String),
-    /// The load starts then, on these nodes.
-    Starts { at: FleetTime, nodes: Vec<crate::protocol::messages::Card> },
+    /// The load starts then, cut into so many shards, on these nodes.
+    Starts { at: FleetTime, shards: u32, nodes: Vec<Card> },
     /// What a node recorded in a second; each comes once. In the order of nodes' seconds.
     Record { node: String, second: Second },
     /// No more is expected of the seconds until this one; what comes of them all the same is late.
@@ -227,5 +226,5 @@ pub enum RunEvent {
     /// Nodes ask for the end of the run.
     StopAsked,
     /// The load is done, or given up: the state of every cell, and what failed, in sentences.
-    Ended { cells: crate::protocol::messages::Cells, failures: Vec<String> },
+    Ended { cells: Cells, failures: Vec<String> },
 }

@@ -1,17 +1,14 @@
 //! What controller and nodes tell each other. All of it is input like any other: bounded, and checked when it is read.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::io::{Bytes, FleetTime, Nanos};
-
-/// Shards, ascending.
-pub type Shards = Arc<[u32]>;
+pub use crate::protocol::units::Shards;
+use crate::protocol::units::{Bytes, FleetTime, Nanos};
 
 /// What a node says of itself when it joins.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Card {
     /// Its name: letters, digits, `-` and `_`; unique in the fleet.
     pub node: String,
@@ -61,7 +58,7 @@ pub struct Order {
     pub run: String,
     /// squall's version that a node must have.
     pub version: String,
-    /// Into how many shards the load is cut.
+    /// Into how many shards the load is cut; 0 in what a run asks for: 4 for each core of the nodes.
     pub shards: u32,
     /// How long a node may be without the server, in nanoseconds.
     pub lease: Nanos,
@@ -134,25 +131,171 @@ pub struct WantedCopies {
 /// The shards that a node has, from a second on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
+    /// Grows by one with each part of the node.
+    pub epoch: u32,
+    /// The process that has it.
+    pub boot: u64,
+    /// How often the process had been fenced, as far as the controller knew. One that was fenced since does not follow it.
+    pub fences: u32,
     /// From this second on.
     pub from: u32,
+    /// Why it is not what the part before was.
+    pub why: Why,
     /// Which.
+    #[serde(with = "crate::protocol::ranges::as_text")]
     pub shards: Shards,
+}
+
+/// Why a node's share changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// It was given shards.
+    Given,
+    /// Shards were moved to another node.
+    Moved,
+    /// It has fenced itself.
+    Fenced,
+    /// Nothing was heard of it for its lease.
+    Lost,
+    /// Its process ended, and another one of its name took its place.
+    Restarted,
+    /// It left.
+    Left,
 }
 
 /// What is a node's in a run. One key a node, which the controller alone writes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Assignment {
+    /// The controller that gave it.
+    pub leader: u64,
     /// The process that has it; another one of the same name has not.
     pub boot: u64,
-    /// Grows with each change.
-    pub epoch: u32,
     /// The order's key, sealed for the node.
     pub key: Vec<u8>,
     /// When second 0 begins; `None`: not decided yet, prepare.
     pub start: Option<FleetTime>,
-    /// What it has, each part until the next one.
+    /// What it has and had, each part until the next one.
     pub parts: Vec<Part>,
+}
+
+/// What a node is called to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Call {
+    /// The run.
+    pub run: String,
+}
+
+/// Who leads a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Leader {
+    /// Drawn by the controller.
+    pub nonce: u64,
+    /// Grows with each renewal.
+    pub renewal: u64,
+    /// Name of its machine.
+    pub host: String,
+}
+
+/// How far a node is in a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// In no run.
+    #[default]
+    Idle,
+    /// Called: waits for its assignment, or prepares.
+    Called,
+    /// The plan can run.
+    Ready,
+    /// It cannot, or may not.
+    Refused,
+    /// Drives its shards.
+    Running,
+    /// Has stopped by itself, as its lease ran out; waits for shards.
+    Fenced,
+    /// Drives its shards, and wants to leave.
+    Leaving,
+    /// The load is done.
+    Ended,
+    /// Has left the run.
+    Left,
+    /// Has forgotten the run.
+    Released,
+}
+
+/// What a node says of itself in a run, stored: whenever something of it changes, and often enough to renew its lease.
+/// It is all that it has to say, so that one that is lost does no harm.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sign {
+    /// The process.
+    pub boot: u64,
+    /// Grows with each sign of the process.
+    pub serial: u64,
+    /// How far it is.
+    pub phase: Phase,
+    /// Why it refuses, in a sentence.
+    pub refused: String,
+    /// Its last parts that it follows: epoch, and the second from which on it does, which may be later than wanted.
+    pub holds: Vec<(u32, u32)>,
+    /// How often it was fenced.
+    pub fences: u32,
+    /// From this second on it has driven nothing, since the last fence.
+    pub fenced: u32,
+    /// How many messages with numbers it has published.
+    pub numbers: u64,
+    /// Whether a step asked for the end of the run.
+    pub stop_asked: bool,
+    /// What failed, in sentences.
+    pub failures: Vec<String>,
+    /// Former processes of the node, which are dead, and how many messages each has left on the disk.
+    pub former: Vec<(u64, u64)>,
+    /// Fleet time less the time of its system's clock, in nanoseconds.
+    pub offset: i64,
+    /// How well the offset is known, in nanoseconds.
+    pub error: u64,
+}
+
+/// What a node says four times a second in a run (once a second otherwise), to whoever listens.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Heartbeat {
+    /// The process.
+    pub boot: u64,
+    /// The run that it is in; empty: none.
+    pub run: String,
+    /// How far it is.
+    pub phase: Phase,
+    /// How many shards it has.
+    pub shards: u32,
+    /// Fleet time, by its reckoning; 0: it does not know.
+    pub time: FleetTime,
+    /// Fleet time less the time of its system's clock, in nanoseconds.
+    pub offset: i64,
+    /// How well the offset is known, in nanoseconds.
+    pub error: u64,
+}
+
+/// What the controller answers who asks for the time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Clock {
+    /// Fleet time.
+    pub time: FleetTime,
+    /// So many seconds are written down, from the first.
+    pub written: u32,
+}
+
+/// What the controller asks a node to publish again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resend {
+    /// The node.
+    pub node: String,
+    /// Its process, or a former one.
+    pub boot: u64,
+    /// Numbers of messages: first and last of each range.
+    pub numbers: Vec<(u64, u64)>,
+    /// Which of its requests this is: a part of the ids under which they are published, as the server takes those that it
+    /// knows for copies.
+    pub round: u64,
 }
 
 /// A change of the load, on all nodes at the same time.
@@ -191,8 +334,7 @@ pub struct Second {
     pub record: Bytes,
 }
 
-/// What became of the cells of a run: of each shard, the ranges of seconds that were not driven, each with the node that
-/// had them, or nobody.
+/// What became of the cells of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cells {
     /// Shards of the run.
@@ -201,20 +343,20 @@ pub struct Cells {
     pub seconds: u32,
     /// Cells that were driven.
     pub driven: u64,
-    /// What was not.
+    /// What was not: together with `driven` these are all cells.
     pub missing: Vec<Missing>,
 }
 
-/// Cells that were not driven.
+/// Cells that were not driven, or not from the beginning of their second to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
-    /// Of this shard.
-    pub shard: u32,
+    /// Of these shards.
+    pub shards: Shards,
     /// The first second.
     pub from: u32,
     /// The last second.
     pub to: u32,
-    /// The node that had it; empty: nobody.
+    /// The node that had them, or had them before; empty: nobody.
     pub node: String,
     /// Why, in words.
     pub why: String,

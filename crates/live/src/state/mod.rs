@@ -371,6 +371,7 @@ impl LiveState {
                 }
                 None => self.note(at_s, text, false),
             },
+            EventKind::Notice { text, .. } => self.note(at_s, text, false),
             EventKind::Error(text) => self.note(at_s, text, true),
             EventKind::Evaluated(run) => self.result = Some(run.clone()),
             EventKind::Exchange(_) | EventKind::Group { .. } => {}

@@ -6,7 +6,7 @@
 
 mod store;
 
-use crate::codec::{self, DecodeError};
+use crate::codec::{self, DecodeError, VERSION};
 use store::Store;
 
 /// Largest value, in µs: one hour. Larger ones count as this.
@@ -15,6 +15,9 @@ pub const HIGHEST: u64 = 3_600_000_000;
 pub const FINE: u32 = 11;
 /// Bits of 256: 2 significant digits.
 pub const COARSE: u32 = 8;
+
+/// The version of slices from which on there is no sum of squares in them.
+const HAS_NO_SQUARES: u64 = 3;
 
 /// Values in microseconds, counted in buckets of 3 significant digits, or as fine as `BITS` says.
 #[derive(Debug, Clone, Default)]
@@ -25,13 +28,22 @@ pub struct Histogram<const BITS: u32 = FINE> {
     max: u64,
     /// Their sum, in ns: a mean keeps the fractions of µs that buckets do not.
     sum_ns: u64,
-    /// Sum of squares in µs², for the standard deviation; as a float it cannot overflow.
-    squares: f64,
+}
+
+/// What a histogram is made of beside its buckets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Parts {
+    pub count: u64,
+    /// In µs.
+    pub min: u64,
+    /// In µs.
+    pub max: u64,
+    pub sum_ns: u64,
 }
 
 /// HdrHistogram's index of a value.
 #[inline]
-const fn index_of<const BITS: u32>(value: u64) -> usize {
+pub(crate) const fn index_of<const BITS: u32>(value: u64) -> usize {
     if value < 1 << BITS {
         return value as usize;
     }
@@ -42,7 +54,7 @@ const fn index_of<const BITS: u32>(value: u64) -> usize {
 }
 
 /// The lowest value of an index, and the width of its bucket.
-const fn bucket_at<const BITS: u32>(index: usize) -> (u64, u64) {
+pub(crate) const fn bucket_at<const BITS: u32>(index: usize) -> (u64, u64) {
     let index = index as u64;
     if index < 1 << BITS {
         return (index, 1);
@@ -92,8 +104,6 @@ impl<const BITS: u32> Histogram<BITS> {
         self.max = self.max.max(value);
         self.count += count;
         self.sum_ns = self.sum_ns.saturating_add(ns.saturating_mul(count));
-        let exact = ns as f64 / 1e3;
-        self.squares += exact * exact * count as f64;
         self.store.add(index_of::<BITS>(value), count);
     }
 
@@ -106,8 +116,21 @@ impl<const BITS: u32> Histogram<BITS> {
         self.max = self.max.max(other.max);
         self.count = self.count.saturating_add(other.count);
         self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
-        self.squares += other.squares;
         self.store.merge(&other.store);
+    }
+
+    /// Adds what another has counted, which is only known in parts.
+    pub(crate) fn merge_parts(&mut self, parts: &Parts, buckets: impl Iterator<Item = (usize, u64)>) {
+        self.min = if self.count == 0 { parts.min } else { self.min.min(parts.min) };
+        self.max = self.max.max(parts.max);
+        self.count = self.count.saturating_add(parts.count);
+        self.sum_ns = self.sum_ns.saturating_add(parts.sum_ns);
+        self.store.merge_buckets(buckets);
+    }
+
+    /// What it is made of beside its buckets.
+    pub(crate) fn parts(&self) -> Parts {
+        Parts { count: self.count, min: self.min, max: self.max, sum_ns: self.sum_ns }
     }
 
     /// Forgets everything but its memory.
@@ -148,13 +171,16 @@ impl<const BITS: u32> Histogram<BITS> {
         if self.count == 0 { 0.0 } else { self.sum() / self.count as f64 }
     }
 
-    /// Their standard deviation, in µs, from exact sums; 0 below two values.
+    /// Their standard deviation, in µs, as exact as the buckets are; 0 below two values. A sum of squares would be more
+    /// exact, but as a float it would depend on the order in which histograms are merged.
     pub fn sd(&self) -> f64 {
-        if self.count < 2 {
-            return 0.0;
-        }
-        let mean = self.exact_mean();
-        (self.squares / self.count as f64 - mean * mean).max(0.0).sqrt()
+        let middle = |(low, width, count): (u64, u64, u64)| {
+            (low as f64 + (width - 1) as f64 / 2.0, count as f64)
+        };
+        let count = self.count.max(1) as f64;
+        let mean = self.buckets().map(middle).map(|(at, count)| at * count).sum::<f64>() / count;
+        let squares = self.buckets().map(middle).map(|(at, own)| (at - mean) * (at - mean) * own);
+        (squares.sum::<f64>() / count).sqrt()
     }
 
     /// The smallest one, in µs, exact.
@@ -233,7 +259,7 @@ impl<const BITS: u32> Histogram<BITS> {
     }
 
     /// Appends it in squall's own form: the count of touched buckets, then min and max (µs), the sum (ns),
-    /// the squares (µs², 8 bytes), then the buckets as [`Store::pack`] has them; numbers are varints.
+    /// then the buckets as [`Store::pack`] has them; numbers are varints.
     pub fn encode(&self, out: &mut Vec<u8>) {
         codec::put(out, self.touched().count() as u64);
         if self.count == 0 {
@@ -242,7 +268,6 @@ impl<const BITS: u32> Histogram<BITS> {
         for number in [self.min, self.max, self.sum_ns] {
             codec::put(out, number);
         }
-        out.extend_from_slice(&self.squares.to_le_bytes());
         self.store.pack(out);
     }
 
@@ -252,32 +277,50 @@ impl<const BITS: u32> Histogram<BITS> {
     /// The bytes are not of that form.
     pub fn decode(bytes: &mut &[u8]) -> Result<Self, DecodeError> {
         let mut histogram = Self::new();
-        histogram.read(bytes)?;
+        histogram.read(bytes, VERSION)?;
         Ok(histogram)
     }
 
-    /// The same into an empty one, which is not touched where nothing was counted: of most rows that is so of most
-    /// histograms.
+    /// The same into an empty one, from slices of a version. It is not touched where nothing was counted: of most rows that
+    /// is so of most histograms.
     #[inline]
-    pub(crate) fn read(&mut self, bytes: &mut &[u8]) -> Result<(), DecodeError> {
+    pub(crate) fn read(&mut self, bytes: &mut &[u8], version: u64) -> Result<(), DecodeError> {
         match codec::get(bytes)? {
             0 => Ok(()),
-            buckets => self.read_buckets(buckets, bytes),
+            buckets => self.read_buckets(buckets, bytes, version),
         }
     }
 
-    fn read_buckets(&mut self, buckets: u64, bytes: &mut &[u8]) -> Result<(), DecodeError> {
+    fn read_buckets(
+        &mut self,
+        buckets: u64,
+        bytes: &mut &[u8],
+        version: u64,
+    ) -> Result<(), DecodeError> {
         for number in [&mut self.min, &mut self.max, &mut self.sum_ns] {
             *number = codec::get(bytes)?;
         }
-        self.squares = f64::from_le_bytes(codec::take(bytes)?);
+        if version < HAS_NO_SQUARES {
+            codec::take::<8>(bytes)?;
+        }
         (self.store, self.count) = Store::take_packed(bytes, buckets, index_of::<BITS>(HIGHEST))?;
         Ok(())
     }
 }
 
-/// Equal if they have counted the same; sums of squares may differ in their last digits by the order
-/// of additions, and are left out.
+impl From<&Histogram<COARSE>> for Histogram {
+    /// Count, sum, smallest and largest value stay; the others become the highest ones of their buckets.
+    fn from(coarse: &Histogram<COARSE>) -> Histogram {
+        let mut fine = Histogram::new();
+        for (low, width, count) in coarse.buckets() {
+            fine.record_n((low + width - 1).min(coarse.max), count);
+        }
+        (fine.min, fine.sum_ns) = (coarse.min, coarse.sum_ns);
+        fine
+    }
+}
+
+/// Equal if they have counted the same, however they are stored.
 impl<const BITS: u32> PartialEq for Histogram<BITS> {
     fn eq(&self, other: &Self) -> bool {
         let numbers = |own: &Self| (own.count, own.min, own.max, own.sum_ns);
@@ -307,7 +350,7 @@ mod tests {
     fn an_empty_one_costs_little_and_says_nothing() {
         let empty: Histogram = Histogram::new();
         assert_eq!((empty.heap_bytes(), empty.percentile(99.0), empty.mean()), (0, 0, 0.0));
-        assert!(size_of::<Histogram>() <= 72);
+        assert!(size_of::<Histogram>() <= 64);
     }
 
     #[test]
@@ -341,7 +384,6 @@ mod tests {
         let mut histogram: Histogram = Histogram::new();
         [10_250, 10_500, 11_500].into_iter().for_each(|ns| histogram.record_ns(ns));
         assert_eq!((histogram.mean(), histogram.min(), histogram.max()), (10.75, 10, 11));
-        assert!((histogram.sd() - 0.54).abs() < 0.001, "{}", histogram.sd());
         histogram.record_ns(u64::MAX);
         assert_eq!((histogram.max(), histogram.sum()), (HIGHEST, HIGHEST as f64 + 32.25));
     }
@@ -351,7 +393,7 @@ mod tests {
         let mut histogram: Histogram = Histogram::new();
         [10_400, 10_500, 10_900].into_iter().for_each(|ns| histogram.record_ns(ns));
         assert_eq!((histogram.mean(), histogram.min(), histogram.max()), (10.0, 10, 10));
-        assert!((histogram.sd() - 0.216).abs() < 0.001, "{}", histogram.sd());
+        assert_eq!(histogram.sd(), 0.0, "less than what buckets tell apart");
     }
 
     proptest! {

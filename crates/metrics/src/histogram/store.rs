@@ -96,7 +96,7 @@ impl Store {
 
     /// Adds buckets that come in order of their index.
     #[inline]
-    fn merge_buckets(&mut self, mut buckets: impl Iterator<Item = (usize, u64)>) {
+    pub(super) fn merge_buckets(&mut self, mut buckets: impl Iterator<Item = (usize, u64)>) {
         while !matches!(self, Store::Many(_)) {
             let (mut some, mut taken) = ([(0, 0); TOGETHER], 0);
             for (own, bucket) in some.iter_mut().zip(&mut buckets) {

@@ -3,7 +3,7 @@
 
 use super::Slice;
 use crate::checks::Checks;
-use crate::codec::{self, DecodeError};
+use crate::codec::{self, DecodeError, VERSION};
 use crate::load::Load;
 use crate::metrics::{MAX_NUMBERS, MetricId, MetricKey, MetricStats};
 use crate::names::{NameId, RowKey};
@@ -15,8 +15,6 @@ use crate::time_account::TimeAccount;
 
 /// The first bytes of a slice.
 const MAGIC: &[u8; 4] = b"SQSL";
-/// Version of the encoding. A new kind of section needs no new one.
-const VERSION: u64 = 2;
 
 /// Defines [`SectionKind`] with its numbers, which files keep for ever.
 macro_rules! section_kinds {
@@ -182,13 +180,13 @@ impl Slice {
             Some(SectionKind::Rows) => self.decode_names(bytes)?,
             Some(SectionKind::Counters) => self.decode_counters(bytes)?,
             Some(SectionKind::TimeAccount) => self.time_account = TimeAccount::decode(bytes)?,
-            Some(SectionKind::SelfMetrics) => self.self_metrics = SelfMetrics::decode(bytes)?,
+            Some(SectionKind::SelfMetrics) => self.self_metrics = SelfMetrics::decode(bytes, row.1)?,
             Some(SectionKind::Requests) => self.requests = Rows::decode(bytes, row)?,
             Some(SectionKind::Load) => self.load = Load::decode(bytes)?,
             Some(SectionKind::Checks) => self.checks = Checks::decode(bytes)?,
             Some(SectionKind::Spans) => self.spans = Rows::decode(bytes, row)?,
             Some(SectionKind::MetricKeys) => self.decode_metric_keys(bytes)?,
-            Some(SectionKind::Metrics) => self.decode_metrics(bytes)?,
+            Some(SectionKind::Metrics) => self.decode_metrics(bytes, row.1)?,
             None => {}
         }
         Ok(())
@@ -212,10 +210,10 @@ impl Slice {
         Ok(())
     }
 
-    fn decode_metrics(&mut self, bytes: &mut &[u8]) -> Result<(), DecodeError> {
+    fn decode_metrics(&mut self, bytes: &mut &[u8], version: u64) -> Result<(), DecodeError> {
         for _ in 0..codec::get(bytes)? {
             let id = codec::number(bytes)?;
-            let stats = MetricStats::decode(&mut codec::get_block(bytes)?)?;
+            let stats = MetricStats::decode(&mut codec::get_block(bytes)?, version)?;
             if id as usize >= MAX_NUMBERS || stats.count == 0 {
                 return Err(DecodeError("the number of a metric is out of range"));
             }

@@ -380,6 +380,10 @@ impl Reader {
         path: Spanned<PathBuf>,
         read: impl FnOnce(&mut Reader, &Node) -> Option<T>,
     ) -> Option<T> {
+        if self.options.alone {
+            self.error(path.span, "this plan comes from elsewhere: it cannot include files", "");
+            return None;
+        }
         if self.including.contains(&path.value) {
             self.error(path.span, "this file includes itself", "");
             return None;

@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 
 use squall_engine::{Control, Event, ExchangeFilter, Section, Trace};
 use squall_limit::RecoveryDetector;
-use squall_metrics::{HostMetrics, Slice};
+use squall_metrics::{HostMetrics, HostSample, Slice};
 use squall_plan::model::Plan;
 
 use crate::error::Error;
 use crate::handle::Handle;
 use crate::host_sampler::HostSampler;
+use crate::load_source::{LoadOrder, LoadSource};
 use crate::phase::Phase;
 use crate::plans;
 use crate::prepared::Prepared;
@@ -49,9 +50,10 @@ pub(super) trait Load {
     ) -> Result<Option<f64>, Error>;
 }
 
-/// The real one: workers that send requests.
+/// The real one: workers that send requests, here or elsewhere.
 pub(super) struct RealLoad<'a> {
     pub prepared: &'a Prepared<'a>,
+    pub source: &'a dyn LoadSource,
     pub handle: &'a Handle,
 }
 
@@ -84,26 +86,46 @@ impl RealLoad<'_> {
         let mut host = HostMetrics::default();
         let (sources, shared) = (&self.prepared.loaded.sources, &self.prepared.shared);
         let program = plans::compile(plan, sources, Section::Load, &self.prepared.compile)?;
-        let workers = self.prepared.workers(plan)?;
+        let workers = self.prepared.workers(plan, self.source)?;
         let Some(control) = self.handle.begin(Phase::Load, Duration::ZERO) else {
             return Ok(Ran::default());
         };
         let mut began = Instant::now();
         let sources = source_addresses::of_all(&program, shared);
-        let mut sampler = HostSampler::new(sources, &shared.destinations());
-        let trace = trace(control.clone());
-        let ended =
-            squall_engine::run(program, shared.clone(), &workers, &control, trace, |event| {
-                if let Event::Started = event {
-                    began = Instant::now();
-                    host.add(0.0, sampler.sample());
-                }
-                let Event::Slice(slice) = event else { return };
-                host.add(began.elapsed().as_secs_f64(), sampler.sample());
-                take(slice);
-            })
-            .map_err(Error::incomplete)?;
-        host.add(began.elapsed().as_secs_f64(), sampler.last_sample());
+        // What this machine does says nothing of a load that others generate.
+        let is_local = self.source.is_local();
+        let mut sampler =
+            is_local.then(|| HostSampler::new(sources, &shared.destinations()));
+        let order = LoadOrder {
+            program: program.clone(),
+            network: shared.clone(),
+            options: &workers,
+            control: &control,
+            trace: trace(control.clone()),
+            plan,
+            compile: &self.prepared.compile,
+            asked: self.prepared.options,
+            folder: None,
+        };
+        let mut note = |began: Instant, sample: fn(&mut HostSampler) -> HostSample| {
+            let sample = sampler.as_mut().map(sample);
+            sample.into_iter().for_each(|own| host.add(began.elapsed().as_secs_f64(), own));
+        };
+        let ended = self.source.run(order, &mut |event| {
+            if let Event::Started = event {
+                began = Instant::now();
+                note(began, HostSampler::sample);
+            }
+            let Event::Slice(slice) = event else { return };
+            note(began, HostSampler::sample);
+            take(slice);
+        });
+        note(began, HostSampler::last_sample);
+        let released = self.source.release();
+        let ended = ended.map_err(Error::incomplete)?;
+        if !released.is_empty() {
+            return Err(Error::incomplete(released.join("; ")));
+        }
         match ended.failures.is_empty() {
             true => Ok(Ran { host, tail: ended.elapsed.saturating_sub(length) }),
             false => Err(Error::incomplete(ended.failures.join("; "))),
@@ -129,6 +151,7 @@ mod tests {
 
     use super::*;
     use crate::limit::level;
+    use crate::load_source::LocalEngine;
     use crate::options::Options;
 
     /// Any response is as fast as this target ever was.
@@ -139,7 +162,11 @@ mod tests {
         let options = Options::default();
         let prepared = Prepared::new(&loaded, &options, &[]).expect("a good plan");
         let (load, hour) = (
-            RealLoad { prepared: &prepared, handle: &Handle::default() },
+            RealLoad {
+                prepared: &prepared,
+                source: &LocalEngine,
+                handle: &Handle::default(),
+            },
             Duration::from_secs(3600),
         );
         let normal = LoadStep { mean_us: 1e12, ..Records::new(0, 1).step(1.0, None, &[]) };

@@ -28,6 +28,7 @@ use crate::capacity;
 use crate::describe;
 use crate::error::Error;
 use crate::handle::Handle;
+use crate::load_source::{LoadSource, LocalEngine};
 use crate::mask;
 use crate::options::Options;
 use crate::plans;
@@ -44,15 +45,30 @@ pub use types::{LimitNotice, LimitOptions, LimitOutcome};
 /// Why thresholds of the plan are left out.
 const NO_HOST: &str = "a search records no metrics of the host";
 
-/// Finds the sustained maximum of a plan; `handle` stops it, `tell` is told what
-/// happens meanwhile.
+/// Finds the sustained maximum of a plan with the workers of this process, as [`limit_with`] does.
 ///
 /// # Errors
-/// Nothing was sent: the plan or an option is wrong, the folder cannot be made, or it was stopped before.
+/// See [`limit_with`].
 pub fn limit(
     loaded: &Loaded,
     options: &Options,
     asked: &LimitOptions,
+    handle: &Handle,
+    tell: &mut dyn FnMut(LimitNotice<'_>),
+) -> Result<LimitOutcome, Error> {
+    limit_with(loaded, options, asked, &LocalEngine, handle, tell)
+}
+
+/// Finds the sustained maximum of a plan, whose levels `source` runs one after the other; `handle` stops it, `tell` is told what
+/// happens meanwhile.
+///
+/// # Errors
+/// Nothing was sent: the plan or an option is wrong, the folder cannot be made, or it was stopped before.
+pub fn limit_with(
+    loaded: &Loaded,
+    options: &Options,
+    asked: &LimitOptions,
+    source: &dyn LoadSource,
     handle: &Handle,
     tell: &mut dyn FnMut(LimitNotice<'_>),
 ) -> Result<LimitOutcome, Error> {
@@ -81,7 +97,7 @@ pub fn limit(
     }
     let end = end_by_setup(&phases);
     let mut steps = Steps {
-        load: &RealLoad { prepared: &prepared, handle },
+        load: &RealLoad { prepared: &prepared, source, handle },
         plan,
         asked,
         meta,

@@ -85,6 +85,13 @@ pub enum EventKind {
         /// The error that it is an example of.
         example: Option<ErrorExample>,
     },
+    /// Something about who generates the load: how far its preparation is, or that a node was lost, is back or has joined.
+    Notice {
+        /// The node; empty: all of them.
+        node: String,
+        /// What, in a line.
+        text: String,
+    },
     /// A part of the result is lost, in a sentence.
     Error(String),
     /// A request and its response. Only sinks that want them are told.

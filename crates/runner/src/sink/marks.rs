@@ -91,6 +91,7 @@ fn described(event: &EventKind) -> Option<(&'static str, &str, String)> {
         EventKind::Scaled { scenario, to, .. } => (SCALED, scenario, of(scenario, to)),
         EventKind::StopAsked(Phase::Load) => ("stopped", "", "stopped".to_owned()),
         EventKind::AbortAsked(Phase::Load) => ("aborted", "", "ended at once".to_owned()),
+        EventKind::Notice { node, text } if !node.is_empty() => ("node", "", text.clone()),
         EventKind::Aborted(abort) => ("threshold", "", format!("ended by {}", abort.threshold)),
         _ => return None,
     })

@@ -77,6 +77,10 @@ impl<W: Write + Send> Sink for Progress<W> {
                 write!(self.out, "{}", squall_base::escape_lines(text))?;
                 self.out.flush()
             }
+            EventKind::Notice { text, .. } if self.style == ProgressStyle::Lines => {
+                writeln!(self.out, "{}", squall_base::escape_lines(text))?;
+                self.out.flush()
+            }
             EventKind::Aborted(abort) => {
                 writeln!(self.out, "{}", abort.text())?;
                 self.out.flush()

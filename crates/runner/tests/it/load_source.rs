@@ -2,10 +2,12 @@
 //! of them as of those of own workers.
 
 use std::io;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use squall_engine::{Ended, Event};
+use squall_engine::{Ended, Event, Program, RunOptions};
 use squall_metrics::Slice;
+use squall_plan::value::Value;
 use squall_report::document;
 use squall_runner::{
     FinishedRun, Folder, Handle, LoadOrder, LoadSource, Options, PhaseEnd, RunParts, Sink,
@@ -147,4 +149,77 @@ fn a_load_that_is_elsewhere_is_stopped() {
     let outcome = run_with(&planned("[]"), &Options::default(), parts, &handle).expect("a run");
     assert_eq!(outcome.phases[0].end, PhaseEnd::Interrupted);
     assert_eq!((outcome.is_interrupted(), outcome.run.totals.all().count), (true, 30));
+}
+
+/// Users that are on other machines: what they are told, and when they are let go.
+struct Elsewhere {
+    slices: Vec<Slice>,
+    /// What was asked of it, in order.
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Elsewhere {
+    fn note(&self, what: impl Into<String>) {
+        self.asked.lock().expect("no panic").push(what.into());
+    }
+}
+
+impl LoadSource for Elsewhere {
+    fn workers(&self, _: &Program, _: &RunOptions) -> u32 {
+        1
+    }
+
+    fn is_local(&self) -> bool {
+        false
+    }
+
+    fn metrics(&self) -> Vec<String> {
+        vec!["node_cpu".to_owned()]
+    }
+
+    fn found(&self) -> Option<Vec<(String, Value)>> {
+        Some(vec![("token".to_owned(), Value::text("t-7"))])
+    }
+
+    fn run(&self, order: LoadOrder<'_>, on: &mut dyn FnMut(Event<'_>)) -> io::Result<Ended> {
+        let seed = order.compile.seed;
+        self.note(format!("run {}, seed {seed}, {:?}", order.plan.name, order.compile.setup));
+        on(Event::Notice { node: "", text: "2 of 2 nodes are ready" });
+        on(Event::Started);
+        self.slices.iter().for_each(|slice| on(Event::Slice(slice)));
+        on(Event::Notice { node: "eu-3", text: "node eu-3 was lost" });
+        let elapsed = Duration::from_secs(2);
+        Ok(Ended { elapsed, asked: false, failures: Vec::new(), variables: Vec::new() })
+    }
+
+    fn complete(&self, run: &mut squall_report::Run) {
+        self.note(format!("complete {}", run.totals.all().count));
+    }
+
+    fn release(&self) -> Vec<String> {
+        self.note("release");
+        vec!["the server could not be told".to_owned()]
+    }
+}
+
+/// 900 million users fit into no machine: that is no reason to refuse a load that others generate. The setup of
+/// a run that goes on is not run again.
+#[test]
+fn this_machine_says_nothing_of_a_load_that_is_elsewhere() {
+    let plan = "target: http://127.0.0.1:1\nseed: 7\nthresholds: ['last(node_cpu) < 2']\nsetup: [{get: /token}]\nscenarios: {a: {load: {users: 900000000, for: 4s}, steps: [{get: /}]}}\n";
+    let plan = load_str("plan", plan).expect("a plan");
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let slices = (0..2).map(|second| slice(0, second, 0)).collect();
+    let source = Box::new(Elsewhere { slices, asked: asked.clone() });
+    let parts = RunParts { source, ..RunParts::default() };
+    let outcome = run_with(&plan, &Options::default(), parts, &Handle::default()).expect("a run");
+    let expected = r#"run plan, seed 7, [("token", Text("t-7"))]"#;
+    let asked = asked.lock().expect("no panic");
+    assert_eq!(*asked, [expected, "complete 20", "release"]);
+    let run = &outcome.run;
+    assert_eq!(run.incomplete, ["the server could not be told"]);
+    assert_eq!(run.host, squall_metrics::HostMetrics::default());
+    assert_eq!(run.generator.cpu_user_s, 0.0);
+    let marks: Vec<_> = run.marks.iter().map(|own| (own.kind.as_str(), own.text.as_str())).collect();
+    assert_eq!(marks, [("node", "node eu-3 was lost")]);
 }

@@ -91,6 +91,7 @@ impl Sink for Note {
             EventKind::Exchange(seen) => format!("exchange {}", seen.exchange.name),
             EventKind::Group { group, .. } => format!("group {}", group.name),
             EventKind::Evaluated(run) => format!("evaluated {}", run.totals.all().count),
+            EventKind::Notice { node, text } => format!("{node}: {text}"),
         });
         Ok(())
     }

@@ -58,6 +58,50 @@ fn a_teardown_may_stop_the_run() {
     assert!(outcome.run.passed());
 }
 
+/// On one of many machines: the setup has run on another, where the teardown will.
+#[test]
+fn what_a_setup_elsewhere_has_found_is_the_loads() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let plan = format!(
+        "target: {}\nsetup: [{{get: /status/500, extract: {{page: {{regex: '(.)'}}}}}}, {{exec: [missing, program]}}]\nteardown: [{{get: /status/500}}]\nscenarios: {{a: {{load: {{users: 1, iterations: 3}}, steps: [{{get: '/status/${{page}}'}}]}}}}\n",
+        server.url()
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let given = vec![("page".to_owned(), squall_plan::value::Value::Int(204))];
+    let options = squall_runner::Options { given: Some(given), allow_exec: false, ..options() };
+    let outcome = outcome(folder.path(), &options);
+    assert_eq!(outcome.phases.len(), 1, "{:?}", outcome.phases);
+    assert_eq!(server.stats().requests, 3);
+    let all = outcome.run.totals.all();
+    assert_eq!((all.count, all.errors), (3, 0), "{:?}", outcome.run.log);
+}
+
+/// A host that only a response names is refused when it is connected to, a known one before anything is sent.
+#[test]
+fn requests_go_to_allowed_hosts_alone() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let plan = format!(
+        "target: {}\nallow_hosts: ['*']\nvars: {{other: localhost}}\nscenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [{{get: /}}, {{set: {{host: '${{lower(other)}}'}}}}, {{get: 'http://${{host}}:1/'}}]}}}}\n",
+        server.url()
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let allowed = |hosts: &[&str]| {
+        let list = squall_base::AllowList::read(hosts).expect("patterns");
+        squall_runner::Options { allowed: Some(list.into()), ..options() }
+    };
+    let outcome = outcome(folder.path(), &allowed(&["127.0.0.1", "shop.test"]));
+    let kinds: Vec<_> = outcome.run.totals.all().error_kinds.clone();
+    assert_eq!(server.stats().requests, 1);
+    assert_eq!(kinds, [(squall_metrics::ErrorKind::HostNotAllowed, 1)], "{:?}", outcome.run.log);
+    let plan = squall_runner::load(&folder.path().join("plan.yaml"), &Default::default());
+    let handle = squall_runner::Handle::default();
+    let refused =
+        squall_runner::run(&plan.expect("a plan"), &allowed(&["shop.test"]), Vec::new(), &handle);
+    let text = refused.expect_err("not its host").text;
+    assert!(text.contains("--allow-hosts 127.0.0.1"), "{text}");
+    assert_eq!(server.stats().requests, 1);
+}
+
 #[test]
 fn a_look_that_finds_nothing_fails_a_run() {
     let steps = "\n      - get: /\n      - {look: abc, extract: {z: {regex: 'nothing(.)'}}}";

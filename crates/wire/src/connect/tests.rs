@@ -108,6 +108,51 @@ fn what_only_users_know_goes_past_no_unix_socket() {
     });
 }
 
+/// What nobody knew before the run: a URL with variables, or where a redirect leads.
+#[test]
+fn nothing_is_connected_to_that_is_not_allowed() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let connected = |allowed: &[&str], host: &'static str, proxy: Option<&str>| {
+        let list = squall_base::AllowList::read(allowed).expect("patterns");
+        let settings = Settings { allowed: Some(list.into()), ..Settings::default() };
+        let proxy = proxy
+            .map(|host| crate::Proxy { host: host.to_owned(), port, credentials: None }.into());
+        let (via, made) = (Via { proxy, ..Via::default() }, RefCell::new(Vec::new()));
+        with_each_backend_and(&settings, |client| {
+            let (via, made) = (via.clone(), &made);
+            async move {
+                let origin = Origin { scheme: Scheme::Http, host: host.into(), port };
+                let done = connect(&client, (&origin, &via), &Progress::default(), None).await;
+                let error = done.err().map(|error| (error.kind(), error.to_string()));
+                made.borrow_mut().push(error);
+            }
+        });
+        made.into_inner()
+    };
+    let all_refused = |made: Vec<Option<(ErrorKind, String)>>, flag: &str| {
+        assert!(!made.is_empty());
+        for error in made {
+            let (kind, text) = error.expect("a refusal");
+            assert_eq!(kind, ErrorKind::NotAllowed, "{text}");
+            assert!(text.contains(flag), "{text}");
+        }
+    };
+    let none_refused = |made: Vec<Option<(ErrorKind, String)>>| {
+        assert!(!made.is_empty() && made.iter().all(Option::is_none), "{made:?}");
+    };
+    none_refused(connected(&["127.0.0.0/8"], "127.0.0.1", None));
+    none_refused(connected(&["localhost"], "localhost", None));
+    none_refused(connected(&["127.0.0.1"], "localhost", None));
+    all_refused(connected(&["10.0.0.0/8"], "127.0.0.1", None), "--allow-hosts 127.0.0.1");
+    all_refused(connected(&["10.0.0.0/8"], "localhost", None), "--allow-hosts localhost");
+    // It is not even looked up: the error is no other one.
+    all_refused(connected(&["shop.test"], "none.invalid", None), "--allow-hosts none.invalid");
+    none_refused(connected(&["shop.test", "127.0.0.1"], "shop.test", Some("127.0.0.1")));
+    all_refused(connected(&["127.0.0.1"], "shop.test", Some("127.0.0.1")), "shop.test");
+    all_refused(connected(&["shop.test"], "shop.test", Some("127.0.0.1")), "the proxy");
+}
+
 /// Where connections come from that go to addresses of a made-up name, so many of them one after the other.
 fn seen(
     settings: &Settings,

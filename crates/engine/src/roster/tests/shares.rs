@@ -89,25 +89,22 @@ fn arrivals_go_to_the_workers_that_have_users() {
     }
 }
 
-/// Two workers of one share hand it over to three at a whole second: every arrival comes out once.
+/// Two processes of two workers each hand a load over to three at a whole second: every arrival comes out once.
 #[test]
 fn a_share_that_is_handed_over_loses_nothing_and_doubles_nothing() {
     let profiles = [open(997.0, 3_000, 10_000)];
-    let part = |index, of| Part::new(Share::all(), index, of);
+    let share = |shards: &[u64]| Share::new(shards, 6).expect("shards that exist");
+    let before = [share(&[0, 1, 2]), share(&[3, 4, 5]), share(&[])];
+    let after = [share(&[0, 1]), share(&[3, 4]), share(&[2, 5])];
     let mut all = BTreeMap::new();
-    let mut rosters: Vec<Roster<Someone>> = (0..3)
-        .map(|index| {
-            let nothing = part(9, 3);
-            let part = if index < 2 { part(index, 2) } else { nothing };
-            part_of(&profiles, part)
-        })
-        .collect();
+    let parts = before.iter().flat_map(|own| (0..2).map(|index| Part::new(own.clone(), index, 2)));
+    let mut rosters: Vec<_> = parts.map(|part| part_of(&profiles, part)).collect();
     for (index, roster) in rosters.iter_mut().enumerate() {
-        roster.change_at(S, Change::Part(part(index as u32, 3)));
+        roster.change_at(S, Change::Share(after[index / 2].clone()));
     }
     // They look at different times, one of them only after it stood still over the second.
     for roster in rosters.iter_mut().rev() {
-        for now in [400 * MS, 1_700 * MS, 2_100 * MS, 4 * S] {
+        for now in [400 * MS, 1_450 * MS, 2_100 * MS, 4 * S] {
             while let Some(action) = roster.poll(now) {
                 let Action::Arrive { due, seat, .. } = action else { panic!("{action:?}") };
                 *all.entry(due).or_insert(0) += 1;
@@ -125,11 +122,12 @@ fn users_of_a_seat_that_is_given_away_go_and_others_come() {
         duration: Some(Duration::from_secs(9)),
         ..model::Closed::default()
     });
-    let mut roster = part_of(&[load], Part::new(Share::all(), 0, 2));
+    let process = |shard| Share::new(&[shard], 2).expect("a shard that exists");
+    let mut roster = part_of(&[load], Part::new(process(0), 0, 1));
     assert_eq!(due(&mut roster, 0).len(), 2, "users 0 and 2");
     let seat = |number| Seat { number, load: 0, scenario: 0 };
     roster.park(Someone(seat(0)), 60 * S, 0);
-    roster.change_at(S, Change::Part(Part::new(Share::all(), 1, 2)));
+    roster.change_at(S, Change::Share(process(1)));
     let mut actions = due(&mut roster, S);
     assert_eq!(actions.remove(0), Action::Dismiss { user: Someone(seat(0)), at: S });
     let came = |action: &Action<Someone>| match action {
@@ -141,4 +139,79 @@ fn users_of_a_seat_that_is_given_away_go_and_others_come() {
     roster.park(Someone(seat(2)), 60 * S, S);
     assert_eq!(due(&mut roster, S), [Action::Dismiss { user: Someone(seat(2)), at: S }]);
     assert_eq!(roster.active(), 2);
+}
+
+/// What an arrival has begun is ended by who began it, though its seat is another's by then.
+#[test]
+fn an_arrival_ends_where_it_began() {
+    let share = |shard| Share::new(&[shard], 2).expect("a shard that exists");
+    let mut roster = part_of(&[open(2.0, 9_000, 100)], Part::new(share(0), 0, 1));
+    let arrived = due(&mut roster, 0);
+    let [Action::Arrive { seat, .. }] = arrived[..] else { panic!("{arrived:?}") };
+    roster.park(Someone(seat), 3 * S, 0);
+    roster.change_at(S, Change::Share(share(1)));
+    let mut due_at = |now| due(&mut roster, now);
+    assert!(
+        matches!(due_at(S + 500 * MS)[..], [Action::Arrive { due, .. }] if due == S + 500 * MS)
+    );
+    let later = due_at(3 * S);
+    assert!(later.contains(&Action::Resume { user: Someone(seat), due: 3 * S }), "{later:?}");
+    assert!(!roster.is_surplus(seat));
+    let active = roster.active();
+    roster.park(Someone(seat), 60 * S, 3 * S);
+    assert!(due(&mut roster, 3 * S).is_empty());
+    // When the load ends it has to go like all others.
+    let last = due(&mut roster, 9 * S);
+    assert!(last.contains(&Action::Dismiss { user: Someone(seat), at: 9 * S }), "{last:?}");
+    assert!(roster.active() >= active - 1);
+}
+
+/// One who joins has nothing at first, and is not done before the load is.
+#[test]
+fn who_may_get_a_share_stays_until_the_load_is_over() {
+    let timed = || {
+        closed(model::Closed {
+            users: Some(4),
+            duration: Some(Duration::from_secs(9)),
+            ..model::Closed::default()
+        })
+    };
+    let nothing = Share::new(&[], 4).expect("no shard");
+    let part = || Part::new(nothing.clone(), 0, 1);
+    let mut leaves = part_of(&[timed()], part());
+    assert!(due(&mut leaves, 5 * S).is_empty() && leaves.is_done());
+    let mut roster = part_of(&[timed(), open(4.0, 9_000, 100)], part());
+    roster.stay();
+    assert!(due(&mut roster, 4 * S + 200 * MS).is_empty());
+    assert!(roster.is_idle() && !roster.is_done() && !roster.is_load_done(0));
+    let taken = Share::new(&[1], 4).expect("a shard that exists");
+    roster.change_at(5 * S, Change::Share(taken.clone()));
+    let mut actions = due(&mut roster, 5 * S + 250 * MS);
+    let seat = |number, load| Seat { number, load, scenario: 0 };
+    assert_eq!(actions.remove(0), Action::Admit { seat: seat(1, 0), due: 5 * S, again: false });
+    assert_eq!(actions, [Action::Arrive { seat: seat(1, 1), due: 5 * S + 250 * MS, user: None }]);
+    assert!(!roster.is_idle());
+    roster.leave(seat(1, 0));
+    roster.free(Someone(seat(1, 1)));
+    // It stood still meanwhile: nothing is made up for.
+    roster.change_at(6 * S, Change::Share(nothing));
+    roster.change_at(7 * S, Change::Share(taken));
+    let actions = due(&mut roster, 8 * S + 300 * MS);
+    let arrivals = actions.iter().filter(|action| matches!(action, Action::Arrive { .. })).count();
+    assert_eq!((arrivals, roster.take_cut_off()), (0, 2), "those of 7.25 and 8.25 s");
+    roster.stop(9 * S);
+    due(&mut roster, 9 * S);
+    assert!(!roster.is_done(), "a user of it is there");
+    roster.leave(seat(1, 0));
+    assert!(roster.is_done());
+}
+
+/// A process that begins late leaves out what was due before the next whole second.
+#[test]
+fn nothing_is_made_up_for_by_who_begins_late() {
+    let mut roster = part_of(&[open(4.0, 9_000, 100)], Part::new(Share::all(), 0, 1));
+    assert_eq!(roster.begin_late(S, S + 400 * MS), 0, "it is only a little late");
+    assert_eq!(roster.begin_late(0, 2 * S + 100 * MS), 12);
+    let actions = due(&mut roster, 3 * S);
+    assert!(matches!(actions[..], [Action::Arrive { due, .. }] if due == 3 * S), "{actions:?}");
 }

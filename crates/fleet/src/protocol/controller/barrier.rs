@@ -1,0 +1,202 @@
+//! Before the load: nodes are chosen, called, waited for, and told when it starts.
+
+use crate::protocol::codec;
+use crate::protocol::io::{Output, RunEvent};
+use crate::protocol::keys;
+use crate::protocol::messages::{Card, Leader};
+use crate::protocol::ranges::SHARDS;
+use crate::protocol::units::{FleetTime, MS, Nanos, SECOND};
+
+use super::candidates::Candidates;
+use super::desk::Cx;
+use super::member::Status;
+use super::run::Run;
+
+/// How far ahead the start is, and how much further for each node.
+const AHEAD: Nanos = 1_500 * MS;
+const AHEAD_OF_EACH: Nanos = MS / 2;
+/// Most names in a sentence.
+const NAMES: usize = 20;
+
+/// How the barrier stands.
+pub enum Barrier {
+    /// It waits.
+    Waits,
+    /// The load starts.
+    Starts(FleetTime),
+    /// It cannot.
+    Refused(String),
+}
+
+impl Run {
+    /// Writes who leads it.
+    pub fn write_leader(&mut self, renewal: u64, cx: &Cx<'_>) {
+        let leader = Leader { nonce: cx.lead.nonce, renewal, host: cx.lead.host.clone() };
+        self.writer.set(keys::leader(&self.order.run), codec::json(&leader));
+    }
+
+    /// How many nodes of each zone that is wanted it has.
+    fn have(&self) -> Vec<(String, u32)> {
+        let counts = |zone: &str| {
+            let of_zone = |card: &Card| zone.is_empty() || card.zone == zone;
+            let is_there = |status| matches!(status, Status::Called | Status::Living);
+            self.members
+                .values()
+                .filter(|member| is_there(member.status) && of_zone(&member.card))
+                .count()
+        };
+        self.wanted.zones.iter().map(|(zone, _)| (zone.clone(), counts(zone) as u32)).collect()
+    }
+
+    /// Chooses the nodes; a sentence about those that are missing, if there are too few.
+    pub fn choose(
+        &mut self,
+        candidates: &Candidates,
+        cx: &mut Cx<'_>,
+    ) -> Result<Vec<Card>, String> {
+        let (chosen, missing) =
+            candidates.choose(&self.wanted, &self.have(), &cx.lead.version, cx.now.steady);
+        if missing.is_empty() {
+            return Ok(chosen);
+        }
+        let wanted: u32 = self.wanted.zones.iter().map(|entry| entry.1).sum();
+        let missing: Vec<String> = missing
+            .iter()
+            .map(|(zone, count)| {
+                if zone.is_empty() {
+                    format!("{count} more")
+                } else {
+                    format!("{count} more of zone {zone}")
+                }
+            })
+            .collect();
+        let mut text = format!(
+            "{} of {wanted} nodes are there; waits for {}",
+            chosen.len(),
+            missing.join(", ")
+        );
+        let others = candidates.others(&cx.lead.version, cx.now.steady);
+        if !others.is_empty() {
+            text.push_str(&format!(" ({})", others[..others.len().min(NAMES)].join("; ")));
+        }
+        Err(text)
+    }
+
+    /// Writes the order, now that the nodes are known, and makes the stream.
+    pub fn write_order(&mut self, chosen: &[Card], cx: &mut Cx<'_>) {
+        if self.order.shards == 0 {
+            self.order.shards = chosen
+                .iter()
+                .map(|card| card.cores.clamp(1, 1_024).saturating_mul(4))
+                .fold(0, u32::saturating_add);
+        }
+        self.order.shards = self.order.shards.clamp(1, SHARDS);
+        self.order.version.clone_from(&cx.lead.version);
+        self.writer.set(keys::order(&self.order.run), codec::json(&self.order));
+        self.writer.set(keys::changes(&self.order.run), codec::json(&self.changes));
+        cx.out.push(Output::Consume { run: self.order.run.clone() });
+        cx.out.push(Output::Listen { subject: keys::clock(&self.order.run) });
+    }
+
+    /// How the barrier stands, after `wait` at the latest.
+    pub fn barrier(&mut self, candidates: &Candidates, until: Nanos, cx: &mut Cx<'_>) -> Barrier {
+        let refusals: Vec<String> = self
+            .members
+            .iter()
+            .filter(|(_, member)| member.status == Status::Refused)
+            .map(|(name, member)| format!("node {name} refuses the run: {}", member.sign.refused))
+            .collect();
+        // One that refuses is replaced by a spare one.
+        let (chosen, missing) =
+            candidates.choose(&self.wanted, &self.have(), &cx.lead.version, cx.now.steady);
+        for card in &chosen {
+            if self.members.contains_key(&card.node) {
+                continue;
+            }
+            if let Err(why) = self.call(card, cx) {
+                cx.tell(&card.node, format!("cannot be called: {why}"));
+            }
+        }
+        if !missing.is_empty() && !refusals.is_empty() {
+            return Barrier::Refused(refusals[..refusals.len().min(NAMES)].join("; "));
+        }
+        let waits: Vec<&String> = self
+            .members
+            .iter()
+            .filter(|(_, member)| member.status == Status::Called)
+            .map(|(name, _)| name)
+            .collect();
+        if waits.is_empty() && missing.is_empty() && self.writer.all_stored() {
+            let ahead = AHEAD + AHEAD_OF_EACH * self.members.len() as u64;
+            return Barrier::Starts(cx.time + ahead as i64);
+        }
+        if cx.now.steady < until {
+            return Barrier::Waits;
+        }
+        let mut names: Vec<&str> = waits.iter().map(|name| name.as_str()).collect();
+        let lost = self
+            .members
+            .iter()
+            .filter(|(_, member)| matches!(member.status, Status::Lost | Status::Left));
+        names.extend(lost.map(|(name, _)| name.as_str()));
+        let more = names.len().saturating_sub(NAMES);
+        names.truncate(NAMES);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let seconds = self.wanted.wait / SECOND;
+        Barrier::Refused(format!("not ready within {seconds} s: {}{more}", names.join(", ")))
+    }
+
+    /// How the barrier stands, in a line.
+    pub fn standing(&self) -> String {
+        let ready = self.living().count();
+        let waits: Vec<&str> = self
+            .members
+            .iter()
+            .filter(|(_, member)| member.status == Status::Called)
+            .map(|(name, _)| name.as_str())
+            .take(NAMES)
+            .collect();
+        let all = self
+            .members
+            .values()
+            .filter(|member| matches!(member.status, Status::Called | Status::Living))
+            .count();
+        if waits.is_empty() {
+            format!("{ready} of {all} nodes are ready")
+        } else {
+            format!("{ready} of {all} nodes are ready; waits for {}", waits.join(", "))
+        }
+    }
+
+    /// The load starts then.
+    pub fn begin(&mut self, at: FleetTime, cx: &mut Cx<'_>) {
+        self.start = Some(at);
+        self.share_out();
+        let nodes = self.living().map(|(_, member)| member.card.clone()).collect();
+        cx.run(RunEvent::Starts { at, shards: self.order.shards, nodes });
+    }
+
+    /// Calls nodes while the load runs: those that came after it had begun, and spare ones in place of those that are lost.
+    pub fn call_more(&mut self, candidates: &Candidates, cx: &mut Cx<'_>) {
+        if self.stops_by.is_some() {
+            return;
+        }
+        let (mut chosen, _) =
+            candidates.choose(&self.wanted, &self.have(), &cx.lead.version, cx.now.steady);
+        let late =
+            candidates.idle(&cx.lead.version, cx.now.steady).filter(|candidate| candidate.is_late);
+        let of_zone = |card: &Card| {
+            self.wanted.zones.iter().any(|(zone, _)| zone.is_empty() || *zone == card.zone)
+        };
+        chosen.extend(late.map(|candidate| candidate.card.clone()).filter(of_zone));
+        for card in chosen {
+            if self.members.contains_key(&card.node) {
+                // It is in the run by name: it has been called, and a new process reads the call.
+                continue;
+            }
+            if let Err(why) = self.call(&card, cx) {
+                cx.tell(&card.node, format!("cannot be called: {why}"));
+            }
+        }
+    }
+}

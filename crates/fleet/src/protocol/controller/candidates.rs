@@ -1,0 +1,126 @@
+//! The nodes of the fleet, whether they are in the run or not.
+
+use std::collections::BTreeMap;
+
+use crate::protocol::codec;
+use crate::protocol::io::Wanted;
+use crate::protocol::keys;
+use crate::protocol::messages::{Card, Heartbeat};
+use crate::protocol::units::{Bytes, Nanos, SECOND};
+
+use super::run::NODES;
+
+/// How long ago a node's heart may have beaten: an idle one beats once a second.
+const FRESH: Nanos = 3 * SECOND;
+
+/// Nodes, by name.
+#[derive(Debug, Default)]
+pub struct Candidates {
+    nodes: BTreeMap<String, Candidate>,
+    hearts: BTreeMap<String, (Heartbeat, Nanos)>,
+}
+
+/// A node.
+#[derive(Debug)]
+pub struct Candidate {
+    /// What it says of itself.
+    pub card: Card,
+    /// Whether it came after the load had begun.
+    pub is_late: bool,
+}
+
+impl Candidates {
+    /// A card is there, or there no more.
+    pub fn on_card(&mut self, key: &str, value: Option<&Bytes>, is_late: bool) -> Option<Card> {
+        let node = key.strip_prefix("node.")?;
+        let card = value
+            .and_then(|bytes| codec::read_json::<Card>(bytes).ok())
+            .filter(|card| card.node == node && keys::is_name(node));
+        let Some(card) = card else {
+            self.nodes.remove(node);
+            return None;
+        };
+        if self.nodes.len() >= NODES && !self.nodes.contains_key(node) {
+            return None;
+        }
+        let is_known = self.nodes.get(node).is_some_and(|known| known.card.boot == card.boot);
+        if !is_known {
+            self.nodes.insert(node.into(), Candidate { card: card.clone(), is_late });
+        }
+        Some(card)
+    }
+
+    /// A heart beats.
+    pub fn on_heart(&mut self, node: &str, heart: Heartbeat, now: Nanos) {
+        if self.hearts.len() < NODES || self.hearts.contains_key(node) {
+            self.hearts.insert(node.into(), (heart, now));
+        }
+    }
+
+    /// The nodes that are there and in no run, of this version.
+    pub fn idle(&self, version: &str, now: Nanos) -> impl Iterator<Item = &Candidate> {
+        self.nodes.values().filter(move |candidate| {
+            candidate.card.version == version && self.is_idle(&candidate.card, now)
+        })
+    }
+
+    fn is_idle(&self, card: &Card, now: Nanos) -> bool {
+        self.hearts.get(&card.node).is_some_and(|(heart, at)| {
+            heart.boot == card.boot && heart.run.is_empty() && now < at + FRESH
+        })
+    }
+
+    /// Which of the idle nodes to call, of a run that has so many of each zone: the least names of each zone first.
+    pub fn choose(
+        &self,
+        wanted: &Wanted,
+        have: &[(String, u32)],
+        version: &str,
+        now: Nanos,
+    ) -> (Vec<Card>, Vec<(String, u32)>) {
+        let (mut chosen, mut missing) = (Vec::new(), Vec::new());
+        for (zone, count) in &wanted.zones {
+            let has = have.iter().find(|entry| entry.0 == *zone).map_or(0, |entry| entry.1);
+            let mut needs = count.saturating_sub(has);
+            for candidate in self.idle(version, now) {
+                if needs == 0 {
+                    break;
+                }
+                let of_zone = zone.is_empty() || candidate.card.zone == *zone;
+                if of_zone && !chosen.iter().any(|card: &Card| card.node == candidate.card.node) {
+                    chosen.push(candidate.card.clone());
+                    needs -= 1;
+                }
+            }
+            if needs > 0 {
+                missing.push((zone.clone(), needs));
+            }
+        }
+        (chosen, missing)
+    }
+
+    /// Why other nodes are not taken, in words.
+    pub fn others(&self, version: &str, now: Nanos) -> Vec<String> {
+        let mut told = Vec::new();
+        for candidate in self.nodes.values().take(NODES) {
+            let (card, heart) = (&candidate.card, self.hearts.get(&candidate.card.node));
+            let why = match heart {
+                _ if card.version != version => {
+                    format!(
+                        "is squall {}, and this is {version}: install the same version on both",
+                        card.version
+                    )
+                }
+                Some((heart, at))
+                    if now < at + FRESH && heart.boot == card.boot && !heart.run.is_empty() =>
+                {
+                    format!("is in run {}", heart.run)
+                }
+                Some((_, at)) if now < at + FRESH => continue,
+                _ => "is not heard of".into(),
+            };
+            told.push(format!("{} {why}", card.node));
+        }
+        told
+    }
+}

@@ -1,0 +1,256 @@
+//! A node in a run, as the controller knows it.
+
+use std::collections::BTreeMap;
+
+use crate::protocol::codec::Numbered;
+use crate::protocol::messages::{Assignment, Card, Part, Phase, Shards, Sign, Why};
+use crate::protocol::ranges::Ranges;
+use crate::protocol::units::Nanos;
+
+/// Most processes of a name in a run, most gaps in what came of one, and most parts of a share.
+const BOOTS: usize = 256;
+const GAPS: usize = 10_000;
+pub const PARTS: usize = 4_096;
+
+/// What the run thinks of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// It was called, and is not ready.
+    Called,
+    /// It may have shards.
+    Living,
+    /// Nothing was heard of it for its lease.
+    Lost,
+    /// It has left.
+    Left,
+    /// It has refused the run.
+    Refused,
+}
+
+/// A node in a run.
+#[derive(Debug)]
+pub struct Member {
+    /// What it says of itself.
+    pub card: Card,
+    /// What it is to know.
+    pub assignment: Assignment,
+    /// What the run thinks of it.
+    pub status: Status,
+    /// When something stored of its present process was read last.
+    pub heard: Nanos,
+    /// When its heart was heard last.
+    pub beat: Nanos,
+    /// What it said of itself last.
+    pub sign: Sign,
+    /// The fences of its process that were dealt with.
+    pub fences: u32,
+    /// A process of its name that waits until the former is dead, and when it was heard last.
+    pub next_boot: Option<(u64, Nanos)>,
+    /// Shards that were taken from it by a part, until it says from when on it follows: epoch, shards, for whom.
+    pub leaving: Vec<(u32, Vec<u32>, Option<String>)>,
+    /// What came of each of its processes.
+    pub boots: BTreeMap<u64, Came>,
+    /// The seconds that were delivered of each part, and those that were not driven from beginning to end.
+    pub delivered: BTreeMap<u32, Delivered>,
+}
+
+/// What was delivered of a part.
+#[derive(Debug, Default)]
+pub struct Delivered {
+    /// Seconds.
+    pub seconds: Ranges,
+    /// Of them those that were not driven from beginning to end.
+    pub in_part: Ranges,
+}
+
+/// What came of a process.
+#[derive(Debug, Default)]
+pub struct Came {
+    /// The numbers of its messages.
+    pub numbers: Ranges,
+    /// How many there are, as far as it said.
+    pub count: u64,
+    /// When messages were asked for again, and since when some were missing.
+    pub asked: Nanos,
+    /// Since when numbers are missing.
+    pub since: Option<Nanos>,
+    /// Messages that are nowhere any more.
+    pub gone: u64,
+}
+
+impl Came {
+    /// Whether all has come.
+    pub fn is_complete(&self) -> bool {
+        self.numbers.prefix() >= self.count.max(self.numbers.end())
+    }
+}
+
+impl Member {
+    /// A node that is called.
+    pub fn new(card: Card, leader: u64, key: Vec<u8>, now: Nanos) -> Member {
+        let boot = card.boot;
+        Member {
+            card,
+            assignment: Assignment { leader, boot, key, start: None, parts: Vec::new() },
+            status: Status::Called,
+            heard: now,
+            beat: now,
+            sign: Sign::default(),
+            fences: 0,
+            next_boot: None,
+            leaving: Vec::new(),
+            boots: BTreeMap::new(),
+            delivered: BTreeMap::new(),
+        }
+    }
+
+    /// Whether it can be given shards: it lives, has said that it is ready, and its load is not done.
+    pub fn is_able(&self) -> bool {
+        self.status == Status::Living
+            && self.next_boot.is_none()
+            && self.sign.fences == self.fences
+            && matches!(self.sign.phase, Phase::Ready | Phase::Running | Phase::Fenced)
+            && self.assignment.parts.len() < PARTS
+    }
+
+    /// The shards that it has in the end.
+    pub fn shards(&self) -> &[u32] {
+        self.assignment.parts.last().map_or(&[], |part| &part.shards)
+    }
+
+    /// The part in a second.
+    pub fn part_at(&self, second: u32) -> Option<&Part> {
+        self.assignment.parts.iter().rev().find(|part| part.from <= second)
+    }
+
+    /// A further part, from this second on at the earliest.
+    pub fn give(&mut self, shards: Shards, from: u32, why: Why) {
+        let last = self.assignment.parts.last();
+        let from = from.max(last.map_or(0, |last| last.from));
+        let epoch = last.map_or(1, |last| last.epoch + 1);
+        let (boot, fences) = (self.assignment.boot, self.fences);
+        self.assignment.parts.push(Part { epoch, boot, fences, from, why, shards });
+    }
+
+    /// It follows a part from this second on, and later ones not before.
+    pub fn hold(&mut self, epoch: u32, from: u32) {
+        for part in self.assignment.parts.iter_mut().filter(|part| part.epoch >= epoch) {
+            part.from = part.from.max(from);
+        }
+    }
+
+    /// Takes all shards from it, which it does not drive from `at` on. Each with the second from which on nobody has it.
+    pub fn close(&mut self, at: u32, why: Why) -> Vec<(Vec<u32>, u32, Option<String>)> {
+        let driven: Shards = match at.checked_sub(1) {
+            Some(last) => {
+                self.part_at(last).map_or_else(|| Shards::from([]), |part| part.shards.clone())
+            }
+            None => Shards::from([]),
+        };
+        let mut free: BTreeMap<(u32, Option<String>), Vec<u32>> = BTreeMap::new();
+        let from = |shard: u32, parts: &[Part]| match driven.binary_search(&shard) {
+            Ok(_) => at,
+            Err(_) => parts
+                .iter()
+                .find(|part| part.from >= at && part.shards.binary_search(&shard).is_ok())
+                .map_or(at, |part| part.from),
+        };
+        for &shard in self.shards() {
+            free.entry((from(shard, &self.assignment.parts), None)).or_default().push(shard);
+        }
+        for (_, shards, whom) in std::mem::take(&mut self.leaving) {
+            for shard in shards {
+                free.entry((from(shard, &self.assignment.parts), whom.clone()))
+                    .or_default()
+                    .push(shard);
+            }
+        }
+        // Parts that never began are no part of its history; the next one has a later number all the same.
+        let epoch = self.assignment.parts.last().map_or(0, |part| part.epoch);
+        self.assignment.parts.retain(|part| part.from < at);
+        let (boot, fences) = (self.assignment.boot, self.fences);
+        self.assignment.parts.push(Part {
+            epoch: epoch + 1,
+            boot,
+            fences,
+            from: at,
+            why,
+            shards: Shards::from([]),
+        });
+        free.into_iter()
+            .map(|((from, whom), mut shards)| {
+                shards.sort_unstable();
+                shards.dedup();
+                (shards, from, whom)
+            })
+            .collect()
+    }
+
+    /// Whether a record is one of a part that it had; a sentence if it is not.
+    pub fn check(&mut self, record: &Numbered) -> Result<(), String> {
+        let second = &record.second;
+        if second.shards.is_empty() {
+            return Ok(());
+        }
+        let parts = &self.assignment.parts;
+        let Some(at) =
+            parts.iter().position(|part| part.epoch == record.epoch && part.boot == record.boot)
+        else {
+            return Err(format!(
+                "a record of second {} under part {}, which it never had",
+                second.second, record.epoch
+            ));
+        };
+        if parts[at].shards != second.shards || second.second < parts[at].from {
+            return Err(format!(
+                "a record of second {} with shards that it did not have",
+                second.second
+            ));
+        }
+        if let Some(next) = parts.get(at + 1).filter(|next| next.from <= second.second) {
+            // It followed the next part later than wanted, and has not said so yet: this says it. Not if the next part is
+            // one that needed no word of it.
+            let said = self.sign.boot == record.boot
+                && self.sign.holds.iter().any(|hold| hold.0 == next.epoch);
+            if said || !matches!(next.why, Why::Given | Why::Moved) || next.boot != record.boot {
+                return Err(format!(
+                    "a record of second {} of shards that were taken from it before",
+                    second.second
+                ));
+            }
+            let epoch = next.epoch;
+            self.hold(epoch, second.second + 1);
+        }
+        Ok(())
+    }
+
+    /// What came of a process; `None` if there are too many of them.
+    pub fn came(&mut self, boot: u64) -> Option<&mut Came> {
+        if self.boots.len() >= BOOTS && !self.boots.contains_key(&boot) {
+            return None;
+        }
+        let came = self.boots.entry(boot).or_default();
+        (came.numbers.pieces() < GAPS).then_some(came)
+    }
+
+    /// Whether a second was delivered.
+    pub fn has_delivered(&self, second: u32) -> bool {
+        self.part_at(second).is_none_or(|part| {
+            part.shards.is_empty()
+                || self
+                    .delivered
+                    .get(&part.epoch)
+                    .is_some_and(|of| of.seconds.contains(second.into()))
+        })
+    }
+
+    /// The last second of which something came; `None`: nothing did.
+    pub fn last_second(&self) -> Option<u32> {
+        self.delivered
+            .values()
+            .map(|of| of.seconds.end())
+            .max()
+            .filter(|&end| end > 0)
+            .map(|end| (end - 1) as u32)
+    }
+}

@@ -1,0 +1,569 @@
+//! The controller of a run: calls nodes, starts them at one instant, watches over them, and knows what became of each cell.
+
+mod barrier;
+mod candidates;
+mod desk;
+mod mark;
+mod member;
+mod resume;
+mod run;
+mod seconds;
+mod sharing;
+mod writer;
+
+pub use desk::{Lead, Seal};
+
+use super::codec;
+use super::io::{Answer, Input, Machine, Now, Output, RunCommand, RunEvent, Ticket, Wanted};
+use super::keys;
+use super::messages::{Card, Change, Clock, Heartbeat, Order, Phase};
+use super::units::{Bytes, MS, Nanos, SECOND};
+
+use barrier::Barrier;
+use candidates::Candidates;
+use desk::{Cx, Desk, FleetClock, Purpose};
+use member::Status;
+use resume::{Resume, Step};
+use run::Run;
+use writer::Fate;
+
+/// How often it looks after its nodes.
+const LOOK: Nanos = 100 * MS;
+/// How often it renews its lock.
+const RENEWAL: Nanos = 2 * SECOND;
+/// How long it waits for nodes to say that they have forgotten the run.
+const FORGETTING: Nanos = 5 * SECOND;
+
+/// The machine of a controller, of one run.
+#[derive(Debug)]
+pub struct Controller {
+    lead: Lead,
+    desk: Desk,
+    clock: FleetClock,
+    candidates: Candidates,
+    stage: Stage,
+    run: Option<Run>,
+    resume: Option<Resume>,
+    next_look: Nanos,
+    renewal: (u64, Nanos),
+    standing: String,
+    refusal: String,
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, PartialEq)]
+enum Stage {
+    /// Nothing was asked of it.
+    Idle,
+    /// Takes the lock.
+    Locks,
+    /// Waits until there are enough nodes, until this time.
+    Gathers(Nanos),
+    /// Writes the order for these nodes.
+    Orders(Vec<Card>, Nanos),
+    /// Waits until they are ready.
+    Prepares(Nanos),
+    /// Reads what another controller has left.
+    Resumes,
+    /// Has taken the run over, and writes all anew.
+    TakesOver,
+    /// Reads the stream from its first message, after a mark of this time.
+    Replays(Nanos),
+    /// The load runs.
+    Runs,
+    /// It is over, and was told.
+    Ended,
+    /// Nodes are let go, until this time at the latest.
+    Releases(Nanos),
+    /// Nothing more is done.
+    Over,
+}
+
+impl Controller {
+    /// A controller.
+    pub fn new(lead: Lead) -> Controller {
+        Controller {
+            lead,
+            desk: Desk::default(),
+            clock: FleetClock::default(),
+            candidates: Candidates::default(),
+            stage: Stage::Idle,
+            run: None,
+            resume: None,
+            next_look: 0,
+            renewal: (0, 0),
+            standing: String::new(),
+            refusal: String::new(),
+        }
+    }
+
+    /// Does something with the run, if there is one.
+    fn with<T>(
+        &mut self,
+        now: Now,
+        out: &mut Vec<Output>,
+        act: impl FnOnce(&mut Run, &mut Cx<'_>) -> T,
+    ) -> Option<T> {
+        let time = self.clock.time(now.steady);
+        let mut cx = Cx { now, out, desk: &mut self.desk, time, lead: &self.lead };
+        self.run.as_mut().map(|run| act(run, &mut cx))
+    }
+
+    fn take(&mut self, now: Now, input: Input, out: &mut Vec<Output>) {
+        match input {
+            Input::Run(command) => self.on_command(now, command, out),
+            Input::Done { ticket, answer } => self.on_done(now, ticket, answer, out),
+            Input::Key { key, value, .. } => self.on_key(&key, value.as_ref()),
+            Input::Heard { subject, payload } => self.on_heard(now, &subject, &payload),
+            Input::Asked { subject, reply, .. } => self.on_asked(now, &subject, reply, out),
+            Input::Message { sequence, subject, payload } => {
+                self.with(now, out, |run, cx| {
+                    // It comes again from the first after a break.
+                    if sequence > run.sequence {
+                        run.sequence = sequence;
+                        run.on_stored(&subject, &payload, cx);
+                    }
+                });
+            }
+            _ => {}
+        }
+    }
+
+    fn on_command(&mut self, now: Now, command: RunCommand, out: &mut Vec<Output>) {
+        match (command, &self.stage) {
+            (RunCommand::Begin { order, wanted }, Stage::Idle) => {
+                self.on_begin(now, (*order).clone(), wanted, out)
+            }
+            (RunCommand::Resume { run }, Stage::Idle) => {
+                out.push(Output::Watch { keys: keys::CARDS.into() });
+                out.push(Output::Listen { subject: keys::HEARTBEATS.into() });
+                self.resume = Some(Resume::new(run));
+                self.stage = Stage::Resumes;
+            }
+            (RunCommand::Change(change), Stage::Runs | Stage::Replays(_) | Stage::TakesOver) => {
+                self.with(now, out, |run, cx| run.change(change, cx));
+            }
+            (
+                RunCommand::Change(Change::Stop { .. } | Change::Abort),
+                Stage::Ended | Stage::Releases(_) | Stage::Over,
+            ) => {}
+            (RunCommand::Change(Change::Stop { .. } | Change::Abort), _) => {
+                self.refuse(now, "stopped before the load began", out)
+            }
+            (RunCommand::Change(change), _) => {
+                // Before the load: nodes read it when they start.
+                self.with(now, out, |run, cx| run.change(change, cx));
+            }
+            (RunCommand::Written { until }, _) => {
+                self.with(now, out, |run, _| {
+                    run.written = run.written.max(until.saturating_add(1))
+                });
+            }
+            (RunCommand::Release, Stage::Over) => out.push(Output::End),
+            (RunCommand::Release, Stage::Releases(_)) => {}
+            (RunCommand::Release, _) => self.release(now, out),
+            (RunCommand::Begin { .. } | RunCommand::Resume { .. }, _) => {
+                out.push(Output::Log("this controller leads a run already".into()));
+            }
+        }
+    }
+
+    fn on_begin(&mut self, now: Now, order: Order, wanted: Wanted, out: &mut Vec<Output>) {
+        let count: u64 = wanted.zones.iter().map(|zone| u64::from(zone.1)).sum();
+        if !keys::is_name(&order.run) || count == 0 || count > run::NODES as u64 {
+            let text = format!(
+                "a run wants from 1 to {} nodes, and a name of letters, digits, - and _: {count} nodes, {:?}",
+                run::NODES,
+                order.run
+            );
+            out.push(Output::Run(RunEvent::Refused(text)));
+            self.stage = Stage::Over;
+            return;
+        }
+        self.clock.set(now);
+        out.push(Output::Watch { keys: keys::CARDS.into() });
+        out.push(Output::Listen { subject: keys::HEARTBEATS.into() });
+        self.run = Some(Run::new(order, wanted));
+        self.stage = Stage::Locks;
+        self.renewal = (1, now.steady + RENEWAL);
+        self.with(now, out, |run, cx| run.write_leader(1, cx));
+    }
+
+    fn on_key(&mut self, key: &str, value: Option<&Bytes>) {
+        let is_late = matches!(self.stage, Stage::Runs);
+        let Some(card) = self.candidates.on_card(key, value, is_late) else { return };
+        if let Some(member) = self.run.as_mut().and_then(|run| run.members.get_mut(&card.node)) {
+            member.card = card;
+        }
+    }
+
+    fn on_heard(&mut self, now: Now, subject: &str, payload: &[u8]) {
+        let (Some(node), Ok(heart)) =
+            (keys::heart_of(subject), codec::read_json::<Heartbeat>(payload))
+        else {
+            return;
+        };
+        let run = self
+            .run
+            .as_ref()
+            .map(|run| &run.order.run)
+            .or(self.resume.as_ref().map(|resume| &resume.run));
+        let is_of_run = run.is_some_and(|run| *run == heart.run);
+        // A controller that goes on with a run learns its time from those who keep it.
+        if is_of_run && heart.time != 0 && matches!(self.stage, Stage::Resumes | Stage::TakesOver) {
+            self.clock.learn(heart.time, now.steady);
+        }
+        if let Some(member) =
+            self.run.as_mut().and_then(|run| run.members.get_mut(node)).filter(|_| is_of_run)
+            && member.assignment.boot == heart.boot
+        {
+            member.beat = now.steady;
+        }
+        self.candidates.on_heart(node, heart, now.steady);
+    }
+
+    fn on_asked(&mut self, now: Now, subject: &str, reply: String, out: &mut Vec<Output>) {
+        let Some(run) = self.run.as_ref().filter(|run| subject == keys::clock(&run.order.run))
+        else {
+            return;
+        };
+        if self.clock.is_set() {
+            let clock = Clock { time: self.clock.time(now.steady), written: run.written };
+            out.push(Output::Reply { reply, payload: codec::json(&clock) });
+        }
+    }
+
+    fn on_done(&mut self, now: Now, ticket: Ticket, answer: Answer, out: &mut Vec<Output>) {
+        let Some(purpose) = self.desk.take(ticket) else { return };
+        let fate = match purpose {
+            Purpose::Mark => return,
+            Purpose::Put(key, _) => {
+                (self.with(now, out, |run, cx| run.writer.on_put(&key, answer, cx)), key)
+            }
+            Purpose::Get(key) => match &mut self.resume {
+                Some(resume) if self.stage == Stage::Resumes && resume.reads(&key) => {
+                    let time = self.clock.time(now.steady);
+                    resume.on_read(
+                        &key,
+                        &answer,
+                        &mut Cx { now, out, desk: &mut self.desk, time, lead: &self.lead },
+                    );
+                    return;
+                }
+                _ => (self.with(now, out, |run, cx| run.writer.on_get(&key, &answer, cx)), key),
+            },
+        };
+        match fate {
+            (Some(Fate::Foreign(value)), key) => self.on_foreign(now, &key, value, out),
+            (Some(Fate::Refused(why)), key) => self.on_refusal(now, &key, &why, out),
+            _ => {}
+        }
+    }
+
+    /// The server refuses to store a key, which is tried again.
+    fn on_refusal(&mut self, now: Now, key: &str, why: &str, out: &mut Vec<Output>) {
+        if self.refusal != why {
+            self.refusal = why.into();
+            self.with(now, out, |_, cx| {
+                cx.tell("", format!("the server does not store {key}: {why}; it is tried again"))
+            });
+        }
+    }
+
+    /// Somebody else has written a key of this run.
+    fn on_foreign(
+        &mut self,
+        now: Now,
+        key: &str,
+        value: Option<(u64, Bytes)>,
+        out: &mut Vec<Output>,
+    ) {
+        let run = self.run.as_ref().map(|run| run.order.run.clone()).unwrap_or_default();
+        match (&self.stage, value) {
+            (Stage::Locks, _) => {
+                let text = format!(
+                    "a run {run} is on the server already, led by another controller: squall fleet resume goes on with it if that one is dead"
+                );
+                out.push(Output::Run(RunEvent::Refused(text)));
+                self.stage = Stage::Over;
+            }
+            (Stage::TakesOver, Some((revision, value))) if key != keys::leader(&run) => {
+                self.with(now, out, |run, cx| run.adopt(key, revision, &value, cx));
+            }
+            _ => self.give_up(
+                now,
+                "another controller has taken the run over, or the server has lost it",
+                out,
+            ),
+        }
+    }
+
+    /// Another controller leads: this one does nothing more.
+    fn give_up(&mut self, now: Now, why: &str, out: &mut Vec<Output>) {
+        let stage = std::mem::replace(&mut self.stage, Stage::Over);
+        self.with(now, out, |run, cx| {
+            if matches!(stage, Stage::Ended | Stage::Releases(_)) {
+                cx.tell("", why);
+            } else if run.start.is_some() {
+                let mut failures = std::mem::take(&mut run.failures);
+                failures.push(why.into());
+                cx.run(RunEvent::Ended { cells: run.cells(), failures });
+            } else {
+                cx.run(RunEvent::Refused(why.into()));
+            }
+        });
+    }
+
+    /// The run cannot begin: the nodes are let go.
+    fn refuse(&mut self, now: Now, why: &str, out: &mut Vec<Output>) {
+        out.push(Output::Run(RunEvent::Refused(why.into())));
+        if self.run.is_some() && !matches!(self.stage, Stage::Locks) {
+            self.release(now, out);
+        } else {
+            self.stage = Stage::Over;
+        }
+    }
+
+    fn release(&mut self, now: Now, out: &mut Vec<Output>) {
+        self.stage = Stage::Releases(now.steady + FORGETTING);
+        self.with(now, out, |run, _| {
+            run.writer.set_over(keys::release(&run.order.run), codec::json(&true))
+        });
+    }
+
+    fn advance(&mut self, now: Now, out: &mut Vec<Output>) {
+        if now.steady >= self.next_look {
+            self.next_look = now.steady + LOOK;
+            self.look(now, out);
+        }
+        if matches!(self.stage, Stage::Idle | Stage::Over) {
+            return;
+        }
+        if now.steady >= self.renewal.1 && self.run.is_some() {
+            self.renewal = (self.renewal.0 + 1, now.steady + RENEWAL);
+            let renewal = self.renewal.0;
+            self.with(now, out, |run, cx| run.write_leader(renewal, cx));
+        }
+        self.with(now, out, |run, cx| {
+            let mut writer = std::mem::take(&mut run.writer);
+            writer.flush(cx);
+            run.writer = writer;
+        });
+    }
+
+    /// Looks after the run.
+    fn look(&mut self, now: Now, out: &mut Vec<Output>) {
+        match self.stage.clone() {
+            Stage::Idle | Stage::Ended | Stage::Over => {}
+            Stage::Locks => self.look_at_lock(now),
+            Stage::Gathers(until) => self.gather(now, until, out),
+            Stage::Orders(chosen, until) => self.order(now, &chosen, until, out),
+            Stage::Prepares(until) => self.prepare(now, until, out),
+            Stage::Resumes => self.resume(now, out),
+            Stage::TakesOver => self.take_over(now, out),
+            Stage::Replays(since) => self.replay(now, since, out),
+            Stage::Runs => self.watch(now, out),
+            Stage::Releases(until) => self.let_go(now, until, out),
+        }
+    }
+
+    fn look_at_lock(&mut self, now: Now) {
+        let Some(run) = &self.run else { return };
+        if run.writer.is_stored(&keys::leader(&run.order.run)) {
+            self.stage = Stage::Gathers(now.steady.saturating_add(run.wanted.wait));
+        }
+    }
+
+    fn gather(&mut self, now: Now, until: Nanos, out: &mut Vec<Output>) {
+        let time = self.clock.time(now.steady);
+        let Some(run) = &mut self.run else { return };
+        let mut cx = Cx { now, out, desk: &mut self.desk, time, lead: &self.lead };
+        match run.choose(&self.candidates, &mut cx) {
+            Ok(chosen) => {
+                run.write_order(&chosen, &mut cx);
+                self.stage = Stage::Orders(chosen, until);
+            }
+            Err(text) if now.steady < until => self.tell_standing(text, out),
+            Err(text) => {
+                let seconds = run.wanted.wait / SECOND;
+                self.refuse(now, &format!("too few nodes after {seconds} s: {text}"), out);
+            }
+        }
+    }
+
+    fn order(&mut self, now: Now, chosen: &[Card], until: Nanos, out: &mut Vec<Output>) {
+        if !self.run.as_ref().is_some_and(|run| run.writer.all_stored()) {
+            if now.steady >= until {
+                self.refuse(now, "the server does not store the run's order", out);
+            }
+            return;
+        }
+        let called =
+            self.with(now, out, |run, cx| chosen.iter().try_for_each(|card| run.call(card, cx)));
+        match called {
+            Some(Err(why)) => self.refuse(now, &why, out),
+            _ => self.stage = Stage::Prepares(until),
+        }
+    }
+
+    fn prepare(&mut self, now: Now, until: Nanos, out: &mut Vec<Output>) {
+        let time = self.clock.time(now.steady);
+        let Some(run) = &mut self.run else { return };
+        let mut cx = Cx { now, out, desk: &mut self.desk, time, lead: &self.lead };
+        let name = run.order.run.clone();
+        run.marks.send(&name, &mut cx);
+        run.find_lost(&mut cx);
+        match run.barrier(&self.candidates, until, &mut cx) {
+            Barrier::Waits => {
+                let text = run.standing();
+                self.tell_standing(text, out);
+            }
+            Barrier::Starts(at) => {
+                run.begin(at, &mut cx);
+                self.stage = Stage::Runs;
+            }
+            Barrier::Refused(why) => self.refuse(now, &why, out),
+        }
+    }
+
+    fn tell_standing(&mut self, text: String, out: &mut Vec<Output>) {
+        if self.standing != text {
+            self.standing.clone_from(&text);
+            out.push(Output::Run(RunEvent::Waiting(text)));
+        }
+    }
+
+    fn resume(&mut self, now: Now, out: &mut Vec<Output>) {
+        let time = self.clock.time(now.steady);
+        let Some(resume) = &mut self.resume else { return };
+        let key = keys::leader(&resume.run);
+        if self.run.as_ref().is_some_and(|run| run.writer.is_stored(&key)) {
+            resume.locked();
+        }
+        let mut cx = Cx { now, out, desk: &mut self.desk, time, lead: &self.lead };
+        match resume.advance(&mut cx) {
+            Step::Reads => {}
+            Step::Lock(revision) => {
+                let mut lock = Run::new(blank(&resume.run), Wanted::default());
+                lock.writer.know(key, revision);
+                lock.write_leader(1, &cx);
+                self.renewal = (1, now.steady + RENEWAL);
+                self.run = Some(lock);
+            }
+            Step::Run(run) => self.begin_taking_over(now, *run, out),
+            Step::Refused(why) => {
+                out.push(Output::Run(RunEvent::Refused(why)));
+                self.stage = Stage::Over;
+            }
+        }
+    }
+
+    fn begin_taking_over(&mut self, now: Now, mut run: Run, out: &mut Vec<Output>) {
+        if !self.clock.is_set() {
+            // No node is heard of that knows it.
+            self.clock.set(now);
+        }
+        let key = keys::leader(&run.order.run);
+        if let Some(revision) = self.run.as_ref().and_then(|lock| lock.writer.revision(&key)) {
+            run.writer.know(key, revision);
+        }
+        self.run = Some(run);
+        self.stage = Stage::TakesOver;
+        self.with(now, out, |run, cx| run.write_all(cx));
+    }
+
+    fn take_over(&mut self, now: Now, out: &mut Vec<Output>) {
+        let is_stored = self.with(now, out, |run, cx| {
+            let is_stored = run.writer.all_stored();
+            if is_stored {
+                cx.out.push(Output::Consume { run: run.order.run.clone() });
+                cx.out.push(Output::Listen { subject: keys::clock(&run.order.run) });
+                if let Some(at) = run.start {
+                    let nodes = run.members.values().map(|member| member.card.clone()).collect();
+                    cx.run(RunEvent::Starts { at, shards: run.order.shards, nodes });
+                }
+            }
+            is_stored
+        });
+        if is_stored == Some(true) {
+            self.stage = Stage::Replays(now.steady);
+        }
+    }
+
+    fn replay(&mut self, now: Now, since: Nanos, out: &mut Vec<Output>) {
+        let is_live = self.with(now, out, |run, cx| {
+            let name = run.order.run.clone();
+            run.marks.send(&name, cx);
+            let is_live = run.marks.read_until.is_some_and(|until| until >= since);
+            if is_live {
+                run.settle(cx);
+            }
+            is_live
+        });
+        if is_live == Some(true) {
+            let has_begun = self.run.as_ref().is_some_and(|run| run.start.is_some());
+            let wait = self.run.as_ref().map_or(0, |run| run.wanted.wait);
+            self.stage = if has_begun { Stage::Runs } else { Stage::Prepares(now.steady + wait) };
+        }
+    }
+
+    fn watch(&mut self, now: Now, out: &mut Vec<Output>) {
+        let time = self.clock.time(now.steady);
+        let Some(run) = &mut self.run else { return };
+        let mut cx = Cx { now, out, desk: &mut self.desk, time, lead: &self.lead };
+        let name = run.order.run.clone();
+        run.marks.send(&name, &mut cx);
+        run.find_lost(&mut cx);
+        run.call_more(&self.candidates, &mut cx);
+        run.place_free(&mut cx);
+        run.even_out(&mut cx);
+        run.ask_again(&mut cx);
+        run.find_whole(&mut cx);
+        if run.is_over(&mut cx) {
+            run.end(&mut cx);
+            self.stage = Stage::Ended;
+        }
+    }
+
+    fn let_go(&mut self, now: Now, until: Nanos, out: &mut Vec<Output>) {
+        let Some(run) = &self.run else { return };
+        let all = run.members.values().all(|member| {
+            matches!(member.status, Status::Lost | Status::Left)
+                || matches!(member.sign.phase, Phase::Released | Phase::Left)
+        });
+        let is_told = run.writer.is_stored(&keys::release(&run.order.run));
+        if (all && is_told) || now.steady >= until {
+            out.push(Output::Forget { run: run.order.run.clone() });
+            out.push(Output::End);
+            self.stage = Stage::Over;
+        }
+    }
+}
+
+/// An order of which nothing is known yet.
+fn blank(run: &str) -> Order {
+    Order {
+        run: run.into(),
+        version: String::new(),
+        shards: 0,
+        lease: 15 * SECOND,
+        on_loss: super::messages::OnLoss::default(),
+        job: String::new(),
+        files: Vec::new(),
+    }
+}
+
+impl Machine for Controller {
+    fn on(&mut self, now: Now, input: Input, out: &mut Vec<Output>) {
+        let is_command = matches!(input, Input::Run(_));
+        self.take(now, input, out);
+        if is_command {
+            self.next_look = now.steady;
+        }
+        self.advance(now, out);
+    }
+
+    fn wake_at(&self) -> Option<Nanos> {
+        (!matches!(self.stage, Stage::Idle | Stage::Over)).then_some(self.next_look)
+    }
+}

@@ -1,0 +1,184 @@
+//! A run, as its controller knows it.
+
+use std::collections::BTreeMap;
+
+use crate::protocol::io::{RunEvent, Wanted};
+use crate::protocol::messages::{Card, Change, Changes, Order};
+use crate::protocol::units::{FleetTime, Nanos, SECOND};
+use crate::protocol::{codec, keys};
+
+use super::desk::Cx;
+use super::mark::Marks;
+use super::member::{Member, Status};
+use super::writer::Writer;
+
+/// How much longer than its lease a node is waited for: its steady clock and the controller's may differ, and so may when
+/// a message was published and read.
+pub const MARGIN: Nanos = SECOND;
+/// Most nodes of a run.
+pub const NODES: usize = 10_000;
+
+/// A run.
+#[derive(Debug)]
+pub struct Run {
+    /// What nodes are told of it.
+    pub order: Order,
+    /// The nodes that it wants.
+    pub wanted: Wanted,
+    /// Its nodes, by name.
+    pub members: BTreeMap<String, Member>,
+    /// Shards that nobody has.
+    pub free: Vec<Free>,
+    /// Whether shares are to be evened out.
+    pub uneven: bool,
+    /// When second 0 begins.
+    pub start: Option<FleetTime>,
+    /// The changes of the load.
+    pub changes: Changes,
+    /// Its keys.
+    pub writer: Writer,
+    /// Its marks in the stream.
+    pub marks: Marks,
+    /// Of so many seconds no more is expected.
+    pub whole: u32,
+    /// So many seconds are written down.
+    pub written: u32,
+    /// What failed.
+    pub failures: Vec<String>,
+    /// What a person was told of messages that are wrong.
+    pub told: u32,
+    /// Whether a step asked for the end.
+    pub stop_asked: bool,
+    /// Since when no node can carry on.
+    pub alone: Option<Nanos>,
+    /// Which request for messages comes next.
+    pub round: u64,
+    /// By when the load must have ended, after a stop.
+    pub stops_by: Option<Nanos>,
+    /// The greatest sequence number that was read.
+    pub sequence: u64,
+}
+
+/// Shards that nobody has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Free {
+    /// Which.
+    pub shards: Vec<u32>,
+    /// From which second on nobody drives them.
+    pub from: u32,
+    /// Of which zone they were.
+    pub zone: String,
+    /// For which node they are meant, and until when they are kept for it.
+    pub whom: Option<(String, Nanos)>,
+}
+
+impl Run {
+    /// A run that begins.
+    pub fn new(order: Order, wanted: Wanted) -> Run {
+        Run {
+            order,
+            wanted,
+            members: BTreeMap::new(),
+            free: Vec::new(),
+            uneven: false,
+            start: None,
+            changes: Changes::default(),
+            writer: Writer::default(),
+            marks: Marks::default(),
+            whole: 0,
+            written: 0,
+            failures: Vec::new(),
+            told: 0,
+            stop_asked: false,
+            alone: None,
+            round: 0,
+            stops_by: None,
+            sequence: 0,
+        }
+    }
+
+    /// A node is called to it.
+    pub fn call(&mut self, card: &Card, cx: &mut Cx<'_>) -> Result<(), String> {
+        let key = (cx.lead.seal)(card)?;
+        let node = card.node.clone();
+        let mut member = Member::new(card.clone(), cx.lead.nonce, key, cx.now.steady);
+        member.assignment.start = self.start;
+        self.members.insert(node.clone(), member);
+        self.write_names();
+        self.write_share(&node);
+        let call = crate::protocol::messages::Call { run: self.order.run.clone() };
+        self.writer.set_over(keys::call(&node), codec::json(&call));
+        Ok(())
+    }
+
+    /// Writes the names of its nodes.
+    pub fn write_names(&mut self) {
+        let names: Vec<&String> = self.members.keys().collect();
+        self.writer.set(keys::nodes(&self.order.run), codec::json(&(&self.wanted.zones, &names)));
+    }
+
+    /// Writes a node's share.
+    pub fn write_share(&mut self, node: &str) {
+        if let Some(member) = self.members.get(node) {
+            self.writer.set(keys::share(&self.order.run, node), codec::json(&member.assignment));
+        }
+    }
+
+    /// The second that goes on at a fleet time.
+    pub fn second_at(&self, time: FleetTime) -> u32 {
+        let since = time.saturating_sub(self.start.unwrap_or(time)).max(0) as u64;
+        u32::try_from(since / SECOND).unwrap_or(u32::MAX / 2)
+    }
+
+    /// The first second that begins at least so many nanoseconds after this time.
+    pub fn second_after(&self, time: FleetTime, ahead: Nanos) -> u32 {
+        match self.start {
+            Some(start) if time.saturating_add(ahead as i64) <= start => 0,
+            _ => self.second_at(time.saturating_add(ahead as i64)) + 1,
+        }
+    }
+
+    /// Changes the load.
+    pub fn change(&mut self, change: Change, cx: &mut Cx<'_>) {
+        let ends = match &change {
+            Change::Stop { graceful } => Some(*graceful),
+            Change::Abort => Some(0),
+            _ => None,
+        };
+        if let Some(graceful) = ends {
+            let by = cx
+                .now
+                .steady
+                .saturating_add(graceful)
+                .saturating_add(self.order.lease + 30 * SECOND);
+            self.stops_by = Some(self.stops_by.map_or(by, |known| known.min(by)));
+        }
+        if self.changes.0.len() < 10_000 {
+            self.changes.0.push(change);
+            self.writer.set(keys::changes(&self.order.run), codec::json(&self.changes));
+        } else {
+            cx.tell("", "the load was changed 10,000 times; it is not changed any more");
+        }
+    }
+
+    /// Tells of a message that is wrong: the first ones, so that a node that sends nothing else fills no log.
+    pub fn tell_wrong(&mut self, node: &str, text: String, cx: &mut Cx<'_>) {
+        self.told += 1;
+        if self.told <= 100 {
+            cx.tell(node, format!("sent what it must not send, which is left out: {text}"));
+        }
+    }
+
+    /// Those who live.
+    pub fn living(&self) -> impl Iterator<Item = (&String, &Member)> {
+        self.members.iter().filter(|(_, member)| member.status == Status::Living)
+    }
+
+    /// Asks for the end, once.
+    pub fn ask_stop(&mut self, cx: &mut Cx<'_>) {
+        if !self.stop_asked {
+            self.stop_asked = true;
+            cx.run(RunEvent::StopAsked);
+        }
+    }
+}
