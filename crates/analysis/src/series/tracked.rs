@@ -107,7 +107,10 @@ pub(crate) type Candidates<I, K> = Vec<(u64, I, K)>;
 
 /// The metrics that are followed in a series of so many rows. A monitor has a value for each second, and would come before
 /// what the plan records now and then; nodes of a fleet have a room of their own, or there would be no other monitor.
-fn followed(metrics: Candidates<MetricId, MetricKey>, rows: usize) -> Candidates<MetricId, MetricKey> {
+fn followed(
+    metrics: Candidates<MetricId, MetricKey>,
+    rows: usize,
+) -> Candidates<MetricId, MetricKey> {
     let of_node = |key: &MetricKey| {
         let place = OF_NODES.iter().position(|name| *name == key.name);
         place.filter(|_| key.is_of_monitor() && !key.tags.is_empty())

@@ -54,7 +54,8 @@ pub(super) fn full_nodes(facts: &Facts<'_>) -> Option<Reason> {
         format!("node {}: its CPUs were {} busy", node.name, percent(node.host_busy))
     };
     let limit = format!(" (limit {})", percent(MAX_BUSY));
-    let advice = "give the node less of the load (its weight), stop what else runs there, or add nodes";
+    let advice =
+        "give the node less of the load (its weight), stop what else runs there, or add nodes";
     of_nodes(facts, "node_cpu", |node| node.host_busy >= MAX_BUSY, words, &limit, advice)
 }
 
@@ -94,10 +95,8 @@ pub(super) fn unsure_clocks(facts: &Facts<'_>) -> Option<Reason> {
 pub(super) fn odd(facts: &Facts<'_>) -> Option<Reason> {
     let nodes = &facts.fleet?.nodes;
     let found = odd_nodes(nodes);
-    let words: Vec<String> = found
-        .iter()
-        .map(|odd| format!("node {}: {}", nodes[odd.node].name, odd.text()))
-        .collect();
+    let words: Vec<String> =
+        found.iter().map(|odd| format!("node {}: {}", nodes[odd.node].name, odd.text())).collect();
     let advice = "look at that node's machine and its way to the target before judging the target";
     (!words.is_empty()).then(|| Reason::note("odd_node", named(&words), advice.to_owned()))
 }
@@ -144,10 +143,11 @@ fn named(all: &[String]) -> String {
 mod tests {
     use super::super::assess;
     use super::super::facts::FleetFacts;
+    use super::super::lateness::starved_share;
     use super::*;
     use crate::series::Series;
     use crate::totals::Totals;
-    use squall_metrics::{HostMetrics, RequestStats};
+    use squall_metrics::{HostMetrics, RequestStats, Slice};
 
     /// The rules that a fleet breaks, each with its weight and what was observed.
     fn told(fleet: &FleetFacts) -> Vec<(&'static str, Validity, String)> {
@@ -186,6 +186,7 @@ mod tests {
             cells: 1_000,
             driven: 1_000,
             gaps: Vec::new(),
+            workers: nodes as u64 * 4,
             nodes: (0..nodes).map(node).collect(),
         }
     }
@@ -218,7 +219,8 @@ mod tests {
         for (nodes, weight) in weights {
             let mut own = fleet(nodes);
             own.nodes[3].send_delay_p99_us = 1_100.0;
-            let late = "node eu-3: requests were sent 1.10 ms behind schedule at p99 (limit 1.00 ms)";
+            let late =
+                "node eu-3: requests were sent 1.10 ms behind schedule at p99 (limit 1.00 ms)";
             let odd = "node eu-3: send delay p99 1.10 ms, the others 90 µs";
             let wanted = [
                 ("node_send_delay", weight, late.to_owned()),
@@ -232,12 +234,42 @@ mod tests {
         }
     }
 
+    /// What a fleet recorded comes as that of one worker.
+    #[test]
+    fn workers_of_all_nodes_share_what_they_waited_for_a_cpu() {
+        let mut slice = Slice::new(0, 0);
+        slice.self_metrics.starved_ns = 400_000_000;
+        let mut totals = Totals::new();
+        assert!(totals.add(&slice));
+        let mut series = totals.series();
+        series.add(&slice);
+        let (series, host) = (series.finish(), HostMetrics::default());
+        let starved = |fleet: Option<&FleetFacts>| {
+            let all = RequestStats::default();
+            starved_share(&Facts {
+                totals: &totals,
+                series: &series,
+                all: &all,
+                elapsed_s: 1.0,
+                host: &host,
+                fleet,
+                steady: None,
+                thresholds: &[],
+                results: &[],
+                shows_corrected: true,
+            })
+        };
+        assert_eq!([starved(None), starved(Some(&fleet(10)))], [0.4, 0.01]);
+        assert_eq!(starved(Some(&FleetFacts { workers: 0, ..fleet(10) })), 0.0, "unknown");
+    }
+
     #[test]
     fn ports_and_clocks_are_notes() {
         let mut own = fleet(4);
         own.nodes[0].ports_used = 28_000;
         own.nodes[2].clock_error_us = Some(80_000.0);
-        let ports = "node eu-0: 28,000 of 28,232 local ports toward a destination in use (limit 80%)";
+        let ports =
+            "node eu-0: 28,000 of 28,232 local ports toward a destination in use (limit 80%)";
         let clock = "node eu-2: its clock is known to within 80.0 ms only (limit 50.0 ms)";
         let wanted = [
             ("node_ports", Validity::Valid, ports.to_owned()),

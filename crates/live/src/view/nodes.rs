@@ -64,8 +64,7 @@ fn zones(paint: &mut Paint<'_>, area: Rect, state: &LiveState) -> u16 {
 fn columns(width: u16) -> impl Iterator<Item = (usize, u16)> {
     let all = TITLES.len();
     // On a narrow screen users and errors give way.
-    let kept: Vec<usize> =
-        (0..all).filter(|at| width >= WIDE || ![1, 3].contains(at)).collect();
+    let kept: Vec<usize> = (0..all).filter(|at| width >= WIDE || ![1, 3].contains(at)).collect();
     let number = kept.len() as u16;
     kept.into_iter().enumerate().map(move |(place, at)| {
         (at, width.saturating_sub(NUMBER * (number - 1 - place as u16) + 1))
@@ -80,13 +79,7 @@ fn head(paint: &mut Paint<'_>, area: Rect) {
     }
 }
 
-fn line(
-    paint: &mut Paint<'_>,
-    area: Rect,
-    state: &LiveState,
-    own: &NodeState,
-    why: Option<&str>,
-) {
+fn line(paint: &mut Paint<'_>, area: Rect, state: &LiveState, own: &NodeState, why: Option<&str>) {
     let is_silent = state.nodes.is_silent(own);
     let (word, mood) = match (is_silent, why) {
         (true, _) => ("silent", Mood::Bad),

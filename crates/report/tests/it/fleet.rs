@@ -15,7 +15,9 @@ fn made(nodes: usize) -> (RunDocument, String) {
     let name = format!("squall-fleet-{}-{nodes}.bin", std::process::id());
     let path = std::env::temp_dir().join(name);
     let mut recording = Recording::create(&path).expect("a file");
-    let run = made::run(nodes, 12, &mut recording);
+    let mut run = made::run(nodes, 12, |slice| recording.append(slice));
+    run.evaluate_to_draw(&mut recording).expect("readable");
+    run.warn();
     std::fs::remove_file(&path).expect("it was there");
     let result = document(&run);
     let page = html(&result, &Details::of(&run, None));
