@@ -237,6 +237,11 @@ impl Run {
             if is_lost && member.status == Status::Living {
                 member.status = Status::Lost;
             }
+            // All that it said of itself may have been forgotten: it lives as long as nothing tells otherwise.
+            let last = member.assignment.parts.last().filter(|part| part.boot == member.assignment.boot);
+            if member.status == Status::Called && last.is_some_and(|part| !matches!(part.why, Why::Lost | Why::Left)) {
+                member.status = Status::Living;
+            }
             for shard in member.shards() {
                 nobodys.remove(shard);
             }
