@@ -281,7 +281,7 @@ impl Run {
 
     fn take_orphans(&mut self, owner: Option<(String, u32)>, shards: Vec<u32>, keep: Nanos) {
         let Some((name, epoch)) = owner else {
-            self.free.push(Free { shards, from: 0, zone: String::new(), whom: None });
+            self.free.push(Free { shards, from: 0, giver: String::new(), zone: String::new(), whom: None });
             return;
         };
         let Some(member) = self.members.get_mut(&name) else { return };
@@ -300,7 +300,7 @@ impl Run {
             (Why::Lost, _) | (_, OnLoss::Continue | OnLoss::Abort) => Some(Nanos::MAX),
             (Why::Fenced | Why::Restarted, OnLoss::Redistribute) => Some(keep),
         };
-        self.free.push(Free { shards, from, zone, whom: until.map(|until| (name, until)) });
+        self.free.push(Free { shards, from, giver: name.clone(), zone, whom: until.map(|until| (name, until)) });
     }
 }
 
