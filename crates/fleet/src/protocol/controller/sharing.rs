@@ -187,6 +187,7 @@ impl Run {
             }
         } else {
             // Its card is on its way: the next sign comes soon.
+            cx.get(keys::card(name));
             member.next_boot = Some((boot, cx.now.steady));
             self.release(name, closed, &zone, Some((name.into(), keep)));
             self.write_share(name);
