@@ -104,4 +104,5 @@ pub use sink::{
     Trouble, Wanted, WantedExchanges, give_way,
 };
 pub use squall_front::{PlanText, Values};
+pub use squall_wire::Io;
 pub use trial::{Tried, TryFailures, try_plan};
