@@ -80,7 +80,9 @@ impl Aside {
         if !self.is_empty() {
             let LeftOut { log, exchanges, groups } = self.left_out;
             [log, exchanges, groups].into_iter().for_each(|number| put(&mut out, number));
-            [&self.log, &self.exchanges, &self.groups].into_iter().for_each(|own| put_bytes(&mut out, own));
+            [&self.log, &self.exchanges, &self.groups]
+                .into_iter()
+                .for_each(|own| put_bytes(&mut out, own));
         }
         out
     }
@@ -116,8 +118,7 @@ impl SeenAside {
             return Ok(SeenAside::default());
         }
         let bytes = &mut bytes;
-        let left_out =
-            LeftOut { log: get(bytes)?, exchanges: get(bytes)?, groups: get(bytes)? };
+        let left_out = LeftOut { log: get(bytes)?, exchanges: get(bytes)?, groups: get(bytes)? };
         Ok(SeenAside {
             left_out,
             log: list(get_bytes(bytes)?, MAX_LOG, get_line)?,
