@@ -15,6 +15,9 @@ use super::{ITERATION, Record, facts};
 /// have theirs together, as those of `other`.
 pub const MAX_NODES_WITH_FACTS: usize = 100;
 
+/// Most seconds whose facts wait to be taken; the earliest are forgotten, as nobody may want any.
+const MAX_SECONDS_WITH_FACTS: usize = 64;
+
 /// Merges records of many nodes into one slice a second, under one numbering of names. Everything adds up exactly, in any
 /// order; of gauges of a moment (users, requests in flight) the sum of the nodes' largest is an upper bound, as it is of
 /// several workers. What monitors of a node sample is not in it: that becomes [`facts`].
@@ -153,6 +156,9 @@ impl Merger {
                 Some(sum) => sum.merge(&stats),
                 None => _ = own.insert((*key).clone(), stats),
             }
+        }
+        if self.facts.len() > MAX_SECONDS_WITH_FACTS {
+            self.facts.pop_first();
         }
     }
 

@@ -4,8 +4,8 @@
 use super::bits::BitReader;
 use super::{
     BESIDE, Bucket, COLUMNS, COUNTERS, ColumnRow, ColumnRows, ColumnTimes, DIFFERENCES, EMPTY,
-    FORMS, GAPS, LATENCY, LOW_BITS, MULTIPLES, ONE_BY_ONE, ORDER, SIZES, TIMES, beside,
-    bucket_of, index_in, is_beside_latency, low_bits, part, sum_beside, sum_of_middles,
+    FORMS, GAPS, LATENCY, LOW_BITS, MULTIPLES, ONE_BY_ONE, ORDER, SIZES, TIMES, beside, bucket_of,
+    index_in, is_beside_latency, low_bits, part, sum_beside, sum_of_middles,
 };
 use crate::codec::{self, DecodeError};
 use crate::error_kind::ErrorKind;

@@ -3,8 +3,8 @@
 use super::bits::BitWriter;
 use super::{
     BESIDE, Bucket, COUNTERS, Columns, DIFFERENCES, EMPTY, FORMS, GAPS, LATENCY, LOW_BITS,
-    MULTIPLES, ONE_BY_ONE, ORDER, SIZES, TIMES, beside, is_beside_latency, low_bits,
-    sum_beside, sum_of_middles,
+    MULTIPLES, ONE_BY_ONE, ORDER, SIZES, TIMES, beside, is_beside_latency, low_bits, sum_beside,
+    sum_of_middles,
 };
 use crate::codec::{put, put_signed};
 use crate::histogram::{Histogram, Parts};
@@ -165,7 +165,12 @@ impl Writer {
     }
 
     /// The differences from the latency, value by value in their order: each with how often it comes.
-    fn beside(&mut self, own: &Times, (latency, reference): (Parts, &[Bucket]), sums: &[u64; TIMES]) {
+    fn beside(
+        &mut self,
+        own: &Times,
+        (latency, reference): (Parts, &[Bucket]),
+        sums: &[u64; TIMES],
+    ) {
         debug_assert_ne!(own.which, LATENCY);
         self.put_difference(SIZES, own.parts.min, latency.min);
         self.put_difference(SIZES, own.parts.max, latency.max);

@@ -120,7 +120,11 @@ impl<const BITS: u32> Histogram<BITS> {
     }
 
     /// Adds what another has counted, which is only known in parts.
-    pub(crate) fn merge_parts(&mut self, parts: &Parts, buckets: impl Iterator<Item = (usize, u64)>) {
+    pub(crate) fn merge_parts(
+        &mut self,
+        parts: &Parts,
+        buckets: impl Iterator<Item = (usize, u64)>,
+    ) {
         self.min = if self.count == 0 { parts.min } else { self.min.min(parts.min) };
         self.max = self.max.max(parts.max);
         self.count = self.count.saturating_add(parts.count);

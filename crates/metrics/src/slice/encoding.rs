@@ -180,7 +180,9 @@ impl Slice {
             Some(SectionKind::Rows) => self.decode_names(bytes)?,
             Some(SectionKind::Counters) => self.decode_counters(bytes)?,
             Some(SectionKind::TimeAccount) => self.time_account = TimeAccount::decode(bytes)?,
-            Some(SectionKind::SelfMetrics) => self.self_metrics = SelfMetrics::decode(bytes, row.1)?,
+            Some(SectionKind::SelfMetrics) => {
+                self.self_metrics = SelfMetrics::decode(bytes, row.1)?
+            }
             Some(SectionKind::Requests) => self.requests = Rows::decode(bytes, row)?,
             Some(SectionKind::Load) => self.load = Load::decode(bytes)?,
             Some(SectionKind::Checks) => self.checks = Checks::decode(bytes)?,

@@ -1,0 +1,192 @@
+//! Many nodes that publish the record of a second every second, and who merges them. Run by `bench/fleet/publishers.py`.
+//!
+//! `publishers publish URL NODES SECONDS NAMES SAMPLES` has a connection for each node; they publish one after the other
+//! within each second. `publishers merge URL NODES SECONDS` merges what comes as a controller does. Both print JSON.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use async_nats::HeaderMap;
+use async_nats::jetstream::{self, consumer, stream};
+use futures_util::StreamExt;
+use squall_base::random::Random;
+use squall_fleet::record::{Aside, Merger, decode, encode};
+use squall_metrics::{Phases, RequestStats, RowKey, RowKind, Sample, Source};
+use squall_runner::{Row, Second};
+
+type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
+
+const STREAM: &str = "bench";
+/// Different records; nodes share them.
+const RECORDS: u32 = 50;
+/// From the last connection to the first second.
+const BEFORE: Duration = Duration::from_secs(2);
+/// How long the merger waits for what does not come.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn now_ns() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_nanos() as u64)
+}
+
+/// A record of so many names with so many requests each, whose bodies come with their heads.
+fn record(node: u32, names: u32, samples: u32) -> bytes::Bytes {
+    let mut random = Random::new(u64::from(node) + 1);
+    let row = |name: u32| {
+        let mut stats = RequestStats::default();
+        for _ in 0..samples {
+            // A sum of four is nearly normal.
+            let normal = (0..4).map(|_| random.below(1_000)).sum::<usize>() as f64 / 577.0 - 3.46;
+            let first_byte = (1e6 * f64::from(5 + name % 60) * (0.5 * normal).exp()) as u64;
+            let body = 1_000 + random.below(3_000) as u64;
+            let mut phases = Phases::default();
+            phases.add(4, first_byte);
+            phases.add(5, body);
+            let latency_ns = first_byte + body;
+            let sizes = Sample { bytes_in: 1_234, bytes_out: 180, ..Sample::ok(0) };
+            stats.record(&Sample { latency_ns, phases, ..sizes });
+        }
+        let key = RowKey::new(RowKind::Request, "shopper", &format!("GET /catalog/items/{name}"));
+        Row { key: Arc::new(key), stats }
+    };
+    let rows = (0..names).map(row).collect();
+    let second = Second { rows, ..Second::default() };
+    bytes::Bytes::copy_from_slice(&encode(&second, &Aside::default()))
+}
+
+fn main() -> Outcome<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    match words[..] {
+        ["publish", url, nodes, seconds, names, samples] => {
+            let (names, samples) = (names.parse()?, samples.parse()?);
+            let records = (0..RECORDS).map(|node| record(node, names, samples)).collect();
+            runtime.block_on(publish(url, nodes.parse()?, seconds.parse()?, records))
+        }
+        ["merge", url, nodes, seconds] => {
+            runtime.block_on(merge(url, nodes.parse()?, seconds.parse()?))
+        }
+        _ => Err("expected `publish URL NODES SECONDS NAMES SAMPLES` or `merge URL NODES SECONDS`"
+            .into()),
+    }
+}
+
+async fn publish(url: &str, nodes: u32, seconds: u32, records: Vec<bytes::Bytes>) -> Outcome<()> {
+    let bytes = records.iter().map(bytes::Bytes::len).sum::<usize>() / records.len();
+    let mut clients = Vec::new();
+    for _ in 0..nodes {
+        clients.push(jetstream::new(async_nats::connect(url).await?));
+    }
+    let start = Instant::now() + BEFORE;
+    let mut publishers = Vec::new();
+    for (node, client) in (0..).zip(clients) {
+        let record = records[node as usize % records.len()].clone();
+        let first = start + Duration::from_secs(1) * node / nodes;
+        publishers.push(tokio::spawn(publish_one(client, node, first, seconds, record)));
+    }
+    let mut waits = Vec::new();
+    for publisher in publishers {
+        waits.extend(publisher.await??);
+    }
+    waits.sort();
+    println!(
+        "{{\"bytes\":{bytes},\"acknowledged\":{},{}}}",
+        waits.len(),
+        percentiles("ack", &waits)
+    );
+    Ok(())
+}
+
+/// Publishes each second's record, and says how long each took to be acknowledged.
+async fn publish_one(
+    client: jetstream::Context,
+    node: u32,
+    first: Instant,
+    seconds: u32,
+    record: bytes::Bytes,
+) -> Outcome<Vec<Duration>> {
+    let mut waits = Vec::new();
+    for second in 0..seconds {
+        let at = first + Duration::from_secs(1) * second;
+        tokio::time::sleep_until(at.into()).await;
+        let mut headers = HeaderMap::new();
+        headers.insert("Nats-Msg-Id", format!("{node}/{second}").as_str());
+        headers.insert("Sent", now_ns().to_string().as_str());
+        let sent = Instant::now();
+        let subject = format!("{STREAM}.{node}.{second}");
+        client.publish_with_headers(subject, headers, record.clone()).await?.await?;
+        waits.push(sent.elapsed());
+    }
+    Ok(waits)
+}
+
+async fn merge(url: &str, nodes: u32, seconds: u32) -> Outcome<()> {
+    let client = jetstream::new(async_nats::connect(url).await?);
+    let config = stream::Config {
+        name: STREAM.to_owned(),
+        subjects: vec![format!("{STREAM}.*.*")],
+        duplicate_window: Duration::from_secs(120),
+        ..stream::Config::default()
+    };
+    let stream = client.create_stream(config).await?;
+    let config = consumer::pull::Config {
+        ack_policy: consumer::AckPolicy::None,
+        ..consumer::pull::Config::default()
+    };
+    let mut messages = stream.create_consumer(config).await?.messages().await?;
+    println!("ready");
+    let (mut merger, mut missing, mut ages) = (Merger::new(), BTreeMap::new(), Vec::new());
+    let (mut merged, mut whole, mut plain) = (0, 0, Vec::new());
+    while merged < nodes * seconds {
+        let Ok(Some(message)) = tokio::time::timeout(PATIENCE, messages.next()).await else {
+            break;
+        };
+        let message = message?;
+        let mut words = message.subject.split('.').skip(1);
+        let (node, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let second: u32 = second.parse()?;
+        merger.add(node, "", second, &decode(&message.payload)?);
+        merged += 1;
+        let left = missing.entry(second).or_insert(nodes);
+        *left -= 1;
+        if *left == 0 {
+            missing.remove(&second);
+            let slices = [
+                merger.take(second, Source::Worker(0)),
+                merger.take_facts(second, Source::Monitor(0)),
+            ];
+            plain.clear();
+            slices.iter().flatten().for_each(|slice| slice.encode(&mut plain));
+            whole += 1;
+        }
+        let sent = message.headers.as_ref().and_then(|own| own.get("Sent"));
+        let sent: u64 = sent.map_or("0", |own| own.as_str()).parse()?;
+        ages.push(Duration::from_nanos(now_ns().saturating_sub(sent)));
+    }
+    ages.sort();
+    println!(
+        "{{\"merged\":{merged},\"lost\":{},\"whole_seconds\":{whole},\"slice_bytes\":{},{}}}",
+        nodes * seconds - merged,
+        plain.len(),
+        percentiles("age", &ages)
+    );
+    Ok(())
+}
+
+/// Of sorted times, in ms.
+fn percentiles(name: &str, sorted: &[Duration]) -> String {
+    let at = |share: f64| {
+        let last = sorted.len().saturating_sub(1);
+        let time = sorted.get((share * last as f64) as usize);
+        time.map_or(0.0, |time| time.as_secs_f64() * 1e3)
+    };
+    format!(
+        "\"{name}_p50_ms\":{:.2},\"{name}_p99_ms\":{:.2},\"{name}_max_ms\":{:.2}",
+        at(0.5),
+        at(0.99),
+        at(1.0)
+    )
+}
