@@ -16,6 +16,8 @@ from peers import PATIENCE, SQUALL
 HERE = Path(__file__).resolve().parent
 RUNS = HERE / "runs"
 NAMES = ("healthy", "errors", "stall", "limited", "shop")
+# A made-up run of a fleet of four nodes (`cargo run -p squall-report --example fleet -- DIR 4 12`).
+FLEET = "fleet"
 # The versions that the page was looked at with.
 MODULES = ("playwright-core@1.65.1", "axe-core@4.14.1")
 HOSTILE = "</script><img src=x onerror=alert(1)>'\"`"
@@ -53,7 +55,7 @@ class Pages(unittest.TestCase):
     def setUpClass(cls):
         folder = Path(tempfile.mkdtemp(prefix="squall-interop-"))
         cls.files, cls.results = {}, {}
-        for name in NAMES:
+        for name in (*NAMES, FLEET):
             page, result = folder / f"{name}.html", folder / f"{name}.json"
             command = [SQUALL, "report", RUNS / name, "--out", f"html={page}", "--out", f"json={result}"]
             ran = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)

@@ -55,7 +55,7 @@ function nodeTable(title, all) {
   const rows = all.map(({ own, odd }) => {
     const { cpus = 0 } = machines.get(own.node) || {};
     const end = own.end === 'done' ? null : el('span.word.failed', null, ` ✘ ${own.end}${own.ended_s === null ? '' : ` at ${moment(own.ended_s)}`}`);
-    const name = [own.node, own.zone && el('span.tag', null, own.zone), end, odd.length > 0 ? el('div.place.doubt', null, `▲ ${odd.join('; ')}`) : null].filter(Boolean);
+    const name = [own.node, own.zone && el('span.tag', null, own.zone), end, ...odd.map((text) => el('div.place.doubt', null, `▲ ${text}`))].filter(Boolean);
     return [name, count(own.requests), errorShare(own), ...ofTimes(own.latency_us, own.requests), time(own.send_delay_p99_us), `${own.cpu_cores.toFixed(2)}${cpus > 0 ? ` of ${cpus}` : ''}`,
       percent(own.host_busy), time(own.receive_delay_p99_us), bytes(own.peak_memory_bytes), own.ports_limit > 0 ? `${count(own.ports_used)} of ${count(own.ports_limit)}` : '–', count(own.shards), count(own.seconds)];
   });
