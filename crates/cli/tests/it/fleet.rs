@@ -50,6 +50,7 @@ fn what_is_wrong_with_nodes_is_said_before_anything_is_sent() {
     run(&["--nodes", "local:2", "--nats", "nats://a"], &["local:2", "--nats"]);
     let server = ["--nodes", "4", "--nats", "nats://127.0.0.1:9"];
     let with = |more: &[&str], words: &[&str]| run(&[&server[..], more].concat(), words);
+    with(&["--target", "builtin"], &["squall target -l", "--nodes local:4"]);
     with(&["--nats-token-file", "nowhere"], &["nowhere"]);
     with(&["--nats-token-file", "two"], &["expected one line"]);
     with(&["--nats-user", "ada"], &["--nats-password-file"]);
@@ -62,20 +63,27 @@ fn what_is_wrong_with_nodes_is_said_before_anything_is_sent() {
 fn a_server_that_is_not_there_is_named_without_its_password() {
     let folder = folder(&[("plan.yaml", PLAN)]);
     let url = "nats://ada:s3cret@127.0.0.1:9";
-    for args in [
+    // Each tries for five seconds.
+    let all = [
         &["run", "plan.yaml", "--nodes", "2", "--nats", url][..],
         &["http://127.0.0.1:9/", "-n", "1", "--nodes", "2", "--nats", url],
         &["limit", "plan.yaml", "--require", "p99 < 1s", "--nodes", "2", "--nats", url],
         &["node", "--nats", url, "--allow-hosts", "*"],
         &["fleet", "status", "--nats", url],
         &["doctor", "plan.yaml", "--nats", url],
-    ] {
-        let output = alone(folder.path(), args, &[]);
-        let text = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(3), "{args:?}: {text}");
-        assert!(text.contains("no NATS server at 127.0.0.1:9"), "{args:?}: {text}");
-        assert!(!text.contains("s3cret"), "{args:?}: {text}");
-    }
+    ];
+    std::thread::scope(|scope| {
+        for args in all {
+            let folder = folder.path();
+            scope.spawn(move || {
+                let output = alone(folder, args, &[]);
+                let text = String::from_utf8_lossy(&output.stderr);
+                assert_eq!(output.status.code(), Some(3), "{args:?}: {text}");
+                assert!(text.contains("no NATS server at 127.0.0.1:9"), "{args:?}: {text}");
+                assert!(!text.contains("s3cret"), "{args:?}: {text}");
+            });
+        }
+    });
 }
 
 #[test]

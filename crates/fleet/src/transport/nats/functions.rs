@@ -30,8 +30,7 @@ impl Nats {
     pub async fn open(connect: Connect, events: Events) -> Result<Nats, ConnectError> {
         let keep = connect.keep;
         let api = connect.open(events.clone()).await?;
-        let nats =
-            Nats { link: Link::new(api, events, keep) };
+        let nats = Nats { link: Link::new(api, events, keep) };
         nats.open_bucket().await.map_err(|failure| ConnectError::new(no_bucket(&failure)))?;
         Ok(nats)
     }
@@ -40,6 +39,7 @@ impl Nats {
         let info = match self.link.api.stream_info(KEYS).await {
             Err(Failure::NotFound) => {
                 let made = self
+                    .link
                     .api
                     .create_stream(&json!({
                         "name": KEYS, "subjects": [format!("$KV.{BUCKET}.>")], "storage": "file", "retention": "limits",
@@ -109,6 +109,7 @@ impl Nats {
     /// Why they cannot be read.
     pub async fn runs(&self) -> Result<Vec<String>, String> {
         let names = self
+            .link
             .api
             .stream_names("squall.*.second.*")
             .await
