@@ -18,8 +18,7 @@ pub enum Nodes {
 
 /// Reads the nodes of a run.
 pub fn nodes(text: &str) -> Result<Nodes, String> {
-    const FORMS: &str =
-        "write a number of nodes, such as 20, local:4, or a number for each zone, such as eu=12,us=8";
+    const FORMS: &str = "write a number of nodes, such as 20, local:4, or a number for each zone, such as eu=12,us=8";
     if let Some(count) = text.strip_prefix("local") {
         let count = count.strip_prefix(':').ok_or("write it as local:N, such as local:4")?;
         return Ok(Nodes::Local(number(count, MAX_LOCAL, "processes on this machine")?));

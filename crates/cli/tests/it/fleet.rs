@@ -9,8 +9,7 @@ use saphyr_parser::{Event, Parser};
 
 use crate::common::{folder, signal, squall, until};
 
-const PLAN: &str =
-    "target: http://127.0.0.1:9\nscenarios: {a: {load: {users: 1, iterations: 1}, steps: [{get: /}]}}\n";
+const PLAN: &str = "target: http://127.0.0.1:9\nscenarios: {a: {load: {users: 1, iterations: 1}, steps: [{get: /}]}}\n";
 
 /// Runs squall without anything that the environment says of fleets.
 fn alone(folder: &Path, args: &[&str], variables: &[(&str, &str)]) -> Output {
@@ -97,6 +96,18 @@ fn a_server_of_the_environment_changes_no_run_of_one_machine() {
 }
 
 #[test]
+fn what_holds_within_a_node_is_said_by_check() {
+    let meets = PLAN.replace("{get: /}", "{rendezvous: {users: 1}}, {get: /}");
+    let folder = folder(&[("plan.yaml", PLAN), ("meets.yaml", &meets)]);
+    for (plan, is_said) in [("plan.yaml", false), ("meets.yaml", true)] {
+        let output = alone(folder.path(), &["check", plan], &[]);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{text}");
+        assert_eq!(text.contains("in a fleet: `rendezvous`"), is_said, "{text}");
+    }
+}
+
+#[test]
 fn without_a_nats_server_it_is_said_how_to_get_one() {
     let folder = folder(&[("plan.yaml", PLAN)]);
     let nothing = folder.path().join("nothing");
@@ -154,7 +165,8 @@ fn what_other_tools_say_of_many_machines_names_ours() {
 
 /// The documents of a YAML text: how many there are; each is parsed to its end.
 fn documents(text: &str) -> usize {
-    let events = Parser::new_from_str(text).map(|event| event.unwrap_or_else(|error| panic!("{error}\n{text}")).0);
+    let events = Parser::new_from_str(text)
+        .map(|event| event.unwrap_or_else(|error| panic!("{error}\n{text}")).0);
     events.filter(|event| matches!(event, Event::DocumentStart(_))).count()
 }
 
