@@ -28,6 +28,7 @@ pub fn command(args: &Check) -> CommandResult {
     let options = args.variables.options();
     let checked = squall_runner::check(&loaded, &options)?;
     checked.warnings.iter().for_each(|warning| out::message(warning));
+    plans::within_nodes(&loaded).iter().for_each(|note| out::message(note));
     if args.program {
         for program in checked.programs.iter().filter(|program| !program.is_empty()) {
             out::print(&program.secrets.mask_own(&program.to_string()));

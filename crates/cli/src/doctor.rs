@@ -37,14 +37,17 @@ pub fn command(args: &Doctor) -> CommandResult {
 /// Describes the nodes of a fleet, and what a plan needs of them.
 fn fleet(args: &Doctor, plan: Option<(String, Demand)>) -> CommandResult {
     let Some((name, demand)) = plan else {
-        let text = "name a plan whose load the nodes are to carry; `squall fleet status` lists the nodes";
+        let text =
+            "name a plan whose load the nodes are to carry; `squall fleet status` lists the nodes";
         return Err(CommandError::bad_input(text));
     };
     if let Some(Nodes::Local(count)) = args.nodes {
-        let text = format!("local:{count} are processes of this machine: leave out --nodes to look at it");
+        let text =
+            format!("local:{count} are processes of this machine: leave out --nodes to look at it");
         return Err(CommandError::bad_input(text));
     }
-    let seen = outlook::of(&name, &demand, &crate::fleet::nodes(&args.server)?, args.nodes.as_ref());
+    let seen =
+        outlook::of(&name, &demand, &crate::fleet::nodes(&args.server)?, args.nodes.as_ref());
     out::print(&seen.text);
     Ok(if seen.is_enough { Exit::Ok } else { Exit::Failed })
 }

@@ -42,7 +42,7 @@ pub fn command(args: &args::Limit) -> CommandResult {
         LimitNotice::Step { .. } => {}
     };
     let json = args.json.as_deref().filter(|path| *path != "-").map(Json::open).transpose()?;
-    let Generator { source, local } = generator::generator(&args.fleet, &loaded.plan, &mut options)?;
+    let Generator { source, local } = generator::generator(&args.fleet, &loaded, &mut options)?;
     let found = squall_runner::limit_with(&loaded, &options, &asked, &*source, &handle, &mut tell);
     drop(local);
     let outcome = found?;

@@ -48,7 +48,8 @@ fn options(args: &Node) -> Result<NodeOptions, CommandError> {
     let zone = args.zone.clone().unwrap_or_default();
     let user = connection::user(&args.server).filter(|user| args::name(user).is_ok());
     // A server that knows its nodes lets each do only what is its own, by its user's name.
-    let name = args.name.clone().or(user).or_else(|| numbered(&zone, |name| std::env::var(name).ok()));
+    let name =
+        args.name.clone().or(user).or_else(|| numbered(&zone, |name| std::env::var(name).ok()));
     let spool = args.spool.clone().unwrap_or_else(|| std::env::temp_dir().join("squall-spool"));
     let allows = Allows {
         hosts: args.allow_hosts.clone(),
@@ -72,7 +73,10 @@ fn options(args: &Node) -> Result<NodeOptions, CommandError> {
 /// A folder of this machine, whatever links lead to it.
 fn folder(path: &Path) -> Result<PathBuf, CommandError> {
     let bad = |why: &str| {
-        CommandError::bad_input(format!("--allow-files {}: {why}: expected a folder", path.display()))
+        CommandError::bad_input(format!(
+            "--allow-files {}: {why}: expected a folder",
+            path.display()
+        ))
     };
     let found = path.canonicalize().map_err(|error| bad(&error.to_string()))?;
     if found.is_dir() { Ok(found) } else { Err(bad("it is a file")) }

@@ -4,6 +4,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use squall_front::{PlanText, Values};
+use squall_plan::diagnostic::Diagnostic;
 use squall_plan::files::MAX_TEXT;
 use squall_plan::vars;
 use squall_plan::yaml::Loaded;
@@ -28,6 +29,13 @@ pub fn values(variables: &Variables) -> Result<Values, CommandError> {
     variables.properties.iter().try_for_each(|file| values.add_properties(file)).map_err(bad)?;
     variables.set.iter().try_for_each(|text| values.give(text)).map_err(bad)?;
     Ok(values)
+}
+
+/// What of a plan holds within each node of a fleet alone, with its places.
+pub fn within_nodes(loaded: &Loaded) -> Vec<String> {
+    let found = squall_plan::holds_within_a_node(&loaded.plan).into_iter();
+    let note = |(span, text)| Diagnostic::warning(span, format!("in a fleet: {text}"));
+    found.map(|own| loaded.sources.render(&note(own))).collect()
 }
 
 /// What stands for the standard input in place of a plan's file.

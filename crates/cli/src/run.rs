@@ -25,7 +25,9 @@ const DEFAULT_FOLDER: &str = "squall-runs";
 
 pub fn command(args: &args::Run) -> CommandResult {
     let folder = args.output.folder().unwrap_or_else(|| DEFAULT_FOLDER.into());
-    if let Some(left) = Some(&folder).filter(|_| args.fleet.resume).and_then(|own| generator::left_in(own)) {
+    if let Some(left) =
+        Some(&folder).filter(|_| args.fleet.resume).and_then(|own| generator::left_in(own))
+    {
         return resume(&left, &args.output, &args.fleet);
     }
     let loaded = plans::load(&args.plan, &args.variables)?;
@@ -75,7 +77,7 @@ pub fn run(
     files::refuse_shared(&paths).map_err(CommandError::bad_input)?;
     files::prepare(&files, folder.is_some()).map_err(CommandError::bad_input)?;
     let mut follow = Follow::default();
-    let generated = load.generator(&loaded.plan, &mut options)?;
+    let generated = load.generator(loaded, &mut options)?;
     let page = output
         .ui
         .as_ref()

@@ -30,7 +30,13 @@ const OF_PLANS: &[(&[&str], &str)] = &[
     ),
     (&["--thresholds", "--threshold"], "`thresholds` in the plan"),
     (
-        &["--execution-segment", "--execution-segment-sequence", "--expect-workers", "--master", "--parallelism"],
+        &[
+            "--execution-segment",
+            "--execution-segment-sequence",
+            "--expect-workers",
+            "--master",
+            "--parallelism",
+        ],
         "--nats URL --nodes N to run on many machines, each of which runs `squall node --nats URL`",
     ),
     (&["--mode"], "a plan whose load has `stages`, and run it with `squall run`"),

@@ -16,20 +16,9 @@ pub enum Nodes {
     Zones(Vec<(String, u32)>),
 }
 
-impl Nodes {
-    /// How many there are in all.
-    pub fn count(&self) -> u32 {
-        match self {
-            Nodes::Local(count) => *count,
-            Nodes::Zones(zones) => zones.iter().map(|(_, count)| *count).sum(),
-        }
-    }
-}
-
 /// Reads the nodes of a run.
 pub fn nodes(text: &str) -> Result<Nodes, String> {
-    const FORMS: &str =
-        "write a number of nodes, such as 20, local:4, or a number for each zone, such as eu=12,us=8";
+    const FORMS: &str = "write a number of nodes, such as 20, local:4, or a number for each zone, such as eu=12,us=8";
     if let Some(count) = text.strip_prefix("local") {
         let count = count.strip_prefix(':').ok_or("write it as local:N, such as local:4")?;
         return Ok(Nodes::Local(number(count, MAX_LOCAL, "processes on this machine")?));
@@ -93,7 +82,6 @@ mod tests {
         assert_eq!(nodes("local:4"), Ok(Nodes::Local(4)));
         let zones = vec![("eu".to_owned(), 12), ("us-east_1".to_owned(), 8)];
         assert_eq!(nodes("eu=12,us-east_1=8"), Ok(Nodes::Zones(zones)));
-        assert_eq!(nodes("eu=12,us=8").map(|nodes| nodes.count()), Ok(20));
     }
 
     #[test]

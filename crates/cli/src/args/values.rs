@@ -99,7 +99,8 @@ pub fn format(text: &str) -> Result<Format, String> {
 
 /// The address of a NATS server.
 pub fn nats_url(text: &str) -> Result<String, String> {
-    const FORM: &str = "expected a NATS server, such as nats://10.0.0.5:4222, or tls://... with TLS";
+    const FORM: &str =
+        "expected a NATS server, such as nats://10.0.0.5:4222, or tls://... with TLS";
     let text = text.trim();
     let host = match text.split_once("://") {
         Some(("nats" | "tls", host)) => host,

@@ -51,7 +51,10 @@ pub fn command(line: &Jmeter) -> CommandResult {
     };
     let loaded = squall_runner::load(&asked.plan, &values)?;
     let mut options = Options {
-        command: words::shown(std::env::args().map(|word| generator::masked(&nodes, &word)), &asked),
+        command: words::shown(
+            std::env::args().map(|word| generator::masked(&nodes, &word)),
+            &asked,
+        ),
         labels: labels::of(&[], asked.plan.parent()),
         // As in JMeter, what a plan has is trusted.
         allow_exec: true,
@@ -62,7 +65,7 @@ pub fn command(line: &Jmeter) -> CommandResult {
     let mut sinks = sinks(&asked, every, (format, with_parts));
     sinks.extend(plan_samples::of_plan(&loaded.plan, asked.samples.as_slice()));
     sinks.extend(plan_feeds::of_plan(&loaded.plan, &[], std::iter::empty()));
-    let Generator { source, local } = generator::generator(&nodes, &loaded.plan, &mut options)?;
+    let Generator { source, local } = generator::generator(&nodes, &loaded, &mut options)?;
     let parts = RunParts { source, sinks, ..RunParts::default() };
     let outcome = squall_runner::run_with(&loaded, &options, parts, &handle);
     drop(local);

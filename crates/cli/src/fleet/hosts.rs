@@ -47,9 +47,10 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Host>, String> {
         true if hosts.is_empty() => {
             Err(format!("{file}: it names no host: write one a line, such as `10.0.0.7 zone=eu`"))
         }
-        true if hosts.len() > MAX_HOSTS => {
-            Err(format!("{file}: at most {MAX_HOSTS} hosts can be started by ssh; it names {}", hosts.len()))
-        }
+        true if hosts.len() > MAX_HOSTS => Err(format!(
+            "{file}: at most {MAX_HOSTS} hosts can be started by ssh; it names {}",
+            hosts.len()
+        )),
         true => Ok(hosts),
     }
 }

@@ -46,7 +46,8 @@ fn kubernetes(args: &FleetManifest, token: &str) -> Result<String, CommandError>
         ),
         None => (
             "squall-nodes".to_owned(),
-            "            # Nodes of several zones: one Job for each, with its SQUALL_ZONE.".to_owned(),
+            "            # Nodes of several zones: one Job for each, with its SQUALL_ZONE."
+                .to_owned(),
         ),
     };
     let values = [
@@ -94,7 +95,8 @@ fn wanted(args: &FleetManifest) -> String {
 /// The hosts, none of which can be anything else in a file.
 fn hosts(args: &FleetManifest) -> Result<&[String], CommandError> {
     let is_good = |host: &&String| {
-        !host.is_empty() && host.chars().all(|c| c.is_ascii_alphanumeric() || "-._*/:[]".contains(c))
+        !host.is_empty()
+            && host.chars().all(|c| c.is_ascii_alphanumeric() || "-._*/:[]".contains(c))
     };
     match args.allow_hosts.iter().find(|host| !is_good(host)) {
         Some(bad) => Err(CommandError::bad_input(format!(
@@ -109,7 +111,9 @@ fn image(text: &str) -> Result<&str, CommandError> {
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '/' | ':' | '@');
     match text.is_empty() || !text.chars().all(is_good) {
         true => {
-            let text = format!("--image {text}: expected the name of an image, such as registry.example.com/squall:1.0");
+            let text = format!(
+                "--image {text}: expected the name of an image, such as registry.example.com/squall:1.0"
+            );
             Err(CommandError::bad_input(text))
         }
         false => Ok(text),

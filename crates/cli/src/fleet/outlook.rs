@@ -36,7 +36,8 @@ pub fn of(plan: &str, demand: &Demand, cards: &[Card], wanted: Option<&Nodes>) -
     // Writing to a String cannot fail.
     let _ = writeln!(text, "{plan} on {nodes} of {} that are there", cards.len());
     let cores: u64 = parts.iter().map(|part| u64::from(part.card.cores)).sum();
-    let able: f64 = parts.iter().map(|part| f64::from(part.card.cores) * part.card.calibration).sum();
+    let able: f64 =
+        parts.iter().map(|part| f64::from(part.card.cores) * part.card.calibration).sum();
     let _ = writeln!(text, "  together   {}, up to {}", counted(cores, "core"), rate(able));
     if let Some(requests) = demand.requests {
         let _ = writeln!(text, "  requests   {} at its peak", rate(requests));
@@ -110,7 +111,10 @@ fn needs(part: &Part<'_>, demand: &Demand) -> Vec<Need> {
         needs.push(Need {
             what: "users",
             text: format!("{} users, {} allowed", count(own.users), count(most)),
-            help: vec![format!("start the node with `--max-users {}`, or use more nodes", own.users)],
+            help: vec![format!(
+                "start the node with `--max-users {}`, or use more nodes",
+                own.users
+            )],
         });
     }
     if card.allows.hosts.is_empty() {
@@ -175,7 +179,8 @@ mod tests {
 
     #[test]
     fn zones_and_weights_divide_it() {
-        let mut cards: Vec<Card> = [("a", "eu"), ("b", "eu"), ("c", "us")].map(|(n, z)| card(n, z)).into();
+        let mut cards: Vec<Card> =
+            [("a", "eu"), ("b", "eu"), ("c", "us")].map(|(n, z)| card(n, z)).into();
         cards[1].weight = 3.0;
         let chosen: Vec<&Card> = cards.iter().collect();
         let shares: Vec<f64> = parts(&chosen).iter().map(|part| part.share).collect();
@@ -194,7 +199,11 @@ mod tests {
         let wanted = Nodes::Zones(vec![("eu".to_owned(), 2), ("us".to_owned(), 1)]);
         let seen = of("shop", &demand(10, 10.0), &cards, Some(&wanted));
         assert!(!seen.is_enough);
-        assert!(seen.text.contains("1 node missing in zone eu, 1 node missing in zone us"), "{}", seen.text);
+        assert!(
+            seen.text.contains("1 node missing in zone eu, 1 node missing in zone us"),
+            "{}",
+            seen.text
+        );
         let none = of("shop", &demand(10, 10.0), &[], None);
         assert!(!none.is_enough && none.text.contains("No node is there"), "{}", none.text);
         let mut small = card("a", "");

@@ -92,7 +92,15 @@ impl Remote {
         let mut command = Command::new("ssh");
         command.args(["-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15"]);
         // A connection that is shared would outlive the node.
-        command.args(["-o", "ControlPath=none", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3", "--"]);
+        command.args([
+            "-o",
+            "ControlPath=none",
+            "-o",
+            "ServerAliveInterval=5",
+            "-o",
+            "ServerAliveCountMax=3",
+            "--",
+        ]);
         command.arg(&host.host).arg(script(args, host, secrets));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // Ctrl-C is for squall alone, which ends the nodes in order.
@@ -186,7 +194,9 @@ fn follow(mut nodes: Vec<Remote>, told: &Receiver<Told>) -> CommandResult {
             Ok(Told::Interrupted) => {
                 interrupts += 1;
                 if interrupts == 1 {
-                    out::message("\nsquall: ending the nodes (press Ctrl-C again to end at once)\n");
+                    out::message(
+                        "\nsquall: ending the nodes (press Ctrl-C again to end at once)\n",
+                    );
                     // The end of its input ends a node in order: its load is handed over.
                     nodes.iter_mut().for_each(|node| node.life = None);
                 } else {

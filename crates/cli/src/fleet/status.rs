@@ -50,7 +50,8 @@ pub fn logs(server: &Server, run: Option<&str>) -> CommandResult {
     let mut client = client(server)?;
     let run = named(&mut client, run)?;
     if !client.runs().map_err(CommandError::incomplete)?.contains(&run) {
-        let text = format!("there is no run `{run}` at this server: `squall fleet status` lists them");
+        let text =
+            format!("there is no run `{run}` at this server: `squall fleet status` lists them");
         return Err(CommandError::bad_input(text));
     }
     client.consume(&run);
@@ -82,9 +83,11 @@ fn lines(run: &str, subject: &str, payload: &[u8]) -> Vec<String> {
                 })
                 .collect()
         }
-        Ok(Stored::Sign(sign)) => {
-            sign.failures.iter().map(|why| format!("{node}  failed: {}\n", squall_base::escape_control(why))).collect()
-        }
+        Ok(Stored::Sign(sign)) => sign
+            .failures
+            .iter()
+            .map(|why| format!("{node}  failed: {}\n", squall_base::escape_control(why)))
+            .collect(),
         Ok(Stored::Gone { .. } | Stored::Mark { .. }) | Err(_) => Vec::new(),
     }
 }
@@ -156,7 +159,8 @@ fn describe(seen: &FleetStatus, now: f64) -> String {
         return "no node has joined: start some with `squall node --nats URL --allow-hosts HOST`\n"
             .to_owned();
     }
-    let head = ["node", "zone", "weight", "cores", "memory", "version", "clock", "state", "run", "shards"];
+    let head =
+        ["node", "zone", "weight", "cores", "memory", "version", "clock", "state", "run", "shards"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(seen.nodes.iter().map(row));
     let mut text = table(&rows);
@@ -197,8 +201,13 @@ fn run_in_words(run: &RunStatus, now: f64) -> String {
             format!("since {:.0} s", (now - start as f64 / SECOND).max(0.0))
         }
     };
-    let controller = run.controller.as_ref().map_or(String::new(), |host| format!(", controller on {host}"));
-    format!("run {}: {state}, {nodes}, {} shards{controller}", run.run, count(u64::from(run.shards)))
+    let controller =
+        run.controller.as_ref().map_or(String::new(), |host| format!(", controller on {host}"));
+    format!(
+        "run {}: {state}, {nodes}, {} shards{controller}",
+        run.run,
+        count(u64::from(run.shards))
+    )
 }
 
 /// Rows with their columns below each other.
@@ -245,7 +254,8 @@ fn document(seen: &FleetStatus) -> Value {
         .runs
         .iter()
         .map(|run| {
-            let nodes = run.nodes.iter().map(|(node, shards)| json!({"node": node, "shards": shards}));
+            let nodes =
+                run.nodes.iter().map(|(node, shards)| json!({"node": node, "shards": shards}));
             json!({
                 "run": run.run, "shards": run.shards, "controller": run.controller,
                 "start_unix": run.start.map(|start| start as f64 / SECOND),
@@ -294,7 +304,8 @@ mod tests {
             nodes: vec![("a".to_owned(), 16), ("b".to_owned(), 16)],
             ..RunStatus::default()
         };
-        let seen = FleetStatus { nodes: vec![node("a", Some(heart)), node("b", None)], runs: vec![run] };
+        let seen =
+            FleetStatus { nodes: vec![node("a", Some(heart)), node("b", None)], runs: vec![run] };
         let text = describe(&seen, 142.0);
         let expected = "\
 node  zone  weight  cores  memory   version  clock            state   run     shards

@@ -142,7 +142,8 @@ pub fn environment(server: &Server) -> Result<Vec<(&'static str, String)>, Comma
         return Err(missing());
     }
     let url = Some(urls.join(","));
-    let all = [(URL, url), (USER, user(server)), (PASSWORD, password(server)?), (TOKEN, token(server)?)];
+    let all =
+        [(URL, url), (USER, user(server)), (PASSWORD, password(server)?), (TOKEN, token(server)?)];
     Ok(all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())
 }
 

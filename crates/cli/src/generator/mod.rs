@@ -14,6 +14,7 @@ use squall_runner::{LoadSource, LocalEngine, Options};
 use self::local::LocalNodes;
 use crate::args::{Fleet, Nodes, OnLoss, RuntimeOptions};
 use crate::exit::CommandError;
+use crate::{out, plans};
 
 /// What a controller is called at the server: the name of its user in the configuration that is printed.
 pub const CONTROLLER: &str = "controller";
@@ -55,9 +56,13 @@ impl LoadFrom<'_> {
     ///
     /// # Errors
     /// See [`generator`].
-    pub fn generator(self, plan: &Plan, options: &mut Options) -> Result<Generator, CommandError> {
+    pub fn generator(
+        self,
+        loaded: &Loaded,
+        options: &mut Options,
+    ) -> Result<Generator, CommandError> {
         match self {
-            LoadFrom::Of(fleet) => generator(fleet, plan, options),
+            LoadFrom::Of(fleet) => generator(fleet, loaded, options),
             LoadFrom::Resumed(source, _) => Ok(Generator { source, local: None }),
         }
     }
@@ -89,9 +94,12 @@ pub fn left_in(folder: &Path) -> Option<PathBuf> {
 /// asked for.
 pub fn generator(
     fleet: &Fleet,
-    plan: &Plan,
+    loaded: &Loaded,
     options: &mut Options,
 ) -> Result<Generator, CommandError> {
+    if fleet.nodes.is_some() {
+        plans::within_nodes(loaded).iter().for_each(|note| out::message(note));
+    }
     let (wanted, local) = match &fleet.nodes {
         None => {
             refuse_alone(fleet)?;
@@ -108,7 +116,7 @@ pub fn generator(
         }
         Some(Nodes::Zones(zones)) => {
             let connect = connection::connect(&fleet.server, CONTROLLER)?;
-            refuse_builtin(plan, options)?;
+            refuse_builtin(&loaded.plan, options)?;
             connection::look(&connect)?;
             (FleetOptions::new(connect, zones.clone()), None)
         }
@@ -204,7 +212,11 @@ mod tests {
 
     #[test]
     fn a_command_line_shows_no_password() {
-        let nats = vec!["nats://ada:s3cret@a:1".to_owned(), "tls://tok3n@b".to_owned(), "nats://c".to_owned()];
+        let nats = vec![
+            "nats://ada:s3cret@a:1".to_owned(),
+            "tls://tok3n@b".to_owned(),
+            "nats://c".to_owned(),
+        ];
         let fleet = Fleet { server: Server { nats, ..Server::default() }, ..Fleet::default() };
         for (typed, shown) in [
             ("--nats=nats://ada:s3cret@a:1,tls://tok3n@b,c", "--nats=nats://***@a:1,tls://***@b,c"),

@@ -9,8 +9,7 @@ use saphyr_parser::{Event, Parser};
 
 use crate::common::{folder, signal, squall, until};
 
-const PLAN: &str =
-    "target: http://127.0.0.1:9\nscenarios: {a: {load: {users: 1, iterations: 1}, steps: [{get: /}]}}\n";
+const PLAN: &str = "target: http://127.0.0.1:9\nscenarios: {a: {load: {users: 1, iterations: 1}, steps: [{get: /}]}}\n";
 
 /// Runs squall without anything that the environment says of fleets.
 fn alone(folder: &Path, args: &[&str], variables: &[(&str, &str)]) -> Output {
@@ -50,6 +49,7 @@ fn what_is_wrong_with_nodes_is_said_before_anything_is_sent() {
     run(&["--nodes", "local:2", "--nats", "nats://a"], &["local:2", "--nats"]);
     let server = ["--nodes", "4", "--nats", "nats://127.0.0.1:9"];
     let with = |more: &[&str], words: &[&str]| run(&[&server[..], more].concat(), words);
+    with(&["--target", "builtin"], &["squall target -l", "--nodes local:4"]);
     with(&["--nats-token-file", "nowhere"], &["nowhere"]);
     with(&["--nats-token-file", "two"], &["expected one line"]);
     with(&["--nats-user", "ada"], &["--nats-password-file"]);
@@ -62,20 +62,27 @@ fn what_is_wrong_with_nodes_is_said_before_anything_is_sent() {
 fn a_server_that_is_not_there_is_named_without_its_password() {
     let folder = folder(&[("plan.yaml", PLAN)]);
     let url = "nats://ada:s3cret@127.0.0.1:9";
-    for args in [
+    // Each tries for five seconds.
+    let all = [
         &["run", "plan.yaml", "--nodes", "2", "--nats", url][..],
         &["http://127.0.0.1:9/", "-n", "1", "--nodes", "2", "--nats", url],
         &["limit", "plan.yaml", "--require", "p99 < 1s", "--nodes", "2", "--nats", url],
         &["node", "--nats", url, "--allow-hosts", "*"],
         &["fleet", "status", "--nats", url],
         &["doctor", "plan.yaml", "--nats", url],
-    ] {
-        let output = alone(folder.path(), args, &[]);
-        let text = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(3), "{args:?}: {text}");
-        assert!(text.contains("no NATS server at 127.0.0.1:9"), "{args:?}: {text}");
-        assert!(!text.contains("s3cret"), "{args:?}: {text}");
-    }
+    ];
+    std::thread::scope(|scope| {
+        for args in all {
+            let folder = folder.path();
+            scope.spawn(move || {
+                let output = alone(folder, args, &[]);
+                let text = String::from_utf8_lossy(&output.stderr);
+                assert_eq!(output.status.code(), Some(3), "{args:?}: {text}");
+                assert!(text.contains("no NATS server at 127.0.0.1:9"), "{args:?}: {text}");
+                assert!(!text.contains("s3cret"), "{args:?}: {text}");
+            });
+        }
+    });
 }
 
 #[test]
@@ -86,6 +93,18 @@ fn a_server_of_the_environment_changes_no_run_of_one_machine() {
         alone(folder.path(), &["run", "plan.yaml", "-q"], &[("SQUALL_NATS", "nats://127.0.0.1:9")]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(server.stats().requests, 1);
+}
+
+#[test]
+fn what_holds_within_a_node_is_said_by_check() {
+    let meets = PLAN.replace("{get: /}", "{rendezvous: {users: 1}}, {get: /}");
+    let folder = folder(&[("plan.yaml", PLAN), ("meets.yaml", &meets)]);
+    for (plan, is_said) in [("plan.yaml", false), ("meets.yaml", true)] {
+        let output = alone(folder.path(), &["check", plan], &[]);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{text}");
+        assert_eq!(text.contains("in a fleet: `rendezvous`"), is_said, "{text}");
+    }
 }
 
 #[test]
@@ -146,7 +165,8 @@ fn what_other_tools_say_of_many_machines_names_ours() {
 
 /// The documents of a YAML text: how many there are; each is parsed to its end.
 fn documents(text: &str) -> usize {
-    let events = Parser::new_from_str(text).map(|event| event.unwrap_or_else(|error| panic!("{error}\n{text}")).0);
+    let events = Parser::new_from_str(text)
+        .map(|event| event.unwrap_or_else(|error| panic!("{error}\n{text}")).0);
     events.filter(|event| matches!(event, Event::DocumentStart(_))).count()
 }
 

@@ -16,7 +16,7 @@ const BEGIN: &str = "<!-- modules -->\n";
 const END: &str = "<!-- end of modules -->\n";
 
 /// A large crate, and its modules from the top down.
-const MODULES: [(&str, &[&str]); 8] = [
+const MODULES: [(&str, &[&str]); 10] = [
     (
         "analysis",
         &[
@@ -37,6 +37,40 @@ const MODULES: [(&str, &[&str]); 8] = [
             "totals",
             "long_run",
             "series",
+        ],
+    ),
+    (
+        "cli",
+        &[
+            "as_jmeter",
+            "baseline",
+            "check",
+            "convert",
+            "doctor",
+            "init",
+            "limit",
+            "node",
+            "one_line",
+            "report",
+            "shell",
+            "target",
+            "trend",
+            "try_plan",
+            "fleet",
+            "history",
+            "compare",
+            "run",
+            "generator",
+            "ui",
+            "signals",
+            "plans",
+            "plan_feeds",
+            "plan_samples",
+            "labels",
+            "args",
+            "files",
+            "exit",
+            "out",
         ],
     ),
     (
@@ -93,6 +127,10 @@ const MODULES: [(&str, &[&str]); 8] = [
             "error",
             "limits",
         ],
+    ),
+    (
+        "fleet",
+        &["simulation", "controller", "node", "record", "seal", "transport", "protocol"],
     ),
     (
         "plan",
