@@ -50,6 +50,7 @@ impl Oracle {
         self.in_part.clear();
         self.whole = None;
         self.started = false;
+        self.ended = None;
     }
 
     /// What the run is told.

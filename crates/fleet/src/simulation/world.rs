@@ -182,6 +182,10 @@ impl World {
             let zone = if self.scenario.zones { ["eu", "us"][at % 2] } else { "" };
             self.processes[at].start_node(zone, self.scenario.length);
             self.processes[at].lease_from = self.time;
+            if self.released {
+                let incarnation = self.processes[at].incarnation;
+                self.at(self.time + 20 * SECOND, Event::Tell(at, incarnation, Input::Leave));
+            }
             let former: Vec<(u64, u64)> = self.processes[at].disk.iter().map(|(boot, kept)| (*boot, kept.len() as u64)).collect();
             for (boot, numbers) in former {
                 self.step(at, Input::Kept { run: RUN.into(), boot, numbers });
