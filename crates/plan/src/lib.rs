@@ -16,4 +16,7 @@ pub mod template;
 mod validate;
 pub mod value;
 pub mod vars;
+mod within_a_node;
 pub mod yaml;
+
+pub use within_a_node::holds_within_a_node;

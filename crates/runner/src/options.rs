@@ -39,6 +39,7 @@ impl Options {
             section: Section::Load,
             allow_exec: self.allow_exec,
             seed,
+            node: Default::default(),
             feeds: Feeds::default(),
         }
     }
