@@ -25,6 +25,7 @@ mod sample;
 mod scope;
 mod scratch;
 mod session;
+mod shared_rows;
 mod shared_values;
 #[cfg(test)]
 mod testing;

@@ -21,8 +21,9 @@ use squall_base::random::Random;
 use squall_load::Share;
 
 use crate::profile::LoadProfile;
-use crate::program::{ExactOp, Program};
+use crate::program::{ExactOp, Feed, Program};
 use crate::roster::Iterations;
+use crate::shared_rows::{RowsKind, SharedRows};
 use crate::turns::{Places, Sections};
 
 /// Numbers that the workers of a run share.
@@ -37,7 +38,7 @@ pub(crate) struct Together {
     /// How many passes were counted.
     counts: Box<[AtomicU64]>,
     /// How many rows were taken of each feed: by all its users, and then by those of each scenario.
-    rows: Box<[Box<[AtomicU64]>]>,
+    rows: Box<[Box<[SharedRows]>]>,
     /// What the process has of the users: of all, and then of those of each scenario. They are dealt to as many shards as
     /// have one.
     parts: RwLock<Box<[Share]>>,
@@ -51,8 +52,12 @@ pub(crate) struct Together {
 }
 
 impl Together {
-    /// `process`: what of all that is numbered the workers have.
-    pub(crate) fn new(program: &Program, process: &Share) -> Together {
+    /// `process`: what of all that is numbered the workers have. `is_first`: nobody has had it before.
+    pub(crate) fn new(program: &Program, process: &Share, is_first: bool) -> Together {
+        let rows = |feed: &Feed, is_first: bool| {
+            let kind = RowsKind::of(feed);
+            (0..=program.scenarios.len()).map(|_| SharedRows::new(kind, process, is_first)).collect()
+        };
         let zeros =
             |count: usize| -> Box<[AtomicU64]> { (0..count).map(|_| AtomicU64::new(0)).collect() };
         let users: Box<[u64]> = most_users(program);
@@ -65,7 +70,7 @@ impl Together {
                 .map(|line| Mutex::new(Moments::new(Random::of(program.seed, u64::MAX, line, 0))))
                 .collect(),
             counts: zeros(program.counts),
-            rows: program.feeds.iter().map(|_| zeros(program.scenarios.len() + 1)).collect(),
+            rows: program.feeds.iter().map(|feed| rows(feed, is_first)).collect(),
             iterations: Iterations::new(&program.loads, process),
             sections: Arc::default(),
             places: Arc::new(Places::new(program.places)),
@@ -99,6 +104,7 @@ impl Together {
     /// The process has another share from now on.
     pub(crate) fn reshare(&self, process: &Share) {
         *self.parts.write().unwrap_or_else(PoisonError::into_inner) = parts(&self.users, process);
+        self.rows.iter().flatten().for_each(|rows| rows.reshare(process));
     }
 
     fn part_of<T>(&self, scenario: Option<usize>, look: impl FnOnce(&Share) -> T) -> Option<T> {
@@ -147,8 +153,8 @@ impl Together {
         self.counts[count].fetch_add(1, Ordering::Relaxed)
     }
 
-    /// How many rows were taken of a feed: by all users, or by those of a scenario.
-    pub(crate) fn rows(&self, feed: usize, scenario: Option<usize>) -> &AtomicU64 {
+    /// The rows of a feed that are taken together: by all users, or by those of a scenario.
+    pub(crate) fn rows(&self, feed: usize, scenario: Option<usize>) -> &SharedRows {
         &self.rows[feed][scenario.map_or(0, |scenario| scenario + 1)]
     }
 }

@@ -45,6 +45,7 @@ pub(crate) use compiled::Scenario;
 pub use compiled::{Planned, Program};
 pub use compiler::{CompileOptions, DEFAULT_GRACEFUL_STOP, Section};
 pub(crate) use constant_scope::now_unix_ms;
+pub(crate) use feeds::Feed;
 pub use feeds::Feeds;
 pub use judged::{Judged, Subjects, misjudged};
 pub(crate) use limits::{Limits, TimeoutsOp};
