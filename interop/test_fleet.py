@@ -177,8 +177,6 @@ class Faults(unittest.TestCase):
         joined = next(node for node in run["fleet"]["nodes"] if node["node"] == "n3")
         self.assertGreater(joined["requests"], 0)
 
-    # The new owner of a shard begins with its first row again: where the former one stood is not handed over.
-    @unittest.expectedFailure
     def test_rows_are_used_once_also_when_shards_move(self):
         fleet = self.fleet(seconds=10)
         fleet.sent(RATE * 4)

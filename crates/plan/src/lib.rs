@@ -17,6 +17,8 @@ pub mod template;
 mod validate;
 pub mod value;
 pub mod vars;
+mod within_a_node;
 pub mod yaml;
 
 pub use plan_files::{FileName, FileUse};
+pub use within_a_node::holds_within_a_node;
