@@ -101,6 +101,9 @@ class Counter:
             daemon_threads = True
             request_queue_size = 256
 
+            def handle_error(self, *_):
+                """Connections of nodes that were killed end anyhow."""
+
         self.server = Server((address, 0), Handler)
         self.url = f"http://{address}:{self.server.server_address[1]}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
@@ -109,9 +112,13 @@ class Counter:
         with self.lock:
             return sum(self.seen.values())
 
-    def twice(self):
+    def twice(self, word):
+        """What stands more than once at this place of the paths, which count from 1."""
         with self.lock:
-            return {path: count for path, count in self.seen.items() if count > 1}
+            words = collections.Counter()
+            for path, count in self.seen.items():
+                words[path.split("/")[word]] += count
+        return sorted(word for word, count in words.items() if count > 1)
 
     def close(self):
         self.server.shutdown()
@@ -131,8 +138,9 @@ class Nats:
         self.start()
 
     def start(self):
-        self.process = subprocess.Popen([NATS, "--config", self.folder / "server.conf"], stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, stderr=(self.folder / "nats.log").open("ab"))
+        with (self.folder / "nats.log").open("ab") as log:
+            self.process = subprocess.Popen([NATS, "--config", self.folder / "server.conf"], stdin=subprocess.DEVNULL,
+                                            stdout=subprocess.DEVNULL, stderr=log)
 
         def listens():
             with contextlib.suppress(OSError), socket.create_connection((self.address, self.port), timeout=1):
@@ -187,11 +195,11 @@ class Fleet:
 
     def start(self, number):
         """Starts a node, also one that was killed, with its spool."""
-        log = (self.folder / f"node-{number}.log").open("ab")
-        self.nodes[number] = subprocess.Popen(
-            [*self.network.command(number), SQUALL, "node", "--nats", self.nats.url, "--name", f"n{number}", "--once",
-             "--allow-hosts", self.network.target, "--spool", str(self.folder / f"spool-{number}")],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        with (self.folder / f"node-{number}.log").open("ab") as log:
+            self.nodes[number] = subprocess.Popen(
+                [*self.network.command(number), SQUALL, "node", "--nats", self.nats.url, "--name", f"n{number}", "--once",
+                 "--allow-hosts", self.network.target, "--spool", str(self.folder / f"spool-{number}")],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def kill(self, number):
         self.nodes[number].kill()
@@ -200,11 +208,11 @@ class Fleet:
     def control(self, plan, nodes, *options):
         """Starts a controller."""
         (self.folder / "plan.yaml").write_text(plan)
-        log = (self.folder / "controller.log").open("ab")
-        self.controller = subprocess.Popen(
-            [SQUALL, "run", self.folder / "plan.yaml", "--nats", self.nats.url, "--nodes", str(nodes), "--wait", "60s",
-             "--out", self.folder / "runs", "--json", self.folder / "run.json", "--quiet", *options],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        with (self.folder / "controller.log").open("ab") as log:
+            self.controller = subprocess.Popen(
+                [SQUALL, "run", self.folder / "plan.yaml", "--nats", self.nats.url, "--nodes", str(nodes), "--wait", "60s",
+                 "--seed", "7", "--out", self.folder / "runs", "--json", self.folder / "run.json", "--quiet", *options],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def sent(self, count):
         """Waits until the server has counted so many requests."""

@@ -1,6 +1,6 @@
 """Fleets of real processes over a real nats-server, in which processes are killed, cut off and started anew. A server that shares no
-code with squall counts: its count is that of run.json and what the coverage says was not driven, and no row of the plan's data is
-sent twice."""
+code with squall counts: its count is that of run.json and what the coverage says was not driven. Each arrival has a number drawn from
+the seed, the scenario and the arrival, so that one that was sent twice is seen."""
 
 import os
 import signal
@@ -22,7 +22,7 @@ data:
 scenarios:
   arrivals:
     load: {{rate: {rate}/s, for: {seconds}s, max_users: 200}}
-    steps: [{{get: "/row/${{rows.id}}", name: row}}]
+    steps: [{{get: "/a/${{random(1, 1000000000000)}}/${{rows.id}}", name: row}}]
 """
 
 
@@ -36,7 +36,7 @@ class Transport(unittest.TestCase):
         self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
 
 
-class Faults(unittest.TestCase):
+class FleetTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="squall-fleet-")
         self.addCleanup(folder.cleanup)
@@ -57,7 +57,7 @@ class Faults(unittest.TestCase):
         run = fleet.result()
         recorded = sum(row["count"] for row in run["requests"])
         cells = run["fleet"]["cells"]
-        self.assertEqual(fleet.counter.twice(), {}, "sent twice")
+        self.assertEqual(fleet.counter.twice(2), [], "arrivals that were sent twice")
         missing = sum(gap["to_s"] - gap["from_s"] + 1 for gap in cells["missing"])
         self.assertEqual(cells["driven"] + missing, cells["cells"], cells)
         self.assertGreaterEqual(fleet.counter.total(), recorded)
@@ -68,34 +68,22 @@ class Faults(unittest.TestCase):
         """Nothing is missing."""
         run, cells = self.counts(fleet)
         self.assertEqual(cells["missing"], [], fleet.logs())
+        self.assertEqual(fleet.counter.total(), RATE * seconds)
         self.assertEqual(sum(row["count"] for row in run["requests"]), RATE * seconds)
         return run
+
+
+class Kept(FleetTest):
+    """Faults in which every shard stays where it is: nothing is lost."""
 
     def test_no_fault(self):
         fleet = self.fleet()
         run = self.whole(fleet)
+        self.assertEqual(fleet.counter.twice(3), [], "rows that were used twice")
         self.assertEqual(sorted(node["node"] for node in run["fleet"]["nodes"]), ["n0", "n1", "n2"])
         for node in fleet.nodes.values():
             self.assertEqual(node.wait(timeout=PATIENCE), 0, fleet.logs())
         self.assertEqual(fleet.nats.runs(), [], "the server keeps nothing of a run that is over")
-
-    def test_a_killed_node_is_replaced_by_the_others(self):
-        fleet = self.fleet(seconds=20)
-        fleet.sent(RATE * 5)
-        fleet.kill(1)
-        _, cells = self.counts(fleet, lost=LEASE + 4)
-        self.assertTrue(cells["missing"])
-        self.assertEqual({gap["node"] for gap in cells["missing"]} - {"", "n1"}, set(), cells)
-        self.assertLess(max(gap["to_s"] for gap in cells["missing"]), 19, "its shards go on with others")
-
-    def test_a_killed_node_that_is_started_anew_goes_on(self):
-        fleet = self.fleet(seconds=20)
-        fleet.sent(RATE * 5)
-        fleet.kill(1)
-        time.sleep(1)
-        fleet.start(1)
-        _, cells = self.counts(fleet, lost=LEASE + 4)
-        self.assertEqual({gap["node"] for gap in cells["missing"]} - {"", "n1"}, set(), cells)
 
     def test_a_killed_controller_is_resumed(self):
         fleet = self.fleet(seconds=20)
@@ -116,6 +104,55 @@ class Faults(unittest.TestCase):
         time.sleep(4)
         fleet.network.heal(1)
         self.whole(fleet)
+
+    def test_a_server_that_is_killed_and_started_anew(self):
+        fleet = self.fleet(options=("--lease", "12s"))
+        fleet.sent(RATE * 4)
+        fleet.nats.kill()
+        time.sleep(3)
+        fleet.nats.start()
+        self.whole(fleet)
+
+    def test_a_server_that_forgets_what_it_acknowledged(self):
+        fleet = self.fleet(options=("--lease", "12s"))
+        fleet.sent(RATE * 4)
+        stream, = fleet.nats.runs()
+        fleet.controller.kill()
+        fleet.controller.wait()
+        self.assertGreater(fleet.nats.forget(stream, 6), 0)
+        rows = self.folder / "rows.csv"
+        fleet.control(PLAN.format(url=fleet.counter.url, rows=rows, rate=RATE, seconds=SECONDS), 3, "--lease", "12s", "--resume")
+        self.whole(fleet)
+
+    def test_a_stopped_run_ends_everywhere(self):
+        fleet = self.fleet(seconds=60)
+        fleet.sent(RATE * 4)
+        fleet.controller.send_signal(signal.SIGINT)
+        self.counts(fleet)
+        for node in fleet.nodes.values():
+            until(lambda node=node: node.poll() is not None, "a node goes on after its run")
+
+
+class Moved(FleetTest):
+    """Faults in which shards go from node to node."""
+
+    def test_a_killed_node_is_replaced_by_the_others(self):
+        fleet = self.fleet(seconds=20)
+        fleet.sent(RATE * 5)
+        fleet.kill(1)
+        _, cells = self.counts(fleet, lost=LEASE + 4)
+        self.assertTrue(cells["missing"])
+        self.assertEqual({gap["node"] for gap in cells["missing"]} - {"", "n1"}, set(), cells)
+        self.assertLess(max(gap["to_s"] for gap in cells["missing"]), 19, "its shards go on with others")
+
+    def test_a_killed_node_that_is_started_anew_goes_on(self):
+        fleet = self.fleet(seconds=20)
+        fleet.sent(RATE * 5)
+        fleet.kill(1)
+        time.sleep(1)
+        fleet.start(1)
+        _, cells = self.counts(fleet, lost=LEASE + 4)
+        self.assertEqual({gap["node"] for gap in cells["missing"]} - {"", "n1"}, set(), cells)
 
     def test_a_node_that_is_cut_off_for_longer_stops_and_sends_nothing_twice(self):
         fleet = self.fleet(seconds=30)
@@ -148,25 +185,6 @@ class Faults(unittest.TestCase):
         fleet.nodes[1].send_signal(signal.SIGCONT)
         self.counts(fleet, lost=LEASE + 4)
 
-    def test_a_server_that_is_killed_and_started_anew(self):
-        fleet = self.fleet(options=("--lease", "12s"))
-        fleet.sent(RATE * 4)
-        fleet.nats.kill()
-        time.sleep(3)
-        fleet.nats.start()
-        self.whole(fleet)
-
-    def test_a_server_that_forgets_what_it_acknowledged(self):
-        fleet = self.fleet(options=("--lease", "12s"))
-        fleet.sent(RATE * 4)
-        stream, = fleet.nats.runs()
-        fleet.controller.kill()
-        fleet.controller.wait()
-        self.assertGreater(fleet.nats.forget(stream, 6), 0)
-        rows = self.folder / "rows.csv"
-        fleet.control(PLAN.format(url=fleet.counter.url, rows=rows, rate=RATE, seconds=SECONDS), 3, "--lease", "12s", "--resume")
-        self.whole(fleet)
-
     def test_a_node_that_joins_takes_its_share(self):
         fleet = self.fleet(seconds=15)
         fleet.sent(RATE * 4)
@@ -175,13 +193,12 @@ class Faults(unittest.TestCase):
         joined = next(node for node in run["fleet"]["nodes"] if node["node"] == "n3")
         self.assertGreater(joined["requests"], 0)
 
-    def test_a_stopped_run_ends_everywhere(self):
-        fleet = self.fleet(seconds=60)
+    def test_rows_are_used_once_also_when_shards_move(self):
+        fleet = self.fleet(seconds=10)
         fleet.sent(RATE * 4)
-        fleet.controller.send_signal(signal.SIGINT)
-        self.counts(fleet)
-        for node in fleet.nodes.values():
-            until(lambda node=node: node.poll() is not None, "a node goes on after its run")
+        fleet.start(3)
+        fleet.result()
+        self.assertEqual(fleet.counter.twice(3), [], "rows that were used twice")
 
 
 if __name__ == "__main__":

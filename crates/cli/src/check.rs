@@ -96,6 +96,9 @@ fn describe(plan: &Plan, checked: &Checked, secrets: &Secrets) -> String {
     for feed in &plan.feeds {
         let _ = writeln!(text, "  feed       {}", feed.target.value.shown());
     }
+    for (span, holds) in squall_plan::holds_within_a_node(plan) {
+        let _ = writeln!(text, "  in a fleet {holds} (line {})", span.line);
+    }
     // Names may have been given a secret as well. A short one is left: numbers of users may look like it.
     let mut text = secrets.mask(&text);
     for threshold in &plan.thresholds {

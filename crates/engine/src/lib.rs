@@ -26,6 +26,7 @@ mod sample;
 mod scope;
 mod scratch;
 mod session;
+mod shared_rows;
 mod shared_values;
 #[cfg(test)]
 mod testing;
@@ -40,7 +41,7 @@ pub use messages::{ErrorExample, LogLine};
 pub use parts::trace_context::TraceId;
 pub use parts::url::host_name;
 pub use program::{
-    CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Judged, Planned, Program, Refused, Section,
+    CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Judged, Node, Planned, Program, Refused, Section,
     Subjects, advise, compile, compile_or_refuse, misjudged,
 };
 pub use progress::Progress;

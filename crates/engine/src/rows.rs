@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use squall_load::Share;
 use squall_plan::model::{AtEnd, Share as SharedBy};
 
 use crate::parts::data::Reader;
@@ -32,19 +31,13 @@ impl Rows {
         Rows { readers: RefCell::new(readers), together }
     }
 
-    /// Gives a user the rows of its next iteration: one of each file that its steps look at. `process`: which rows are those of
-    /// this process.
+    /// Gives a user the rows of its next iteration: one of each file that its steps look at.
     ///
     /// # Errors
     /// A file has no row for it.
-    pub(crate) fn take(
-        &self,
-        program: &Program,
-        process: &Share,
-        user: &Core,
-    ) -> Result<(), NoRow> {
+    pub(crate) fn take(&self, program: &Program, user: &Core) -> Result<(), NoRow> {
         let feeds = &program.scenarios[user.scenario()].feeds;
-        feeds.iter().try_for_each(|&feed| self.take_one(program, process, user, feed))
+        feeds.iter().try_for_each(|&feed| self.take_one(program, user, feed))
     }
 
     /// Gives a user its next row of one file.
@@ -54,7 +47,6 @@ impl Rows {
     pub(crate) fn take_one(
         &self,
         program: &Program,
-        process: &Share,
         user: &Core,
         feed: u16,
     ) -> Result<(), NoRow> {
@@ -64,13 +56,13 @@ impl Rows {
             user.feeds.replace(vec![UserFeed::default(); program.feeds.len()].into());
         }
         let scenario = (feed.share == SharedBy::Scenario).then(|| user.scenario());
-        let by_all = self.together.rows(index, scenario);
+        let (own, by_all) = self.together.rows(index, scenario).look();
         let selection = RowSelection {
             pick: feed.pick,
             shared_by: feed.share,
             at_end: feed.at_end,
             rows: feed.source.rows(),
-            process,
+            process: &own,
         };
         let number = {
             let by_user = &mut user.feeds.borrow_mut()[index].taken;

@@ -52,6 +52,9 @@ pub enum Event<'a> {
 /// be made.
 const START_AFTER: u64 = 5_000_000;
 
+/// Who begins so many ns after the load takes no rows that another may have used.
+const LATE: u64 = 1_000_000_000;
+
 /// How a run is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunOptions {
@@ -234,7 +237,9 @@ pub fn run(
     control.0.send_modify(|orders| orders.begins = Some(origin + Duration::from_nanos(start)));
     let (messages, inbox) = mpsc::channel();
     let names = Arc::new(NameRegistry::new(&program));
-    let together = Arc::new(Together::new(&program, &options.share));
+    // Who begins late may follow another that has had the share.
+    let is_first = clock.now().saturating_sub(start) < LATE;
+    let together = Arc::new(Together::new(&program, &options.share, is_first));
     let shared_values = Arc::new(SharedValues::new(program.initial_shared.clone()));
     let variables = (program.most_users() == 1).then(|| Arc::new(Mutex::new(Vec::new())));
     let (asked, failures, elapsed) = std::thread::scope(|scope| {

@@ -97,7 +97,7 @@ impl Bench {
             start: 0,
             messages,
             names: Arc::new(NameRegistry::new(&program)),
-            together: Arc::new(Together::new(&program, &Share::all())),
+            together: Arc::new(Together::new(&program, &Share::all(), true)),
             shared_values: Arc::new(SharedValues::new(program.initial_shared.clone())),
             orders,
             trace,

@@ -79,6 +79,21 @@ impl Share {
         Share { shards, of }
     }
 
+    /// A share of nothing, counted in as many shards.
+    pub fn none(&self) -> Share {
+        Share { shards: Box::new([]), of: self.of }
+    }
+
+    /// The shards of it all of whose numbers are in another share.
+    pub fn within(&self, other: &Share) -> Share {
+        let is_within = |shard: &u64| {
+            let factor = other.of / gcd(self.of, other.of);
+            (0..factor).all(|part| other.owns(shard + part * self.of))
+        };
+        let shards = self.shards.iter().copied().filter(is_within).collect();
+        Share { shards, of: self.of }
+    }
+
     /// This share and another one, which may overlap.
     ///
     /// # Errors

@@ -46,6 +46,7 @@ impl Options {
             section: Section::Load,
             allow_exec: self.allow_exec,
             seed,
+            node: Default::default(),
             feeds: Feeds::default(),
         }
     }

@@ -27,7 +27,7 @@ impl Worker {
                 return false;
             }
         }
-        let taken = self.rows.take(&self.program, self.roster.borrow().part().process(), core);
+        let taken = self.rows.take(&self.program, core);
         if let Err(no_row) = taken {
             self.note_no_row(no_row);
             return false;

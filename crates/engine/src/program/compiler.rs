@@ -17,6 +17,7 @@ use squall_plan::value::{MAX_VARIABLES, Value};
 use squall_wire::{Destination, KeyStore, Origin};
 
 use super::call::ViaUse;
+use super::node::Node;
 use super::feeds::{Feed, Feeds};
 use super::inherited::Inherited;
 use super::patterns::Patterns;
@@ -45,6 +46,8 @@ pub struct CompileOptions {
     pub allow_exec: bool,
     /// Seed of everything random, in the place of the plan's own.
     pub seed: u64,
+    /// The machine that it is compiled for.
+    pub node: Node,
     /// The plan's data files, shared by all programs that are compiled with clones of this.
     pub feeds: Feeds,
 }

@@ -14,6 +14,7 @@ use squall_plan::value::Value;
 
 use super::compiler::Compiler;
 use super::op::GroupName;
+use super::node::NODE_FACTS;
 use super::places::{Function, INTRINSICS, Intrinsic, Place};
 use crate::parts::names;
 
@@ -85,7 +86,10 @@ impl Binder for Compiler<'_> {
         }
         match self.known_slot(name) {
             Some(slot) => Ok(Bound::Slot(slot, 1)),
-            None => Err(self.unknown(path)),
+            None => {
+                let fact = self.options.node.fact(name);
+                fact.map(|value| Bound::Constant(value, 1)).ok_or_else(|| self.unknown(path))
+            }
         }
     }
 
@@ -168,7 +172,8 @@ impl Compiler<'_> {
         }
         let facts =
             INTRINSICS.iter().filter(|(.., of_response)| !of_response || self.sees_response);
-        BindError::unknown_variable(name, self.variables().chain(facts.map(|(name, ..)| *name)))
+        let facts = facts.map(|(name, ..)| *name).chain(NODE_FACTS);
+        BindError::unknown_variable(name, self.variables().chain(facts))
     }
 
     /// Whether the request at hand makes the hash, or the file, that something reads.

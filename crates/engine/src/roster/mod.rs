@@ -95,6 +95,8 @@ pub(crate) struct Roster<U> {
     stays: bool,
     /// Arrivals for which it was too late when their share came, since [`Roster::take_cut_off`].
     cut_off: u64,
+    /// Whether it has another share since [`Roster::take_reshared`].
+    reshared: bool,
     /// Iterations of all users together that came with a share and were begun elsewhere, since
     /// [`Roster::take_elsewhere`]: by load and shard.
     elsewhere: Vec<(u16, u64, u64)>,
@@ -165,6 +167,7 @@ impl<U: Seated> Roster<U> {
             stopped: false,
             stays: false,
             cut_off: 0,
+            reshared: false,
             elsewhere: Vec::new(),
             shrunk: false,
         };
@@ -370,6 +373,11 @@ impl<U: Seated> Roster<U> {
         self.load(seat).counted(seat, self.part.users())
     }
 
+    /// Whether it has another share since this was asked last.
+    pub(crate) fn take_reshared(&mut self) -> bool {
+        std::mem::take(&mut self.reshared)
+    }
+
     /// Iterations of all users together that were begun elsewhere before they came here, since this was asked last: by
     /// load and shard.
     pub(crate) fn take_elsewhere(&mut self) -> Vec<(u16, u64, u64)> {
@@ -521,6 +529,7 @@ impl<U: Seated> Roster<U> {
                     let of = own.number();
                     self.elsewhere.extend(begun.iter().map(|(shard, n)| (of, *shard, *n)));
                 }
+                self.reshared = true;
                 let part = self.part.of_share(share);
                 let before = std::mem::replace(&mut self.part, part);
                 self.shrunk = true;

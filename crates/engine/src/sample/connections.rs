@@ -13,9 +13,11 @@ use crate::user::Core;
 use crate::worker::Worker;
 
 impl Worker {
-    /// This worker's part of a pool; at least one, so that it can do anything.
+    /// This worker's part of what the process has of a pool; at least one, so that it can do anything.
     fn pool_size(&self, size: u32) -> usize {
-        let (size, of) = (size as usize, self.of as usize);
+        let roster = self.roster.borrow();
+        let size = roster.part().process().count_below(u64::from(size)) as usize;
+        let of = self.of as usize;
         (size / of + usize::from((self.index as usize) < size % of)).max(1)
     }
 

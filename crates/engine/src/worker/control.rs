@@ -73,6 +73,9 @@ impl Worker {
 
     /// Books what came with another share: arrivals for which it was too late, and iterations that were begun elsewhere.
     pub(super) fn note_share(&self) {
+        if self.roster.borrow_mut().take_reshared() {
+            self.together.reshare(self.roster.borrow().part().process());
+        }
         let elsewhere = self.roster.borrow_mut().take_elsewhere();
         for (load, shard, begun) in elsewhere {
             self.recorder.begun_of_shard(load, shard, begun);

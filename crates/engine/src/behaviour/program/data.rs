@@ -26,9 +26,7 @@ impl Run for DataOp {
             }
             // A user without one leaves.
             DataOp::NextRow(feed) => {
-                let (rows, roster) = (&user.worker.rows, user.worker.roster.borrow());
-                let taken = rows.take_one(user.program, roster.part().process(), user.core, *feed);
-                drop(roster);
+                let taken = user.worker.rows.take_one(user.program, user.core, *feed);
                 let no_row = taken.err()?;
                 user.worker.note_no_row(no_row);
                 return Some(Next::Gone);

@@ -68,8 +68,15 @@ impl Interpreter<'_, '_> {
         let together = &self.worker.together;
         if let (PaceClock::Line(line), Some(exact)) = (pace.clock, pace.exact) {
             let period = rate / f64::from(exact.batch) * exact.over as f64 / 1e9;
-            return Some(together.moment(line, now, period, exact) - now);
+            let moment = together.moment((line, self.kept_by(pace)), now, period, exact);
+            return moment.map(|due| due - now);
         }
+        // The process keeps its part of a rate that all users keep together.
+        let part = match pace.by {
+            PacedBy::User => 1.0,
+            _ => together.part(self.kept_by(pace)),
+        };
+        let rate = rate * part;
         let users = match pace.by {
             PacedBy::Scenario => together.active(Some(self.core.scenario())),
             PacedBy::Run => together.active(None),
@@ -88,6 +95,16 @@ impl Interpreter<'_, '_> {
             }
         };
         Some(due - now)
+    }
+}
+
+impl Interpreter<'_, '_> {
+    /// The scenario whose users keep a rate; `None`: all do.
+    fn kept_by(&self, pace: &PaceOp) -> Option<usize> {
+        match pace.by {
+            PacedBy::Scenario | PacedBy::ScenarioInLine => Some(self.core.scenario()),
+            PacedBy::User | PacedBy::Run | PacedBy::RunInLine => None,
+        }
     }
 }
 

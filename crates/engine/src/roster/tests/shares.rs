@@ -228,7 +228,8 @@ fn a_share_that_is_told_of_late_doubles_nothing() {
         Action::Arrive { number, seat, .. } => (number, seat),
         other => panic!("{other:?}"),
     };
-    let mut begun: Vec<u64> = due(&mut roster, 1_200 * MS).into_iter().map(|a| number(a).0).collect();
+    let mut begun: Vec<u64> =
+        due(&mut roster, 1_200 * MS).into_iter().map(|a| number(a).0).collect();
     roster.change_at(S, to(share(&[1, 2])));
     begun.extend(due(&mut roster, 1_450 * MS).into_iter().map(|a| number(a).0));
     begun.sort_unstable();

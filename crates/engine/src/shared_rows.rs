@@ -1,0 +1,118 @@
+//! The rows of a data file that users take together, as far as they are this process's.
+//!
+//! Rows are numbered, and dealt to processes by shard like users. Nobody tells another process which rows it has taken. So
+//! that no row is used twice where each may be used once, a process goes on only with the rows of shards that it has had
+//! from the beginning of the load: those of a shard that came later are left over, as who had it before may have used
+//! them. When it gives shards away it begins a new round of those that it keeps.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+
+use squall_load::Share;
+use squall_plan::model::{AtEnd, Pick};
+
+use crate::program::Feed;
+
+/// How processes divide the rows of a feed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum RowsKind {
+    /// Each row is used once, by one of them.
+    #[default]
+    Once,
+    /// Each process has the rows of its share, and begins anew behind the last.
+    Again,
+}
+
+impl RowsKind {
+    pub(crate) fn of(feed: &Feed) -> RowsKind {
+        match (feed.pick, feed.at_end) {
+            (Pick::Next, AtEnd::Stop | AtEnd::Eof) => RowsKind::Once,
+            _ => RowsKind::Again,
+        }
+    }
+}
+
+/// Rows that users take together.
+#[derive(Debug)]
+pub(crate) struct SharedRows {
+    kind: RowsKind,
+    /// The rows that may be taken.
+    own: RwLock<Share>,
+    /// How many of them were taken.
+    taken: AtomicU64,
+}
+
+impl SharedRows {
+    /// Those of a process that has a share. `is_first`: nobody has had it before.
+    pub(crate) fn new(kind: RowsKind, process: &Share, is_first: bool) -> SharedRows {
+        let own = if is_first || kind == RowsKind::Again { process.clone() } else { process.none() };
+        SharedRows { kind, own: RwLock::new(own), taken: AtomicU64::new(0) }
+    }
+
+    /// The rows that may be taken, and how many of them were: for one look, during which they stay the same.
+    pub(crate) fn look(&self) -> (RwLockReadGuard<'_, Share>, &AtomicU64) {
+        // A thread that panicked has left a whole share behind.
+        (self.own.read().unwrap_or_else(PoisonError::into_inner), &self.taken)
+    }
+
+    /// The process has another share.
+    pub(crate) fn reshare(&self, process: &Share) {
+        let mut own = self.own.write().unwrap_or_else(PoisonError::into_inner);
+        if self.kind == RowsKind::Again {
+            *own = process.clone();
+            return;
+        }
+        let kept = own.within(process);
+        let (before, after) = (own.shards().len() as u64, kept.shards().len() as u64);
+        if before != after {
+            let rounds = self.taken.load(Ordering::Relaxed).div_ceil(before);
+            self.taken.store(rounds.saturating_mul(after), Ordering::Relaxed);
+            *own = kept;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn share(shards: &BTreeSet<u64>) -> Share {
+        Share::new(&shards.iter().copied().collect::<Vec<_>>(), 8).expect("shards that exist")
+    }
+
+    fn take(rows: &SharedRows) -> Option<u64> {
+        let (own, taken) = rows.look();
+        own.nth(taken.fetch_add(1, Ordering::Relaxed))
+    }
+
+    proptest! {
+        /// Whatever moves between three processes, one of which begins late: no row is used twice.
+        #[test]
+        fn each_row_is_used_at_most_once(steps in prop::collection::vec((0usize..3, 0u64..8, 0usize..20), 1..60)) {
+            let mut shards = [(0..4).collect(), (4..8).collect(), BTreeSet::new()];
+            let rows = [0, 1, 2].map(|n| SharedRows::new(RowsKind::Once, &share(&shards[n]), n < 2));
+            let mut used = BTreeSet::new();
+            for (to, shard, takes) in steps {
+                for own in &rows {
+                    for row in (0..takes).filter_map(|_| take(own)) {
+                        prop_assert!(used.insert(row), "row {}", row);
+                    }
+                }
+                shards.iter_mut().for_each(|own| _ = own.remove(&shard));
+                shards[to].insert(shard);
+                (0..3).for_each(|n| rows[n].reshare(&share(&shards[n])));
+            }
+        }
+    }
+
+    #[test]
+    fn rows_that_may_be_used_again_follow_the_share() {
+        let shards = |all: &[u64]| share(&all.iter().copied().collect());
+        let rows = SharedRows::new(RowsKind::Again, &shards(&[]), false);
+        assert_eq!(take(&rows), None);
+        rows.reshare(&shards(&[3]));
+        assert!(take(&rows).is_some_and(|row| row % 8 == 3));
+    }
+}
