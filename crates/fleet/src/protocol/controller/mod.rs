@@ -297,17 +297,21 @@ impl Controller {
             (Stage::TakesOver, Some((revision, value))) if key != keys::leader(&run) => {
                 self.with(now, out, |run, cx| run.adopt(key, revision, &value, cx));
             }
-            _ => self.give_up(
-                now,
-                "another controller has taken the run over, or the server has lost it",
-                out,
-            ),
+            (_, value) => {
+                let who = value.and_then(|value| codec::read_json::<super::messages::Leader>(&value.1).ok());
+                let who = who.map_or_else(String::new, |leader| format!(" on {}", leader.host));
+                let why = format!("another controller{who} has taken the run over, or the server has lost it: {key} is not as it was");
+                self.give_up(now, &why, out);
+            }
         }
     }
 
     /// Another controller leads: this one does nothing more.
     fn give_up(&mut self, now: Now, why: &str, out: &mut Vec<Output>) {
         let stage = std::mem::replace(&mut self.stage, Stage::Over);
+        if stage == Stage::Over {
+            return;
+        }
         self.with(now, out, |run, cx| {
             if matches!(stage, Stage::Ended | Stage::Releases(_)) {
                 cx.tell("", why);
@@ -319,6 +323,10 @@ impl Controller {
                 cx.run(RunEvent::Refused(why.into()));
             }
         });
+        if matches!(stage, Stage::Releases(_)) {
+            // It had been let go: nobody asks for its end again.
+            out.push(Output::End);
+        }
     }
 
     /// The run cannot begin: the nodes are let go.
@@ -470,9 +478,9 @@ impl Controller {
             // No node is heard of that knows it.
             self.clock.set(now);
         }
-        let key = keys::leader(&run.order.run);
-        if let Some(revision) = self.run.as_ref().and_then(|lock| lock.writer.revision(&key)) {
-            run.writer.know(key, revision);
+        if let Some(lock) = self.run.take() {
+            // The lock goes on as it is, also what is on its way.
+            run.writer.join(lock.writer);
         }
         self.run = Some(run);
         self.stage = Stage::TakesOver;
