@@ -44,6 +44,8 @@ pub struct Controller {
     stage: Stage,
     run: Option<Run>,
     resume: Option<Resume>,
+    /// Changes that were asked for while the run was read.
+    pending: Vec<Change>,
     next_look: Nanos,
     renewal: (u64, Nanos),
     standing: String,
@@ -90,6 +92,7 @@ impl Controller {
             stage: Stage::Idle,
             run: None,
             resume: None,
+            pending: Vec::new(),
             next_look: 0,
             renewal: (0, 0),
             standing: String::new(),
@@ -140,6 +143,7 @@ impl Controller {
                 self.resume = Some(Resume::new(run));
                 self.stage = Stage::Resumes;
             }
+            (RunCommand::Change(change), Stage::Resumes) if self.pending.len() < 1_000 => self.pending.push(change),
             (RunCommand::Change(change), Stage::Runs | Stage::Replays(_) | Stage::TakesOver) => {
                 self.with(now, out, |run, cx| run.change(change, cx));
             }
@@ -298,9 +302,12 @@ impl Controller {
                 self.with(now, out, |run, cx| run.adopt(key, revision, &value, cx));
             }
             (_, value) => {
-                let who = value.and_then(|value| codec::read_json::<super::messages::Leader>(&value.1).ok());
+                let who = value
+                    .and_then(|value| codec::read_json::<super::messages::Leader>(&value.1).ok());
                 let who = who.map_or_else(String::new, |leader| format!(" on {}", leader.host));
-                let why = format!("another controller{who} has taken the run over, or the server has lost it: {key} is not as it was");
+                let why = format!(
+                    "another controller{who} has taken the run over, or the server has lost it: {key} is not as it was"
+                );
                 self.give_up(now, &why, out);
             }
         }
@@ -484,7 +491,11 @@ impl Controller {
         }
         self.run = Some(run);
         self.stage = Stage::TakesOver;
-        self.with(now, out, |run, cx| run.write_all(cx));
+        let pending = std::mem::take(&mut self.pending);
+        self.with(now, out, |run, cx| {
+            run.write_all(cx);
+            pending.into_iter().for_each(|change| run.change(change, cx));
+        });
     }
 
     fn take_over(&mut self, now: Now, out: &mut Vec<Output>) {
