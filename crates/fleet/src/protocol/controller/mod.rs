@@ -143,7 +143,9 @@ impl Controller {
                 self.resume = Some(Resume::new(run));
                 self.stage = Stage::Resumes;
             }
-            (RunCommand::Change(change), Stage::Resumes) if self.pending.len() < 1_000 => self.pending.push(change),
+            (RunCommand::Change(change), Stage::Resumes) if self.pending.len() < 1_000 => {
+                self.pending.push(change)
+            }
             (RunCommand::Change(change), Stage::Runs | Stage::Replays(_) | Stage::TakesOver) => {
                 self.with(now, out, |run, cx| run.change(change, cx));
             }
