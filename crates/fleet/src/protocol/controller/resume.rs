@@ -240,10 +240,12 @@ impl Run {
             // All that it said of itself may have been forgotten: it lives as long as nothing tells otherwise.
             let last =
                 member.assignment.parts.last().filter(|part| part.boot == member.assignment.boot);
-            if member.status == Status::Called
-                && last.is_some_and(|part| !matches!(part.why, Why::Lost | Why::Left))
-            {
-                member.status = Status::Living;
+            if let (Status::Called, Some(part)) = (member.status, last) {
+                member.status = match part.why {
+                    Why::Lost => Status::Lost,
+                    Why::Left => Status::Left,
+                    _ => Status::Living,
+                };
             }
             for shard in member.shards() {
                 nobodys.remove(shard);
