@@ -1,4 +1,16 @@
-//! The whole fleet in one thread on virtual time, from one seed.
+//! The whole fleet in one thread on virtual time, from one seed: the real machines, with a server, a network, clocks, disks and
+//! loads that are models. A watch may be late by seconds and tell of old values; an answer may be lost after the thing was
+//! done; the server forgets what it has acknowledged; processes die and come back, with their disk or without.
+//!
+//! What it found in the protocol, each mended: shards taken up on a lease that had not been renewed since the fence; a restarted
+//! node that was never told of the start; the lock of a run never read a second time; a value that was sent twice taken for
+//! another controller's (also across taking a run over); a fence that was counted from when the node heard of it; shards given
+//! on before it was stored that their node had them no more (a second owner after a crash of the controller); nodes that were
+//! forgotten with their signs, and the run ended without what they had; messages of a disk that is gone awaited for ever; an
+//! older card taken for the newer; patience that ran out while the controller itself was behind; a change lost while a run was
+//! taken over; a lost node not waited for after a resume. Twelve in all.
+//!
+//! Known to fail still: seeds 41929 and 50868 (the run ends a moment before a node's last records have come).
 
 mod broker;
 mod chance;
@@ -12,7 +24,21 @@ use scenario::Scenario;
 use world::World;
 
 /// Seeds that failed once.
-const KEPT_SEEDS: &[(u64, &str)] = &[];
+const KEPT_SEEDS: &[(u64, &str)] = &[
+    (85, "shards taken up on a lease that had not been renewed"),
+    (41, "a restarted node was not told of the start"),
+    (33, "the lock of a run was never read a second time"),
+    (648, "a lock that was sent twice was another controller's"),
+    (1344, "a fence was counted from when the node heard of it"),
+    (3687, "shards of a node that had left were two nodes' after a resume"),
+    (2847, "nodes whose signs were forgotten were not waited for"),
+    (2172, "messages of a disk that is gone were awaited for ever"),
+    (1982, "an older card was taken for the newer"),
+    (14652, "patience ran out while the controller was behind"),
+    (14878, "a renewal on its way when the run was taken over was another controller's"),
+    (55938, "a lost node was not waited for after a resume"),
+    (274, "a change was lost while a run was taken over"),
+];
 
 /// Runs a seed; what is wrong.
 fn run(seed: u64, scenario: Scenario, verbose: bool) -> Vec<String> {
@@ -26,8 +52,10 @@ fn run(seed: u64, scenario: Scenario, verbose: bool) -> Vec<String> {
 
 #[test]
 fn a_fleet_keeps_its_promises() {
-    let count = std::env::var("SQUALL_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2_000u64);
-    let first = std::env::var("SQUALL_FIRST_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1u64);
+    let count =
+        std::env::var("SQUALL_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2_000u64);
+    let first =
+        std::env::var("SQUALL_FIRST_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1u64);
     let mut failed = Vec::new();
     for seed in first..first + count {
         let wrong = run(seed, Scenario::of(seed), false);

@@ -44,6 +44,8 @@ pub struct Controller {
     stage: Stage,
     run: Option<Run>,
     resume: Option<Resume>,
+    /// Changes that were asked for while the run was read.
+    pending: Vec<Change>,
     next_look: Nanos,
     renewal: (u64, Nanos),
     standing: String,
@@ -90,6 +92,7 @@ impl Controller {
             stage: Stage::Idle,
             run: None,
             resume: None,
+            pending: Vec::new(),
             next_look: 0,
             renewal: (0, 0),
             standing: String::new(),
@@ -139,6 +142,9 @@ impl Controller {
                 out.push(Output::Listen { subject: keys::HEARTBEATS.into() });
                 self.resume = Some(Resume::new(run));
                 self.stage = Stage::Resumes;
+            }
+            (RunCommand::Change(change), Stage::Resumes) if self.pending.len() < 1_000 => {
+                self.pending.push(change)
             }
             (RunCommand::Change(change), Stage::Runs | Stage::Replays(_) | Stage::TakesOver) => {
                 self.with(now, out, |run, cx| run.change(change, cx));
@@ -297,17 +303,24 @@ impl Controller {
             (Stage::TakesOver, Some((revision, value))) if key != keys::leader(&run) => {
                 self.with(now, out, |run, cx| run.adopt(key, revision, &value, cx));
             }
-            _ => self.give_up(
-                now,
-                "another controller has taken the run over, or the server has lost it",
-                out,
-            ),
+            (_, value) => {
+                let who = value
+                    .and_then(|value| codec::read_json::<super::messages::Leader>(&value.1).ok());
+                let who = who.map_or_else(String::new, |leader| format!(" on {}", leader.host));
+                let why = format!(
+                    "another controller{who} has taken the run over, or the server has lost it: {key} is not as it was"
+                );
+                self.give_up(now, &why, out);
+            }
         }
     }
 
     /// Another controller leads: this one does nothing more.
     fn give_up(&mut self, now: Now, why: &str, out: &mut Vec<Output>) {
         let stage = std::mem::replace(&mut self.stage, Stage::Over);
+        if stage == Stage::Over {
+            return;
+        }
         self.with(now, out, |run, cx| {
             if matches!(stage, Stage::Ended | Stage::Releases(_)) {
                 cx.tell("", why);
@@ -319,6 +332,10 @@ impl Controller {
                 cx.run(RunEvent::Refused(why.into()));
             }
         });
+        if matches!(stage, Stage::Releases(_)) {
+            // It had been let go: nobody asks for its end again.
+            out.push(Output::End);
+        }
     }
 
     /// The run cannot begin: the nodes are let go.
@@ -470,13 +487,17 @@ impl Controller {
             // No node is heard of that knows it.
             self.clock.set(now);
         }
-        let key = keys::leader(&run.order.run);
-        if let Some(revision) = self.run.as_ref().and_then(|lock| lock.writer.revision(&key)) {
-            run.writer.know(key, revision);
+        if let Some(lock) = self.run.take() {
+            // The lock goes on as it is, also what is on its way.
+            run.writer.join(lock.writer);
         }
         self.run = Some(run);
         self.stage = Stage::TakesOver;
-        self.with(now, out, |run, cx| run.write_all(cx));
+        let pending = std::mem::take(&mut self.pending);
+        self.with(now, out, |run, cx| {
+            run.write_all(cx);
+            pending.into_iter().for_each(|change| run.change(change, cx));
+        });
     }
 
     fn take_over(&mut self, now: Now, out: &mut Vec<Output>) {

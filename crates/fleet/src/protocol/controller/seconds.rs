@@ -18,6 +18,8 @@ const AGAIN: Nanos = 2 * SECOND;
 const PATIENCE: Nanos = 5 * SECOND;
 const SUSPECT_PATIENCE: Nanos = 2 * SECOND;
 const SUSPECT: Nanos = SECOND;
+/// How far the controller's reading of the stream may be behind when it waits for what may come.
+const BEHIND: Nanos = 60 * SECOND;
 /// Most ranges of numbers in a request.
 const RANGES: usize = 256;
 
@@ -160,7 +162,8 @@ impl Run {
 
     /// Whether the load is over: all is there that can come.
     pub fn is_over(&mut self, cx: &mut Cx<'_>) -> bool {
-        let now = cx.now.steady;
+        // While its reading is behind, nobody is late.
+        let now = self.marks.read_until.unwrap_or(0).max(cx.now.steady.saturating_sub(BEHIND));
         if self
             .members
             .values()
@@ -190,7 +193,9 @@ impl Run {
 
     /// Whether the load of a node that lives goes on: it has not ended, and does not stand still without shards.
     fn drives(&self, member: &Member) -> bool {
-        let stands = member.sign.phase == Phase::Fenced && member.shards().is_empty() && (self.stops_by.is_some() || self.free.is_empty());
+        let stands = member.sign.phase == Phase::Fenced
+            && member.shards().is_empty()
+            && (self.stops_by.is_some() || self.free.is_empty());
         member.sign.phase != Phase::Ended && !stands
     }
 

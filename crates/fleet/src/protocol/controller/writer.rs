@@ -61,9 +61,10 @@ impl Writer {
         );
     }
 
-    /// The revision that a key has, as far as is known.
-    pub fn revision(&self, key: &str) -> Option<u64> {
-        self.keys.get(key)?.revision
+    /// Takes the keys of another one, with what is on its way of them.
+    pub fn join(&mut self, other: Writer) {
+        self.keys.extend(other.keys);
+        self.open.extend(other.open);
     }
 
     /// Wants a key to be this, whatever it is.
