@@ -91,9 +91,15 @@ fn runs(found: Vec<(String, u64, Bytes)>) -> Vec<RunStatus> {
         let run = runs.entry(name.to_owned()).or_default();
         name.clone_into(&mut run.run);
         match (what, words.next()) {
-            ("order", _) => run.shards = codec::read_json::<Order>(&value).map_or(0, |own| own.shards),
-            ("leader", _) => run.controller = codec::read_json::<Leader>(&value).ok().map(|own| own.host),
-            ("changes", _) => run.is_stopping = codec::read_json::<Changes>(&value).is_ok_and(|own| stops(&own)),
+            ("order", _) => {
+                run.shards = codec::read_json::<Order>(&value).map_or(0, |own| own.shards)
+            }
+            ("leader", _) => {
+                run.controller = codec::read_json::<Leader>(&value).ok().map(|own| own.host)
+            }
+            ("changes", _) => {
+                run.is_stopping = codec::read_json::<Changes>(&value).is_ok_and(|own| stops(&own))
+            }
             ("release", _) => run.is_released = true,
             ("share", Some(node)) => {
                 let Ok(own) = codec::read_json::<Assignment>(&value) else { continue };
