@@ -91,7 +91,11 @@ impl RunKey {
         sealed.extend_from_slice(plain);
         let tag = self
             .cipher()?
-            .seal_in_place_separate_tag(Nonce::assume_unique_for_key(nonce), Aad::empty(), &mut sealed[NONCE_LEN..])
+            .seal_in_place_separate_tag(
+                Nonce::assume_unique_for_key(nonce),
+                Aad::empty(),
+                &mut sealed[NONCE_LEN..],
+            )
             .map_err(|_| Unsealed::Broken)?;
         sealed.extend_from_slice(tag.as_ref());
         Ok(sealed)
@@ -105,7 +109,11 @@ impl RunKey {
         let (nonce, text) = sealed.split_at_checked(NONCE_LEN).ok_or(Unsealed::Broken)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| Unsealed::Broken)?;
         let mut text = text.to_vec();
-        let length = self.cipher()?.open_in_place(nonce, Aad::empty(), &mut text).map_err(|_| Unsealed::Broken)?.len();
+        let length = self
+            .cipher()?
+            .open_in_place(nonce, Aad::empty(), &mut text)
+            .map_err(|_| Unsealed::Broken)?
+            .len();
         text.truncate(length);
         Ok(text)
     }
@@ -204,7 +212,8 @@ mod tests {
 
     #[test]
     fn a_key_is_for_its_node_alone() {
-        let (controller, node, other) = (NodeKey::new().unwrap(), NodeKey::new().unwrap(), NodeKey::new().unwrap());
+        let (controller, node, other) =
+            (NodeKey::new().unwrap(), NodeKey::new().unwrap(), NodeKey::new().unwrap());
         let key = RunKey::new().unwrap();
         let letter = key.seal_for(&node.public(), &controller).unwrap();
         assert_eq!(node.open(&letter).unwrap().bytes(), key.bytes());

@@ -9,7 +9,9 @@ use squall_plan::model::Plan;
 use squall_plan::yaml::Loaded;
 use squall_wire::Shared;
 
+use crate::available::available;
 use crate::builtin::Destination;
+use crate::capacity::Demand;
 use crate::error::Error;
 use crate::headroom::Headroom;
 use crate::load_source::LoadSource;
@@ -100,8 +102,12 @@ impl<'a> Prepared<'a> {
         if !source.is_local() {
             return Ok(RunOptions::default());
         }
-        let builtin = builtin::is_asked_for(plan, self.options);
-        capacity::workers(plan, self.hosts, builtin, self.options.workers)
+        let (builtin, asked) = (builtin::is_asked_for(plan, self.options), self.options.workers);
+        // Where the setup ran elsewhere, so does the rest of the load: how much of it is here nobody knows yet.
+        match self.options.given {
+            Some(_) => Ok(Demand::of(plan, self.hosts, builtin).workers(&available(), asked)),
+            None => capacity::workers(plan, self.hosts, builtin, asked),
+        }
     }
 
     /// What there is for changes of the load while these workers run it.

@@ -181,8 +181,7 @@ mod tests {
         let text = format!(
             "target: http://127.0.0.1:1\nvars: {{v: /etc/passwd}}\nscenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [{steps}]}}}}\n"
         );
-        let loaded =
-            squall_plan::yaml::load_str("p", &text, Path::new(""), &Default::default());
+        let loaded = squall_plan::yaml::load_str("p", &text, Path::new(""), &Default::default());
         loaded.unwrap_or_else(|errors| panic!("{:?}", errors.diagnostics)).plan
     }
 
@@ -211,7 +210,10 @@ mod tests {
         assert_eq!(place("a.bin", &own), expected);
         assert_eq!(place(&root.join("in/a.bin").display().to_string(), &own), expected);
         let why = |name: &str, allows: &Allows| place(name, allows).expect_err(name);
-        assert!(why("a.bin", &none).contains("a.bin") && why("a.bin", &none).contains("--allow-files DIR"));
+        assert!(
+            why("a.bin", &none).contains("a.bin")
+                && why("a.bin", &none).contains("--allow-files DIR")
+        );
         for outside in ["../out.bin", "link", "/etc/passwd"] {
             assert!(why(outside, &own).contains("is not in"), "{outside}");
         }
@@ -240,7 +242,10 @@ mod tests {
         let (one, two) = (folder.keep("a/x.csv", b"1"), folder.keep("b/x.csv", b"2"));
         let (one, two) = (one.expect("a file"), two.expect("a file"));
         assert_eq!(one.file_name(), two.file_name());
-        assert_eq!((fs::read(&one).ok(), fs::read(&two).ok()), (Some(b"1".to_vec()), Some(b"2".to_vec())));
+        assert_eq!(
+            (fs::read(&one).ok(), fs::read(&two).ok()),
+            (Some(b"1".to_vec()), Some(b"2".to_vec()))
+        );
         assert_eq!(fs::metadata(&one).expect("a file").mode() & 0o777, 0o600);
         assert_eq!(fs::metadata(&folder.path).expect("a folder").mode() & 0o777, 0o700);
         assert!(folder.keep("..", b"").is_err());

@@ -19,7 +19,7 @@ pub(crate) struct Parts {
 impl Parts {
     /// From a second on the node has these shards. What was to come later is no more.
     pub(crate) fn set(&mut self, from: u32, shards: Shards) {
-        self.from.split_off(&from);
+        drop(self.from.split_off(&from));
         self.from.insert(from, shards);
     }
 
@@ -39,6 +39,12 @@ impl Parts {
         let shards = self.from.range(..=second).next_back();
         let shards = shards.map_or_else(|| Shards::from([]), |(_, shards)| shards.clone());
         (shards, !self.broken.contains(&second))
+    }
+
+    /// The parts that begin after a second.
+    pub(crate) fn after(&self, second: u32) -> impl Iterator<Item = (u32, &Shards)> {
+        let from = second.saturating_add(1);
+        self.from.range(from..).map(|(from, shards)| (*from, shards))
     }
 
     /// Forgets what is long past.

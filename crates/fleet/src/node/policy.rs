@@ -33,7 +33,8 @@ fn in_ascii(pattern: &str) -> String {
         None => ("", pattern),
     };
     // What is no name is refused as it is.
-    squall_engine::host_name(name).map_or_else(|| pattern.to_owned(), |name| below.to_owned() + &name)
+    squall_engine::host_name(name)
+        .map_or_else(|| pattern.to_owned(), |name| below.to_owned() + &name)
 }
 
 /// Whether a plan runs programs that a node does not allow.
@@ -143,7 +144,8 @@ mod tests {
 
     #[test]
     fn users_are_those_of_the_highest_stage() {
-        let stages = "load: {stages: [{users: 90, over: 1s}, {users: 7, over: 1s}]}, steps: [{get: /}]";
+        let stages =
+            "load: {stages: [{users: 90, over: 1s}, {users: 7, over: 1s}]}, steps: [{get: /}]";
         let mut users = MostUsers::of(&plan(stages));
         assert_eq!(users, MostUsers(vec![90]));
         let half = Share::new(&[0, 1], 4).expect("shards");

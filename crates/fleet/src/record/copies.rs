@@ -139,8 +139,7 @@ pub(super) fn get_exchange(bytes: &mut &[u8]) -> Result<Arc<Exchange>, DecodeErr
 }
 
 fn get_trace(bytes: &mut &[u8]) -> Result<Option<TraceId>, DecodeError> {
-    let (number, rest) =
-        bytes.split_first_chunk().ok_or(DecodeError("the record is truncated"))?;
+    let (number, rest) = bytes.split_first_chunk().ok_or(DecodeError("the record is truncated"))?;
     *bytes = rest;
     Ok(TraceId::of_number(u128::from_le_bytes(*number)))
 }

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use squall_metrics::{
-    Histogram, MetricKey, MetricKind, MetricStats, RowKey,
-};
+use squall_metrics::{Histogram, MetricKey, MetricKind, MetricStats, RowKey};
 
 use super::Record;
 
@@ -90,7 +88,13 @@ impl Sheet {
         }
     }
 
-    fn push(&mut self, kind: MetricKind, name: &str, tags: &[(String, String)], stats: MetricStats) {
+    fn push(
+        &mut self,
+        kind: MetricKind,
+        name: &str,
+        tags: &[(String, String)],
+        stats: MetricStats,
+    ) {
         let key = MetricKey::new(kind, "", name, tags.to_vec());
         self.facts.push((Arc::new(key), stats));
     }

@@ -24,8 +24,13 @@ impl Client {
     /// # Errors
     /// Why the server cannot be used.
     pub fn open(connect: Connect) -> Result<Client, ConnectError> {
-        let no_runtime = |error: io::Error| ConnectError::new(format!("cannot start what talks to the server: {error}"));
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(no_runtime)?;
+        let no_runtime = |error: io::Error| {
+            ConnectError::new(format!("cannot start what talks to the server: {error}"))
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(no_runtime)?;
         let (events, arrives) = mpsc::channel(EVENTS_WAITING);
         let nats = runtime.block_on(Nats::open(connect, events))?;
         Ok(Client { runtime, nats, arrives })
@@ -82,6 +87,12 @@ impl Client {
     pub fn listen(&self, subject: &str) {
         let _runtime = self.runtime.enter();
         self.nats.listen(subject.to_owned());
+    }
+
+    /// Has the messages of a run come by [`Client::next`], from the first on.
+    pub fn consume(&self, run: &str) {
+        let _runtime = self.runtime.enter();
+        self.nats.consume(run.to_owned());
     }
 
     /// Has the keys of a pattern come by [`Client::next`], from their present values on.

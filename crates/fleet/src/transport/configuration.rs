@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use crate::transport::connect::inbox_of;
-use crate::transport::nats::{BUCKET, KEYS, OBJECTS};
+use crate::transport::nats::names::{BUCKET, KEYS, OBJECTS};
 
 /// What is around the users.
 const TEMPLATE: &str = include_str!("server.conf");
@@ -30,7 +30,13 @@ pub struct Tls {
 }
 
 /// The configuration for a controller and these nodes. `store` is where the server keeps what it stores.
-pub fn configuration(listen: &str, store: &str, tls: Option<&Tls>, controller: &str, nodes: &[User]) -> String {
+pub fn configuration(
+    listen: &str,
+    store: &str,
+    tls: Option<&Tls>,
+    controller: &str,
+    nodes: &[User],
+) -> String {
     let mut users = String::new();
     let _string = write!(users, "{}", controller_user(controller));
     for node in nodes {
@@ -63,9 +69,9 @@ fn controller_user(password: &str) -> String {
         "squall-object.>".to_owned(),
         format!("$KV.{BUCKET}.>"),
         "$JS.API.>".to_owned(),
-        "_INBOX_*.>".to_owned(),
+        "_INBOX.>".to_owned(),
     ];
-    let subscribe = ["squall.>".to_owned(), "_INBOX_controller.>".to_owned()];
+    let subscribe = ["squall.>".to_owned(), "_INBOX.controller.>".to_owned()];
     user("controller", password, &publish, &subscribe, "")
 }
 
@@ -92,7 +98,13 @@ fn node_user(node: &User) -> String {
     }
     let subscribe = [format!("{inbox}.>"), "squall.*.resend".to_owned()];
     // It answers who asked it, once each.
-    user(name, &node.password, &publish, &subscribe, ", allow_responses: { max: 1, expires: \"1m\" }")
+    user(
+        name,
+        &node.password,
+        &publish,
+        &subscribe,
+        ", allow_responses: { max: 1, expires: \"1m\" }",
+    )
 }
 
 /// The keys that a node reads.
@@ -107,12 +119,23 @@ fn keys_of(name: &str) -> [String; 6] {
     ]
 }
 
-fn user(name: &str, password: &str, publish: &[String], subscribe: &[String], more: &str) -> String {
+fn user(
+    name: &str,
+    password: &str,
+    publish: &[String],
+    subscribe: &[String],
+    more: &str,
+) -> String {
     let list = |subjects: &[String]| {
-        let lines: Vec<String> = subjects.iter().map(|subject| format!("          {}", quoted(subject))).collect();
+        let lines: Vec<String> =
+            subjects.iter().map(|subject| format!("          {}", quoted(subject))).collect();
         format!("{{ allow: [\n{}\n        ] }}", lines.join(",\n"))
     };
-    let password = if password.starts_with('$') && !password.starts_with("$2") { password.to_owned() } else { quoted(password) };
+    let password = if password.starts_with('$') && !password.starts_with("$2") {
+        password.to_owned()
+    } else {
+        quoted(password)
+    };
     format!(
         "      {{ user: {}, password: {password}, permissions: {{\n        publish: {}\n        subscribe: {}{more}\n      }} }}\n",
         quoted(name),
@@ -139,7 +162,7 @@ mod tests {
         for own in [
             "\"squall.*.second.eu-1\"",
             "\"squall.hb.eu-1\"",
-            "\"_INBOX_eu-1.>\"",
+            "\"_INBOX.eu-1.>\"",
             "password: \"p\\\"w\"",
             "password: $CONTROLLER,",
             "\"$JS.API.CONSUMER.CREATE.KV_squall.*.$KV.squall.run.*.share.eu-1\"",
@@ -150,7 +173,11 @@ mod tests {
         for wide in ["\"squall.>\"", "\"$JS.API.>\"", "STREAM.CREATE", "STREAM.MSG.GET", "\">\""] {
             assert!(!node.contains(wide), "{wide} in\n{node}");
         }
-        let tls = Tls { certificate: "s.pem".to_owned(), key: "s.key".to_owned(), clients: Some("ca.pem".to_owned()) };
+        let tls = Tls {
+            certificate: "s.pem".to_owned(),
+            key: "s.key".to_owned(),
+            clients: Some("ca.pem".to_owned()),
+        };
         let text = configuration(":4222", "x", Some(&tls), "$2a$11$bcrypt", &[]);
         assert!(text.contains("tls { cert_file: \"s.pem\", key_file: \"s.key\", ca_file: \"ca.pem\", verify: true }"), "{text}");
         assert!(text.contains("password: \"$2a$11$bcrypt\""), "{text}");

@@ -16,8 +16,7 @@ use crate::transport::{Event, Events};
 /// The oldest server that will do: it lets keys and messages have a time to live of their own.
 pub const OLDEST: (u64, u64) = (2, 11);
 /// How to get one that will do.
-pub const HOW_TO_GET: &str =
-    "go install github.com/nats-io/nats-server/v2@v2.15.2, or a release from https://github.com/nats-io/nats-server/releases";
+pub const HOW_TO_GET: &str = "go install github.com/nats-io/nats-server/v2@v2.15.2, or a release from https://github.com/nats-io/nats-server/releases";
 
 /// For how long one attempt may take.
 const ATTEMPT: Duration = Duration::from_secs(3);
@@ -71,7 +70,8 @@ pub struct Connect {
     pub name: String,
     /// How long to try while nobody is there.
     pub patience: Duration,
-    /// How long the server keeps what this process stores of a run, if nobody deletes it: longer than the run takes.
+    /// How long the server keeps files and seconds of a run, if nobody deletes them: a node that joins later finds no files, and
+    /// a controller that resumes later no seconds.
     pub keep: Duration,
 }
 
@@ -79,7 +79,11 @@ impl Connect {
     /// To servers (URLs with commas between them), under this name; tries for five seconds, keeps for a day.
     pub fn to(servers: &str, name: &str) -> Connect {
         Connect {
-            servers: servers.split(',').map(|server| server.trim().to_owned()).filter(|server| !server.is_empty()).collect(),
+            servers: servers
+                .split(',')
+                .map(|server| server.trim().to_owned())
+                .filter(|server| !server.is_empty())
+                .collect(),
             auth: Auth::None,
             ca: None,
             certificate: None,
@@ -97,12 +101,17 @@ impl Connect {
         let (count, connections) = watch::channel(0);
         let count = Arc::new(count);
         let client = loop {
-            let options = self.options().await?;
+            let options = self.options(&addresses).await?;
             let options = listening(options, events.clone(), refusals.clone(), count.clone());
-            let error = match tokio::time::timeout(2 * ATTEMPT, options.connect(addresses.clone())).await {
+            let error = match tokio::time::timeout(2 * ATTEMPT, options.connect(addresses.clone()))
+                .await
+            {
                 Ok(Ok(client)) => break client,
                 Ok(Err(error)) => {
-                    let may_come = matches!(error.kind(), ConnectErrorKind::Io | ConnectErrorKind::Dns | ConnectErrorKind::TimedOut);
+                    let may_come = matches!(
+                        error.kind(),
+                        ConnectErrorKind::Io | ConnectErrorKind::Dns | ConnectErrorKind::TimedOut
+                    );
                     let told = self.told(&addresses, error.kind(), &error);
                     // Where a server speaks of certificates, waiting does not help.
                     if !may_come || told.is_final {
@@ -130,7 +139,9 @@ impl Connect {
 
     fn addresses(&self) -> Result<Vec<ServerAddr>, ConnectError> {
         if self.servers.is_empty() {
-            return Err(ConnectError::new("no NATS server is named: --nats nats://HOST:4222".to_owned()));
+            return Err(ConnectError::new(
+                "no NATS server is named: --nats nats://HOST:4222".to_owned(),
+            ));
         }
         let parsed = self.servers.iter().map(|server| {
             let scheme = server.split_once("://").map_or("nats", |(scheme, _)| scheme);
@@ -141,13 +152,15 @@ impl Connect {
             }
             // The URL may hold a password: it is not shown.
             server.parse::<ServerAddr>().map_err(|error| {
-                ConnectError::new(format!("invalid URL of a NATS server ({error}): expected nats://HOST:PORT"))
+                ConnectError::new(format!(
+                    "invalid URL of a NATS server ({error}): expected nats://HOST:PORT"
+                ))
             })
         });
         parsed.collect()
     }
 
-    async fn options(&self) -> Result<ConnectOptions, ConnectError> {
+    async fn options(&self, addresses: &[ServerAddr]) -> Result<ConnectOptions, ConnectError> {
         let mut options = ConnectOptions::new()
             .name(format!("squall {}", self.name))
             .custom_inbox_prefix(inbox_of(&self.name))
@@ -155,10 +168,24 @@ impl Connect {
             .connection_timeout(ATTEMPT)
             .subscription_capacity(WAITING)
             .max_reconnects(None)
-            .reconnect_delay_callback(|attempts| Duration::from_millis(50 * attempts.min(10) as u64));
+            .reconnect_delay_callback(|attempts| {
+                Duration::from_millis(50 * attempts.min(10) as u64)
+            });
         options = match &self.auth {
-            Auth::None => options,
-            Auth::User { user, password } => options.user_and_password(user.clone(), password.clone()),
+            // The library leaves what a URL says of the user to us.
+            Auth::None => match addresses
+                .iter()
+                .find_map(|address| Some((address.username()?, address.password())))
+            {
+                Some((user, Some(password))) => {
+                    options.user_and_password(decoded(user), decoded(password))
+                }
+                Some((token, None)) => options.token(decoded(token)),
+                None => options,
+            },
+            Auth::User { user, password } => {
+                options.user_and_password(user.clone(), password.clone())
+            }
             Auth::Token(token) => options.token(token.clone()),
             Auth::Nkey(seed) => {
                 if nkeys::KeyPair::from_seed(seed).is_err() {
@@ -169,7 +196,10 @@ impl Connect {
                 options.nkey(seed.clone())
             }
             Auth::Credentials(path) => options.credentials_file(path).await.map_err(|error| {
-                ConnectError::new(format!("cannot use the credentials file {}: {error}", path.display()))
+                ConnectError::new(format!(
+                    "cannot use the credentials file {}: {error}",
+                    path.display()
+                ))
             })?,
         };
         if let Some(ca) = &self.ca {
@@ -185,10 +215,16 @@ impl Connect {
     }
 
     /// What a person is told.
-    fn told(&self, addresses: &[ServerAddr], kind: ConnectErrorKind, error: &dyn fmt::Display) -> Failed {
+    fn told(
+        &self,
+        addresses: &[ServerAddr],
+        kind: ConnectErrorKind,
+        error: &dyn fmt::Display,
+    ) -> Failed {
         let servers = shown(addresses);
         let said = error.to_string();
-        let is_about_certificates = said.contains("certificate") || said.contains("UnknownIssuer") || said.contains("TLS");
+        let is_about_certificates =
+            said.to_ascii_lowercase().contains("certificate") || said.contains("TLS");
         let text = match kind {
             ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication => format!(
                 "the NATS server {servers} refuses these credentials{}: see --nats-user, --nats-token-file, --nats-nkey, --nats-creds",
@@ -196,7 +232,9 @@ impl Connect {
             ),
             ConnectErrorKind::Dns => format!("the NATS server {servers} has no address: {said}"),
             ConnectErrorKind::TimedOut => {
-                format!("no NATS server answers at {servers}: is the address right, and is a firewall between?")
+                format!(
+                    "no NATS server answers at {servers}: is the address right, and is a firewall between?"
+                )
             }
             _ if is_about_certificates => format!(
                 "no TLS with the NATS server {servers}: {said}; its authority is given by --nats-ca, a certificate of this side by --nats-cert and --nats-key"
@@ -247,10 +285,16 @@ fn listening(
     })
 }
 
-/// The first word of the subjects under which replies come to a process; a server's permissions name it.
+/// A part of a URL as it was meant.
+fn decoded(text: &str) -> String {
+    percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+/// The first words of the subjects under which replies come to a process; a server's permissions name them.
 pub fn inbox_of(name: &str) -> String {
-    let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
-    format!("_INBOX_{name}")
+    let name: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
+    format!("_INBOX.{name}")
 }
 
 /// Reads a file with a secret on its first line.
@@ -258,8 +302,9 @@ pub fn inbox_of(name: &str) -> String {
 /// # Errors
 /// It cannot be read, or is empty.
 pub fn read_secret(path: &Path, what: &str) -> Result<String, ConnectError> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| ConnectError::new(format!("cannot read the {what} in {}: {error}", path.display())))?;
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        ConnectError::new(format!("cannot read the {what} in {}: {error}", path.display()))
+    })?;
     match text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("-----")) {
         Some(secret) => Ok(secret.to_owned()),
         None => Err(ConnectError::new(format!("there is no {what} in {}", path.display()))),
@@ -267,14 +312,15 @@ pub fn read_secret(path: &Path, what: &str) -> Result<String, ConnectError> {
 }
 
 fn readable(path: &Path, what: &str) -> Result<(), ConnectError> {
-    std::fs::File::open(path)
-        .map(drop)
-        .map_err(|error| ConnectError::new(format!("cannot read the {what} in {}: {error}", path.display())))
+    std::fs::File::open(path).map(drop).map_err(|error| {
+        ConnectError::new(format!("cannot read the {what} in {}: {error}", path.display()))
+    })
 }
 
 /// Servers without the passwords that their URLs may hold.
 fn shown(addresses: &[ServerAddr]) -> String {
-    let addresses: Vec<String> = addresses.iter().map(|address| format!("{}:{}", address.host(), address.port())).collect();
+    let addresses: Vec<String> =
+        addresses.iter().map(|address| format!("{}:{}", address.host(), address.port())).collect();
     addresses.join(", ")
 }
 
@@ -283,7 +329,8 @@ fn shown(addresses: &[ServerAddr]) -> String {
 /// # Errors
 /// It is too old, with what to do.
 pub fn check_version(version: &str) -> Result<(), ConnectError> {
-    let mut numbers = version.trim_start_matches('v').split(['.', '-']).map(|number| number.parse().unwrap_or(0));
+    let mut numbers =
+        version.trim_start_matches('v').split(['.', '-']).map(|number| number.parse().unwrap_or(0));
     let found: (u64, u64) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
     if found >= OLDEST {
         return Ok(());
@@ -323,8 +370,15 @@ mod tests {
         }
         for old in ["2.9.10", "2.10.29", "1.4.1", "", "x"] {
             let error = check_version(old).unwrap_err().to_string();
-            assert!(error.starts_with(&format!("this nats-server is {old}; squall needs 2.11 or later")), "{error}");
-            assert!(error.contains("go install github.com/nats-io/nats-server/v2@v2.15.2"), "{error}");
+            assert!(
+                error
+                    .starts_with(&format!("this nats-server is {old}; squall needs 2.11 or later")),
+                "{error}"
+            );
+            assert!(
+                error.contains("go install github.com/nats-io/nats-server/v2@v2.15.2"),
+                "{error}"
+            );
         }
     }
 
@@ -342,9 +396,9 @@ mod tests {
     }
 
     #[test]
-    fn replies_have_a_first_word_of_their_own() {
-        assert_eq!(inbox_of("eu-1"), "_INBOX_eu-1");
-        assert_eq!(inbox_of("a.b>*"), "_INBOX_a_b__");
+    fn replies_have_first_words_of_their_own() {
+        assert_eq!(inbox_of("eu-1"), "_INBOX.eu-1");
+        assert_eq!(inbox_of("a.b>*"), "_INBOX.a_b__");
     }
 
     #[test]
@@ -354,6 +408,11 @@ mod tests {
         assert_eq!(read_secret(file.path(), "seed").unwrap(), "SUABC");
         std::fs::write(file.path(), "\n").unwrap();
         assert!(read_secret(file.path(), "seed").unwrap_err().to_string().contains("no seed in"));
-        assert!(read_secret(Path::new("/nowhere/x"), "token").unwrap_err().to_string().contains("/nowhere/x"));
+        assert!(
+            read_secret(Path::new("/nowhere/x"), "token")
+                .unwrap_err()
+                .to_string()
+                .contains("/nowhere/x")
+        );
     }
 }

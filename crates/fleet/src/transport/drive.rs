@@ -13,10 +13,12 @@ use tokio::task::JoinSet;
 
 use crate::protocol::io::{Answer, Input, Machine, Nanos, Now, Output, Ticket};
 use crate::transport::nats::Nats;
-use crate::transport::{Connect, ConnectError, EVENTS_WAITING, Event, Events, Left, Spool, Transport};
+use crate::transport::{
+    Connect, ConnectError, EVENTS_WAITING, Event, Events, Left, Spool, Transport,
+};
 
 /// How long what is on its way may take when the machine has ended.
-const LAST_WORDS: Duration = Duration::from_secs(3);
+const LAST_WORDS: Duration = Duration::from_secs(2);
 /// Outputs that are performed at the same time; more wait.
 const AT_ONCE: usize = 1024;
 
@@ -50,7 +52,12 @@ impl Driver {
     ///
     /// # Errors
     /// Why the server cannot be used, or the thread not be started.
-    pub fn start<M, S, H>(machine: M, connect: Connect, spool: S, handle: H) -> Result<Driver, ConnectError>
+    pub fn start<M, S, H>(
+        machine: M,
+        connect: Connect,
+        spool: S,
+        handle: H,
+    ) -> Result<Driver, ConnectError>
     where
         M: Machine + Send + 'static,
         S: Spool + 'static,
@@ -63,7 +70,12 @@ impl Driver {
     ///
     /// # Errors
     /// Why it cannot be opened, or the thread not be started.
-    pub fn start_over<M, S, H, T, O, F>(machine: M, open: O, spool: S, handle: H) -> Result<Driver, ConnectError>
+    pub fn start_over<M, S, H, T, O, F>(
+        machine: M,
+        open: O,
+        spool: S,
+        handle: H,
+    ) -> Result<Driver, ConnectError>
     where
         M: Machine + Send + 'static,
         S: Spool + 'static,
@@ -77,13 +89,14 @@ impl Driver {
         let thread = std::thread::Builder::new()
             .name("squall-fleet".to_owned())
             .spawn(move || {
-                let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-                    Ok(runtime) => runtime,
-                    Err(error) => {
-                        let _nobody = opened.send(Err(no_thread(&error)));
-                        return;
-                    }
-                };
+                let runtime =
+                    match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+                        Ok(runtime) => runtime,
+                        Err(error) => {
+                            let _nobody = opened.send(Err(no_thread(&error)));
+                            return;
+                        }
+                    };
                 runtime.block_on(async move {
                     let (events, arrives) = mpsc::channel(EVENTS_WAITING);
                     match open(events).await {
@@ -104,7 +117,9 @@ impl Driver {
         match is_open.recv() {
             Ok(Ok(())) => Ok(Driver { tell: Tell(tell), thread: Some(thread) }),
             Ok(Err(error)) => Err(error),
-            Err(_) => Err(ConnectError::new("the thread of the fleet has ended before it began".to_owned())),
+            Err(_) => Err(ConnectError::new(
+                "the thread of the fleet has ended before it began".to_owned(),
+            )),
         }
     }
 
@@ -175,7 +190,9 @@ impl Clocks {
     pub fn now(&self) -> Now {
         let unix = match SystemTime::now().duration_since(UNIX_EPOCH) {
             Ok(since) => i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
-            Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |nanos| -nanos),
+            Err(before) => {
+                i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |nanos| -nanos)
+            }
         };
         Now { steady: self.steady(Instant::now()), unix }
     }
@@ -215,7 +232,8 @@ async fn drive<M: Machine, T: Transport, S: Spool, H: FnMut(Output)>(
     machine.on(clocks.now(), Input::Connected, &mut out);
     performer.perform_all(&mut out);
     while !performer.has_ended {
-        let wake_at = machine.wake_at().map(|at| tokio::time::Instant::from_std(clocks.instant(at)));
+        let wake_at =
+            machine.wake_at().map(|at| tokio::time::Instant::from_std(clocks.instant(at)));
         let input = tokio::select! {
             Some(done) = performer.next_done() => done,
             said = told.recv() => match said {
@@ -363,11 +381,9 @@ impl<T: Transport, S: Spool, H: FnMut(Output)> Performer<T, S, H> {
 
     /// Lets what is on its way arrive.
     async fn finish(mut self) {
-        let rest = async {
-            while self.next_done().await.is_some() {}
-            self.transport.close().await;
-        };
+        let rest = async { while self.next_done().await.is_some() {} };
         let _too_long = tokio::time::timeout(LAST_WORDS, rest).await;
+        self.transport.close().await;
     }
 }
 
@@ -381,12 +397,20 @@ fn key_of(output: &Output) -> Option<&str> {
 
 async fn perform_on<T: Transport>(transport: T, output: Output) -> Option<(Ticket, Answer)> {
     Some(match output {
-        Output::Put { ticket, key, value, revision } => (ticket, transport.put(key, value, revision).await),
+        Output::Put { ticket, key, value, revision } => {
+            (ticket, transport.put(key, value, revision).await)
+        }
         Output::Get { ticket, key } => (ticket, transport.get(key).await),
         Output::Delete { ticket, key } => (ticket, transport.delete(key).await),
-        Output::Publish { ticket, subject, id, payload } => (ticket, transport.publish(subject, id, payload).await),
-        Output::Ask { ticket, subject, payload, wait } => (ticket, transport.ask(subject, payload, wait).await),
-        Output::PutObject { ticket, digest, bytes } => (ticket, transport.put_object(digest, bytes).await),
+        Output::Publish { ticket, subject, id, payload } => {
+            (ticket, transport.publish(subject, id, payload).await)
+        }
+        Output::Ask { ticket, subject, payload, wait } => {
+            (ticket, transport.ask(subject, payload, wait).await)
+        }
+        Output::PutObject { ticket, digest, bytes } => {
+            (ticket, transport.put_object(digest, bytes).await)
+        }
         Output::GetObject { ticket, digest } => (ticket, transport.get_object(digest).await),
         Output::Say { subject, payload } => {
             transport.say(subject, payload).await;
@@ -404,3 +428,6 @@ async fn perform_on<T: Transport>(transport: T, output: Output) -> Option<(Ticke
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests;

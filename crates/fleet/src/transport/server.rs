@@ -75,7 +75,9 @@ impl LocalServer {
             Ok(guard) => guard,
             Err(error) => {
                 let _left = fs::remove_dir_all(&folder);
-                return Err(ConnectError::new(format!("cannot start sh, which starts {PROGRAM}: {error}")));
+                return Err(ConnectError::new(format!(
+                    "cannot start sh, which starts {PROGRAM}: {error}"
+                )));
             }
         };
         let lifeline = guard.stdin.take();
@@ -131,12 +133,19 @@ impl Drop for LocalServer {
 }
 
 fn no_folder(error: &io::Error) -> ConnectError {
-    ConnectError::new(format!("no folder for {PROGRAM} in {}: {error}", std::env::temp_dir().display()))
+    ConnectError::new(format!(
+        "no folder for {PROGRAM} in {}: {error}",
+        std::env::temp_dir().display()
+    ))
 }
 
 fn folder() -> io::Result<PathBuf> {
     let private = fs::Permissions::from_mode(0o700);
-    tempfile::Builder::new().prefix("squall-nats-").permissions(private).tempdir().map(tempfile::TempDir::keep)
+    tempfile::Builder::new()
+        .prefix("squall-nats-")
+        .permissions(private)
+        .tempdir()
+        .map(tempfile::TempDir::keep)
 }
 
 fn configure(folder: &Path, token: &str) -> io::Result<()> {
@@ -146,13 +155,17 @@ fn configure(folder: &Path, token: &str) -> io::Result<()> {
          max_payload: 8MB\nping_interval: 5s\njetstream {{ store_dir: \"{path}/jetstream\" }}\n"
     );
     let mut options = fs::OpenOptions::new();
-    let mut file = options.write(true).create_new(true).mode(0o600).open(folder.join("server.conf"))?;
+    let mut file =
+        options.write(true).create_new(true).mode(0o600).open(folder.join("server.conf"))?;
     io::Write::write_all(&mut file, text.as_bytes())
 }
 
 /// Where the server says that it listens: it writes a file with its ports.
 fn listens_at(folder: &Path) -> Option<String> {
-    let file = fs::read_dir(folder).ok()?.flatten().find(|file| file.path().extension().is_some_and(|end| end == "ports"))?;
+    let file = fs::read_dir(folder)
+        .ok()?
+        .flatten()
+        .find(|file| file.path().extension().is_some_and(|end| end == "ports"))?;
     let ports: serde_json::Value = serde_json::from_slice(&fs::read(file.path()).ok()?).ok()?;
     ports["nats"][0].as_str().map(str::to_owned)
 }
@@ -164,11 +177,15 @@ fn find() -> Result<PathBuf, ConnectError> {
         return if is_program(&named) {
             Ok(named)
         } else {
-            Err(ConnectError::new(format!("{VARIABLE} names {}, which is no program", named.display())))
+            Err(ConnectError::new(format!(
+                "{VARIABLE} names {}, which is no program",
+                named.display()
+            )))
         };
     }
     let on_path = std::env::var_os("PATH").unwrap_or_default();
-    let beside = std::env::current_exe().ok().and_then(|squall| squall.parent().map(Path::to_owned));
+    let beside =
+        std::env::current_exe().ok().and_then(|squall| squall.parent().map(Path::to_owned));
     std::env::split_paths(&on_path)
         .chain(beside)
         .map(|folder| folder.join(PROGRAM))
@@ -186,7 +203,8 @@ fn is_program(path: &Path) -> bool {
 
 fn version_of(program: &Path) -> Result<String, ConnectError> {
     let said = Command::new(program).arg("--version").stdin(Stdio::null()).output();
-    let said = said.map_err(|error| ConnectError::new(format!("cannot run {}: {error}", program.display())))?;
+    let said = said
+        .map_err(|error| ConnectError::new(format!("cannot run {}: {error}", program.display())))?;
     let text = String::from_utf8_lossy(&said.stdout);
     match text.trim().rsplit(['v', ' ']).next().filter(|version| version.contains('.')) {
         Some(version) => Ok(version.to_owned()),

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::net::TcpListener;
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -31,7 +30,9 @@ impl Server {
         let path = folder.path().display().to_string();
         let mut text = configuration(port, &path);
         if text.is_empty() {
-            text = format!("listen: \"127.0.0.1:{port}\"\njetstream {{ store_dir: \"{path}/store\" }}\n");
+            text = format!(
+                "listen: \"127.0.0.1:{port}\"\njetstream {{ store_dir: \"{path}/store\" }}\n"
+            );
         }
         fs::write(folder.path().join("server.conf"), text).unwrap();
         let mut server = Server { process: None, folder, port };
@@ -39,12 +40,9 @@ impl Server {
         server
     }
 
-    pub fn folder(&self) -> PathBuf {
-        self.folder.path().to_owned()
-    }
-
     pub fn start(&mut self) {
-        let program = std::env::var("SQUALL_NATS_SERVER").unwrap_or_else(|_| "nats-server".to_owned());
+        let program =
+            std::env::var("SQUALL_NATS_SERVER").unwrap_or_else(|_| "nats-server".to_owned());
         let log = fs::File::create(self.folder.path().join("log")).unwrap();
         let process = Command::new(&program)
             .arg("--config")
@@ -56,8 +54,15 @@ impl Server {
             .unwrap_or_else(|error| panic!("this test needs nats-server ({program}): {error}"));
         self.process = Some(process);
         let until = Instant::now() + Duration::from_secs(20);
-        while !fs::read_to_string(self.folder.path().join("log")).unwrap().contains("Server is ready") {
-            assert!(Instant::now() < until, "{}", fs::read_to_string(self.folder.path().join("log")).unwrap());
+        while !fs::read_to_string(self.folder.path().join("log"))
+            .unwrap()
+            .contains("Server is ready")
+        {
+            assert!(
+                Instant::now() < until,
+                "{}",
+                fs::read_to_string(self.folder.path().join("log")).unwrap()
+            );
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -103,7 +108,9 @@ impl Joined {
                 }
             }
         };
-        tokio::time::timeout(Duration::from_secs(20), wait).await.expect("what was waited for has not come")
+        tokio::time::timeout(Duration::from_secs(20), wait)
+            .await
+            .expect("what was waited for has not come")
     }
 
     pub async fn key(&mut self) -> (String, u64, Option<Vec<u8>>) {
@@ -118,7 +125,9 @@ impl Joined {
 
     pub async fn message(&mut self) -> (u64, Vec<u8>) {
         self.next(|event| match event {
-            Event::Input(Input::Message { sequence, payload, .. }) => Some((*sequence, payload.to_vec())),
+            Event::Input(Input::Message { sequence, payload, .. }) => {
+                Some((*sequence, payload.to_vec()))
+            }
             _ => None,
         })
         .await
@@ -129,6 +138,10 @@ pub fn bytes(text: &str) -> squall_fleet::protocol::io::Bytes {
     text.as_bytes().into()
 }
 
+/// Runs a test, for at most a minute.
 pub fn run<T>(test: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test)
+    let limited = async {
+        tokio::time::timeout(Duration::from_secs(60), test).await.expect("the test does not end")
+    };
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(limited)
 }

@@ -8,8 +8,17 @@ use squall_fleet::transport::{Auth, Connect, Event, Transport};
 use crate::peer::{Joined, Server, bytes, run};
 
 fn server() -> Server {
-    let nodes = ["a", "b"].map(|name| User { name: name.to_owned(), password: format!("of-{name}") });
-    Server::with(|port, path| configuration(&format!("127.0.0.1:{port}"), &format!("{path}/store"), None, "of-controller", &nodes))
+    let nodes =
+        ["a", "b"].map(|name| User { name: name.to_owned(), password: format!("of-{name}") });
+    Server::with(|port, path| {
+        configuration(
+            &format!("127.0.0.1:{port}"),
+            &format!("{path}/store"),
+            None,
+            "of-controller",
+            &nodes,
+        )
+    })
 }
 
 fn user(server: &Server, name: &str) -> Connect {
@@ -31,17 +40,32 @@ fn a_node_does_what_it_must_and_nothing_else() {
         let mut controller = Joined::to(user(&server, "controller")).await;
         let mut b = Joined::to(user(&server, "b")).await;
         let put = |key: &str, value: &str| controller.nats.put(key.to_owned(), bytes(value), None);
-        for (key, value) in [("call.a", "r"), ("run.r.order", "{}"), ("run.r.share.a", "1"), ("run.r.share.b", "2"), ("run.r.changes", "[]")] {
+        for (key, value) in [
+            ("call.a", "r"),
+            ("run.r.order", "{}"),
+            ("run.r.share.a", "1"),
+            ("run.r.share.b", "2"),
+            ("run.r.changes", "[]"),
+        ] {
             assert!(matches!(put(key, value).await, Answer::Stored(_)), "{key}");
         }
         controller.nats.consume("r".to_owned());
         controller.nats.listen("squall.r.clock".to_owned());
-        let digest: String = Sha256::digest(b"job").iter().map(|byte| format!("{byte:02x}")).collect();
-        assert!(matches!(controller.nats.put_object(digest.clone(), bytes("job")).await, Answer::Stored(_)));
+        let digest: String =
+            Sha256::digest(b"job").iter().map(|byte| format!("{byte:02x}")).collect();
+        assert!(matches!(
+            controller.nats.put_object(digest.clone(), bytes("job")).await,
+            Answer::Stored(_)
+        ));
 
         // What it must.
-        assert!(matches!(a.nats.put("node.a".to_owned(), bytes("card"), Some(0)).await, Answer::Stored(_)));
-        for key in ["call.a", "run.r.order", "run.r.share.a", "run.r.changes", "run.r.release", "node.a"] {
+        assert!(matches!(
+            a.nats.put("node.a".to_owned(), bytes("card"), Some(0)).await,
+            Answer::Stored(_)
+        ));
+        for key in
+            ["call.a", "run.r.order", "run.r.share.a", "run.r.changes", "run.r.release", "node.a"]
+        {
             assert!(matches!(a.nats.get(key.to_owned()).await, Answer::Value(_)), "{key}");
         }
         for key in ["call.a", "run.r.share.a", "run.r.changes"] {
@@ -49,7 +73,10 @@ fn a_node_does_what_it_must_and_nothing_else() {
             assert_eq!(a.key().await.0, key);
         }
         assert_eq!(a.nats.get_object(digest.clone()).await, Answer::Object(bytes("job")));
-        while !matches!(a.nats.publish("squall.r.second.a".to_owned(), "r/a/1/1".to_owned(), bytes("x")).await, Answer::Stored(_)) {}
+        while !matches!(
+            a.nats.publish("squall.r.second.a".to_owned(), "r/a/1/1".to_owned(), bytes("x")).await,
+            Answer::Stored(_)
+        ) {}
         assert_eq!(controller.message().await.1, b"x");
         a.nats.listen("squall.r.resend".to_owned());
         let asked = a.nats.ask("squall.r.clock".to_owned(), bytes("?"), 5_000_000_000);
@@ -65,7 +92,16 @@ fn a_node_does_what_it_must_and_nothing_else() {
         assert_eq!(tokio::join!(asked, replied).0, Answer::Reply(bytes("noon")));
 
         // What it must not.
-        for key in ["node.b", "call.b", "call.a", "run.r.share.a", "run.r.order", "run.r.changes", "run.r.release", "run.r.leader"] {
+        for key in [
+            "node.b",
+            "call.b",
+            "call.a",
+            "run.r.share.a",
+            "run.r.order",
+            "run.r.changes",
+            "run.r.release",
+            "run.r.leader",
+        ] {
             let answer = a.nats.put(key.to_owned(), bytes("mine"), None).await;
             assert!(is_forbidden(&answer), "put {key}: {answer:?}");
         }
@@ -97,12 +133,12 @@ fn a_node_does_what_it_must_and_nothing_else() {
         }
         // The stored object cannot be replaced, nor another's heart or inbox be used.
         assert!(is_forbidden(&a.nats.put_object(digest.clone(), bytes("other")).await));
-        for subject in ["squall.hb.b", "squall.r.resend", "_INBOX_b.x", "_INBOX_controller.x"] {
+        for subject in ["squall.hb.b", "squall.r.resend", "_INBOX.b.x", "_INBOX.controller.x"] {
             let answer = a.nats.ask(subject.to_owned(), bytes("x"), 5_000_000_000).await;
             assert!(is_forbidden(&answer), "say {subject}: {answer:?}");
         }
         // It does not hear what others are told.
-        for subject in ["_INBOX_b.>", "squall.hb.*", "squall.r.second.*", ">"] {
+        for subject in ["_INBOX.b.>", "squall.hb.*", "squall.r.second.*", ">"] {
             a.nats.listen(subject.to_owned());
             let said = a
                 .next(|event| match event {
@@ -113,7 +149,9 @@ fn a_node_does_what_it_must_and_nothing_else() {
             assert!(said.contains("Permissions Violation for Subscription"), "{subject}: {said}");
         }
         // The other is not disturbed.
-        assert!(matches!(b.nats.get("run.r.share.b".to_owned()).await, Answer::Value(Some((_, value))) if *value == *b"2"));
+        assert!(
+            matches!(b.nats.get("run.r.share.b".to_owned()).await, Answer::Value(Some((_, value))) if *value == *b"2")
+        );
         b.nats.watch("run.r.share.b".to_owned());
         assert_eq!(b.key().await.2.unwrap(), b"2");
     });

@@ -93,22 +93,15 @@ fn a_full_server_is_told_with_what_to_do() {
         )
     });
     run(async {
-        let (events, _kept) = tokio::sync::mpsc::channel(1024);
-        let said = match squall_fleet::transport::nats::Nats::open(server.connect("a"), events).await {
-            // The bucket's bound is more than the server has.
-            Err(error) => error.to_string(),
-            Ok(nats) => {
-                let mut answer = Answer::Unknown;
-                for number in 0..100 {
-                    let value = vec![7; 200_000];
-                    answer = nats.put(format!("run.r.{number}"), value.into(), None).await;
-                    if !matches!(answer, Answer::Stored(_)) {
-                        break;
-                    }
-                }
-                format!("{answer:?}")
+        let nats = Joined::to(server.connect("a")).await.nats;
+        let mut answer = Answer::Unknown;
+        for number in 0..100 {
+            answer = nats.put(format!("run.r.{number}"), vec![7; 200_000].into(), None).await;
+            if !matches!(answer, Answer::Stored(_)) {
+                break;
             }
-        };
+        }
+        let said = format!("{answer:?}");
         assert!(said.contains("no room left") && said.contains("free its disk"), "{said}");
     });
 }
@@ -119,8 +112,13 @@ fn a_message_that_is_too_large_is_refused_with_what_to_do() {
     let server = Server::open();
     run(async {
         let nats = Joined::to(server.connect("a")).await.nats;
-        let answer = nats.publish("squall.r.second.a".to_owned(), "1".to_owned(), vec![0; 2 << 20].into()).await;
-        assert!(matches!(&answer, Answer::Refused(why) if why.contains("raise max_payload")), "{answer:?}");
+        let answer = nats
+            .publish("squall.r.second.a".to_owned(), "1".to_owned(), vec![0; 2 << 20].into())
+            .await;
+        assert!(
+            matches!(&answer, Answer::Refused(why) if why.contains("raise max_payload")),
+            "{answer:?}"
+        );
     });
 }
 
@@ -144,7 +142,9 @@ fn tls_needs_the_right_authority_and_a_certificate_where_the_server_wants_one() 
         format!(
             "listen: \"127.0.0.1:{port}\"\njetstream {{ store_dir: \"{store}/store\" }}\n\
              tls {{ cert_file: \"{}\", key_file: \"{}\", ca_file: \"{}\", verify: true }}\n",
-            file("server.pem"), file("server.key"), file("ca.pem"),
+            file("server.pem"),
+            file("server.key"),
+            file("ca.pem"),
         )
     });
     let with = |authority: &str, certificate: bool| Connect {

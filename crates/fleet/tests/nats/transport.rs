@@ -41,7 +41,8 @@ fn keys_have_revisions_and_are_read_as_they_are_stored() {
         stored(nats.put("node.a".to_owned(), bytes("card"), None).await);
         stored(nats.put("node.b".to_owned(), bytes("card"), None).await);
         stored(nats.delete("node.b".to_owned()).await);
-        let cards: Vec<String> = nats.keys("node.*").await.unwrap().into_iter().map(|(key, ..)| key).collect();
+        let cards: Vec<String> =
+            nats.keys("node.*").await.unwrap().into_iter().map(|(key, ..)| key).collect();
         assert_eq!(cards, ["node.a"]);
     });
 }
@@ -63,7 +64,9 @@ fn a_watch_begins_with_what_is_there_and_goes_on_after_the_server_was_killed() {
         stored(other.nats.delete("call.a".to_owned()).await);
         assert_eq!(watching.key().await.2, None);
         server.kill();
-        watching.next(|event| matches!(event, Event::Input(Input::Disconnected)).then_some(())).await;
+        watching
+            .next(|event| matches!(event, Event::Input(Input::Disconnected)).then_some(()))
+            .await;
         server.start();
         other.next(|event| matches!(event, Event::Input(Input::Connected)).then_some(())).await;
         stored(put("3").await);
@@ -84,7 +87,11 @@ fn a_run_is_read_from_its_first_message_each_once_also_after_the_server_was_kill
         let node = Joined::to(server.connect("node")).await;
         let mut controller = Joined::to(server.connect("controller")).await;
         let publish = |number: u64| {
-            node.nats.publish("squall.r.second.node".to_owned(), format!("r/node/1/{number}"), number.to_le_bytes().as_slice().into())
+            node.nats.publish(
+                "squall.r.second.node".to_owned(),
+                format!("r/node/1/{number}"),
+                number.to_le_bytes().as_slice().into(),
+            )
         };
         // Nobody has made the stream yet.
         assert_eq!(publish(1).await, Answer::Unknown);
@@ -98,7 +105,9 @@ fn a_run_is_read_from_its_first_message_each_once_also_after_the_server_was_kill
             assert_eq!(controller.message().await.1, number.to_le_bytes());
         }
         server.kill();
-        controller.next(|event| matches!(event, Event::Input(Input::Disconnected)).then_some(())).await;
+        controller
+            .next(|event| matches!(event, Event::Input(Input::Disconnected)).then_some(()))
+            .await;
         server.start();
         // More than one turn brings.
         for number in 3..=700 {
@@ -123,8 +132,8 @@ fn objects_are_what_their_digest_says_and_are_forgotten_with_their_run() {
         let mut digests = Vec::new();
         for size in [0, 10, 3_000_000_usize] {
             let object: Vec<u8> = (0..size).map(|at| (at * 31 % 251) as u8).collect();
-            let digest: String = Sha256::digest(&object).iter().map(|byte| format!("{byte:02x}")).collect();
-            assert!(matches!(nats.get_object(digest.clone()).await, Answer::Refused(_)));
+            let digest: String =
+                Sha256::digest(&object).iter().map(|byte| format!("{byte:02x}")).collect();
             stored(nats.put_object(digest.clone(), object.clone().into()).await);
             stored(nats.put_object(digest.clone(), object.clone().into()).await);
             assert_eq!(nats.get_object(digest.clone()).await, Answer::Object(object.into()));
@@ -132,10 +141,16 @@ fn objects_are_what_their_digest_says_and_are_forgotten_with_their_run() {
         }
         let wrong = "a".repeat(64);
         stored(nats.put_object(wrong.clone(), bytes("x")).await);
-        assert!(matches!(nats.get_object(wrong).await, Answer::Refused(why) if why.contains("digest")));
+        assert!(
+            matches!(nats.get_object(wrong).await, Answer::Refused(why) if why.contains("digest"))
+        );
         assert!(matches!(nats.get_object("*".to_owned()).await, Answer::Refused(_)));
+        assert!(
+            matches!(nats.get_object("b".repeat(64)).await, Answer::Refused(why) if why.contains("no object"))
+        );
 
-        let file = |object: &String| SentFile { digest: object.clone(), object: object.clone(), bytes: 0 };
+        let file =
+            |object: &String| SentFile { digest: object.clone(), object: object.clone(), bytes: 0 };
         let order = Order {
             run: "r".to_owned(),
             version: String::new(),
@@ -145,7 +160,10 @@ fn objects_are_what_their_digest_says_and_are_forgotten_with_their_run() {
             job: digests[0].clone(),
             files: digests[1..].iter().map(file).collect(),
         };
-        stored(nats.put("run.r.order".to_owned(), serde_json::to_vec(&order).unwrap().into(), None).await);
+        stored(
+            nats.put("run.r.order".to_owned(), serde_json::to_vec(&order).unwrap().into(), None)
+                .await,
+        );
         nats.forget("r".to_owned()).await;
         assert_eq!(nats.get("run.r.order".to_owned()).await, Answer::Value(None));
         for digest in digests {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::protocol::codec;
-use crate::protocol::io::{Answer, Wanted};
+use crate::protocol::io::{Answer, Output, Wanted};
 use crate::protocol::keys;
 use crate::protocol::messages::{Assignment, Card, Changes, Leader, OnLoss, Order, Why};
 use crate::protocol::units::{Bytes, Nanos, SECOND};
@@ -92,6 +92,8 @@ impl Resume {
             return Step::Reads;
         };
         if release.is_some() {
+            // The former controller was done with it: what is left is deleted.
+            cx.out.push(Output::Forget { run: run.clone() });
             return Step::Refused(format!("run {run} was released: it is over"));
         }
         let order = order.as_ref().and_then(|value| codec::read_json::<Order>(&value.1).ok());
@@ -128,7 +130,7 @@ impl Resume {
     fn lock(&mut self, cx: &mut Cx<'_>) -> Step {
         let key = keys::leader(&self.run);
         match self.lock {
-            Some((_, again)) if cx.now.steady < again => return Step::Reads,
+            Some((_, again)) if again != Nanos::MAX && cx.now.steady < again => return Step::Reads,
             Some((revision, again)) if again != Nanos::MAX => {
                 self.lock = Some((revision, Nanos::MAX));
                 self.asked.remove(&key);
@@ -235,6 +237,11 @@ impl Run {
             if is_lost && member.status == Status::Living {
                 member.status = Status::Lost;
             }
+            // All that it said of itself may have been forgotten: it lives as long as nothing tells otherwise.
+            let last = member.assignment.parts.last().filter(|part| part.boot == member.assignment.boot);
+            if member.status == Status::Called && last.is_some_and(|part| !matches!(part.why, Why::Lost | Why::Left)) {
+                member.status = Status::Living;
+            }
             for shard in member.shards() {
                 nobodys.remove(shard);
             }
@@ -274,7 +281,7 @@ impl Run {
 
     fn take_orphans(&mut self, owner: Option<(String, u32)>, shards: Vec<u32>, keep: Nanos) {
         let Some((name, epoch)) = owner else {
-            self.free.push(Free { shards, from: 0, zone: String::new(), whom: None });
+            self.free.push(Free { shards, from: 0, giver: String::new(), zone: String::new(), whom: None });
             return;
         };
         let Some(member) = self.members.get_mut(&name) else { return };
@@ -293,7 +300,7 @@ impl Run {
             (Why::Lost, _) | (_, OnLoss::Continue | OnLoss::Abort) => Some(Nanos::MAX),
             (Why::Fenced | Why::Restarted, OnLoss::Redistribute) => Some(keep),
         };
-        self.free.push(Free { shards, from, zone, whom: until.map(|until| (name, until)) });
+        self.free.push(Free { shards, from, giver: name.clone(), zone, whom: until.map(|until| (name, until)) });
     }
 }
 

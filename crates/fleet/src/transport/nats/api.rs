@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::PATIENCE;
+use super::names::PATIENCE;
 use crate::protocol::io::{Answer, Bytes};
 
 /// Refusals of the server that are remembered, to be told to who is refused.
@@ -42,10 +42,15 @@ impl fmt::Display for Failure {
             Failure::Unknown => f.write_str("the server does not answer"),
             Failure::Conflict => f.write_str("somebody else has changed it"),
             Failure::NotFound => f.write_str("it is not there"),
-            Failure::Exists => f.write_str("the server has one of this name that was made otherwise"),
+            Failure::Exists => {
+                f.write_str("the server has one of this name that was made otherwise")
+            }
             Failure::NoJetStream => f.write_str("the server has no JetStream"),
             Failure::Forbidden(subject) => {
-                write!(f, "the server's permissions do not let this user send to {subject}: see `squall fleet manifest nats` for those that it needs")
+                write!(
+                    f,
+                    "the server's permissions do not let this user send to {subject}: see `squall fleet manifest nats` for those that it needs"
+                )
             }
             Failure::Refused(why) => f.write_str(why),
         }
@@ -83,7 +88,9 @@ impl Refusals {
 
     /// Notes one, from what the server says.
     pub fn note(&self, said: &str) {
-        let Some((_, rest)) = said.split_once("Permissions Violation for Publish to \"") else { return };
+        let Some((_, rest)) = said.split_once("Permissions Violation for Publish to \"") else {
+            return;
+        };
         let Some((subject, _)) = rest.split_once('"') else { return };
         self.0.send_modify(|(number, refused)| {
             *number += 1;
@@ -132,7 +139,12 @@ impl Api {
     }
 
     /// Asks, for at most so long.
-    pub async fn ask(&self, subject: String, payload: Bytes, wait: Duration) -> Result<Message, Failure> {
+    pub async fn ask(
+        &self,
+        subject: String,
+        payload: Bytes,
+        wait: Duration,
+    ) -> Result<Message, Failure> {
         self.request(subject, HeaderMap::new(), payload, wait).await
     }
 
@@ -167,7 +179,9 @@ impl Api {
         };
         match answer {
             Ok(Ok(message)) => Ok(message),
-            Ok(Err(error)) if error.kind() == RequestErrorKind::NoResponders => Err(Failure::NotFound),
+            Ok(Err(error)) if error.kind() == RequestErrorKind::NoResponders => {
+                Err(Failure::NotFound)
+            }
             _ => Err(Failure::Unknown),
         }
     }
@@ -181,7 +195,12 @@ impl Api {
     }
 
     /// Publishes what is stored: its sequence number.
-    pub async fn publish(&self, subject: String, headers: HeaderMap, payload: Bytes) -> Result<u64, Failure> {
+    pub async fn publish(
+        &self,
+        subject: String,
+        headers: HeaderMap,
+        payload: Bytes,
+    ) -> Result<u64, Failure> {
         let stored = answer_of(&self.request(subject, headers, payload, PATIENCE).await?)?;
         stored["seq"].as_u64().ok_or(Failure::Unknown)
     }
@@ -238,14 +257,23 @@ impl Api {
         }
         let headers = message.headers.unwrap_or_default();
         let header = |name: &str| headers.get(name).map(|value| value.as_str().to_owned());
-        let sequence = header("Nats-Sequence").and_then(|number| number.parse().ok()).ok_or(Failure::Unknown)?;
+        let sequence = header("Nats-Sequence")
+            .and_then(|number| number.parse().ok())
+            .ok_or(Failure::Unknown)?;
         let is_mark = header("KV-Operation").is_some();
         Ok(Some(Found { sequence, payload: message.payload.as_ref().into(), is_mark }))
     }
 
     /// The last message of a subject, from the stream's leader.
-    pub async fn last_from_leader(&self, stream: &str, subject: &str) -> Result<Option<Found>, Failure> {
-        let found = match self.call(format!("STREAM.MSG.GET.{stream}"), &json!({ "last_by_subj": subject })).await {
+    pub async fn last_from_leader(
+        &self,
+        stream: &str,
+        subject: &str,
+    ) -> Result<Option<Found>, Failure> {
+        let found = match self
+            .call(format!("STREAM.MSG.GET.{stream}"), &json!({ "last_by_subj": subject }))
+            .await
+        {
             Err(Failure::NotFound) => return Ok(None),
             found => found?,
         };
@@ -253,7 +281,8 @@ impl Api {
         let text = |field: &str| unbase64(message[field].as_str().unwrap_or_default());
         let sequence = message["seq"].as_u64().ok_or(Failure::Unknown)?;
         let payload = text("data").ok_or(Failure::Unknown)?;
-        let is_mark = String::from_utf8_lossy(&text("hdrs").unwrap_or_default()).contains("KV-Operation:");
+        let is_mark =
+            String::from_utf8_lossy(&text("hdrs").unwrap_or_default()).contains("KV-Operation:");
         Ok(Some(Found { sequence, payload: payload.into(), is_mark }))
     }
 }
@@ -313,9 +342,19 @@ mod tests {
             })
         };
         assert_eq!(answer(r#"{"stream":"s","seq":7}"#).unwrap()["seq"], 7);
-        assert_eq!(answer(r#"{"error":{"code":400,"err_code":10071,"description":"wrong last sequence: 3"}}"#), Err(Failure::Conflict));
-        assert_eq!(answer(r#"{"error":{"code":404,"err_code":10059,"description":"stream not found"}}"#), Err(Failure::NotFound));
-        let Err(Failure::Refused(why)) = answer(r#"{"error":{"code":503,"err_code":10077,"description":"no space left on device"}}"#) else {
+        assert_eq!(
+            answer(
+                r#"{"error":{"code":400,"err_code":10071,"description":"wrong last sequence: 3"}}"#
+            ),
+            Err(Failure::Conflict)
+        );
+        assert_eq!(
+            answer(r#"{"error":{"code":404,"err_code":10059,"description":"stream not found"}}"#),
+            Err(Failure::NotFound)
+        );
+        let Err(Failure::Refused(why)) = answer(
+            r#"{"error":{"code":503,"err_code":10077,"description":"no space left on device"}}"#,
+        ) else {
             panic!("a full disk is refused");
         };
         assert!(why.contains("no space left on device") && why.contains("free its disk"), "{why}");

@@ -1,0 +1,87 @@
+//! A node's load as a source of seconds: the engine, started when the fleet says so, and again after a fence.
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use squall_engine::{Ended, Event, RunOptions};
+use squall_metrics::Source;
+use squall_runner::{LoadOrder, LoadSource};
+
+use super::shared::{Launch, Shared};
+
+/// Runs the shards that a node has.
+pub(crate) struct NodeEngine(pub Arc<Shared>);
+
+impl LoadSource for NodeEngine {
+    fn run(&self, order: LoadOrder<'_>, on: &mut dyn FnMut(Event<'_>)) -> io::Result<Ended> {
+        self.0.ready();
+        let workers = self.workers(&order.program, order.options);
+        let mut all = Ended {
+            elapsed: Duration::ZERO,
+            asked: false,
+            failures: Vec::new(),
+            variables: Vec::new(),
+        };
+        let mut runs = 0;
+        while let Some(launch) = self.0.launch() {
+            let pass = Pass { shared: &self.0, launch: &launch, first_worker: runs * workers, on };
+            let ended = run(&order, &launch, pass);
+            self.0.ended(&launch);
+            all.elapsed = Instant::now().saturating_duration_since(launch.start);
+            match ended {
+                Ok(ended) => {
+                    all.asked |= ended.asked;
+                    all.failures.extend(ended.failures);
+                }
+                // What was recorded before a fence is there.
+                Err(error) if runs > 0 => all.failures.push(error.to_string()),
+                Err(error) => return Err(error),
+            }
+            runs += 1;
+        }
+        Ok(all)
+    }
+}
+
+fn run(order: &LoadOrder<'_>, launch: &Launch, mut pass: Pass<'_, '_>) -> io::Result<Ended> {
+    let options = RunOptions {
+        share: launch.share.clone(),
+        stays: true,
+        start: Some(launch.start),
+        ..order.options.clone()
+    };
+    let (program, network) = (order.program.clone(), order.network.clone());
+    let (control, trace) = (&launch.control, order.trace.clone());
+    squall_engine::run(program, network, &options, control, trace, |event| pass.pass(event))
+}
+
+/// Passes on what the engine says.
+struct Pass<'p, 'o> {
+    shared: &'p Shared,
+    launch: &'p Launch,
+    /// Workers of each start of the engine have numbers of their own: each hands over a slice of a second.
+    first_worker: u32,
+    on: &'o mut dyn FnMut(Event<'_>),
+}
+
+impl Pass<'_, '_> {
+    fn pass(&mut self, event: Event<'_>) {
+        match event {
+            Event::Started if self.first_worker > 0 => {}
+            Event::Idle(true) => self.shared.idle(),
+            Event::Idle(false) => {}
+            // Before it was started nothing was recorded.
+            Event::Slice(slice) if slice.second < self.launch.second => {}
+            Event::Slice(slice) if self.first_worker > 0 => {
+                let mut own = slice.clone();
+                if let Source::Worker(number) = own.source {
+                    own.source = Source::Worker(self.first_worker + number);
+                }
+                (self.on)(Event::Slice(&own));
+            }
+            other => (self.on)(other),
+        }
+        self.shared.look_for_a_stop(&self.launch.control);
+    }
+}

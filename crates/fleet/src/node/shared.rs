@@ -1,0 +1,348 @@
+//! What the threads of a load know together: what it was told, and whom it tells.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use squall_engine::Control;
+use squall_load::Share;
+use squall_plan::model::Load as PlanLoad;
+use squall_plan::yaml::read_load;
+
+use super::parts::Parts;
+use super::policy::MostUsers;
+use crate::protocol::io::LoadEvent;
+use crate::protocol::messages::{Change, Shards};
+
+/// A load that starts less than this ahead may begin late: its first second is not taken for whole.
+const NEAR: Duration = Duration::from_millis(50);
+/// Most sentences about what failed.
+const MAX_FAILURES: usize = 20;
+
+/// Who is told what the load says.
+pub(crate) type Tell = dyn Fn(LoadEvent) + Send + Sync;
+
+/// What a load was told, and how far it is.
+pub(crate) struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+    tell: std::sync::Arc<Tell>,
+}
+
+struct State {
+    /// Shards of the whole run.
+    of: u32,
+    /// The most users of the plan's loads, and of this node.
+    users: MostUsers,
+    most_users: Option<u64>,
+    is_ready: bool,
+    /// When second 0 began.
+    start: Option<Instant>,
+    parts: Parts,
+    /// Changes of the loads' shapes.
+    shapes: Vec<(u16, PlanLoad, Duration)>,
+    is_paused: bool,
+    /// Controls the engine, while it runs.
+    control: Option<Control>,
+    /// How often the load was fenced, and whether it is.
+    fences: u32,
+    is_fenced: bool,
+    /// Whether the engine was told to end from here.
+    is_stopped: bool,
+    /// Nothing more is to be run.
+    is_over: bool,
+    /// Nobody wants to hear of it any more.
+    is_forgotten: bool,
+    has_asked: bool,
+    failures: Vec<String>,
+}
+
+/// How the engine is to be started.
+pub(crate) struct Launch {
+    pub control: Control,
+    pub share: Share,
+    pub start: Instant,
+    /// The second that it is now: nothing is recorded of those before.
+    pub second: u32,
+    /// How often the load had been fenced before.
+    fences: u32,
+}
+
+impl Shared {
+    /// Of a run that is cut into so many shards, on a node that carries at most so many users.
+    pub(crate) fn new(of: u32, most_users: Option<u64>, tell: std::sync::Arc<Tell>) -> Shared {
+        let state = State {
+            of,
+            users: MostUsers::default(),
+            most_users,
+            is_ready: false,
+            start: None,
+            parts: Parts::default(),
+            shapes: Vec::new(),
+            is_paused: false,
+            control: None,
+            fences: 0,
+            is_fenced: false,
+            is_stopped: false,
+            is_over: false,
+            is_forgotten: false,
+            has_asked: false,
+            failures: Vec::new(),
+        };
+        Shared { state: Mutex::new(state), changed: Condvar::new(), tell }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing that holds the lock leaves it half changed.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells something, unless the run is forgotten.
+    pub(crate) fn tell(&self, event: LoadEvent) {
+        if !self.state().is_forgotten {
+            (self.tell)(event);
+        }
+    }
+
+    /// The plan is opened: these are its users.
+    pub(crate) fn set_users(&self, users: MostUsers) {
+        self.state().users = users;
+    }
+
+    /// The plan can run: tells so.
+    pub(crate) fn ready(&self) {
+        self.state().is_ready = true;
+        self.tell(LoadEvent::Ready);
+    }
+
+    pub(crate) fn is_ready(&self) -> bool {
+        self.state().is_ready
+    }
+
+    pub(crate) fn is_forgotten(&self) -> bool {
+        self.state().is_forgotten
+    }
+
+    /// The shards of a second, and whether they were driven from its beginning to its end.
+    pub(crate) fn parts_of(&self, second: u32) -> (Shards, bool) {
+        let mut state = self.state();
+        state.parts.forget(second);
+        state.parts.of(second)
+    }
+
+    /// Second 0 begins then, with these shards.
+    pub(crate) fn start(&self, at: Instant, shards: &Shards) {
+        let mut state = self.state();
+        if state.start.is_none() {
+            state.start = Some(at);
+            let (second, _) = state.now(Instant::now());
+            let shards = state.within(shards);
+            state.parts.set(second, shards);
+        }
+        self.changed.notify_all();
+    }
+
+    /// From a second on it has these shards.
+    pub(crate) fn reshare(&self, from: u32, shards: &Shards) {
+        let mut state = self.state();
+        let shards = state.within(shards);
+        state.parts.set(from, shards.clone());
+        if let Some(control) = &state.control {
+            control.reshare(share(&shards, state.of), seconds(from));
+        }
+    }
+
+    /// The lease has run out: nothing more is sent.
+    pub(crate) fn fence(&self) {
+        let mut state = self.state();
+        state.fences += 1;
+        state.is_fenced = true;
+        let (second, has_begun) = state.now(Instant::now());
+        match has_begun {
+            true => state.parts.stop(second),
+            false => state.parts.set(0, Shards::from([])),
+        }
+        state.stop(Control::abort);
+    }
+
+    /// Goes on after a fence, from a second on.
+    pub(crate) fn resume(&self, from: u32, shards: &Shards) {
+        let mut state = self.state();
+        let shards = state.within(shards);
+        state.parts.set(from, shards);
+        state.is_fenced = false;
+        self.changed.notify_all();
+    }
+
+    /// Changes the load.
+    pub(crate) fn change(&self, change: &Change) {
+        let mut state = self.state();
+        match change {
+            Change::Pause => state.pause(true),
+            Change::GoOn => state.pause(false),
+            Change::Shape { load, shape, after } => {
+                if let Err(why) = state.reshape(*load, shape, Duration::from_nanos(*after)) {
+                    state.fail(format!("a change of the load was not made: {why}"));
+                }
+            }
+            Change::Stop { graceful } => {
+                state.is_over = true;
+                let graceful = Duration::from_nanos(*graceful);
+                state.stop(|control| control.stop(graceful));
+            }
+            Change::Abort => {
+                state.is_over = true;
+                state.stop(Control::abort);
+            }
+        }
+        self.changed.notify_all();
+    }
+
+    /// Ends everything, and tells nothing of it any more.
+    pub(crate) fn forget(&self) {
+        let mut state = self.state();
+        (state.is_forgotten, state.is_over) = (true, true);
+        state.stop(Control::abort);
+        self.changed.notify_all();
+    }
+
+    /// Waits until the engine is to be started; `None`: it is not, as the load is over.
+    pub(crate) fn launch(&self) -> Option<Launch> {
+        let waits =
+            |state: &mut State| !state.is_over && (state.start.is_none() || state.is_fenced);
+        // It ends: whoever has the load forgets it at last.
+        let waited = self.changed.wait_while(self.state(), waits);
+        let mut state = waited.unwrap_or_else(PoisonError::into_inner);
+        let start = state.start.filter(|_| !state.is_over)?;
+        let now = Instant::now();
+        let (second, _) = state.now(now);
+        if start < now + NEAR {
+            state.parts.cut(second);
+        }
+        let control = state.new_control(second);
+        let share = share(&state.parts.of(second).0, state.of);
+        Some(Launch { control, share, start, second, fences: state.fences })
+    }
+
+    /// The engine has ended. Unless that was because of a fence, the load is over.
+    pub(crate) fn ended(&self, launch: &Launch) {
+        let mut state = self.state();
+        state.control = None;
+        state.is_over |= state.fences == launch.fences;
+    }
+
+    /// What the shards here have to do is done: unless there are none, or others are to come, the load here is over.
+    pub(crate) fn idle(&self) {
+        let mut state = self.state();
+        let (second, _) = state.now(Instant::now());
+        if !state.parts.of(second).0.is_empty() && state.parts.after(second).next().is_none() {
+            state.stop(|control| control.stop(Duration::ZERO));
+        }
+    }
+
+    /// Tells that the end was asked for, if the engine ends and was not told to from here.
+    pub(crate) fn look_for_a_stop(&self, control: &Control) {
+        let mut state = self.state();
+        let is_asked = control.is_stopped() && !state.is_stopped && !state.has_asked;
+        state.has_asked |= is_asked;
+        drop(state);
+        if is_asked {
+            self.tell(LoadEvent::StopAsked);
+        }
+    }
+
+    /// What failed, besides what the run itself says.
+    pub(crate) fn failures(&self) -> Vec<String> {
+        std::mem::take(&mut self.state().failures)
+    }
+}
+
+impl State {
+    /// The second that it is, and whether the load has begun.
+    fn now(&self, now: Instant) -> (u32, bool) {
+        let since = self.start.and_then(|start| now.checked_duration_since(start));
+        let second = since.map_or(0, |since| u32::try_from(since.as_secs()).unwrap_or(u32::MAX));
+        (second, since.is_some())
+    }
+
+    /// As many of these shards as the node carries.
+    fn within(&mut self, shards: &Shards) -> Shards {
+        let fits = self.users.within(shards, self.of, self.most_users).len();
+        if let Some(most) = self.most_users.filter(|_| fits < shards.len()) {
+            self.fail(format!(
+                "this node drove {fits} of its {} shards, as it carries at most {most} users (`--max-users`)",
+                shards.len()
+            ));
+        }
+        shards[..fits].into()
+    }
+
+    /// A control for the engine that is started in this second, with everything that was told before.
+    fn new_control(&mut self, second: u32) -> Control {
+        let control = Control::default();
+        for (from, shards) in self.parts.after(second) {
+            control.reshare(share(shards, self.of), seconds(from));
+        }
+        for (number, load, after) in &self.shapes {
+            // It was a good one when it came.
+            let _known = control.reshape(*number, load, *after);
+        }
+        if self.is_paused {
+            control.pause();
+        }
+        self.is_stopped = false;
+        self.control = Some(control.clone());
+        control
+    }
+
+    fn stop(&mut self, stop: impl FnOnce(&Control)) {
+        self.is_stopped = true;
+        if let Some(control) = &self.control {
+            stop(control);
+        }
+    }
+
+    fn pause(&mut self, is_paused: bool) {
+        self.is_paused = is_paused;
+        match (&self.control, is_paused) {
+            (Some(control), true) => control.pause(),
+            (Some(control), false) => control.resume(),
+            (None, _) => {}
+        }
+    }
+
+    fn reshape(&mut self, number: u16, shape: &str, after: Duration) -> Result<(), String> {
+        let load = read_load(shape)?;
+        let mut users = self.users.clone();
+        users.change(number, &load);
+        let (second, _) = self.now(Instant::now());
+        let (shards, _) = self.parts.of(second);
+        if users.within(&shards, self.of, self.most_users).len() < shards.len() {
+            let most = self.most_users.unwrap_or_default();
+            return Err(format!("this node carries at most {most} users (`--max-users`)"));
+        }
+        // It is tried on one that nobody obeys, so that a bad one is known now.
+        self.control.clone().unwrap_or_default().reshape(number, &load, after)?;
+        self.users = users;
+        self.shapes.push((number, load, after));
+        Ok(())
+    }
+
+    fn fail(&mut self, why: String) {
+        if self.failures.len() < MAX_FAILURES && !self.failures.contains(&why) {
+            self.failures.push(why);
+        }
+    }
+}
+
+/// Shards out of so many.
+fn share(shards: &[u32], of: u32) -> Share {
+    let numbers: Vec<u64> = shards.iter().map(|shard| u64::from(*shard)).collect();
+    // Those that do not exist are nobody's.
+    let known =
+        || Share::new(&[], u64::from(of.max(1))).unwrap_or_else(|_| Share::all().worker_of(1, 1));
+    Share::new(&numbers, u64::from(of)).unwrap_or_else(|_| known())
+}
+
+fn seconds(second: u32) -> Duration {
+    Duration::from_secs(u64::from(second))
+}

@@ -1,0 +1,82 @@
+//! Hands over what the run recorded, second by second.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+
+use squall_engine::LogLine;
+use squall_report::Run;
+use squall_runner::{Event, EventKind, Phase, Sink, Start, Wanted};
+
+use super::job::Copies;
+use super::shared::Shared;
+use crate::protocol::io::LoadEvent;
+use crate::protocol::messages::Second;
+use crate::record::{self, Aside};
+
+/// Seconds of which it is remembered how often they came.
+const REMEMBERED: u32 = 600;
+
+/// Makes a record of each second. What is told between two seconds goes into the next one.
+pub(crate) struct NodeSink {
+    shared: Arc<Shared>,
+    copies: Copies,
+    aside: Aside,
+    /// How often each second came, of those that may come again.
+    came: HashMap<u32, u32>,
+}
+
+impl NodeSink {
+    pub(crate) fn new(shared: Arc<Shared>, copies: Copies) -> NodeSink {
+        NodeSink { shared, copies, aside: Aside::default(), came: HashMap::new() }
+    }
+
+    fn hand_over(&mut self, second: &squall_runner::Second) {
+        let (shards, is_whole) = self.shared.parts_of(second.second);
+        let aside = std::mem::take(&mut self.aside);
+        // Without shards there is nothing to say, but of what they have left in flight.
+        let is_silent = shards.is_empty() && second.rows.is_empty() && aside.is_empty();
+        if is_silent {
+            return;
+        }
+        let times = self.came.entry(second.second).or_insert(0);
+        let late = *times;
+        *times += 1;
+        if let Some(past) = second.second.checked_sub(REMEMBERED) {
+            self.came.retain(|own, _| *own >= past);
+        }
+        let record = record::encode(second, &aside);
+        let second = Second { second: second.second, shards, is_whole, late, record };
+        self.shared.tell(LoadEvent::Second(second));
+    }
+}
+
+impl Sink for NodeSink {
+    fn start(&mut self, _: &Start) -> io::Result<Wanted> {
+        let Copies { exchanges, groups } = self.copies;
+        Ok(Wanted { exchanges, groups, ..Wanted::default() })
+    }
+
+    fn second(&mut self, second: &squall_runner::Second) -> io::Result<()> {
+        self.hand_over(second);
+        Ok(())
+    }
+
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        match &event.kind {
+            EventKind::Log { phase: Phase::Load, worker, second, text, example } => {
+                let (worker, second, text) = (*worker, *second, text.clone());
+                let example = example.clone();
+                self.aside.log(&LogLine { worker, second, text, is_failure: false, example });
+            }
+            EventKind::Exchange(seen) => self.aside.exchange(&seen.exchange),
+            EventKind::Group { group, .. } => self.aside.group(group),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &Run) -> io::Result<()> {
+        Ok(())
+    }
+}
