@@ -53,6 +53,20 @@ impl RunFolder {
         folder
     }
 
+    /// Begins once more in the folder of a run that broke off and is gone on with: all that was recorded is recorded again.
+    ///
+    /// # Errors
+    /// It is not there, or cannot be written.
+    pub fn restart(path: &Path, meta: &Meta, plan: &str) -> io::Result<RunFolder> {
+        for name in ["slices.bin", "log.jsonl", "host.jsonl"] {
+            match fs::remove_file(path.join(name)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        RunFolder::begin(path, meta, plan)
+    }
+
     /// Writes what is known before the run into a folder that is empty.
     fn begin(path: &Path, meta: &Meta, plan: &str) -> io::Result<RunFolder> {
         fs::write(path.join("plan.yaml"), plan)?;

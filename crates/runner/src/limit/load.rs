@@ -94,8 +94,7 @@ impl RealLoad<'_> {
         let sources = source_addresses::of_all(&program, shared);
         // What this machine does says nothing of a load that others generate.
         let is_local = self.source.is_local();
-        let mut sampler =
-            is_local.then(|| HostSampler::new(sources, &shared.destinations()));
+        let mut sampler = is_local.then(|| HostSampler::new(sources, &shared.destinations()));
         let order = LoadOrder {
             program: program.clone(),
             network: shared.clone(),
@@ -162,11 +161,7 @@ mod tests {
         let options = Options::default();
         let prepared = Prepared::new(&loaded, &options, &[]).expect("a good plan");
         let (load, hour) = (
-            RealLoad {
-                prepared: &prepared,
-                source: &LocalEngine,
-                handle: &Handle::default(),
-            },
+            RealLoad { prepared: &prepared, source: &LocalEngine, handle: &Handle::default() },
             Duration::from_secs(3600),
         );
         let normal = LoadStep { mean_us: 1e12, ..Records::new(0, 1).step(1.0, None, &[]) };

@@ -88,7 +88,11 @@ pub fn limit_with(
     let as_run = describe::as_run(plan, options.target.as_deref());
     let folder = asked.folder.as_deref().map(|base| new_folder(base, &as_run)).transpose()?;
     let workers = capacity::usual_workers(cores(), options.workers);
-    let meta = describe::meta(&prepared, &as_run, workers);
+    let mut meta = describe::meta(&prepared, &as_run, workers);
+    if !source.is_local() {
+        // Which those are may change from level to level.
+        meta.nodes.clear();
+    }
     let sinks = Arc::new(Sinks::none());
     let mut phases = Vec::new();
     if let Some(setup) = sections::run(&prepared, Section::Setup, handle, &sinks) {

@@ -16,6 +16,8 @@ use super::second::Second;
 #[derive(Debug)]
 pub struct Folder {
     base: PathBuf,
+    /// Whether that is the run's folder itself, in which it goes on.
+    goes_on: bool,
     /// Once it was made.
     folder: Option<RunFolder>,
     /// Writes that have failed and are reported.
@@ -27,7 +29,13 @@ pub struct Folder {
 impl Folder {
     /// Makes the run's folder within `base`, named after the time and the plan, when the run starts.
     pub fn new(base: impl Into<PathBuf>) -> Folder {
-        Folder { base: base.into(), folder: None, reported: 0, has_page: false }
+        let base = base.into();
+        Folder { base, goes_on: false, folder: None, reported: 0, has_page: false }
+    }
+
+    /// The folder of a run that broke off, all of whose seconds come again.
+    pub fn again(folder: impl Into<PathBuf>) -> Folder {
+        Folder { goes_on: true, ..Folder::new(folder) }
     }
 
     fn write_result(&self, run: &RunDocument) -> io::Result<()> {
@@ -55,7 +63,10 @@ impl Sink for Folder {
     fn start(&mut self, start: &Start) -> io::Result<Wanted> {
         let plan = Plan { seed: Some(start.meta.seed), ..start.plan.clone() };
         let plan = squall_plan::yaml::print(&plan, true);
-        let folder = RunFolder::create(&self.base, &start.meta, &plan)?;
+        let folder = match self.goes_on {
+            true => RunFolder::restart(&self.base, &start.meta, &plan)?,
+            false => RunFolder::create(&self.base, &start.meta, &plan)?,
+        };
         let path = folder.path().to_owned();
         self.folder = Some(folder);
         Ok(Wanted { folder: Some(path), ..Wanted::default() })
