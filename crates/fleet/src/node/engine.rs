@@ -31,6 +31,9 @@ impl LoadSource for NodeEngine {
             all.elapsed = Instant::now().saturating_duration_since(launch.start);
             match ended {
                 Ok(ended) => {
+                    if ended.asked {
+                        self.0.ask_to_stop();
+                    }
                     all.asked |= ended.asked;
                     all.failures.extend(ended.failures);
                 }
@@ -67,6 +70,7 @@ struct Pass<'p, 'o> {
 
 impl Pass<'_, '_> {
     fn pass(&mut self, event: Event<'_>) {
+        self.shared.look_for_a_stop(&self.launch.control);
         match event {
             Event::Started if self.first_worker > 0 => {}
             Event::Idle(true) => self.shared.idle(),
@@ -82,6 +86,5 @@ impl Pass<'_, '_> {
             }
             other => (self.on)(other),
         }
-        self.shared.look_for_a_stop(&self.launch.control);
     }
 }

@@ -93,6 +93,7 @@ pub fn serve(
     let connect = Connect { name: name.clone(), ..options.connect.clone() };
     let temporary = std::env::temp_dir();
     files::delete_leftovers(&temporary);
+    DiskSpool::sweep(&options.spool);
     let spool = DiskSpool::open(&options.spool.join(&name), options.spool_size).map_err(Error)?;
     let key = NodeKey::new().map_err(|error| Error(error.to_string()))?;
     let Allows { hosts, .. } = &options.allows;

@@ -43,8 +43,9 @@ struct State {
     is_paused: bool,
     /// Controls the engine, while it runs.
     control: Option<Control>,
-    /// How often the load was fenced, and whether it is.
+    /// How often the load was fenced, in which second last, and whether it is.
     fences: u32,
+    fenced: u32,
     is_fenced: bool,
     /// Whether the engine was told to end from here.
     is_stopped: bool,
@@ -61,7 +62,7 @@ pub(crate) struct Launch {
     pub control: Control,
     pub share: Share,
     pub start: Instant,
-    /// The second that it is now: nothing is recorded of those before.
+    /// The first second of which anything is recorded.
     pub second: u32,
     /// How often the load had been fenced before.
     fences: u32,
@@ -81,6 +82,7 @@ impl Shared {
             is_paused: false,
             control: None,
             fences: 0,
+            fenced: 0,
             is_fenced: false,
             is_stopped: false,
             is_over: false,
@@ -157,6 +159,7 @@ impl Shared {
         state.fences += 1;
         state.is_fenced = true;
         let (second, has_begun) = state.now(Instant::now());
+        state.fenced = second;
         match has_begun {
             true => state.parts.stop(second),
             false => state.parts.set(0, Shards::from([])),
@@ -215,12 +218,17 @@ impl Shared {
         let start = state.start.filter(|_| !state.is_over)?;
         let now = Instant::now();
         let (second, _) = state.now(now);
-        if start < now + NEAR {
+        if state.fences == 0 && start < now + NEAR {
             state.parts.cut(second);
         }
-        let control = state.new_control(second);
-        let share = share(&state.parts.of(second).0, state.of);
-        Some(Launch { control, share, start, second, fences: state.fences })
+        // After a fence it has nothing but what it was given since, be that late.
+        let (given, since, first) = match state.fences {
+            0 => (state.parts.of(second).0, second, second),
+            // It begins nothing before the next whole second.
+            _ => (Shards::from([]), state.fenced, second.saturating_add(1)),
+        };
+        let (control, share) = (state.new_control(since), share(&given, state.of));
+        Some(Launch { control, share, start, second: first, fences: state.fences })
     }
 
     /// The engine has ended. Unless that was because of a fence, the load is over.
@@ -239,13 +247,16 @@ impl Shared {
         }
     }
 
-    /// Tells that the end was asked for, if the engine ends and was not told to from here.
+    /// Tells that the end is asked for, if the engine ends and was not told to from here.
     pub(crate) fn look_for_a_stop(&self, control: &Control) {
-        let mut state = self.state();
-        let is_asked = control.is_stopped() && !state.is_stopped && !state.has_asked;
-        state.has_asked |= is_asked;
-        drop(state);
-        if is_asked {
+        if control.is_stopped() && !self.state().is_stopped {
+            self.ask_to_stop();
+        }
+    }
+
+    /// Tells that the end is asked for, once.
+    pub(crate) fn ask_to_stop(&self) {
+        if !std::mem::replace(&mut self.state().has_asked, true) {
             self.tell(LoadEvent::StopAsked);
         }
     }
@@ -276,7 +287,7 @@ impl State {
         shards[..fits].into()
     }
 
-    /// A control for the engine that is started in this second, with everything that was told before.
+    /// A control for an engine that has the parts after this second to come, with everything that was told before.
     fn new_control(&mut self, second: u32) -> Control {
         let control = Control::default();
         for (from, shards) in self.parts.after(second) {

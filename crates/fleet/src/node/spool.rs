@@ -102,6 +102,17 @@ impl DiskSpool {
         Ok(spool)
     }
 
+    /// Deletes the spools in a folder of which no process makes use, and that hold nothing that is still asked for: nodes
+    /// whose names were made for one process leave them.
+    pub(crate) fn sweep(folder: &Path) {
+        let Ok(entries) = fs::read_dir(folder) else { return };
+        let paths = entries.flatten().take(MAX_FILES).map(|entry| entry.path());
+        for path in paths.filter(|path| path.join("lock").is_file()) {
+            // To open one is to delete what is old in it; it goes when it is empty.
+            drop(DiskSpool::open(&path, DEFAULT_SIZE));
+        }
+    }
+
     /// Reads what former processes have left.
     fn read_all(&mut self) -> io::Result<()> {
         for entry in fs::read_dir(&self.folder)?.take(MAX_FILES) {
@@ -181,6 +192,16 @@ impl DiskSpool {
         self.bytes = self.bytes.saturating_sub(segment.bytes);
         // What is left is deleted when the next process starts, or a day later.
         let _left = fs::remove_file(&segment.path);
+    }
+}
+
+impl Drop for DiskSpool {
+    fn drop(&mut self) {
+        if self.processes.is_empty() {
+            // Whoever opens it in between has it: then it is not empty.
+            let _in_use = fs::remove_file(self.folder.join("lock"));
+            let _not_empty = fs::remove_dir(&self.folder);
+        }
     }
 }
 
@@ -408,6 +429,24 @@ mod tests {
         let file = OpenOptions::new().write(true).open(&path).expect("a file");
         file.set_modified(long_ago).expect("a time");
         assert!(opened(folder.path()).all_kept().is_empty() && !path.exists());
+    }
+
+    #[test]
+    fn an_empty_spool_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        drop(opened(&at("empty")));
+        assert!(!at("empty").exists());
+        opened(&at("left")).keep(kept("r", 1, 0, b"x")).expect("room");
+        fs::create_dir(at("dead")).expect("a folder");
+        fs::write(at("dead/lock"), "").expect("writable");
+        let mut used = opened(&at("used"));
+        DiskSpool::sweep(folder.path());
+        assert!(at("left").exists() && at("used").exists() && !at("dead").exists());
+        used.keep(kept("r", 1, 0, b"x")).expect("room");
+        used.drop_run("r");
+        drop(used);
+        assert!(!at("used").exists());
     }
 
     #[test]
