@@ -4,10 +4,11 @@
 
 use squall_base::units::{bytes, count, percent, time};
 use squall_metrics::Histogram;
-use squall_runner::{Available, Calibration, available, calibrate};
+use squall_runner::{Available, Calibration, Demand, available, calibrate};
 
-use crate::args::Doctor;
-use crate::exit::{CommandResult, Exit};
+use crate::args::{Doctor, Nodes};
+use crate::exit::{CommandError, CommandResult, Exit};
+use crate::fleet::outlook;
 use crate::{out, plans};
 
 /// Describes the machine, and what a plan needs of it.
@@ -20,6 +21,9 @@ pub fn command(args: &Doctor) -> CommandResult {
         checked.warnings.iter().for_each(|warning| out::message(warning));
         demand = Some((loaded.plan.name, checked.demand));
     }
+    if args.nodes.is_some() || !args.server.nats.is_empty() {
+        return fleet(args, demand);
+    }
     let calibration = calibrate(demand.as_ref().map(|(_, demand)| demand))?;
     let has = Available { us_per_request: Some(calibration.us_per_request), ..available() };
     out::print(&describe(&has, &calibration));
@@ -28,6 +32,21 @@ pub fn command(args: &Doctor) -> CommandResult {
     out::print(&format!("\n{name} needs\n"));
     needs.iter().for_each(|need| out::print(&format!("{need}\n")));
     Ok(if needs.iter().all(|need| need.help.is_empty()) { Exit::Ok } else { Exit::Failed })
+}
+
+/// Describes the nodes of a fleet, and what a plan needs of them.
+fn fleet(args: &Doctor, plan: Option<(String, Demand)>) -> CommandResult {
+    let Some((name, demand)) = plan else {
+        let text = "name a plan whose load the nodes are to carry; `squall fleet status` lists the nodes";
+        return Err(CommandError::bad_input(text));
+    };
+    if let Some(Nodes::Local(count)) = args.nodes {
+        let text = format!("local:{count} are processes of this machine: leave out --nodes to look at it");
+        return Err(CommandError::bad_input(text));
+    }
+    let seen = outlook::of(&name, &demand, &crate::fleet::nodes(&args.server)?, args.nodes.as_ref());
+    out::print(&seen.text);
+    Ok(if seen.is_enough { Exit::Ok } else { Exit::Failed })
 }
 
 fn describe(has: &Available, calibration: &Calibration) -> String {

@@ -10,6 +10,7 @@ use squall_runner::{Handle, LimitNotice, LimitOptions, LimitOutcome, PhaseEnd, P
 
 use crate::args::{self, Raised};
 use crate::exit::{CommandError, CommandResult, Exit};
+use crate::generator::{self, Generator};
 use crate::{out, plans, signals};
 
 pub fn command(args: &args::Limit) -> CommandResult {
@@ -30,7 +31,7 @@ pub fn command(args: &args::Limit) -> CommandResult {
         max_steps: args.steps,
         folder: Some(args.out.clone()),
     };
-    let options = args.runtime.options(args.variables.options());
+    let mut options = args.runtime.options(args.variables.options());
     let handle = Handle::default();
     signals::watch(&handle).map_err(CommandError::incomplete)?;
     let mut tell = |notice: LimitNotice<'_>| match notice {
@@ -41,7 +42,10 @@ pub fn command(args: &args::Limit) -> CommandResult {
         LimitNotice::Step { .. } => {}
     };
     let json = args.json.as_deref().filter(|path| *path != "-").map(Json::open).transpose()?;
-    let outcome = squall_runner::limit(&loaded, &options, &asked, &handle, &mut tell)?;
+    let Generator { source, local } = generator::generator(&args.fleet, &loaded.plan, &mut options)?;
+    let found = squall_runner::limit_with(&loaded, &options, &asked, &*source, &handle, &mut tell);
+    drop(local);
+    let outcome = found?;
     conclude(args, outcome, json)
 }
 

@@ -10,10 +10,13 @@ mod convert;
 mod doctor;
 mod exit;
 mod files;
+mod fleet;
+mod generator;
 mod history;
 mod init;
 mod labels;
 mod limit;
+mod node;
 mod one_line;
 mod out;
 mod plan_feeds;
@@ -65,6 +68,8 @@ fn main() -> ExitCode {
         Some(Command::Schema(schema)) if schema.compare => compare::schema(),
         Some(Command::Schema(_)) => check::schema(),
         Some(Command::Target(target)) => target::command(&target),
+        Some(Command::Node(node)) => node::command(&node),
+        Some(Command::Fleet(fleet)) => fleet::command(&fleet),
         Some(Command::Report(report)) => report::command(&report),
         Some(Command::Export(export)) => report::export(&export),
         Some(Command::History(args)) => history::command(&args),

@@ -14,6 +14,7 @@ use squall_runner::Options;
 
 use crate::args::OneLine;
 use crate::exit::{CommandError, CommandResult};
+use crate::generator::LoadFrom;
 use crate::{labels, run};
 
 /// How long, where neither a length nor a number of requests is given.
@@ -25,7 +26,7 @@ pub fn command(args: &OneLine) -> CommandResult {
     // A quick run leaves no folder behind unless the flags ask for one.
     let loaded = Loaded { plan, sources: Sources::default(), warnings: Vec::new() };
     let options = Options { labels: labels::of(&args.output.label, None), ..Options::default() };
-    run::run(&loaded, options, &args.output, args.output.folder())
+    run::run(&loaded, options, (&args.output, LoadFrom::Of(&args.fleet)), args.output.folder())
 }
 
 fn plan(args: &OneLine) -> Result<Plan, CommandError> {

@@ -11,30 +11,46 @@ use squall_plan::yaml::Loaded;
 use squall_report::{Finished, Run, RunDocument, Show};
 use squall_runner::{
     FinishedRun, Folder, Handle, Json, Options, Phase, PhaseReport, Progress, ProgressStyle,
-    RequestLog, Samples, Sink,
+    RequestLog, RunParts, Samples, Sink,
 };
 
-use crate::args::{self, Output};
+use crate::args::{self, Fleet, Output};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::files::{self, RequestRows, ResultFile, RowForm};
+use crate::generator::{self, Generator, LoadFrom};
 use crate::{labels, out, plan_feeds, plan_samples, plans, signals, ui};
 
 /// Folder in which run folders are created.
 const DEFAULT_FOLDER: &str = "squall-runs";
 
 pub fn command(args: &args::Run) -> CommandResult {
+    let folder = args.output.folder().unwrap_or_else(|| DEFAULT_FOLDER.into());
+    if let Some(left) = Some(&folder).filter(|_| args.fleet.resume).and_then(|own| generator::left_in(own)) {
+        return resume(&left, &args.output, &args.fleet);
+    }
     let loaded = plans::load(&args.plan, &args.variables)?;
     let labels = labels::of(&args.output.label, args.plan.parent());
     let options = Options { loads: args.loads(), labels, ..args.variables.options() };
-    let folder = args.output.folder().unwrap_or_else(|| DEFAULT_FOLDER.into());
-    run(&loaded, options, &args.output, Some(folder))
+    run(&loaded, options, (&args.output, LoadFrom::Of(&args.fleet)), Some(folder))
+}
+
+/// Goes on with a run whose controller has died, from its folder. Its result is in a new folder beside that.
+pub fn resume(left: &Path, output: &Output, fleet: &Fleet) -> CommandResult {
+    if output.runtime.has_workers() {
+        let text = "--workers: a run that goes on has those that it had";
+        return Err(CommandError::bad_input(text));
+    }
+    let (source, loaded, mut options) = generator::resumed(fleet, left)?;
+    options.labels = labels::of(&output.label, None);
+    let folder = output.folder().or_else(|| left.parent().map(Path::to_owned));
+    run(&loaded, options, (output, LoadFrom::Resumed(source, fleet)), folder)
 }
 
 /// Runs a plan, and prints its result. The run's folder is made within `folder`, if there is one.
 pub fn run(
     loaded: &Loaded,
     options: Options,
-    output: &Output,
+    (output, load): (&Output, LoadFrom<'_>),
     folder: Option<PathBuf>,
 ) -> CommandResult {
     let has_feeds = output.feeds().next().is_some() || !loaded.plan.feeds.is_empty();
@@ -46,16 +62,20 @@ pub fn run(
         let text = format!("{flag} goes with --out samples=FILE.jsonl");
         return Err(CommandError::bad_input(text));
     }
-    let command =
-        std::env::args().map(|word| output.feeds().fold(word, |word, feed| feed.masked_in(&word)));
+    let command = std::env::args().map(|word| {
+        let word = generator::masked(load.fleet(), &word);
+        output.feeds().fold(word, |word, feed| feed.masked_in(&word))
+    });
     let command = command.collect();
-    let options = Options { command, strict: output.strict, ..output.runtime.options(options) };
+    let options = Options { command, strict: output.strict, ..options };
+    let mut options = load.with_runtime(&output.runtime, options);
     let handle = Handle::default();
     signals::watch(&handle).map_err(CommandError::incomplete)?;
     let (files, paths) = (output.files(), output.paths());
     files::refuse_shared(&paths).map_err(CommandError::bad_input)?;
     files::prepare(&files, folder.is_some()).map_err(CommandError::bad_input)?;
     let mut follow = Follow::default();
+    let generated = load.generator(&loaded.plan, &mut options)?;
     let page = output
         .ui
         .as_ref()
@@ -69,7 +89,10 @@ pub fn run(
         // The last: where another cannot begin, no folder is left that looks like that of a run which was killed.
         sinks.push((base.display().to_string(), Box::new(Folder::new(base))));
     }
-    let outcome = squall_runner::run(loaded, &options, sinks, &handle);
+    let Generator { source, local } = generated;
+    let parts = RunParts { source, sinks, ..RunParts::default() };
+    let outcome = squall_runner::run_with(loaded, &options, parts, &handle);
+    drop(local);
     // Whatever came of it is said on the terminal as it was.
     squall_live::restore();
     let mut outcome = outcome?;

@@ -13,3 +13,14 @@ pub mod protocol;
 pub mod record;
 pub mod seal;
 pub mod transport;
+#[cfg(test)]
+mod simulation;
+
+/// What the fuzzer runs.
+#[doc(hidden)]
+pub mod fuzz {
+    /// Any bytes as what a node recorded in a second.
+    pub fn record(bytes: &[u8]) {
+        crate::record::fuzz(bytes);
+    }
+}

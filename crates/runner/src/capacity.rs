@@ -129,6 +129,23 @@ impl Demand {
         demand
     }
 
+    /// That of a part of the load, such as a node's in a fleet.
+    pub fn of_share(&self, share: f64) -> Demand {
+        let part = |whole: u64| (whole as f64 * share).ceil() as u64;
+        Demand {
+            users: part(self.users),
+            connections: part(self.connections),
+            closed_workload_connections: part(self.closed_workload_connections),
+            closed_workload_users: part(self.closed_workload_users),
+            files: part(self.files),
+            closed_workload_files: part(self.closed_workload_files),
+            new_connections: self.new_connections.map(|rate| rate * share),
+            requests: self.requests.map(|rate| rate * share),
+            sources: self.sources,
+            builtin: false,
+        }
+    }
+
     /// The workers for this demand: as many as were asked for, otherwise one per CPU, or more where their
     /// tables of open files require it, but at most [`MAX_WORKERS`].
     pub fn workers(&self, has: &Available, asked: Option<u32>) -> RunOptions {

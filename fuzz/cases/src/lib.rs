@@ -18,7 +18,7 @@ pub struct Case {
 }
 
 /// All cases.
-pub const CASES: [Case; 35] = [
+pub const CASES: [Case; 36] = [
     Case { name: "response", run: response::response },
     Case { name: "chunked", run: response::chunked },
     Case { name: "decompress", run: response::decompress },
@@ -54,6 +54,7 @@ pub const CASES: [Case; 35] = [
     Case { name: "grpc", run: squall_feeds::fuzz::grpc },
     Case { name: "totals", run: squall_report::fuzz::totals },
     Case { name: "includes", run: plan::includes },
+    Case { name: "record", run: squall_fleet::fuzz::record },
 ];
 
 /// Runs the case of a name.

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::fleet::{FleetCommands, Node};
 use super::plans::{Check, Convert, Doctor, Init, Limit, Run, Try};
 use super::results::{Baseline, Compare, Export, History, Report, Trend, Ui};
 use super::values;
@@ -47,6 +48,10 @@ pub enum Command {
     Baseline(Baseline),
     /// Run the built-in target.
     Target(Target),
+    /// Lend this machine to a fleet: wait for runs, and drive a part of their load.
+    Node(Node),
+    /// See, start and stop the nodes and runs of a fleet.
+    Fleet(FleetCommands),
     /// Print shell completions: `source <(squall completions bash)`.
     Completions(Completions),
     /// Print the man page of squall or of one of its commands: `squall man | man -l -`.
@@ -66,7 +71,8 @@ pub enum Command {
         -DNAME=VALUE  a system property; -S FILE a file of them\n  \
         -q FILE       a file of properties; -p FILE JMeter's own\n  \
         -d DIR        JMeter's folder; the properties are read from its bin\n  \
-        --skip-unsupported  leave out what squall does not support in the plan\n\
+        --skip-unsupported  leave out what squall does not support in the plan\n  \
+        --nodes N --nats URL  run on a fleet, in place of -R and -r; with squall's other options for that\n\
         Any other option of JMeter is an error.")]
 pub struct Jmeter {
     /// JMeter's options.

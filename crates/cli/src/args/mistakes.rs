@@ -29,6 +29,10 @@ const OF_PLANS: &[(&[&str], &str)] = &[
         "`connections: {tls: {insecure: true}}` in the plan",
     ),
     (&["--thresholds", "--threshold"], "`thresholds` in the plan"),
+    (
+        &["--execution-segment", "--execution-segment-sequence", "--expect-workers", "--master", "--parallelism"],
+        "--nats URL --nodes N to run on many machines, each of which runs `squall node --nats URL`",
+    ),
     (&["--mode"], "a plan whose load has `stages`, and run it with `squall run`"),
 ];
 

@@ -2,7 +2,9 @@
 
 mod arguments;
 mod commands;
+mod fleet;
 mod mistakes;
+mod nodes;
 mod one_line;
 mod options;
 mod plans;
@@ -12,9 +14,14 @@ mod values;
 
 pub use arguments::{Arguments, short_help};
 pub use commands::{Command, Completions, Jmeter, Man, Target};
+pub use fleet::{
+    Fleet, FleetCommand, FleetCommands, FleetManifest, FleetUp, ManifestKind, Node, OnLoss, Server,
+    fleet, fleet_options,
+};
 pub use mistakes::{explained, masked};
+pub use nodes::{Nodes, name};
 pub use one_line::OneLine;
-pub use options::{Output, Variables};
+pub use options::{Output, RuntimeOptions, Variables};
 pub use plans::{Check, Convert, Doctor, Init, Limit, Raised, Run, Try};
 pub use results::{Baseline, BaselineCommand, Compare, Export, History, Report, Runs, Trend, Ui};
-pub use values::rate;
+pub use values::{nats_url, rate, weight};

@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use squall_plan::model::HttpVersion;
 
+use super::fleet::Fleet;
 use super::options::Output;
 use super::url::url;
 use super::values::{at_least_one, duration, length, rate};
@@ -64,6 +65,8 @@ pub struct OneLine {
     pub redirects: u32,
     #[command(flatten)]
     pub output: Output,
+    #[command(flatten)]
+    pub fleet: Fleet,
 }
 
 /// The version of HTTP that connections speak.

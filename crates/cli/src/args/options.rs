@@ -48,6 +48,11 @@ pub struct RuntimeOptions {
 }
 
 impl RuntimeOptions {
+    /// Whether a number of threads was asked for.
+    pub fn has_workers(&self) -> bool {
+        self.workers.is_some()
+    }
+
     /// Options of a run, with these.
     pub fn options(&self, options: Options) -> Options {
         Options { workers: self.workers, io: self.io.into(), ..options }

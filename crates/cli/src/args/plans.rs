@@ -6,6 +6,8 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use squall_runner::LoadOverrides;
 
+use super::fleet::{Fleet, Server};
+use super::nodes::{Nodes, nodes};
 use super::options::{Output, RuntimeOptions, Variables};
 use super::values::{at_least_one, duration, length, rate};
 
@@ -33,6 +35,8 @@ pub struct Run {
     pub duration: Option<Duration>,
     #[command(flatten)]
     pub output: Output,
+    #[command(flatten)]
+    pub fleet: Fleet,
 }
 
 impl Run {
@@ -80,6 +84,8 @@ pub struct Limit {
     /// Print only the result, not the progress.
     #[arg(short = 'q', long)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub fleet: Fleet,
 }
 
 /// What `squall limit` raises.
@@ -160,4 +166,9 @@ pub struct Doctor {
     pub plan: Option<PathBuf>,
     #[command(flatten)]
     pub variables: Variables,
+    /// Look at these nodes of a fleet instead of this machine: N, or eu=12,us=8 of these zones [default: all that are there].
+    #[arg(long, help_heading = "Fleet", value_name = "N|ZONE=N", value_parser = nodes)]
+    pub nodes: Option<Nodes>,
+    #[command(flatten)]
+    pub server: Server,
 }

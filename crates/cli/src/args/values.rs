@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use squall_base::AllowList;
 use squall_engine::ExchangeFilter;
 use squall_feeds::TAGS_TAKEN;
 use squall_report::{Format, NO_PARQUET, WRITES_PARQUET};
@@ -96,6 +97,65 @@ pub fn format(text: &str) -> Result<Format, String> {
     }
 }
 
+/// The address of a NATS server.
+pub fn nats_url(text: &str) -> Result<String, String> {
+    const FORM: &str = "expected a NATS server, such as nats://10.0.0.5:4222, or tls://... with TLS";
+    let text = text.trim();
+    let host = match text.split_once("://") {
+        Some(("nats" | "tls", host)) => host,
+        Some(_) => return Err(FORM.to_owned()),
+        None => text,
+    };
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    let port = match host.strip_prefix('[').and_then(|host| host.split_once(']')) {
+        Some((_, port)) => port.strip_prefix(':'),
+        None => host.split_once(':').map(|(_, port)| port),
+    };
+    let is_good = !host.is_empty()
+        && !host.starts_with(':')
+        && !host.contains([' ', '/', '?'])
+        && port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0));
+    match is_good {
+        true if text.contains("://") => Ok(text.to_owned()),
+        true => Ok(format!("nats://{text}")),
+        false => Err(FORM.to_owned()),
+    }
+}
+
+/// Hosts that a node sends requests to.
+pub fn allowed_host(text: &str) -> Result<String, String> {
+    // A name in other letters is looked at when it has those of URLs.
+    if text.is_ascii() {
+        AllowList::read(&[text])?;
+    }
+    Ok(text.to_owned())
+}
+
+/// How long a node may be without the server. A shorter time would take a busy moment for a loss; after a longer one a run would
+/// have thinned out before anybody takes over.
+pub fn lease(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        lease if (2..=600).contains(&lease.as_secs()) => Ok(lease),
+        _ => Err("expected from 2s to 10m".to_owned()),
+    }
+}
+
+/// The size of a spool.
+pub fn spool_size(text: &str) -> Result<u64, String> {
+    match squall_base::units::parse_size(text).map_err(|error| error.to_string())? {
+        size if size >= 1 << 20 => Ok(size),
+        _ => Err("expected at least 1MiB".to_owned()),
+    }
+}
+
+/// A node's part beside those of others.
+pub fn weight(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(weight) if (0.01..=1_000.0).contains(&weight) => Ok(weight),
+        _ => Err("expected a number from 0.01 to 1000, such as 2".to_owned()),
+    }
+}
+
 /// Reads a rate, above 0.
 pub fn rate(text: &str) -> Result<f64, String> {
     // People type `-r 500` as well as `-r 500/s`.
@@ -141,6 +201,31 @@ mod tests {
         for bad in ["1", "a", "a:b", ":80", "127.0.0.1:65536", "unix:"] {
             assert!(listen(bad).is_err_and(|error| error.contains("host:port")), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_server_is_a_host_with_or_without_a_port() {
+        for (typed, url) in [
+            ("nats://10.0.0.5:4222", "nats://10.0.0.5:4222"),
+            ("tls://user:a%40b@nats.example.com", "tls://user:a%40b@nats.example.com"),
+            ("127.0.0.1:4222", "nats://127.0.0.1:4222"),
+            (" [::1]:4222", "nats://[::1]:4222"),
+        ] {
+            assert_eq!(nats_url(typed).as_deref(), Ok(url));
+        }
+        for bad in ["", "nats://", "http://a", "nats://a:b", "a:0", "a:70000", "nats://a/b", ":1"] {
+            assert!(nats_url(bad).is_err_and(|error| error.contains("nats://")), "{bad}");
+        }
+    }
+
+    #[test]
+    fn leases_weights_and_spools_have_bounds() {
+        assert_eq!(lease("15s"), Ok(Duration::from_secs(15)));
+        assert!(lease("1s").is_err() && lease("11m").is_err() && lease("soon").is_err());
+        assert_eq!((weight("2"), weight("0.5")), (Ok(2.0), Ok(0.5)));
+        assert!(["0", "-1", "NaN", "inf", "x", ""].iter().all(|bad| weight(bad).is_err()));
+        assert_eq!(spool_size("1GiB"), Ok(1 << 30));
+        assert!(spool_size("1KiB").is_err());
     }
 
     #[test]

@@ -10,15 +10,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use squall_report::{FeedReport, FileKind, Finished, SampleFormat};
-use squall_runner::{FinishedRun, Handle, Options, PhaseReport, Samples, Sink, Values};
+use squall_runner::{FinishedRun, Handle, Options, PhaseReport, RunParts, Samples, Sink, Values};
 
 use self::log::Log;
 use self::summary::Summary;
 use self::unheeded::{FORM, INTERVAL, PARTS};
 use self::words::{Asked, Properties};
-use crate::args::Jmeter;
+use crate::args::{self, Jmeter};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::files::{self, ResultFile};
+use crate::generator::{self, Generator};
 use crate::{labels, out, plan_feeds, plan_samples, signals};
 
 /// How many seconds JMeter's summariser counts from one line to the next.
@@ -27,9 +28,11 @@ const SUMMARY_S: u32 = 30;
 const REPORT: &str = "index.html";
 
 /// Runs a plan as JMeter would have been asked to.
-pub fn command(args: &Jmeter) -> CommandResult {
-    let asked = words::read(&args.words)
+pub fn command(line: &Jmeter) -> CommandResult {
+    let asked = words::read(&line.words, &args::fleet_options())
         .map_err(|why| CommandError::bad_input(format!("jmeter: {why}")))?;
+    let nodes = args::fleet(&asked.fleet)
+        .map_err(|why| CommandError { exit: Exit::BadInput, text: why.to_string() })?;
     let shipped = of_home(&asked, "jmeter.properties")?;
     let properties = properties(&asked, &shipped)?;
     let every = interval(&properties)?;
@@ -47,8 +50,8 @@ pub fn command(args: &Jmeter) -> CommandResult {
         ..Values::default()
     };
     let loaded = squall_runner::load(&asked.plan, &values)?;
-    let options = Options {
-        command: words::shown(std::env::args(), &asked),
+    let mut options = Options {
+        command: words::shown(std::env::args().map(|word| generator::masked(&nodes, &word)), &asked),
         labels: labels::of(&[], asked.plan.parent()),
         // As in JMeter, what a plan has is trusted.
         allow_exec: true,
@@ -59,7 +62,11 @@ pub fn command(args: &Jmeter) -> CommandResult {
     let mut sinks = sinks(&asked, every, (format, with_parts));
     sinks.extend(plan_samples::of_plan(&loaded.plan, asked.samples.as_slice()));
     sinks.extend(plan_feeds::of_plan(&loaded.plan, &[], std::iter::empty()));
-    let outcome = squall_runner::run(&loaded, &options, sinks, &handle)?;
+    let Generator { source, local } = generator::generator(&nodes, &loaded.plan, &mut options)?;
+    let parts = RunParts { source, sinks, ..RunParts::default() };
+    let outcome = squall_runner::run_with(&loaded, &options, parts, &handle);
+    drop(local);
+    let outcome = outcome?;
     conclude(&asked, &outcome)
 }
 

@@ -28,6 +28,8 @@ pub struct Asked {
     pub system_files: Vec<PathBuf>,
     /// Whether what is not supported is left out (`--skip-unsupported`, which JMeter has not).
     pub skips_unsupported: bool,
+    /// Options of squall's about a fleet, as they were typed, each with its value in the same word.
+    pub fleet: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,10 +79,18 @@ const KNOWN: [Known; 20] = [
 /// Those of JMeter that squall has not, and what there is instead.
 const REFUSED: [(char, &str, &str); 8] = [
     ('g', "reportonly", "a report is made of a run's folder: `squall report`"),
-    ('r', "runremote", "there are no remote servers"),
-    ('R', "remotestart", "there are no remote servers"),
-    ('X', "remoteexit", "there are no remote servers"),
-    ('s', "server", "there are no remote servers"),
+    (
+        'r',
+        "runremote",
+        "to run on many machines, start `squall node --nats URL` on each, and give --nats URL --nodes N here (docs/fleet.md)",
+    ),
+    (
+        'R',
+        "remotestart",
+        "to run on many machines, start `squall node --nats URL` on each of these hosts (or all at once: `squall fleet up --ssh FILE`), and give --nats URL --nodes N here (docs/fleet.md)",
+    ),
+    ('X', "remoteexit", "a node ends after one run if it was started with `squall node --once`"),
+    ('s', "server", "a machine is lent to others by `squall node --nats URL` (docs/fleet.md)"),
     ('L', "loglevel", "the log has one level"),
     ('i', "jmeterlogconf", "the log has one form"),
     ('v', "version", "that is `squall --version`"),
@@ -98,8 +108,8 @@ const SKIP: &str = "skip-unsupported";
 ///
 /// # Errors
 /// An option that is not known, or that squall has not; one without its value; or what JMeter itself refuses. Values are not
-/// repeated: they may be secret.
-pub fn read(words: &[String]) -> Result<Asked, String> {
+/// repeated: they may be secret. `fleet`: names of squall's own options about a fleet, each with a value.
+pub fn read(words: &[String], fleet: &[String]) -> Result<Asked, String> {
     let mut found = Found::default();
     let mut rest = words.iter().map(String::as_str).collect::<std::collections::VecDeque<_>>();
     while let Some(word) = rest.pop_front() {
@@ -112,6 +122,12 @@ pub fn read(words: &[String]) -> Result<Asked, String> {
                 Some((name, value)) => (name, Some(value)),
                 None => (long, None),
             };
+            if fleet.iter().any(|own| own == name) {
+                let value = value.or_else(|| rest.pop_front());
+                let value = value.ok_or_else(|| format!("--{name}: its value is missing"))?;
+                found.asked.fleet.push(format!("--{name}={value}"));
+                continue;
+            }
             let (letter, takes) = of_name(name)?;
             let value = match (takes, value) {
                 (Takes::Nothing, _) => "",
@@ -307,7 +323,7 @@ mod tests {
 
     fn said(line: &str) -> Result<Asked, String> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        read(&words)
+        read(&words, &["nodes".to_owned(), "nats".to_owned()])
     }
 
     #[test]
@@ -333,6 +349,7 @@ mod tests {
             system: [("x".to_owned(), "y".to_owned())].into(),
             system_files: vec!["file".into()],
             skips_unsupported: false,
+            fleet: Vec::new(),
         };
         assert_eq!(asked, Ok(expected.clone()));
         let long = "--nongui --testfile plan.jmx --logfile=out.jtl --jmeterlogfile log --reportatendofloadtests \
@@ -357,13 +374,22 @@ mod tests {
     }
 
     #[test]
+    fn a_fleet_is_asked_for_with_squalls_own_options() {
+        let asked = said("-n -t p --nats nats://a --nodes=4 -Ja=b").expect("a good line");
+        assert_eq!(asked.fleet, ["--nats=nats://a", "--nodes=4"]);
+    }
+
+    #[test]
     fn nothing_is_left_out_in_silence() {
         for (line, reason) in [
             ("-t plan.jmx", "-n"),
             ("-n", "-t"),
             ("-n -t", "-t: its value is missing"),
             ("-n -t p -J name", "-J: expected NAME=VALUE"),
-            ("-n -t p -r", "no remote servers"),
+            ("-n -t p -r", "give --nats URL --nodes N here"),
+            ("-n -t p -R a,b", "squall fleet up --ssh FILE"),
+            ("-n -t p -s", "`squall node --nats URL`"),
+            ("-n -t p --nodes", "--nodes: its value is missing"),
             ("-n -t p --proxyHost h", "-H goes with -P"),
             ("-n -t p -P 80", "-P goes with -H"),
             ("-n -t p -L debug", "-L (--loglevel): the log has one level"),

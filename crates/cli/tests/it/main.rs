@@ -12,6 +12,7 @@ mod docs;
 mod doctor;
 mod endings;
 mod feeds;
+mod fleet;
 mod guides;
 mod jmeter;
 mod judgement;

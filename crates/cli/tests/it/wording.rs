@@ -71,12 +71,13 @@ fn no_message_says_that_something_is_no_other_thing() {
 const MOST_WORDS: usize = 40;
 
 /// The pages that users read from their beginning, besides the how-tos.
-const PAGES: [&str; 14] = [
+const PAGES: [&str; 15] = [
     "README.md",
     "docs/README.md",
     "docs/containers.md",
     "docs/editor.md",
     "docs/feeds.md",
+    "docs/fleet.md",
     "docs/glossary.md",
     "docs/install.md",
     "docs/limit.md",

@@ -3,8 +3,8 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use crate::controller::upload::Upload;
-use crate::protocol::controller::Controller;
+use crate::controller::front::Front;
+use crate::protocol::Controller;
 use crate::protocol::io::{Bytes, Input, Output, RunCommand, RunEvent};
 use crate::transport::{Connect, ConnectError, Driver, NoSpool};
 
@@ -54,7 +54,7 @@ impl Driven {
     ) -> Result<Driven, ConnectError> {
         let (say, told) = channel();
         let driver =
-            Driver::start(Upload::new(controller, objects), connect, NoSpool, move |output| {
+            Driver::start(Front::new(controller, objects), connect, NoSpool, move |output| {
                 let said = match output {
                     Output::Run(event) => Told::Event(event),
                     Output::Log(line) => Told::Log(line),

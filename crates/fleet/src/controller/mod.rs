@@ -6,6 +6,7 @@
 //! - `status` says what a fleet is doing, and stops a run from elsewhere.
 
 mod coverage;
+mod front;
 mod job;
 mod kept;
 mod link;
@@ -17,7 +18,6 @@ mod source;
 mod status;
 #[cfg(test)]
 mod tests;
-mod upload;
 
 pub use options::{FleetOptions, parse_nodes};
 pub use source::FleetSource;

@@ -48,7 +48,10 @@ impl Nodes {
     /// The load starts then, on these.
     pub(crate) fn start(&mut self, at: FleetTime, cards: Vec<Card>) {
         self.start = at;
-        cards.into_iter().for_each(|card| self.node(&card.node.clone()).card = card);
+        for card in cards {
+            let name = card.node.clone();
+            self.node(&name).card = card;
+        }
     }
 
     fn node(&mut self, name: &str) -> &mut Node {

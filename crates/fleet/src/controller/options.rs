@@ -13,7 +13,7 @@ pub const WAIT: Duration = Duration::from_secs(5 * 60);
 const MOST_NODES: u32 = 10_000;
 
 /// What a run wants of a fleet.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct FleetOptions {
     /// The server.
     pub connect: Connect,
@@ -25,12 +25,21 @@ pub struct FleetOptions {
     pub lease: Duration,
     /// What becomes of the load of a node that is lost.
     pub on_loss: OnLoss,
+    /// squall's version, which nodes must have as well.
+    pub version: String,
 }
 
 impl FleetOptions {
     /// These nodes at this server, with what is usual otherwise.
     pub fn new(connect: Connect, nodes: Vec<(String, u32)>) -> FleetOptions {
-        FleetOptions { connect, nodes, wait: WAIT, lease: LEASE, on_loss: OnLoss::default() }
+        FleetOptions {
+            connect,
+            nodes,
+            wait: WAIT,
+            lease: LEASE,
+            on_loss: OnLoss::default(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
     }
 }
 

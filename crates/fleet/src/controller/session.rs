@@ -161,7 +161,7 @@ impl<'a, 'o> Session<'a, 'o> {
             }
             RunEvent::Told { node, at, text } => {
                 self.nodes.told(&node, at, &text);
-                let named = if node.is_empty() { text } else { format!("node {node}: {text}") };
+                let named = if node.is_empty() { text } else { format!("node {node} {text}") };
                 self.notice(&node, &named);
             }
             RunEvent::StopAsked => {

@@ -9,20 +9,19 @@ use squall_engine::{Ended, Event, Program, RunOptions};
 use squall_plan::value::Value;
 use squall_plan::yaml::Loaded;
 use squall_report::{Fleet, Machine, Run};
-use squall_runner::{LoadOrder, LoadSource, Options, PlanText, Values};
-use squall_wire::Io;
+use squall_runner::{Io, LoadOrder, LoadSource, Options, PlanText, Values};
+
 
 use crate::controller::job::{job, plan_files, seal};
 use crate::controller::kept::Kept;
 use crate::controller::link::{Driven, Link};
 use crate::controller::options::FleetOptions;
 use crate::controller::session::{Outcome, Session};
-use crate::protocol::controller::Controller;
+use crate::protocol::{Controller, Lead};
 use crate::protocol::io::{Bytes, RunCommand, Wanted};
 use crate::protocol::keys::is_name;
-use crate::protocol::messages::{Job, Order};
+use crate::protocol::messages::{Card, Job, Order};
 use crate::seal::{NodeKey, RunKey};
-use crate::{VERSION, host_name};
 
 /// How long it may take to let nodes go.
 const RELEASE: Duration = Duration::from_secs(20);
@@ -62,14 +61,16 @@ struct State {
 impl FleetSource {
     /// Nodes at a server, which is connected to when the load is to begin.
     pub fn new(options: FleetOptions) -> FleetSource {
-        let connect = options.connect.clone();
+        let (connect, version) = (options.connect.clone(), options.version.clone());
         let open = move |opening: Opening| -> io::Result<Box<dyn Link>> {
             let sender = NodeKey::new().map_err(io::Error::other)?;
             let nonce = drawn().map_err(io::Error::other)?;
             let Opening { key, objects } = opening;
-            let controller = Controller::new(nonce, host_name(), VERSION.to_owned(), move |card| {
+            let seal = move |card: &Card| {
                 key.seal_for(&card.key, &sender).map_err(|error| error.to_string())
-            });
+            };
+            let (host, version) = (host_name(), version.clone());
+            let controller = Controller::new(Lead { nonce, host, version, seal: Box::new(seal) });
             let driven = Driven::start(controller, objects, connect.clone());
             Ok(Box::new(driven.map_err(|error| io::Error::other(error.to_string()))?))
         };
@@ -105,9 +106,14 @@ impl FleetSource {
             ..Options::default()
         };
         let mut source = FleetSource::new(options);
-        source.resumed = Some(kept);
+        source.resumes(kept);
         source.state().folder = Some(folder.to_owned());
         Ok((source, loaded, run))
+    }
+
+    /// Goes on with this run.
+    pub(crate) fn resumes(&mut self, kept: Kept) {
+        self.resumed = Some(kept);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -135,7 +141,7 @@ impl FleetSource {
             kept.write(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
             self.state().folder = Some(folder.to_owned());
         }
-        let version = VERSION.to_owned();
+        let version = self.options.version.clone();
         let (job_object, files) = (String::new(), Vec::new());
         let whole =
             Order { run, version, shards: 0, lease, on_loss, job: job_object, files };
@@ -240,12 +246,18 @@ const METRICS: [&str; 11] = [
 ];
 
 /// A name that no other run has.
-fn run_name(plan: &str) -> Result<String, String> {
+pub(crate) fn run_name(plan: &str) -> Result<String, String> {
     let letter = |letter: char| if letter.is_ascii_alphanumeric() || letter == '_' { letter } else { '-' };
     let name: String = plan.chars().map(letter).take(PLAN_NAME).collect();
     let name = format!("{}-{:012x}", name.trim_matches('-'), drawn()? >> 16);
     debug_assert!(is_name(name.trim_start_matches('-')));
     Ok(name.trim_start_matches('-').to_owned())
+}
+
+/// The name of this machine.
+fn host_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    name.trim().to_owned()
 }
 
 /// A number that nobody else has.

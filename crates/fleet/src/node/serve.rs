@@ -43,6 +43,8 @@ pub struct NodeOptions {
     pub weight: f64,
     /// Whether it ends after one run.
     pub once: bool,
+    /// For how long it waits for a run at most; `None`: until it is told to end.
+    pub wait_for_run: Option<Duration>,
     /// What it may be used for.
     pub allows: Allows,
     /// Where it keeps what it recorded, each node in a folder of its name.
@@ -111,11 +113,16 @@ pub fn serve(
     let ending = Arc::new(Ending::default());
     let handle = Serving::new(lender, Arc::new(say), ending.clone());
     let tell = handle.tell.clone();
+    ending.set_idle(true);
     let driver = Driver::start(Node::new(card, options.once), connect, spool, handle.handler())?;
     // Nobody but this thread sets it.
     let _first = tell.set(driver.teller());
     ending.say(&format!("connected as {joined}"));
-    wait(driver, &ending, asked);
+    let (most, waiting) = (options.wait_for_run, ending.clone());
+    wait(driver, &ending, || match asked() {
+        Asked::GoOn if most.is_some_and(|most| waiting.is_idle_for(most)) => Asked::Leave,
+        asked => asked,
+    });
     ending.outcome()
 }
 
@@ -171,6 +178,8 @@ struct Ending {
     say: OnceLock<Arc<dyn Fn(&str) + Send + Sync>>,
     has_joined: AtomicBool,
     is_done: AtomicBool,
+    /// Since when it is in no run; `None`: it is in one, or has not joined.
+    idle_since: Mutex<Option<Instant>>,
     last: Mutex<String>,
 }
 
@@ -179,6 +188,16 @@ impl Ending {
         if let Some(say) = self.say.get() {
             say(text);
         }
+    }
+
+    fn set_idle(&self, is_idle: bool) {
+        let mut since = self.idle_since.lock().unwrap_or_else(PoisonError::into_inner);
+        *since = is_idle.then(Instant::now);
+    }
+
+    fn is_idle_for(&self, most: Duration) -> bool {
+        let since = self.idle_since.lock().unwrap_or_else(PoisonError::into_inner);
+        since.is_some_and(|since| since.elapsed() >= most)
     }
 
     /// A line of the protocol's log.
@@ -234,6 +253,7 @@ impl Serving {
         match &command {
             LoadCommand::Prepare { order, .. } => {
                 ending.has_joined.store(true, Relaxed);
+                ending.set_idle(false);
                 run.clone_from(&order.run);
                 ending.say(&format!("run {run}: prepares, of {} shards", order.shards));
             }
@@ -255,7 +275,10 @@ impl Serving {
                 ending.say(&format!("run {run}: was told to end"));
             }
             LoadCommand::Change(_) => {}
-            LoadCommand::Forget => ending.say(&format!("run {run}: is over")),
+            LoadCommand::Forget => {
+                ending.set_idle(true);
+                ending.say(&format!("run {run}: is over"));
+            }
         }
         self.load.on(command);
     }
@@ -343,6 +366,7 @@ mod tests {
             zone: "eu".to_owned(),
             weight: 1.0,
             once: true,
+            wait_for_run: None,
             allows: Allows { hosts: vec!["*".to_owned()], ..Allows::default() },
             spool: PathBuf::new(),
             spool_size: 1,

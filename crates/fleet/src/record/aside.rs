@@ -51,17 +51,17 @@ impl Aside {
     /// Adds a copy of a request, and masks its secrets.
     pub fn exchange(&mut self, exchange: &Exchange) {
         // What is too long is not masked first, which takes its time.
-        let room = MAX_COPIES.saturating_sub(self.exchanges.len() + self.groups.len());
-        let fits = exchange.copied_bytes() <= room;
-        if !fits || !append(&mut self.exchanges, room, |out| copies::put_exchange(out, exchange)) {
+        let most = MAX_COPIES.saturating_sub(self.groups.len());
+        let fits = self.exchanges.len() + exchange.copied_bytes() <= most;
+        if !fits || !append(&mut self.exchanges, most, |out| copies::put_exchange(out, exchange)) {
             self.left_out.exchanges += 1;
         }
     }
 
     /// Adds a group, and masks its secrets.
     pub fn group(&mut self, group: &SeenGroup) {
-        let room = MAX_COPIES.saturating_sub(self.exchanges.len() + self.groups.len());
-        if !append(&mut self.groups, room, |out| copies::put_group(out, group)) {
+        let most = MAX_COPIES.saturating_sub(self.exchanges.len());
+        if !append(&mut self.groups, most, |out| copies::put_group(out, group)) {
             self.left_out.groups += 1;
         }
     }
@@ -88,11 +88,11 @@ impl Aside {
     }
 }
 
-/// Appends what `write` appends with its length before it, if all stays within `room` bytes; `false`: it does not.
-fn append(out: &mut Vec<u8>, room: usize, write: impl FnOnce(&mut Vec<u8>)) -> bool {
+/// Appends what `write` appends with its length before it, if all stays within so many bytes; `false`: it does not.
+fn append(out: &mut Vec<u8>, most: usize, write: impl FnOnce(&mut Vec<u8>)) -> bool {
     let mut own = Vec::new();
     write(&mut own);
-    let fits = out.len() + own.len() <= room;
+    let fits = out.len() + own.len() <= most;
     if fits {
         put_bytes(out, &own);
     }

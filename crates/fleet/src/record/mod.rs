@@ -16,14 +16,14 @@ mod tests;
 use std::sync::Arc;
 
 use squall_metrics::{
-    COLUMNS, ColumnRows, Columns, MetricId, NameId, RequestStats, RowKey, RowKind, Slice,
-    TimeAccount,
+    COLUMN_NAMES, COLUMNS, ColumnRows, Columns, MetricId, NameId, RequestStats, RowKey, RowKind, Slice,
+    Source, TimeAccount,
 };
 use squall_runner::Second;
 
 pub use aside::{Aside, LeftOut, SeenAside};
 pub use facts::{Fact, facts};
-pub use merger::Merger;
+pub use merger::{MAX_NODES_WITH_FACTS, Merger};
 pub use squall_metrics::DecodeError;
 
 use crate::protocol::io::Bytes;
@@ -130,13 +130,43 @@ pub fn decode(bytes: &[u8]) -> Result<Record, DecodeError> {
     Ok(Record { rest, rows, accounts, aside })
 }
 
+/// The sections of a record: what each holds, and its bytes before and after it was compressed.
+///
+/// # Errors
+/// As of [`decode`].
+pub fn section_bytes(bytes: &[u8]) -> Result<Vec<(&'static str, usize, usize)>, DecodeError> {
+    let (_, mut bytes) = bytes.split_first().ok_or(DecodeError("the record is empty"))?;
+    let bytes = &mut bytes;
+    let mut unpacker = Unpacker::new()?;
+    let names = ["names and the rest"].into_iter().chain(COLUMN_NAMES).chain(["aside"]);
+    let section = |name| {
+        let before = bytes.len();
+        Ok((name, unpacker.take(bytes)?.len(), before - bytes.len()))
+    };
+    names.map(section).collect()
+}
+
+/// Any bytes as a record: they are refused, or are merged into a slice that can be written and read again.
+pub(crate) fn fuzz(bytes: &[u8]) {
+    let Ok(record) = decode(bytes) else { return };
+    let mut merger = Merger::new();
+    merger.add("n", "z", 0, &record);
+    if let Some(slice) = merger.take(0, Source::Worker(0)) {
+        let mut written = Vec::new();
+        slice.encode(&mut written);
+        let again = Slice::decode(&mut &written[..]);
+        assert!(again.is_ok_and(|again| again.rows().eq(slice.rows())));
+    }
+    assert!(merger.take_facts(0, Source::Monitor(0)).is_some());
+}
+
 fn read_rest(mut bytes: &[u8]) -> Result<(Slice, Vec<(u32, TimeAccount)>), DecodeError> {
     let bytes = &mut bytes;
     let rest = Slice::decode(bytes)?;
     let mut accounts = Vec::new();
     while !bytes.is_empty() {
         let own = Slice::decode(bytes)?;
-        if let squall_metrics::Source::Worker(worker) = own.source {
+        if let Source::Worker(worker) = own.source {
             accounts.push((worker, own.time_account));
         }
     }

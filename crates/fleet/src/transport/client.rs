@@ -89,6 +89,12 @@ impl Client {
         self.nats.listen(subject.to_owned());
     }
 
+    /// Has the messages of a run come by [`Client::next`], from the first on.
+    pub fn consume(&self, run: &str) {
+        let _runtime = self.runtime.enter();
+        self.nats.consume(run.to_owned());
+    }
+
     /// Has the keys of a pattern come by [`Client::next`], from their present values on.
     pub fn watch(&self, keys: &str) {
         let _runtime = self.runtime.enter();

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use crate::transport::connect::inbox_of;
-use crate::transport::nats::{BUCKET, KEYS, OBJECTS};
+use crate::transport::nats::names::{BUCKET, KEYS, OBJECTS};
 
 /// What is around the users.
 const TEMPLATE: &str = include_str!("server.conf");
@@ -69,9 +69,9 @@ fn controller_user(password: &str) -> String {
         "squall-object.>".to_owned(),
         format!("$KV.{BUCKET}.>"),
         "$JS.API.>".to_owned(),
-        "_INBOX_*.>".to_owned(),
+        "_INBOX.>".to_owned(),
     ];
-    let subscribe = ["squall.>".to_owned(), "_INBOX_controller.>".to_owned()];
+    let subscribe = ["squall.>".to_owned(), "_INBOX.controller.>".to_owned()];
     user("controller", password, &publish, &subscribe, "")
 }
 
@@ -162,7 +162,7 @@ mod tests {
         for own in [
             "\"squall.*.second.eu-1\"",
             "\"squall.hb.eu-1\"",
-            "\"_INBOX_eu-1.>\"",
+            "\"_INBOX.eu-1.>\"",
             "password: \"p\\\"w\"",
             "password: $CONTROLLER,",
             "\"$JS.API.CONSUMER.CREATE.KV_squall.*.$KV.squall.run.*.share.eu-1\"",

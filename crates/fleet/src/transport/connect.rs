@@ -100,7 +100,7 @@ impl Connect {
         let (count, connections) = watch::channel(0);
         let count = Arc::new(count);
         let client = loop {
-            let options = self.options().await?;
+            let options = self.options(&addresses).await?;
             let options = listening(options, events.clone(), refusals.clone(), count.clone());
             let error = match tokio::time::timeout(2 * ATTEMPT, options.connect(addresses.clone()))
                 .await
@@ -159,7 +159,7 @@ impl Connect {
         parsed.collect()
     }
 
-    async fn options(&self) -> Result<ConnectOptions, ConnectError> {
+    async fn options(&self, addresses: &[ServerAddr]) -> Result<ConnectOptions, ConnectError> {
         let mut options = ConnectOptions::new()
             .name(format!("squall {}", self.name))
             .custom_inbox_prefix(inbox_of(&self.name))
@@ -171,7 +171,17 @@ impl Connect {
                 Duration::from_millis(50 * attempts.min(10) as u64)
             });
         options = match &self.auth {
-            Auth::None => options,
+            // The library leaves what a URL says of the user to us.
+            Auth::None => match addresses
+                .iter()
+                .find_map(|address| Some((address.username()?, address.password())))
+            {
+                Some((user, Some(password))) => {
+                    options.user_and_password(decoded(user), decoded(password))
+                }
+                Some((token, None)) => options.token(decoded(token)),
+                None => options,
+            },
             Auth::User { user, password } => {
                 options.user_and_password(user.clone(), password.clone())
             }
@@ -213,7 +223,7 @@ impl Connect {
         let servers = shown(addresses);
         let said = error.to_string();
         let is_about_certificates =
-            said.contains("certificate") || said.contains("UnknownIssuer") || said.contains("TLS");
+            said.to_ascii_lowercase().contains("certificate") || said.contains("TLS");
         let text = match kind {
             ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication => format!(
                 "the NATS server {servers} refuses these credentials{}: see --nats-user, --nats-token-file, --nats-nkey, --nats-creds",
@@ -274,11 +284,16 @@ fn listening(
     })
 }
 
-/// The first word of the subjects under which replies come to a process; a server's permissions name it.
+/// A part of a URL as it was meant.
+fn decoded(text: &str) -> String {
+    percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+/// The first words of the subjects under which replies come to a process; a server's permissions name them.
 pub fn inbox_of(name: &str) -> String {
     let name: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
-    format!("_INBOX_{name}")
+    format!("_INBOX.{name}")
 }
 
 /// Reads a file with a secret on its first line.
@@ -380,9 +395,9 @@ mod tests {
     }
 
     #[test]
-    fn replies_have_a_first_word_of_their_own() {
-        assert_eq!(inbox_of("eu-1"), "_INBOX_eu-1");
-        assert_eq!(inbox_of("a.b>*"), "_INBOX_a_b__");
+    fn replies_have_first_words_of_their_own() {
+        assert_eq!(inbox_of("eu-1"), "_INBOX.eu-1");
+        assert_eq!(inbox_of("a.b>*"), "_INBOX.a_b__");
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::transport::{
 };
 
 /// How long what is on its way may take when the machine has ended.
-const LAST_WORDS: Duration = Duration::from_secs(3);
+const LAST_WORDS: Duration = Duration::from_secs(2);
 /// Outputs that are performed at the same time; more wait.
 const AT_ONCE: usize = 1024;
 
@@ -381,11 +381,9 @@ impl<T: Transport, S: Spool, H: FnMut(Output)> Performer<T, S, H> {
 
     /// Lets what is on its way arrive.
     async fn finish(mut self) {
-        let rest = async {
-            while self.next_done().await.is_some() {}
-            self.transport.close().await;
-        };
+        let rest = async { while self.next_done().await.is_some() {} };
         let _too_long = tokio::time::timeout(LAST_WORDS, rest).await;
+        self.transport.close().await;
     }
 }
 
@@ -430,3 +428,6 @@ async fn perform_on<T: Transport>(transport: T, output: Output) -> Option<(Ticke
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::net::TcpListener;
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -39,10 +38,6 @@ impl Server {
         let mut server = Server { process: None, folder, port };
         server.start();
         server
-    }
-
-    pub fn folder(&self) -> PathBuf {
-        self.folder.path().to_owned()
     }
 
     pub fn start(&mut self) {
@@ -143,6 +138,10 @@ pub fn bytes(text: &str) -> squall_fleet::protocol::io::Bytes {
     text.as_bytes().into()
 }
 
+/// Runs a test, for at most a minute.
 pub fn run<T>(test: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test)
+    let limited = async {
+        tokio::time::timeout(Duration::from_secs(60), test).await.expect("the test does not end")
+    };
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(limited)
 }

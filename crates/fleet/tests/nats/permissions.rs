@@ -133,12 +133,12 @@ fn a_node_does_what_it_must_and_nothing_else() {
         }
         // The stored object cannot be replaced, nor another's heart or inbox be used.
         assert!(is_forbidden(&a.nats.put_object(digest.clone(), bytes("other")).await));
-        for subject in ["squall.hb.b", "squall.r.resend", "_INBOX_b.x", "_INBOX_controller.x"] {
+        for subject in ["squall.hb.b", "squall.r.resend", "_INBOX.b.x", "_INBOX.controller.x"] {
             let answer = a.nats.ask(subject.to_owned(), bytes("x"), 5_000_000_000).await;
             assert!(is_forbidden(&answer), "say {subject}: {answer:?}");
         }
         // It does not hear what others are told.
-        for subject in ["_INBOX_b.>", "squall.hb.*", "squall.r.second.*", ">"] {
+        for subject in ["_INBOX.b.>", "squall.hb.*", "squall.r.second.*", ">"] {
             a.nats.listen(subject.to_owned());
             let said = a
                 .next(|event| match event {

@@ -93,23 +93,15 @@ fn a_full_server_is_told_with_what_to_do() {
         )
     });
     run(async {
-        let (events, _kept) = tokio::sync::mpsc::channel(1024);
-        let said =
-            match squall_fleet::transport::nats::Nats::open(server.connect("a"), events).await {
-                // The bucket's bound is more than the server has.
-                Err(error) => error.to_string(),
-                Ok(nats) => {
-                    let mut answer = Answer::Unknown;
-                    for number in 0..100 {
-                        let value = vec![7; 200_000];
-                        answer = nats.put(format!("run.r.{number}"), value.into(), None).await;
-                        if !matches!(answer, Answer::Stored(_)) {
-                            break;
-                        }
-                    }
-                    format!("{answer:?}")
-                }
-            };
+        let nats = Joined::to(server.connect("a")).await.nats;
+        let mut answer = Answer::Unknown;
+        for number in 0..100 {
+            answer = nats.put(format!("run.r.{number}"), vec![7; 200_000].into(), None).await;
+            if !matches!(answer, Answer::Stored(_)) {
+                break;
+            }
+        }
+        let said = format!("{answer:?}");
         assert!(said.contains("no room left") && said.contains("free its disk"), "{said}");
     });
 }

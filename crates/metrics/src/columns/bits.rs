@@ -45,18 +45,30 @@ impl<'b> BitReader<'b> {
     }
 
     /// Takes a number of so many bits, at most 32.
-    #[inline]
+    #[inline(always)]
     pub(super) fn get(&mut self, bits: u32) -> Result<u64, DecodeError> {
-        while self.bits < bits {
-            let (byte, rest) =
-                self.bytes.split_first().ok_or(DecodeError("the data is truncated"))?;
-            self.bytes = rest;
-            self.open |= u64::from(*byte) << self.bits;
-            self.bits += 8;
+        if self.bits < bits {
+            self.fill(bits)?;
         }
         let number = self.open & ((1 << bits) - 1);
         self.open >>= bits;
         self.bits -= bits;
         Ok(number)
+    }
+
+    /// Takes bytes until there are so many bits: four at a time where there are.
+    fn fill(&mut self, bits: u32) -> Result<(), DecodeError> {
+        if let Some((four, rest)) = self.bytes.split_first_chunk() {
+            self.open |= u64::from(u32::from_le_bytes(*four)) << self.bits;
+            (self.bytes, self.bits) = (rest, self.bits + 32);
+            return Ok(());
+        }
+        while self.bits < bits {
+            let (byte, rest) =
+                self.bytes.split_first().ok_or(DecodeError("the data is truncated"))?;
+            self.open |= u64::from(*byte) << self.bits;
+            (self.bytes, self.bits) = (rest, self.bits + 8);
+        }
+        Ok(())
     }
 }

@@ -171,6 +171,13 @@ impl Run {
     /// The load starts then.
     pub fn begin(&mut self, at: FleetTime, cx: &mut Cx<'_>) {
         self.start = Some(at);
+        let names: Vec<String> = self.members.keys().cloned().collect();
+        for name in &names {
+            if let Some(member) = self.members.get_mut(name) {
+                member.assignment.start = Some(at);
+            }
+            self.write_share(name);
+        }
         self.share_out();
         let nodes = self.living().map(|(_, member)| member.card.clone()).collect();
         cx.run(RunEvent::Starts { at, shards: self.order.shards, nodes });

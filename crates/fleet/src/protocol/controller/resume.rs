@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::protocol::codec;
-use crate::protocol::io::{Answer, Wanted};
+use crate::protocol::io::{Answer, Output, Wanted};
 use crate::protocol::keys;
 use crate::protocol::messages::{Assignment, Card, Changes, Leader, OnLoss, Order, Why};
 use crate::protocol::units::{Bytes, Nanos, SECOND};
@@ -92,6 +92,8 @@ impl Resume {
             return Step::Reads;
         };
         if release.is_some() {
+            // The former controller was done with it: what is left is deleted.
+            cx.out.push(Output::Forget { run: run.clone() });
             return Step::Refused(format!("run {run} was released: it is over"));
         }
         let order = order.as_ref().and_then(|value| codec::read_json::<Order>(&value.1).ok());
@@ -128,7 +130,7 @@ impl Resume {
     fn lock(&mut self, cx: &mut Cx<'_>) -> Step {
         let key = keys::leader(&self.run);
         match self.lock {
-            Some((_, again)) if cx.now.steady < again => return Step::Reads,
+            Some((_, again)) if again != Nanos::MAX && cx.now.steady < again => return Step::Reads,
             Some((revision, again)) if again != Nanos::MAX => {
                 self.lock = Some((revision, Nanos::MAX));
                 self.asked.remove(&key);

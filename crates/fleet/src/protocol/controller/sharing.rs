@@ -27,7 +27,6 @@ impl Run {
             next += count as u32;
             if let Some(member) = self.members.get_mut(name) {
                 member.give(shards, 0, Why::Given);
-                member.assignment.start = self.start;
             }
             self.write_share(name);
         }

@@ -9,17 +9,29 @@ use crate::protocol::units::Nanos;
 pub struct Lease {
     base: Nanos,
     length: Nanos,
+    is_renewed: bool,
 }
 
 impl Lease {
     /// A lease that begins now.
     pub fn new(now: Nanos, length: Nanos) -> Lease {
-        Lease { base: now, length }
+        Lease { base: now, length, is_renewed: false }
     }
 
     /// A message that was published first at `first` is stored.
     pub fn renew(&mut self, first: Nanos) {
+        self.is_renewed |= first >= self.base;
         self.base = self.base.max(first);
+    }
+
+    /// Begins anew after a fence: nothing renews it that was published before.
+    pub fn restart(&mut self, now: Nanos) {
+        (self.base, self.is_renewed) = (now, false);
+    }
+
+    /// Whether the node may drive shards: something was acknowledged that it has published since the lease began.
+    pub fn is_valid(&self, now: Nanos) -> bool {
+        self.is_renewed && now < self.end()
     }
 
     /// When it is over.
@@ -37,7 +49,7 @@ impl Lease {
         self.length
     }
 
-    /// Begins anew with another length.
+    /// Gives it another length.
     pub fn set_length(&mut self, length: Nanos) {
         self.length = length;
     }

@@ -386,33 +386,34 @@ impl InRun {
     }
 
     /// Whether the controller may have given it shards, so that they are void when the lease runs out: also those of which
-    /// it does not know yet.
+    /// it does not know yet, and those that were given for a fence of which the controller has heard.
     fn may_have_shards(&self) -> bool {
-        self.load.is_ready && !self.load.is_ended && !self.parts.is_fenced
+        self.load.is_ready && !self.load.is_ended && self.load.refused.is_empty()
     }
 
     /// Stops the load when the lease is over.
     fn check_lease(&mut self, cx: &mut Cx<'_>) {
-        if !self.may_have_shards() || cx.now.steady < self.lease.end() {
+        let now = cx.now.steady;
+        if !self.may_have_shards() || now < self.lease.end() {
             return;
         }
-        self.parts.is_fenced = true;
+        self.lease.restart(now);
+        self.signing.is_changed = true;
         self.parts.fences += 1;
+        if std::mem::replace(&mut self.parts.is_fenced, true) {
+            return;
+        }
         self.parts.fenced = match self.load.start {
-            Some(start) if cx.now.steady >= start => second_at(start, cx.now.steady) + 1,
+            Some(start) if now >= start => second_at(start, now) + 1,
             _ => 0,
         };
         if self.load.start.is_some() {
             self.load.is_fenced = true;
             cx.out.push(Output::Load(LoadCommand::Fence));
         }
-        cx.log(format!(
-            "stops its load: the server has acknowledged nothing for {} s",
-            self.lease.length() / SECOND
-        ));
-        self.signing.is_changed = true;
+        cx.log(format!("stops its load: the server has acknowledged nothing for {} s", self.lease.length() / SECOND));
         // The share is read directly before it goes on.
-        self.polls[Polled::Share as usize].next = cx.now.steady;
+        self.polls[Polled::Share as usize].next = now;
     }
 
     fn prepare(&mut self, cx: &mut Cx<'_>) {
@@ -430,7 +431,7 @@ impl InRun {
     /// Follows the parts of its share that are new.
     fn follow(&mut self, cx: &mut Cx<'_>) {
         let Some((_, assignment)) = &self.assignment else { return };
-        if !self.load.is_ready || self.load.is_ended || !self.load.refused.is_empty() {
+        if !self.may_have_shards() || !self.lease.is_valid(cx.now.steady) {
             return;
         }
         let Some(start) = self.load.start.or_else(|| self.clock.steady_at(assignment.start?))

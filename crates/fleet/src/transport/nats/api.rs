@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::PATIENCE;
+use super::names::PATIENCE;
 use crate::protocol::io::{Answer, Bytes};
 
 /// Refusals of the server that are remembered, to be told to who is refused.

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::api::{self, Failure};
-use super::{ID_WINDOW, KEYS, Nats, key_subject, stream_of};
+use super::link::Link;
+use super::names::{ID_WINDOW, KEYS, key_subject, stream_of};
 use crate::protocol::io::{Bytes, Input};
 use crate::transport::Event;
 
@@ -22,8 +23,6 @@ const SILENCE: Duration = Duration::from_millis(3500);
 const BATCH: usize = 256;
 /// Between attempts.
 const PAUSE: Duration = Duration::from_millis(250);
-/// Most bytes of a run's stream on the server.
-const MOST_BYTES: i64 = 64 << 30;
 
 /// Where a consumer begins.
 #[derive(Debug, Clone, Copy)]
@@ -55,9 +54,9 @@ struct Stored {
     is_mark: bool,
 }
 
-pub fn watch(nats: &Nats, pattern: String) {
-    let of = nats.clone();
-    nats.follow(key_subject(&pattern), async move {
+pub fn watch(link: &Link, pattern: String) {
+    let of = link.clone();
+    link.follow(key_subject(&pattern), async move {
         let subject = key_subject(&pattern);
         let prefix = key_subject("").len();
         let mut trouble = Trouble::new(format!("keys {pattern}"));
@@ -82,10 +81,10 @@ pub fn watch(nats: &Nats, pattern: String) {
     });
 }
 
-pub fn consume(nats: &Nats, run: String) {
-    let of = nats.clone();
+pub fn consume(link: &Link, run: String) {
+    let of = link.clone();
     let subject = format!("squall.{run}.second.*");
-    nats.follow(subject.clone(), async move {
+    link.follow(subject.clone(), async move {
         let stream = stream_of(&run);
         let mut next = 1;
         let mut trouble = Trouble::new(format!("the seconds of run {run}"));
@@ -115,28 +114,28 @@ pub fn consume(nats: &Nats, run: String) {
 
 /// A consumer of a run's stream from a number on.
 async fn consumer_of(
-    nats: &Nats,
+    link: &Link,
     stream: &str,
     subject: &str,
     next: &mut u64,
 ) -> Result<Consumer, Failure> {
-    let last = make_stream(nats, stream, subject).await?;
+    let last = make_stream(link, stream, subject).await?;
     // A server that has lost what it stored counts from one again.
     if last.saturating_add(1) < *next {
         *next = 1;
     }
-    Consumer::new(nats, stream, subject, Begin::Number(*next)).await
+    Consumer::new(link, stream, subject, Begin::Number(*next)).await
 }
 
 /// Makes the stream of a run if it is not there; the number of its last message.
-async fn make_stream(nats: &Nats, stream: &str, subject: &str) -> Result<u64, Failure> {
-    let info = match nats.api.stream_info(stream).await {
+async fn make_stream(link: &Link, stream: &str, subject: &str) -> Result<u64, Failure> {
+    let info = match link.api.stream_info(stream).await {
         Err(Failure::NotFound) => {
-            nats.api
+            link.api
                 .create_stream(&json!({
                     "name": stream, "subjects": [subject], "storage": "file", "retention": "limits", "discard": "new",
-                    "max_bytes": MOST_BYTES, "max_age": api::nanos(nats.keep), "num_replicas": 1,
-                    "allow_direct": true, "duplicate_window": api::nanos(ID_WINDOW.min(nats.keep)),
+                    "max_age": api::nanos(link.keep), "num_replicas": 1,
+                    "allow_direct": true, "duplicate_window": api::nanos(ID_WINDOW.min(link.keep)),
                 }))
                 .await?
         }
@@ -146,12 +145,12 @@ async fn make_stream(nats: &Nats, stream: &str, subject: &str) -> Result<u64, Fa
 }
 
 /// The present values of a pattern of keys.
-pub async fn present(nats: &Nats, pattern: &str) -> Result<Vec<(String, u64, Bytes)>, Failure> {
+pub async fn present(link: &Link, pattern: &str) -> Result<Vec<(String, u64, Bytes)>, Failure> {
     let prefix = key_subject("").len();
-    let mut consumer = Consumer::new(nats, KEYS, &key_subject(pattern), Begin::Last).await?;
+    let mut consumer = Consumer::new(link, KEYS, &key_subject(pattern), Begin::Last).await?;
     let mut found = Vec::new();
     for _ in 0..consumer.pending {
-        let stored = consumer.next(nats).await?;
+        let stored = consumer.next(link).await?;
         if !stored.is_mark {
             found.push((
                 stored.subject.get(prefix..).unwrap_or_default().to_owned(),
@@ -182,15 +181,15 @@ impl Trouble {
     ///
     /// # Errors
     /// Nobody wants the messages any more.
-    async fn tell(&mut self, nats: &Nats, failure: Failure) -> Result<(), ()> {
-        if nats.events.is_closed() {
+    async fn tell(&mut self, link: &Link, failure: Failure) -> Result<(), ()> {
+        if link.events.is_closed() {
             return Err(());
         }
         // A lost connection is told of by itself, and a stream that is not there yet is waited for.
         let is_told = matches!(failure, Failure::Unknown | Failure::NotFound)
             || self.told.as_ref() == Some(&failure);
         if !is_told {
-            nats.log(format!("cannot follow {}: {failure}", self.what)).await;
+            link.log(format!("cannot follow {}: {failure}", self.what)).await;
             self.told = Some(failure);
         }
         tokio::time::sleep(PAUSE).await;
@@ -200,13 +199,13 @@ impl Trouble {
 
 impl Consumer {
     async fn new(
-        nats: &Nats,
+        link: &Link,
         stream: &str,
         subject: &str,
         from: Begin,
     ) -> Result<Consumer, Failure> {
-        nats.api.connected().await;
-        let inbox = nats.api.client.new_inbox();
+        link.api.connected().await;
+        let inbox = link.api.client.new_inbox();
         let name = inbox.rsplit('.').next().unwrap_or_default().to_owned();
         let mut config = json!({
             "name": name, "filter_subject": subject, "ack_policy": "none", "replay_policy": "instant",
@@ -220,9 +219,9 @@ impl Consumer {
                 config["opt_start_seq"] = json!(number);
             }
         }
-        let heard = nats.api.client.subscribe(inbox.clone()).await.map_err(|_| Failure::Unknown)?;
+        let heard = link.api.client.subscribe(inbox.clone()).await.map_err(|_| Failure::Unknown)?;
         let asked = format!("CONSUMER.CREATE.{stream}.{name}.{subject}");
-        let made = nats
+        let made = link
             .api
             .call(asked, &json!({ "stream_name": stream, "config": config, "action": "create" }))
             .await?;
@@ -237,17 +236,17 @@ impl Consumer {
     }
 
     /// Passes messages on until the consumer is of no use any more: why.
-    async fn pass_on(&mut self, nats: &Nats, mut input: impl FnMut(Stored) -> Input) -> Failure {
-        let mut connections = nats.api.connections.clone();
+    async fn pass_on(&mut self, link: &Link, mut input: impl FnMut(Stored) -> Input) -> Failure {
+        let mut connections = link.api.connections.clone();
         connections.mark_unchanged();
         loop {
             let stored = tokio::select! {
-                stored = self.next(nats) => stored,
+                stored = self.next(link) => stored,
                 _ = connections.changed() => return Failure::Unknown,
             };
             match stored {
                 Ok(stored) => {
-                    if nats.events.send(Event::Input(input(stored))).await.is_err() {
+                    if link.events.send(Event::Input(input(stored))).await.is_err() {
                         return Failure::Unknown;
                     }
                 }
@@ -256,10 +255,10 @@ impl Consumer {
         }
     }
 
-    async fn next(&mut self, nats: &Nats) -> Result<Stored, Failure> {
+    async fn next(&mut self, link: &Link) -> Result<Stored, Failure> {
         loop {
             if self.open == 0 {
-                self.request(nats).await?;
+                self.request(link).await?;
             }
             let message = tokio::time::timeout(SILENCE, self.heard.next()).await;
             let Ok(Some(message)) = message else { return Err(Failure::Unknown) };
@@ -278,11 +277,11 @@ impl Consumer {
         }
     }
 
-    async fn request(&mut self, nats: &Nats) -> Result<(), Failure> {
+    async fn request(&mut self, link: &Link) -> Result<(), Failure> {
         let body: Value = json!({
             "batch": BATCH, "expires": api::nanos(TURN), "idle_heartbeat": api::nanos(TURN / 2),
         });
-        let asked = nats.api.client.publish_with_reply(
+        let asked = link.api.client.publish_with_reply(
             self.asks.clone(),
             self.inbox.clone(),
             body.to_string().into(),

@@ -9,7 +9,8 @@ use sha2::{Digest, Sha256};
 use tokio::task::JoinSet;
 
 use super::api::{self, Failure};
-use super::{ID_WINDOW, Nats, OBJECTS, key_subject};
+use super::link::Link;
+use super::names::{ID_WINDOW, KEYS, OBJECTS, key_subject};
 use crate::protocol::io::Bytes;
 use crate::protocol::messages::Order;
 
@@ -19,8 +20,6 @@ const CHUNK: usize = 512 << 10;
 const AT_ONCE: usize = 8;
 /// Most bytes of an object: it is in memory as a whole.
 const MOST_BYTES: usize = 1 << 30;
-/// Most bytes of all objects on the server.
-const MOST_STORED: i64 = 64 << 30;
 /// Bytes before those of the object in each chunk: how many chunks it has.
 const HEAD: usize = 4;
 
@@ -28,17 +27,17 @@ fn subject(digest: &str, chunk: usize) -> String {
     format!("squall-object.{digest}.{chunk}")
 }
 
-async fn make_stream(nats: &Nats) -> Result<(), Failure> {
-    match nats.api.stream_info(OBJECTS).await {
+async fn make_stream(link: &Link) -> Result<(), Failure> {
+    match link.api.stream_info(OBJECTS).await {
         Err(Failure::NotFound) => {}
         info => return info.map(drop),
     }
     let config = json!({
         "name": OBJECTS, "subjects": ["squall-object.*.*"], "storage": "file", "retention": "limits", "discard": "new",
-        "max_msgs_per_subject": 1, "max_bytes": MOST_STORED, "num_replicas": 1, "allow_direct": true,
+        "max_msgs_per_subject": 1, "num_replicas": 1, "allow_direct": true,
         "allow_msg_ttl": true, "duplicate_window": api::nanos(ID_WINDOW),
     });
-    match nats.api.create_stream(&config).await {
+    match link.api.create_stream(&config).await {
         Ok(_) | Err(Failure::Exists) => Ok(()),
         Err(failure) => Err(failure),
     }
@@ -55,7 +54,7 @@ fn checked(digest: &str) -> Result<(), Failure> {
 }
 
 /// Stores an object, unless it is there; how many chunks it has.
-pub async fn put(nats: &Nats, digest: &str, bytes: &Bytes) -> Result<u64, Failure> {
+pub async fn put(link: &Link, digest: &str, bytes: &Bytes) -> Result<u64, Failure> {
     checked(digest)?;
     if bytes.len() > MOST_BYTES {
         return Err(Failure::Refused(format!(
@@ -63,11 +62,11 @@ pub async fn put(nats: &Nats, digest: &str, bytes: &Bytes) -> Result<u64, Failur
             bytes.len()
         )));
     }
-    make_stream(nats).await?;
-    let room = nats.api.client.max_payload().saturating_sub(4096);
+    make_stream(link).await?;
+    let room = link.api.client.max_payload().saturating_sub(4096);
     let chunk = CHUNK.min(room).max(1);
     let count = bytes.len().div_ceil(chunk).max(1);
-    if nats.api.last_direct(OBJECTS, &subject(digest, 0)).await?.is_some() {
+    if link.api.last_direct(OBJECTS, &subject(digest, 0)).await?.is_some() {
         return Ok(count as u64);
     }
     let mut sending = JoinSet::new();
@@ -76,7 +75,7 @@ pub async fn put(nats: &Nats, digest: &str, bytes: &Bytes) -> Result<u64, Failur
             joined(sending.join_next().await)?;
         }
         sending.spawn(put_chunk(
-            nats.clone(),
+            link.clone(),
             digest.to_owned(),
             bytes.clone(),
             chunk,
@@ -87,7 +86,7 @@ pub async fn put(nats: &Nats, digest: &str, bytes: &Bytes) -> Result<u64, Failur
     while !sending.is_empty() {
         joined(sending.join_next().await)?;
     }
-    put_chunk(nats.clone(), digest.to_owned(), bytes.clone(), chunk, 0, count).await?;
+    put_chunk(link.clone(), digest.to_owned(), bytes.clone(), chunk, 0, count).await?;
     Ok(count as u64)
 }
 
@@ -101,7 +100,7 @@ fn joined(
 }
 
 async fn put_chunk(
-    nats: Nats,
+    link: Link,
     digest: String,
     bytes: Bytes,
     chunk: usize,
@@ -117,8 +116,8 @@ async fn put_chunk(
     let mut attempt = 0;
     loop {
         let mut headers = HeaderMap::new();
-        headers.insert("Nats-TTL", api::seconds(nats.keep).as_str());
-        match nats.api.publish(subject(&digest, number), headers, payload.clone()).await {
+        headers.insert("Nats-TTL", api::seconds(link.keep).as_str());
+        match link.api.publish(subject(&digest, number), headers, payload.clone()).await {
             Err(Failure::Unknown | Failure::NotFound) if attempt < 3 => attempt += 1,
             done => return done.map(drop),
         }
@@ -126,14 +125,14 @@ async fn put_chunk(
 }
 
 /// Fetches an object.
-pub async fn get(nats: &Nats, digest: &str) -> Result<Bytes, Failure> {
+pub async fn get(link: &Link, digest: &str) -> Result<Bytes, Failure> {
     checked(digest)?;
     let mut bytes = Vec::new();
     let mut digested = Sha256::new();
     let mut count = 1;
     let mut number = 0;
     while number < count {
-        let payload = chunk_of(nats, digest, number).await?;
+        let payload = chunk_of(link, digest, number).await?;
         let (head, part) = payload.split_at_checked(HEAD).ok_or_else(|| broken(digest))?;
         count = u32::from_le_bytes(head.try_into().unwrap_or_default()) as usize;
         if bytes.len() + part.len() > MOST_BYTES || count > MOST_BYTES {
@@ -147,10 +146,10 @@ pub async fn get(nats: &Nats, digest: &str) -> Result<Bytes, Failure> {
     if found == digest { Ok(bytes.into()) } else { Err(broken(digest)) }
 }
 
-async fn chunk_of(nats: &Nats, digest: &str, number: usize) -> Result<Bytes, Failure> {
+async fn chunk_of(link: &Link, digest: &str, number: usize) -> Result<Bytes, Failure> {
     let mut attempt = 0;
     loop {
-        match nats.api.last_direct(OBJECTS, &subject(digest, number)).await {
+        match link.api.last_direct(OBJECTS, &subject(digest, number)).await {
             Ok(Some(found)) => return Ok(found.payload),
             Ok(None) => {
                 return Err(Failure::Refused(format!(
@@ -171,16 +170,16 @@ fn broken(digest: &str) -> Failure {
 }
 
 /// Deletes the objects of a run: those that its order names.
-pub async fn forget(nats: &Nats, run: &str) {
-    let order = nats.last_of(super::KEYS, &key_subject(&format!("run.{run}.order"))).await;
+pub async fn forget(link: &Link, run: &str) {
+    let order = link.last_of(KEYS, &key_subject(&format!("run.{run}.order"))).await;
     let Ok(Some(order)) = order else { return };
     let Ok(order) = serde_json::from_slice::<Order>(&order.payload) else { return };
     for digest in std::iter::once(&order.job).chain(order.files.iter().map(|file| &file.object)) {
         if checked(digest).is_err() {
             continue;
         }
-        if nats.api.purge(OBJECTS, &format!("squall-object.{digest}.*")).await.is_err() {
-            nats.log(format!("object {digest} of run {run} could not be deleted from the server, and goes by itself within a day"))
+        if link.api.purge(OBJECTS, &format!("squall-object.{digest}.*")).await.is_err() {
+            link.log(format!("object {digest} of run {run} could not be deleted from the server, and goes by itself within a day"))
                 .await;
         }
     }

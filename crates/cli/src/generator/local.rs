@@ -1,0 +1,140 @@
+//! `--nodes local:N`: a fleet on this machine, to try it: a server of our own, and processes that are nodes. All end with squall,
+//! however that ends: the nodes when their input does, the server when its guard's does.
+
+use std::collections::VecDeque;
+use std::io::{BufRead as _, BufReader, Read};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use squall_fleet::transport::{Connect, LocalServer};
+
+use super::connection::VARIABLES;
+use crate::exit::CommandError;
+use crate::out;
+
+/// Lines of a node that are kept to explain its end.
+const LINES: usize = 5;
+/// Most bytes of a line.
+const MAX_LINE: u64 = 1_024;
+/// How long nodes may take to end in order.
+const END: Duration = Duration::from_secs(5);
+
+/// A server, and nodes that are processes of this machine. They end when this is dropped.
+pub struct LocalNodes {
+    nodes: Vec<LocalNode>,
+    /// The last to go: nodes take their leave of it.
+    server: LocalServer,
+}
+
+/// A node.
+struct LocalNode {
+    child: Child,
+    /// As long as it is open the node goes on.
+    life: Option<ChildStdin>,
+    said: Arc<Mutex<Said>>,
+}
+
+/// What a node says.
+#[derive(Default)]
+struct Said {
+    /// The last lines.
+    lines: VecDeque<String>,
+    /// Whether its end was asked for.
+    may_end: bool,
+}
+
+impl LocalNodes {
+    /// Starts them.
+    ///
+    /// # Errors
+    /// There is no `nats-server` that will do, or a process cannot be started.
+    pub fn start(count: u32, allow_exec: bool) -> Result<LocalNodes, CommandError> {
+        let server = LocalServer::start().map_err(CommandError::incomplete)?;
+        let mut local = LocalNodes { nodes: Vec::new(), server };
+        for number in 1..=count {
+            let node = local.node(number, allow_exec);
+            let text = |error| format!("node {number} cannot be started: {error}");
+            local.nodes.push(node.map_err(|error| CommandError::incomplete(text(error)))?);
+        }
+        Ok(local)
+    }
+
+    /// How the controller reaches the server.
+    pub fn connect(&self, name: &str) -> Connect {
+        self.server.connect(name)
+    }
+
+    fn node(&self, number: u32, allow_exec: bool) -> std::io::Result<LocalNode> {
+        let name = format!("local-{number}");
+        let mut command = Command::new(std::env::current_exe()?);
+        // What one process would do these do together: they may ask whom it might, and read what it might. Nobody else has the
+        // server's token, which is not among the arguments, as everybody can read those.
+        command.args(["node", "--ends-with-input", "--name", &name]);
+        command.args(["--allow-hosts", "*", "--allow-files", "/"]);
+        if allow_exec {
+            command.arg("--allow-exec");
+        }
+        VARIABLES.iter().for_each(|own| {
+            command.env_remove(own);
+        });
+        command.env("SQUALL_NATS", self.server.url()).env("SQUALL_NATS_TOKEN", self.server.token());
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        // Ctrl-C is for squall alone, which ends the run on its nodes in order.
+        let mut child = command.process_group(0).spawn()?;
+        let (life, said) = (child.stdin.take(), Arc::new(Mutex::new(Said::default())));
+        if let Some(errors) = child.stderr.take() {
+            let said = said.clone();
+            std::thread::spawn(move || listen(&name, errors, &said));
+        }
+        Ok(LocalNode { child, life, said })
+    }
+}
+
+/// Keeps a node's last lines, and shows them if it ends before it should.
+fn listen(name: &str, errors: impl Read, said: &Mutex<Said>) {
+    let mut errors = BufReader::new(errors);
+    loop {
+        let mut line = Vec::new();
+        match errors.by_ref().take(MAX_LINE).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => break,
+            Ok(_) => {}
+        }
+        let line = String::from_utf8_lossy(&line).trim_end().to_owned();
+        let mut said = locked(said);
+        if said.lines.len() == LINES {
+            said.lines.pop_front();
+        }
+        said.lines.push_back(line);
+    }
+    let said = locked(said);
+    // The live view says itself that a node was lost.
+    if !said.may_end && !squall_live::is_shown() {
+        let last: Vec<&str> = said.lines.iter().map(String::as_str).collect();
+        out::message(&format!("squall: {name} has ended: {}\n", last.join("; ")));
+    }
+}
+
+/// Nobody panics with it in hand; if somebody did, lines would be missing at most.
+fn locked(said: &Mutex<Said>) -> MutexGuard<'_, Said> {
+    said.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Drop for LocalNodes {
+    fn drop(&mut self) {
+        for node in &mut self.nodes {
+            locked(&node.said).may_end = true;
+            node.life = None;
+        }
+        let until = Instant::now() + END;
+        for node in &mut self.nodes {
+            while matches!(node.child.try_wait(), Ok(None)) && Instant::now() < until {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            // One that has ended is none to end.
+            let _ = node.child.kill();
+            let _ = node.child.wait();
+        }
+    }
+}

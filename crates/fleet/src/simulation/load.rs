@@ -1,0 +1,165 @@
+//! A load that sends nothing: request `i` of a shard in a second is due at (i + 1/2) / 4 of it, so that what was sent by a
+//! moment is known.
+
+use std::collections::BTreeMap;
+
+use crate::protocol::io::{Bytes, LoadCommand, LoadEvent, Nanos};
+use crate::protocol::messages::{Change, Second, Shards};
+use crate::protocol::units::SECOND;
+
+/// Requests of a shard in a second.
+pub const REQUESTS: u64 = 4;
+pub const ALL: u8 = 0b1111;
+
+/// What was sent: by shard and second, a bit for each request.
+pub type Sent = BTreeMap<(u32, u32), u8>;
+
+/// The load on a node.
+#[derive(Debug, Default)]
+pub struct Load {
+    pub start: Option<Nanos>,
+    parts: Vec<(u32, Shards)>,
+    pauses: Vec<(u32, bool)>,
+    pub is_fenced: bool,
+    /// Seconds below are recorded, or were not driven.
+    next: u32,
+    length: u32,
+    pub is_over: bool,
+}
+
+/// What the load has done.
+#[derive(Debug, Default)]
+pub struct Done {
+    pub events: Vec<LoadEvent>,
+    pub sent: Vec<((u32, u32), u8)>,
+    pub wrong: Option<String>,
+}
+
+impl Load {
+    pub fn new(length: u32) -> Load {
+        Load { length, ..Load::default() }
+    }
+
+    /// Whether it sends at this time.
+    pub fn sends(&self, now: Nanos) -> bool {
+        let Some(start) = self.start else { return false };
+        !self.is_over && !self.is_fenced && now >= start && !self.shards(second(start, now)).is_empty()
+    }
+
+    fn shards(&self, second: u32) -> Shards {
+        self.parts.iter().rev().find(|part| part.0 <= second).map_or_else(|| Shards::from([]), |part| part.1.clone())
+    }
+
+    fn is_paused(&self, second: u32) -> bool {
+        self.pauses.iter().rev().find(|pause| pause.0 <= second).is_some_and(|pause| pause.1)
+    }
+
+    /// When the next second ends.
+    pub fn wake_at(&self) -> Option<Nanos> {
+        self.start.filter(|_| !self.is_over).map(|start| start + (u64::from(self.next) + 1) * SECOND)
+    }
+
+    pub fn command(&mut self, now: Nanos, command: &LoadCommand, done: &mut Done) {
+        let current = self.start.map_or(0, |start| second(start, now));
+        match command {
+            LoadCommand::Prepare { .. } => {}
+            LoadCommand::Start { at, shards } => {
+                if self.start.is_some() {
+                    done.wrong = Some("started twice".into());
+                }
+                self.start = Some(*at);
+                self.next = second(*at, now);
+                if *at < now && !shards.is_empty() {
+                    done.wrong = Some("started with shards after the start".into());
+                }
+                self.parts.push((0, shards.clone()));
+            }
+            LoadCommand::Reshare { from, shards } => self.reshare(now, *from, shards, done),
+            LoadCommand::Resume { from, shards } => {
+                if !self.is_fenced {
+                    done.wrong = Some("resumed without a fence".into());
+                }
+                self.is_fenced = false;
+                self.next = current.max(self.next);
+                self.reshare(now, *from, shards, done);
+            }
+            LoadCommand::Change(Change::Pause) => self.pauses.push((current + 1, true)),
+            LoadCommand::Change(Change::GoOn) => self.pauses.push((current + 1, false)),
+            LoadCommand::Change(Change::Shape { .. }) => {}
+            LoadCommand::Change(Change::Stop { .. } | Change::Abort) => {
+                if !self.is_over {
+                    self.cut(now, done);
+                    self.is_over = true;
+                    done.events.push(LoadEvent::Ended { failures: Vec::new() });
+                }
+            }
+            LoadCommand::Fence => {
+                self.cut(now, done);
+                self.is_fenced = true;
+                self.parts.push((current + 1, Shards::from([])));
+            }
+            LoadCommand::Forget => {
+                self.cut(now, done);
+                done.events.clear();
+                self.is_over = true;
+            }
+        }
+    }
+
+    fn reshare(&mut self, now: Nanos, from: u32, shards: &Shards, done: &mut Done) {
+        if self.start.is_some_and(|start| start + u64::from(from) * SECOND < now) {
+            done.wrong = Some(format!("shards from second {from} on, which has begun"));
+        }
+        if self.parts.last().is_some_and(|last| last.0 > from) {
+            self.parts.retain(|part| part.0 < from);
+        }
+        self.parts.push((from, shards.clone()));
+    }
+
+    /// What was sent of the second that goes on, which ends here; also when the process is killed.
+    pub fn cut(&mut self, now: Nanos, done: &mut Done) {
+        let Some(start) = self.start.filter(|start| now > *start && !self.is_over && !self.is_fenced) else { return };
+        self.seconds(now, done);
+        if self.is_over || now < start + u64::from(self.next) * SECOND {
+            return;
+        }
+        let elapsed = now - start - u64::from(self.next) * SECOND;
+        let requests = (0..REQUESTS).filter(|request| (2 * request + 1) * SECOND / (2 * REQUESTS) < elapsed);
+        let mask = requests.fold(0u8, |mask, request| mask | 1 << request);
+        self.record(self.next, mask, false, done);
+        self.next += 1;
+    }
+
+    /// Records the seconds that are over.
+    pub fn seconds(&mut self, now: Nanos, done: &mut Done) {
+        while let Some(end) = self.wake_at()
+            && end <= now
+        {
+            if !self.is_fenced {
+                self.record(self.next, ALL, true, done);
+            }
+            self.next += 1;
+            if self.next >= self.length {
+                self.is_over = true;
+                done.events.push(LoadEvent::Ended { failures: Vec::new() });
+            }
+        }
+    }
+
+    fn record(&self, second: u32, mask: u8, is_whole: bool, done: &mut Done) {
+        let shards = self.shards(second);
+        let mask = if self.is_paused(second) { 0 } else { mask };
+        let mut record = Vec::new();
+        for &shard in shards.iter() {
+            record.extend_from_slice(&shard.to_le_bytes());
+            record.push(mask);
+            done.sent.push(((shard, second), mask));
+        }
+        let record = Bytes::from(record);
+        done.events.push(LoadEvent::Second(Second { second, shards, is_whole, late: 0, record }));
+    }
+}
+
+fn second(start: Nanos, now: Nanos) -> u32 {
+    (now.saturating_sub(start) / SECOND) as u32
+}

@@ -1,0 +1,151 @@
+//! What must be true, whatever happens.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::protocol::io::RunEvent;
+use crate::protocol::messages::Cells;
+use crate::protocol::ranges;
+
+use super::load::ALL;
+
+/// What was sent and merged, and what of it is wrong.
+#[derive(Debug, Default)]
+pub struct Oracle {
+    /// What was sent of each cell, and by which node last.
+    sent: BTreeMap<(u32, u32), (u8, usize)>,
+    /// What was merged of each cell by the controller's present process.
+    merged: BTreeMap<(u32, u32), u8>,
+    in_part: BTreeSet<(u32, u32)>,
+    whole: Option<u32>,
+    pub started: bool,
+    pub refused: Option<String>,
+    pub ended: Option<(Cells, Vec<String>)>,
+    pub told: Vec<String>,
+    pub wrong: Vec<String>,
+    pub paused: bool,
+}
+
+impl Oracle {
+    pub fn fail(&mut self, what: String) {
+        if self.wrong.len() < 20 {
+            self.wrong.push(what);
+        }
+    }
+
+    /// A node has sent requests.
+    pub fn on_sent(&mut self, node: usize, cell: (u32, u32), mask: u8) {
+        let (before, by) = self.sent.entry(cell).or_insert((0, node));
+        if *before & mask != 0 {
+            let by = *by;
+            self.fail(format!("shard {} second {}: node {node} sent what node {by} had sent", cell.0, cell.1));
+            return;
+        }
+        *before |= mask;
+        *by = node;
+    }
+
+    /// Another process of the controller begins from nothing.
+    pub fn restart(&mut self) {
+        self.merged.clear();
+        self.in_part.clear();
+        self.whole = None;
+        self.started = false;
+    }
+
+    /// What the run is told.
+    pub fn on_run(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::Starts { .. } => {
+                if std::mem::replace(&mut self.started, true) {
+                    self.fail("started twice".into());
+                }
+            }
+            RunEvent::Refused(why) => self.refused = Some(why.clone()),
+            RunEvent::Record { node, second } => {
+                for (at, &shard) in second.shards.iter().enumerate() {
+                    let cell = (shard, second.second);
+                    let mask = second.record.get(at * 5 + 4).copied().unwrap_or(0);
+                    if self.merged.insert(cell, mask).is_some() {
+                        self.fail(format!("shard {shard} second {} was merged twice, of {node}", second.second));
+                    }
+                    if !second.is_whole {
+                        self.in_part.insert(cell);
+                    }
+                }
+            }
+            RunEvent::Whole { second } => {
+                if self.whole.is_some_and(|before| before >= *second) {
+                    self.fail(format!("second {second} was whole before"));
+                }
+                self.whole = Some(*second);
+            }
+            RunEvent::Told { node, text, .. } => self.told.push(format!("{node}: {text}")),
+            RunEvent::Ended { cells, failures } => {
+                if self.ended.is_some() && self.refused.is_none() {
+                    self.fail("ended twice".into());
+                }
+                self.ended = Some((cells.clone(), failures.clone()));
+                self.check();
+            }
+            RunEvent::Waiting(_) | RunEvent::StopAsked => {}
+        }
+    }
+
+    /// Every cell was merged once, or is listed; what was merged is what was sent.
+    fn check(&mut self) {
+        let Some((cells, _)) = self.ended.clone() else { return };
+        let mut missing = BTreeSet::new();
+        let mut lost = 0u64;
+        for entry in &cells.missing {
+            for &shard in entry.shards.iter() {
+                for second in entry.from..=entry.to {
+                    lost += 1;
+                    if !missing.insert((shard, second)) {
+                        self.fail(format!("shard {shard} second {second} is listed twice ({}: {})", entry.node, entry.why));
+                    }
+                }
+            }
+        }
+        if cells.driven + lost != u64::from(cells.shards) * u64::from(cells.seconds) {
+            self.fail(format!("{} cells driven and {lost} missing of {} x {}", cells.driven, cells.shards, cells.seconds));
+        }
+        let mut wrong = Vec::new();
+        for shard in 0..cells.shards {
+            for second in 0..cells.seconds {
+                let cell = (shard, second);
+                match (self.merged.get(&cell), missing.contains(&cell)) {
+                    (None, false) => wrong.push(format!("shard {shard} second {second} is neither merged nor listed")),
+                    (Some(mask), listed) => {
+                        let sent = self.sent.get(&cell).map_or(0, |sent| sent.0);
+                        if sent != *mask {
+                            wrong.push(format!("shard {shard} second {second}: sent {sent:04b}, merged {mask:04b}"));
+                        }
+                        if listed && *mask == ALL && !self.in_part.contains(&cell) {
+                            wrong.push(format!("shard {shard} second {second} is merged and listed"));
+                        }
+                    }
+                    (None, true) => {}
+                }
+            }
+        }
+        if let Some((cell, _)) = self.merged.iter().find(|(cell, _)| cell.1 >= cells.seconds || cell.0 >= cells.shards) {
+            wrong.push(format!("shard {} second {} was merged, beyond the run", cell.0, cell.1));
+        }
+        for what in wrong {
+            self.fail(what);
+        }
+    }
+
+    /// Everything that a node that ended in order has recorded was merged.
+    pub fn check_recorded(&mut self, node: usize, recorded: &[(u32, u32)]) {
+        let lost: Vec<u32> = recorded.iter().filter(|cell| !self.merged.contains_key(cell)).map(|cell| cell.1).collect();
+        if !lost.is_empty() {
+            self.fail(format!("node {node} recorded what was not merged: seconds {}", ranges::text(&{
+                let mut lost = lost;
+                lost.sort_unstable();
+                lost.dedup();
+                lost
+            })));
+        }
+    }
+}
