@@ -17,6 +17,7 @@ mod parts;
 mod post;
 mod profile;
 mod program;
+mod progress;
 mod record;
 mod roster;
 mod rows;
@@ -42,6 +43,7 @@ pub use program::{
     CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Judged, Planned, Program, Refused, Section,
     Subjects, advise, compile, compile_or_refuse, misjudged,
 };
+pub use progress::Progress;
 pub use run::{Control, Ended, Event, RunOptions, run};
 pub use trace::{
     Exchange, ExchangeCopy, ExchangeFilter, Extracted, SeenGroup, Spares, StatedResponse, Tally,

@@ -154,7 +154,10 @@ impl Bench {
                 }
                 Message::StopAsked(graceful) => handed.stop_asked = Some(graceful),
                 Message::LoadDone(load) => handed.loads_done.push(load),
-                Message::LoadEnded(_) | Message::Idle { .. } | Message::Failed { .. } => {}
+                Message::LoadEnded(_)
+                | Message::Progress(_)
+                | Message::Idle { .. }
+                | Message::Failed { .. } => {}
             }
         }
         handed

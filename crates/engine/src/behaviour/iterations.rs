@@ -6,12 +6,21 @@ use crate::roster::{After, Begin};
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
 
+/// Stands in the place of an iteration's number where chance is an arrival's: no user has begun so many.
+const OF_ARRIVAL: u64 = u64::MAX;
+
 impl Worker {
     /// Begins an iteration at `now`, if there is one for the user.
     pub(super) fn begin_iteration(&self, core: &Core, strand: &mut Strand, now: u64) -> bool {
-        let begin = self.roster.borrow_mut().begin(core.seat, core.iteration.get());
+        let mut roster = self.roster.borrow_mut();
+        core.iteration.set(roster.next_iteration(core.seat, core.iteration.get()));
+        let begin = roster.begin(core.seat, core.iteration.get());
+        let counted = roster.counted(core.seat);
+        drop(roster);
         match begin {
-            Begin::Yes => {}
+            Begin::Yes => {
+                counted.into_iter().for_each(|counted| self.recorder.begun(core.seat, counted));
+            }
             Begin::No => return false,
             Begin::LoadIsDone => {
                 self.end_load_everywhere(core.seat.load);
@@ -30,12 +39,21 @@ impl Worker {
         if self.program.scenarios[core.scenario()].fresh_sessions {
             core.begin_session();
         }
-        let (seed, scenario) = (self.program.seed, u64::from(core.seat.scenario));
-        core.draw_from(Random::of(seed, scenario, core.seat.number, core.iteration.get()));
+        core.draw_from(self.chance_of(core));
         self.recorder.levels.iteration_started(core.scenario());
         self.recorder.count(|counters| counters.iterations_started += 1);
         self.count_arrival(strand, true);
         true
+    }
+
+    /// Everything random of an iteration that begins, whoever has the share: which user takes an arrival depends on how fast
+    /// others are, so that it follows from the arrival.
+    fn chance_of(&self, core: &Core) -> Random {
+        let (seed, scenario) = (self.program.seed, u64::from(core.seat.scenario));
+        match core.state.get() {
+            Some(_) => Random::of(seed, scenario, core.seat.number, core.iteration.get()),
+            None => Random::of(seed, scenario, core.scheduled.get(), OF_ARRIVAL),
+        }
     }
 
     /// Ends an iteration at `now`. Returns what follows.
@@ -46,9 +64,9 @@ impl Worker {
         self.end_connections(core);
         core.iteration.set(core.iteration.get() + 1);
         self.recorder.count(|counters| counters.iterations_done += 1);
-        let mut paced = core.paced.get();
+        let mut paced = core.scheduled.get();
         let after = self.roster.borrow().after(core.seat, &mut paced, now);
-        core.paced.set(paced);
+        core.scheduled.set(paced);
         if let After::Now(due) | After::At(due) = after {
             strand.due = due;
         }

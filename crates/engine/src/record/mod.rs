@@ -10,7 +10,7 @@ mod names;
 mod tests;
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
@@ -24,9 +24,10 @@ use squall_metrics::{
 use squall_plan::secrets::{Excerpt, Secrets};
 use squall_plan::value::Value;
 
-use crate::messages::{ErrorExample, LogLine, Message};
+use crate::messages::{Begun, ErrorExample, LogLine, Message};
 use crate::parts::secret_forms;
 use crate::program::Program;
+use crate::roster::{Counted, Seat};
 use crate::trace::Trace;
 use crate::user::OpenGroup;
 use effort::ThreadTime;
@@ -43,6 +44,8 @@ const ERRORS_PER_EXAMPLE: u64 = 1_000;
 /// Most bytes of a body that are looked at for an example, and most characters of it that are shown.
 const EXAMPLE_BYTES: u64 = 1_024;
 const EXAMPLE_CHARS: usize = 200;
+/// Iterations that are kept one by one before they are looked through for those of the same user.
+const MOST_BEGUN: usize = 100_000;
 const SECOND: u64 = 1_000_000_000;
 
 pub(crate) struct Recorder {
@@ -71,6 +74,8 @@ pub(crate) struct Recorder {
     expects_example: RefCell<Vec<bool>>,
     /// Told of what the plan logs, at once.
     trace: Option<Trace>,
+    /// What was begun in this second of iterations that are counted, if it is kept.
+    begun: RefCell<Option<Begun>>,
     messages: Sender<Message>,
     empty: Receiver<Box<Slice>>,
     give_back: Sender<Box<Slice>>,
@@ -108,6 +113,7 @@ impl Recorder {
             details: RefCell::new(HashMap::new()),
             expects_example: RefCell::default(),
             trace,
+            begun: RefCell::new(None),
             messages,
             empty,
             give_back,
@@ -122,6 +128,33 @@ impl Recorder {
             self.slice.borrow_mut().second = second;
             let opened = self.start + u64::from(second) * SECOND;
             self.book.replace(TimeRecorder::new(opened));
+        }
+    }
+
+    /// From now on it says with each second what was begun of iterations that are counted.
+    pub(crate) fn keep_progress(&self) {
+        self.begun.replace(Some(Begun::default()));
+    }
+
+    /// An iteration of a user has begun that is counted.
+    pub(crate) fn begun(&self, seat: Seat, counted: Counted) {
+        if let Some(begun) = self.begun.borrow_mut().as_mut() {
+            if begun.users.len() >= MOST_BEGUN {
+                // The last one of each user is all that counts.
+                let last: BTreeMap<_, _> = begun.users.drain(..).collect();
+                begun.users.extend(last);
+            }
+            begun.users.push(((seat.load, seat.number), counted.begun));
+            if let Some(shard) = counted.shard {
+                *begun.totals.entry((seat.load, shard)).or_default() += 1;
+            }
+        }
+    }
+
+    /// So many iterations of a shard were begun elsewhere, of those that all users have together.
+    pub(crate) fn begun_of_shard(&self, load: u16, shard: u64, count: u64) {
+        if let Some(begun) = self.begun.borrow_mut().as_mut() {
+            *begun.totals.entry((load, shard)).or_default() += count;
         }
     }
 
@@ -400,6 +433,9 @@ impl Recorder {
         let log = std::mem::take(&mut *self.log.borrow_mut());
         if !log.is_empty() {
             let _ = self.messages.send(Message::Log(log));
+        }
+        if let Some(begun) = self.begun.borrow_mut().as_mut() {
+            let _ = self.messages.send(Message::Progress(std::mem::take(begun)));
         }
         // It fails only when the run has been given up.
         let _ =

@@ -2,7 +2,7 @@
 
 use squall_load::{Share, UserChanges};
 
-use super::part::IterationsLeft;
+use super::iterations::{IterationsLeft, Taken};
 use super::seat::Begin;
 use crate::profile::{ClosedShape, Nanos};
 
@@ -17,6 +17,8 @@ pub(super) struct Closed {
     together: bool,
     /// The iterations of all users together, as far as not begun.
     left: IterationsLeft,
+    /// The shard of which the last one was.
+    taken: Option<u64>,
 }
 
 impl Closed {
@@ -27,6 +29,7 @@ impl Closed {
             iterations: shape.iterations.unwrap_or(u64::MAX),
             together: shape.together,
             left,
+            taken: None,
         }
     }
 
@@ -50,11 +53,26 @@ impl Closed {
         *self = Closed::new(shape, users, std::mem::take(&mut self.left));
     }
 
+    /// What all users have together of its iterations.
+    pub(super) fn left(&self) -> &IterationsLeft {
+        &self.left
+    }
+
+    /// The shard that had the iteration which was begun last, of those that all users have together.
+    pub(super) fn taken(&self) -> Option<u64> {
+        self.taken
+    }
+
     /// Whether a user may begin its `iteration`-th iteration, from 0; counts it if so.
-    pub(super) fn begin(&mut self, iteration: u64) -> Begin {
+    pub(super) fn begin(&mut self, user: u64, iteration: u64) -> Begin {
         if iteration >= self.iterations {
             return if self.together { Begin::LoadIsDone } else { Begin::No };
         }
-        if self.left.take() { Begin::Yes } else { Begin::No }
+        self.taken = match self.left.take(user) {
+            Taken::Nothing => return Begin::No,
+            Taken::Free => None,
+            Taken::Of(shard) => Some(shard),
+        };
+        Begin::Yes
     }
 }

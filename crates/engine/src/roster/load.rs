@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use squall_load::Share;
 
 use super::closed::Closed;
+use super::iterations::Iterations;
 use super::open::{Open, Taker};
-use super::part::{Iterations, Part};
-use super::seat::{Begin, Seat, Seated};
-use super::seats::{Seats, Slot, index};
+use super::part::Part;
+use super::seat::{Begin, Counted, Seat, Seated};
+use super::seats::{Begun, Seats, Slot, index};
 use crate::profile::{LoadProfile, Nanos, Shape};
+use crate::progress::Progress;
 
 /// A worker's share of one load.
 pub(super) struct Load<U> {
@@ -25,6 +27,8 @@ pub(super) struct Load<U> {
     /// Users that do something or wait within an iteration.
     active: u64,
     seats: Seats,
+    /// Iterations begun, where they are counted.
+    begun: Begun,
     /// Closed: seats below this one have been looked at for a user that is to begin, ...
     settled: u64,
     /// ... and those below this one are to have a user.
@@ -53,8 +57,8 @@ pub(super) enum UserChange {
 
 /// What an arrival found.
 pub(super) enum Arrived<U> {
-    /// A seat, and the user that had it last.
-    Seat(Seat, Option<U>),
+    /// The number of the arrival, a seat, and the user that had it last.
+    Seat(u64, Seat, Option<U>),
     /// No free user of this scenario.
     Nobody(usize),
 }
@@ -84,6 +88,7 @@ impl<U: Seated> Load<U> {
             ended: false,
             active: 0,
             seats: Seats::default(),
+            begun: Begun::default(),
             settled: 0,
             wanted: 0,
             changed: start,
@@ -91,6 +96,10 @@ impl<U: Seated> Load<U> {
             leaving: BTreeMap::new(),
             workload,
         }
+    }
+
+    pub(super) fn number(&self) -> u16 {
+        self.number
     }
 
     pub(super) fn shape(&self) -> &Shape {
@@ -197,7 +206,8 @@ impl<U: Seated> Load<U> {
     /// Takes the arrival that is due. `None`: there is none.
     pub(super) fn arrive(&mut self, share: &Share) -> Option<Arrived<U>> {
         let Workload::Open(open) = &mut self.workload else { return None };
-        let scenario = self.profile.scenario_of(open.take()?);
+        let arrival = open.take()?;
+        let scenario = self.profile.scenario_of(arrival);
         let taker = open.taker(self.profile.member_of(scenario));
         let (number, user) = match taker {
             Some(Taker::Free(user)) => (user.seat().number, Some(user)),
@@ -207,7 +217,7 @@ impl<U: Seated> Load<U> {
         self.active += 1;
         let seat = Seat { number, load: self.number, scenario: scenario as u16 };
         self.set(seat, Slot::BUSY, share);
-        Some(Arrived::Seat(seat, user))
+        Some(Arrived::Seat(arrival, seat, user))
     }
 
     /// Who takes a seat from now on.
@@ -266,10 +276,15 @@ impl<U: Seated> Load<U> {
             }
     }
 
-    /// Whether what its users begin is counted, so that it is done once: arrivals, and iterations that have a number.
+    /// Whether what its users begin is done once: arrivals, and iterations that are counted.
     fn is_counted(&self) -> bool {
+        matches!(self.profile.shape, Shape::Open(_)) || self.counts_iterations()
+    }
+
+    /// Whether it has a number of iterations.
+    fn counts_iterations(&self) -> bool {
         match &self.profile.shape {
-            Shape::Open(_) => true,
+            Shape::Open(_) => false,
             Shape::Closed(shape) => shape.iterations.or(shape.total_iterations).is_some(),
         }
     }
@@ -286,8 +301,32 @@ impl<U: Seated> Load<U> {
         match &mut self.workload {
             Workload::Open(_) => Begin::Yes,
             Workload::Closed(_) if surplus => Begin::No,
-            Workload::Closed(closed) => closed.begin(iteration),
+            Workload::Closed(closed) => {
+                let begin = closed.begin(seat.number, iteration);
+                if begin == Begin::Yes
+                    && self.counts_iterations()
+                    && let Some(k) = index(seat, share)
+                {
+                    self.begun.raise(k, iteration + 1);
+                }
+                begin
+            }
         }
+    }
+
+    /// Which iteration a user begins next, that has begun `own`: its seat may have come from elsewhere.
+    pub(super) fn next_iteration(&self, seat: Seat, own: u64, share: &Share) -> u64 {
+        match index(seat, share).filter(|_| self.counts_iterations()) {
+            Some(k) => self.begun.get(k),
+            None => own,
+        }
+    }
+
+    /// What was counted of the iteration that has begun last, which was that of a user.
+    pub(super) fn counted(&self, seat: Seat, share: &Share) -> Option<Counted> {
+        let Workload::Closed(closed) = &self.workload else { return None };
+        let k = index(seat, share).filter(|_| self.counts_iterations())?;
+        Some(Counted { begun: self.begun.get(k), shard: closed.taken() })
     }
 
     /// It ends at a time, on the run's clock. Returns whether it has users to dismiss.
@@ -354,6 +393,7 @@ impl<U: Seated> Load<U> {
         part: &Part,
         (at, late): (Nanos, Nanos),
         seed: u64,
+        progress: &Progress,
     ) -> u64 {
         let share = part.users();
         if let Workload::Open(open) = &mut self.workload {
@@ -368,6 +408,13 @@ impl<U: Seated> Load<U> {
                 Some(place) if !self.is_counted() => self.orphans.push(place),
                 _ if self.is_counted() => drop(self.leaving.insert(number, slot)),
                 _ => {} // it finds out by itself
+            }
+        }
+        self.begun.renumber(before, share);
+        let own = (self.number, 0)..=(self.number, u64::MAX);
+        for ((_, number), begun) in progress.users.range(own) {
+            if share.owns(*number) && self.counts_iterations() {
+                self.begun.raise(share.count_below(*number), *begun);
             }
         }
         // Who has not left yet has its seat again.
@@ -385,13 +432,30 @@ impl<U: Seated> Load<U> {
                 (self.settled, self.changed) = (0, at);
             }
             (Workload::Open(open), Shape::Open(shape)) => {
-                *open = Open::new(shape, self.profile.members.len(), part, seed);
+                let now = Open::new(shape, self.profile.members.len(), part, seed);
+                let before = std::mem::replace(open, now);
                 open.skip_before(time);
+                open.follow(before);
                 open.give_out(&self.seats);
             }
             // A load stays of its kind.
             _ => {}
         }
         self.skip_before(late)
+    }
+
+    /// The iterations that all users have together are those of another share, see [`super::IterationsLeft::reshare`].
+    pub(super) fn reshare_iterations(
+        &self,
+        change: usize,
+        process: &Share,
+        progress: &Progress,
+    ) -> Vec<(u64, u64)> {
+        match &self.workload {
+            Workload::Closed(closed) => {
+                closed.left().reshare((self.number, change), process, progress)
+            }
+            Workload::Open(_) => Vec::new(),
+        }
     }
 }

@@ -7,9 +7,11 @@
 //! from an action; it comes back by [`Roster::park`], [`Roster::free`] or [`Roster::leave`].
 //!
 //! Which users and arrivals are this worker's is decided by its [`Part`] alone; iterations that a workload has in all are taken
-//! from [`Iterations`].
+//! from [`Iterations`]. Loads that have a number of iterations count what is begun on each seat, so that another process goes
+//! on there ([`crate::progress`]).
 
 mod closed;
+mod iterations;
 mod load;
 mod open;
 mod part;
@@ -19,13 +21,17 @@ mod seats;
 mod tests;
 mod wheel;
 
+use std::sync::Arc;
+
 use slab::Slab;
 use squall_load::Share;
 
 use crate::profile::{LoadProfile, Nanos, Shape};
+use crate::progress::Progress;
+pub(crate) use iterations::Iterations;
 use load::{Arrived, Load, UserChange};
-pub(crate) use part::{Iterations, Part};
-pub(crate) use seat::{Begin, Seat, Seated};
+pub(crate) use part::Part;
+pub(crate) use seat::{Begin, Counted, Seat, Seated};
 use wheel::Wheel;
 
 /// A change takes effect at most so much later than it was to, however many arrivals are in arrears by then.
@@ -39,9 +45,9 @@ const SECOND: Nanos = 1_000_000_000;
 pub(crate) enum Action<U> {
     /// A virtual user of a closed workload begins. `again`: its seat was taken before and left.
     Admit { seat: Seat, due: Nanos, again: bool },
-    /// An arrival of an open workload: an iteration by a user that was free, or by a new one. A user
-    /// of another scenario leaves its seat to a new one.
-    Arrive { seat: Seat, due: Nanos, user: Option<U> },
+    /// An arrival of an open workload, by its number over all workers and nodes: an iteration by a user that was free, or
+    /// by a new one. A user of another scenario leaves its seat to a new one.
+    Arrive { number: u64, seat: Seat, due: Nanos, user: Option<U> },
     /// An arrival for a scenario found no free user.
     DropArrival { scenario: usize },
     /// A user that waited goes on.
@@ -89,6 +95,9 @@ pub(crate) struct Roster<U> {
     stays: bool,
     /// Arrivals for which it was too late when their share came, since [`Roster::take_cut_off`].
     cut_off: u64,
+    /// Iterations of all users together that came with a share and were begun elsewhere, since
+    /// [`Roster::take_elsewhere`]: by load and shard.
+    elsewhere: Vec<(u16, u64, u64)>,
     /// Whether users may have lost their seats since [`Roster::take_shrunk`].
     shrunk: bool,
 }
@@ -100,9 +109,9 @@ pub(crate) enum Change {
     /// are there stay, as far as the new shape has a place for them.
     Shape { load: u16, shape: Shape },
     /// From then on the process has another share: seats that it gives away are left, arrivals due
-    /// then or later are those of the new share. Iterations counted over all users of a closed
-    /// workload stay with whom they were given to.
-    Share(Share),
+    /// then or later are those of the new share. Users go on where `progress` says that they are, and so do
+    /// iterations counted over all users. `number` is that of the change, the same on all workers, from 1.
+    Share { number: usize, share: Share, progress: Arc<Progress> },
 }
 
 /// A user that waits until it is due.
@@ -156,6 +165,7 @@ impl<U: Seated> Roster<U> {
             stopped: false,
             stays: false,
             cut_off: 0,
+            elsewhere: Vec::new(),
             shrunk: false,
         };
         for (profile, load) in profiles.iter().zip(0..) {
@@ -262,7 +272,9 @@ impl<U: Seated> Roster<U> {
                 }
                 self.arm_next(load);
                 match arrived? {
-                    Arrived::Seat(seat, user) => Some(Action::Arrive { seat, due, user }),
+                    Arrived::Seat(number, seat, user) => {
+                        Some(Action::Arrive { number, seat, due, user })
+                    }
                     Arrived::Nobody(scenario) => Some(Action::DropArrival { scenario }),
                 }
             }
@@ -346,6 +358,22 @@ impl<U: Seated> Roster<U> {
             return Begin::No;
         }
         self.loads[usize::from(seat.load)].begin(seat, iteration, self.part.users())
+    }
+
+    /// Which iteration a user begins next, that has begun `own` here.
+    pub(crate) fn next_iteration(&self, seat: Seat, own: u64) -> u64 {
+        self.load(seat).next_iteration(seat, own, self.part.users())
+    }
+
+    /// What was counted of the iteration that a user has begun just now; `None`: its load has no number of them.
+    pub(crate) fn counted(&self, seat: Seat) -> Option<Counted> {
+        self.load(seat).counted(seat, self.part.users())
+    }
+
+    /// Iterations of all users together that were begun elsewhere before they came here, since this was asked last: by
+    /// load and shard.
+    pub(crate) fn take_elsewhere(&mut self) -> Vec<(u16, u64, u64)> {
+        std::mem::take(&mut self.elsewhere)
     }
 
     /// When a user that begins at `due` has its first iteration, in the time of [`Roster::after`].
@@ -487,7 +515,12 @@ impl<U: Seated> Roster<U> {
                 self.shrunk = true;
                 self.arm(load);
             }
-            Some((at, Change::Share(share))) => {
+            Some((at, Change::Share { number, share, progress })) => {
+                for own in &self.loads {
+                    let begun = own.reshare_iterations(number, &share, &progress);
+                    let of = own.number();
+                    self.elsewhere.extend(begun.iter().map(|(shard, n)| (of, *shard, *n)));
+                }
                 let part = self.part.of_share(share);
                 let before = std::mem::replace(&mut self.part, part);
                 self.shrunk = true;
@@ -495,7 +528,7 @@ impl<U: Seated> Roster<U> {
                 for load in 0..self.loads.len() as u16 {
                     let seed = self.seed_of(load);
                     let own = &mut self.loads[usize::from(load)];
-                    self.cut_off += own.reshare(before.users(), &self.part, times, seed);
+                    self.cut_off += own.reshare(before.users(), &self.part, times, seed, &progress);
                     self.arm(load);
                     self.unsettled.push(load);
                 }

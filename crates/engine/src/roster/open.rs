@@ -1,6 +1,6 @@
 //! An open workload: which arrival comes next, and who is free for it.
 
-use squall_load::{Arrival, Arrivals};
+use squall_load::{Arrival, Arrivals, Share};
 
 use super::part::Part;
 use super::seats::Seats;
@@ -8,7 +8,13 @@ use crate::profile::{Nanos, OpenShape};
 
 /// State of a share of an open workload.
 pub(super) struct Open<U> {
+    share: Share,
     arrivals: Arrivals,
+    /// The latest arrival that was taken, ...
+    last: Option<Arrival>,
+    /// ... and that of the share that there was before, if this one was told of too late: up to there all of its arrivals
+    /// have begun.
+    begun: Option<(Share, Arrival)>,
     /// When it ends, in the load's time: no arrival is due then or later.
     end: Nanos,
     /// No arrival has a number from here on, ...
@@ -38,23 +44,47 @@ impl<U> Open<U> {
         let total = shape.total_iterations.unwrap_or(u64::MAX);
         let mut open = Open {
             arrivals: shape.arrivals(&share, seed),
+            last: None,
+            begun: None,
             end: shape.end.unwrap_or(Nanos::MAX),
             total,
             left: share.count_below(total),
+            share,
             most: part.users().count_below(shape.max_users),
             given: 0,
             vacant: Vec::new(),
             free: (0..members).map(|_| Vec::new()).collect(),
         };
-        open.pass_surplus();
+        open.pass();
         open
     }
 
-    /// Arrivals of a Poisson process come in order of time, and those above the total may come between.
-    fn pass_surplus(&mut self) {
-        while self.left > 0 && self.arrivals.peek().is_some_and(|next| next.index >= self.total) {
+    /// Passes what is not to be taken. Arrivals of a Poisson process come in order of time, and those above the total may
+    /// come between.
+    fn pass(&mut self) {
+        while self.left > 0
+            && let Some(next) = self.arrivals.peek()
+        {
+            let is_surplus = next.index >= self.total;
+            if !is_surplus && !self.has_begun(next) {
+                break;
+            }
+            self.left -= u64::from(!is_surplus);
             self.arrivals.next();
         }
+    }
+
+    fn has_begun(&self, next: Arrival) -> bool {
+        self.begun.as_ref().is_some_and(|(share, last)| {
+            (next.due, next.index) <= (last.due, last.index) && share.owns(next.index)
+        })
+    }
+
+    /// It follows another share: what that has begun is not begun again.
+    pub(super) fn follow(&mut self, before: Open<U>) {
+        self.last = before.last;
+        self.begun = before.last.map(|last| (before.share, last));
+        self.pass();
     }
 
     fn peek(&self) -> Option<Arrival> {
@@ -76,7 +106,10 @@ impl<U> Open<U> {
         let next = self.peek()?;
         self.arrivals.next();
         self.left -= 1;
-        self.pass_surplus();
+        if self.last.is_none_or(|last| (last.due, last.index) < (next.due, next.index)) {
+            self.last = Some(next);
+        }
+        self.pass();
         Some(next.index)
     }
 
@@ -84,6 +117,7 @@ impl<U> Open<U> {
     pub(super) fn skip_before(&mut self, time: Nanos) -> u64 {
         let mut skipped = self.arrivals.skip_even_before(time.min(self.end), self.left);
         self.left -= skipped;
+        self.pass();
         while self.due().is_some_and(|due| due < time) && self.take().is_some() {
             skipped += 1;
         }

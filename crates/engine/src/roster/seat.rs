@@ -15,6 +15,15 @@ pub(crate) trait Seated {
     fn seat(&self) -> Seat;
 }
 
+/// What was counted of an iteration that has begun, for who goes on with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Counted {
+    /// Iterations that its user has begun.
+    pub begun: u64,
+    /// The shard that had it, of those that all users have together.
+    pub shard: Option<u64>,
+}
+
 /// Whether a user may begin an iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Begin {

@@ -78,6 +78,33 @@ impl Seats {
     }
 }
 
+/// How many iterations were begun on each seat, where they are counted: seat k is that of the share's k-th number.
+#[derive(Debug, Default)]
+pub(super) struct Begun(Vec<u32>);
+
+impl Begun {
+    pub(super) fn get(&self, k: u64) -> u64 {
+        u64::from(self.0.get(k as usize).copied().unwrap_or(0))
+    }
+
+    /// At least so many were begun; four thousand million are not counted on.
+    pub(super) fn raise(&mut self, k: u64, begun: u64) {
+        let k = k as usize;
+        if k >= self.0.len() {
+            self.0.resize(k + 1, 0);
+        }
+        self.0[k] = self.0[k].max(u32::try_from(begun).unwrap_or(u32::MAX));
+    }
+
+    /// The same as another share numbers the seats.
+    pub(super) fn renumber(&mut self, before: &Share, after: &Share) {
+        for (k, begun) in std::mem::take(&mut self.0).into_iter().enumerate() {
+            let number = before.nth(k as u64).filter(|number| begun > 0 && after.owns(*number));
+            number.into_iter().for_each(|n| self.raise(after.count_below(n), u64::from(begun)));
+        }
+    }
+}
+
 /// The place of a seat among those of a share; `None`: the share does not have it.
 pub(super) fn index(seat: Seat, share: &Share) -> Option<u64> {
     share.owns(seat.number).then(|| share.count_below(seat.number))

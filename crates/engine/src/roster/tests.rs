@@ -1,5 +1,6 @@
 //! The roster on virtual time: no clock, no sleeping, to the microsecond.
 
+mod nodes;
 mod shares;
 
 use std::collections::BTreeMap;
@@ -59,6 +60,11 @@ fn roster(profiles: &[LoadProfile]) -> Roster<Someone> {
 fn part_of(profiles: &[LoadProfile], part: Part) -> Roster<Someone> {
     let iterations = Iterations::new(profiles, part.process());
     Roster::new(profiles, part, &iterations, 0, 7)
+}
+
+/// The process has another share, and nothing that it takes was begun elsewhere.
+fn to(share: Share) -> Change {
+    Change::Share { number: 1, share, progress: Arc::default() }
 }
 
 /// Everything that is due at a time.
@@ -178,7 +184,7 @@ fn who_has_done_all_its_iterations_does_not_come_back() {
     assert_eq!(roster.begin(seat, 0), Begin::Yes);
     assert_eq!(roster.begin(seat, 1), Begin::No);
     roster.leave(seat);
-    roster.change_at(S, Change::Share(Share::all()));
+    roster.change_at(S, to(Share::all()));
     assert!(due(&mut roster, 2 * S).is_empty());
     roster.leave(Seat { number: 1, ..seat });
     assert!(roster.is_done());
@@ -304,12 +310,15 @@ fn arrivals_without_a_free_user_are_dropped_and_users_are_used_again() {
     let back = Someone(Seat { number: 1, load: 0, scenario: 0 });
     roster.free(back.clone());
     let next = roster.poll(3 * MS);
-    assert_eq!(next, Some(Action::Arrive { seat: back.0, due: 3 * MS, user: Some(back.clone()) }));
+    assert_eq!(
+        next,
+        Some(Action::Arrive { number: 3, seat: back.0, due: 3 * MS, user: Some(back.clone()) })
+    );
     roster.leave(back.0);
     let fresh = roster.poll(4 * MS);
     assert_eq!(
         fresh,
-        Some(Action::Arrive { seat: back.0, due: 4 * MS, user: None }),
+        Some(Action::Arrive { number: 4, seat: back.0, due: 4 * MS, user: None }),
         "its seat is free"
     );
 }

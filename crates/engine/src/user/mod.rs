@@ -61,10 +61,10 @@ pub(crate) struct Core {
     pub last_ok: Cell<bool>,
     /// Iterations begun before this one.
     pub iteration: Cell<u64>,
-    /// When the current iteration was due; the next one follows by the pacing, see
-    /// [`crate::roster::Roster::after`].
-    pub paced: Cell<u64>,
-    /// Chance of this iteration: it follows from the seed, the scenario, the user, the iteration.
+    /// What its load has scheduled. Closed: when the current iteration was due; the next one follows by the pacing, see
+    /// [`crate::roster::Roster::after`]. Open: the number of its arrival.
+    pub scheduled: Cell<u64>,
+    /// Chance of this iteration: it follows from the seed, the scenario, and the user and its iteration, or the arrival.
     random: Cell<Random>,
     /// Variables that steps set; empty until the first one is, and then as long as the program's.
     variables: RefCell<Box<[Option<Value>]>>,
@@ -142,7 +142,7 @@ impl User {
                 elapsed: Cell::new(0),
                 last_ok: Cell::new(true),
                 iteration: Cell::new(0),
-                paced: Cell::new(0),
+                scheduled: Cell::new(0),
                 random: Cell::new(Random::new(0)),
                 variables: RefCell::default(),
                 shared,

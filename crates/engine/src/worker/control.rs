@@ -15,13 +15,16 @@ impl Worker {
         for load in &orders.released {
             self.roster.borrow_mut().release(*load, now);
         }
-        for change in &orders.changes[self.changed.replace(orders.changes.len())..] {
+        let known = self.changed.replace(orders.changes.len());
+        for (number, change) in (known + 1..).zip(&orders.changes[known..]) {
             let at = self.recorder.start().saturating_add(change.after);
             let change = match &change.kind {
                 ChangeKind::Shape { load, shape, .. } => {
                     Change::Shape { load: *load, shape: shape.clone() }
                 }
-                ChangeKind::Share(share) => Change::Share(share.clone()),
+                ChangeKind::Share { share, progress } => {
+                    Change::Share { number, share: share.clone(), progress: progress.clone() }
+                }
             };
             self.roster.borrow_mut().change_at(at, change);
         }
@@ -68,8 +71,12 @@ impl Worker {
         self.count_cut_off(cut_off);
     }
 
-    /// Books arrivals for which it was too late when their share came.
-    pub(super) fn count_late_share(&self) {
+    /// Books what came with another share: arrivals for which it was too late, and iterations that were begun elsewhere.
+    pub(super) fn note_share(&self) {
+        let elsewhere = self.roster.borrow_mut().take_elsewhere();
+        for (load, shard, begun) in elsewhere {
+            self.recorder.begun_of_shard(load, shard, begun);
+        }
         let cut_off = self.roster.borrow_mut().take_cut_off();
         if cut_off > 0 {
             self.count_cut_off(cut_off);

@@ -131,7 +131,7 @@ impl Worker {
             let action = self.roster.borrow_mut().poll(now);
             let Some(action) = action else {
                 if self.roster.borrow_mut().take_shrunk() {
-                    self.count_late_share();
+                    self.note_share();
                     self.in_flight.wake_waiting();
                 }
                 self.wind_down(now);
@@ -159,7 +159,7 @@ impl Worker {
     fn act(self: &Rc<Self>, action: Action<Box<User>>, now: u64) {
         match action {
             Action::Admit { seat, due, again } => self.admit(seat, due, again),
-            Action::Arrive { seat, due, user } => self.arrive(seat, due, user),
+            Action::Arrive { number, seat, due, user } => self.arrive(number, seat, due, user),
             Action::DropArrival { scenario } => {
                 self.recorder.levels.arrival_dropped(scenario);
                 self.recorder.count(|counters| {
@@ -246,19 +246,20 @@ impl Worker {
         let before = if again { UserState::Finished } else { UserState::NotStarted };
         user.core.state.set(Some(before));
         self.note(&user.core, UserState::Ready, due);
-        user.core.paced.set(self.roster.borrow().first_iteration(due));
+        user.core.scheduled.set(self.roster.borrow().first_iteration(due));
         user.strand.due = due;
         self.note_came(user.core.scenario());
         self.note_users();
         (self.start_user)(self, user);
     }
 
-    /// An arrival of an open workload.
-    fn arrive(self: &Rc<Self>, seat: Seat, due: u64, user: Option<Box<User>>) {
+    /// An arrival of an open workload, by its number.
+    fn arrive(self: &Rc<Self>, number: u64, seat: Seat, due: u64, user: Option<Box<User>>) {
         let same = user.filter(|user| user.core.seat == seat);
         let mut user =
             same.unwrap_or_else(|| Box::new(User::new(seat, self.shared_values.clone())));
         (user.strand.due, user.strand.waited, user.strand.arrived) = (due, true, true);
+        user.core.scheduled.set(number);
         self.note_came(user.core.scenario());
         self.note_users();
         (self.start_user)(self, user);

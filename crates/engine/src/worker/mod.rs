@@ -217,6 +217,7 @@ impl Worker {
         let mut roster = Roster::new(&program.loads, part, iterations, start, program.seed);
         if assignment.stays {
             roster.stay();
+            recorder.keep_progress();
         }
         Ok(Worker {
             client: Client::new(shared, clock, index as usize, waker)?,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use squall_analysis::Totals;
-use squall_engine::{Control, Event, Program, RunOptions};
+use squall_engine::{Control, Event, Program, Progress, RunOptions};
 use squall_load::Share;
 use squall_wire::Io;
 
@@ -33,7 +33,7 @@ fn drive(program: &Arc<Program>, own: &[u64], start: Instant, control: &Control)
                 part.seconds.push(slice.second);
             }
             Event::Idle(is_idle) => part.idle.push(is_idle),
-            Event::Started | Event::Log(_) => {}
+            Event::Started | Event::Log(_) | Event::Progress(_) => {}
         });
     assert_eq!(ended.expect("a worker").failures, [""; 0]);
     part
@@ -70,7 +70,7 @@ fn who_has_done_its_iterations_waits_for_more_until_it_is_told_to_end() {
     let program = program(&server, "load: {users: 4, iterations: 2}, steps: [{get: /}]");
     let control = Control::default();
     let options = RunOptions { share: share(&[0, 1, 2]), stays: true, ..RunOptions::default() };
-    let mut totals = Totals::new();
+    let (mut totals, mut progress) = (Totals::new(), Progress::default());
     let ended = squall_engine::run(
         program.clone(),
         shared(&program, Io::Auto),
@@ -80,9 +80,11 @@ fn who_has_done_its_iterations_waits_for_more_until_it_is_told_to_end() {
         |event| match event {
             Event::Slice(slice) => _ = totals.add(slice),
             Event::Idle(true) => control.stop(Duration::ZERO),
+            Event::Progress(more) => progress.merge(more),
             Event::Idle(false) | Event::Started | Event::Log(_) => {}
         },
     );
     assert_eq!(ended.expect("a worker").failures, [""; 0]);
     assert_eq!(totals.counters().iterations_done, 6);
+    assert_eq!(progress.users, [0, 1, 2].map(|user| ((0, user), 2)).into());
 }

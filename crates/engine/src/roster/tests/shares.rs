@@ -100,7 +100,7 @@ fn a_share_that_is_handed_over_loses_nothing_and_doubles_nothing() {
     let parts = before.iter().flat_map(|own| (0..2).map(|index| Part::new(own.clone(), index, 2)));
     let mut rosters: Vec<_> = parts.map(|part| part_of(&profiles, part)).collect();
     for (index, roster) in rosters.iter_mut().enumerate() {
-        roster.change_at(S, Change::Share(after[index / 2].clone()));
+        roster.change_at(S, to(after[index / 2].clone()));
     }
     // They look at different times, one of them only after it stood still over the second.
     for roster in rosters.iter_mut().rev() {
@@ -127,7 +127,7 @@ fn users_of_a_seat_that_is_given_away_go_and_others_come() {
     assert_eq!(due(&mut roster, 0).len(), 2, "users 0 and 2");
     let seat = |number| Seat { number, load: 0, scenario: 0 };
     roster.park(Someone(seat(0)), 60 * S, 0);
-    roster.change_at(S, Change::Share(process(1)));
+    roster.change_at(S, to(process(1)));
     let mut actions = due(&mut roster, S);
     assert_eq!(actions.remove(0), Action::Dismiss { user: Someone(seat(0)), at: S });
     let came = |action: &Action<Someone>| match action {
@@ -149,7 +149,7 @@ fn an_arrival_ends_where_it_began() {
     let arrived = due(&mut roster, 0);
     let [Action::Arrive { seat, .. }] = arrived[..] else { panic!("{arrived:?}") };
     roster.park(Someone(seat), 3 * S, 0);
-    roster.change_at(S, Change::Share(share(1)));
+    roster.change_at(S, to(share(1)));
     let mut due_at = |now| due(&mut roster, now);
     assert!(
         matches!(due_at(S + 500 * MS)[..], [Action::Arrive { due, .. }] if due == S + 500 * MS)
@@ -185,17 +185,20 @@ fn who_may_get_a_share_stays_until_the_load_is_over() {
     assert!(due(&mut roster, 4 * S + 200 * MS).is_empty());
     assert!(roster.is_idle() && !roster.is_done() && !roster.is_load_done(0));
     let taken = Share::new(&[1], 4).expect("a shard that exists");
-    roster.change_at(5 * S, Change::Share(taken.clone()));
+    roster.change_at(5 * S, to(taken.clone()));
     let mut actions = due(&mut roster, 5 * S + 250 * MS);
     let seat = |number, load| Seat { number, load, scenario: 0 };
     assert_eq!(actions.remove(0), Action::Admit { seat: seat(1, 0), due: 5 * S, again: false });
-    assert_eq!(actions, [Action::Arrive { seat: seat(1, 1), due: 5 * S + 250 * MS, user: None }]);
+    assert_eq!(
+        actions,
+        [Action::Arrive { number: 21, seat: seat(1, 1), due: 5 * S + 250 * MS, user: None }]
+    );
     assert!(!roster.is_idle());
     roster.leave(seat(1, 0));
     roster.free(Someone(seat(1, 1)));
     // It stood still meanwhile: nothing is made up for.
-    roster.change_at(6 * S, Change::Share(nothing));
-    roster.change_at(7 * S, Change::Share(taken));
+    roster.change_at(6 * S, to(nothing));
+    roster.change_at(7 * S, to(taken));
     let actions = due(&mut roster, 8 * S + 300 * MS);
     let arrivals = actions.iter().filter(|action| matches!(action, Action::Arrive { .. })).count();
     assert_eq!((arrivals, roster.take_cut_off()), (0, 2), "those of 7.25 and 8.25 s");
@@ -214,4 +217,26 @@ fn nothing_is_made_up_for_by_who_begins_late() {
     assert_eq!(roster.begin_late(0, 2 * S + 100 * MS), 12);
     let actions = due(&mut roster, 3 * S);
     assert!(matches!(actions[..], [Action::Arrive { due, .. }] if due == 3 * S), "{actions:?}");
+}
+
+/// A share that is told of a little late: what was kept is not begun twice, and what was taken is made up for.
+#[test]
+fn a_share_that_is_told_of_late_doubles_nothing() {
+    let share = |shards: &[u64]| Share::new(shards, 4).expect("shards that exist");
+    let mut roster = part_of(&[open(20.0, 9_000, 100)], Part::new(share(&[0, 1]), 0, 1));
+    let number = |action| match action {
+        Action::Arrive { number, seat, .. } => (number, seat),
+        other => panic!("{other:?}"),
+    };
+    let mut begun: Vec<u64> = due(&mut roster, 1_200 * MS).into_iter().map(|a| number(a).0).collect();
+    roster.change_at(S, to(share(&[1, 2])));
+    begun.extend(due(&mut roster, 1_450 * MS).into_iter().map(|a| number(a).0));
+    begun.sort_unstable();
+    let expected = (0..30).filter(|n| match n % 4 {
+        0 => *n <= 24, // it was too late to leave them to others
+        1 => true,
+        2 => *n >= 20,
+        _ => false,
+    });
+    assert_eq!(begun, expected.collect::<Vec<_>>());
 }
