@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use squall_base::random::Random;
 use squall_fleet::record::{Aside, Merger, decode, encode, section_bytes};
-use squall_metrics::{Phases, RequestStats, RowKey, RowKind, Sample, Slice, SelfMetrics, Source};
+use squall_metrics::{Phases, RequestStats, RowKey, RowKind, Sample, SelfMetrics, Slice, Source};
 use squall_runner::{Row, Second};
 
 /// Records of different nodes that are made and merged.
@@ -91,8 +91,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn measure(names: u32, samples: u32, label: &str, shape: &Shape) -> Result<(), Box<dyn Error>> {
-    let seconds: Vec<Second> =
-        (0..NODES).map(|node| second(node, names, samples, shape)).collect();
+    let seconds: Vec<Second> = (0..NODES).map(|node| second(node, names, samples, shape)).collect();
     let mut records = Vec::new();
     let encode_us = cost(NODES, || {
         records.extend(seconds.iter().map(|own| encode(own, &Aside::default())));
@@ -116,8 +115,10 @@ fn measure(names: u32, samples: u32, label: &str, shape: &Shape) -> Result<(), B
     });
     let bytes = records.iter().map(|own| own.len()).sum::<usize>() / records.len();
     let sections = section_bytes(&records[0])?;
-    let sections: Vec<String> =
-        sections.iter().map(|(name, plain, packed)| format!("\"{name}\":[{plain},{packed}]")).collect();
+    let sections: Vec<String> = sections
+        .iter()
+        .map(|(name, plain, packed)| format!("\"{name}\":[{plain},{packed}]"))
+        .collect();
     println!(
         "{{\"names\":{names},\"samples\":{samples},\"shape\":\"{label}\",\"bytes\":{bytes},\
          \"encode_us\":{encode_us:.1},\"decode_us\":{decode_us:.1},\"merge_us\":{merge_us:.1},\

@@ -16,7 +16,8 @@ pub(crate) fn coverage(cells: &Cells) -> Coverage {
         node: own.node.clone(),
         why: own.why.clone(),
     };
-    let each = cells.missing.iter().flat_map(|own| own.shards.iter().map(move |shard| (own, *shard)));
+    let each =
+        cells.missing.iter().flat_map(|own| own.shards.iter().map(move |shard| (own, *shard)));
     let missing: Vec<Missing> = each.take(MOST).map(|(own, shard)| one(own, shard)).collect();
     let not_driven = cells.missing.iter().map(|own| {
         u64::from(own.to.saturating_sub(own.from) + 1).saturating_mul(own.shards.len() as u64)
@@ -42,7 +43,8 @@ mod tests {
         let cells = Cells { shards: 8, seconds: 25, driven: 186, missing: vec![gap] };
         let own = coverage(&cells);
         assert_eq!((own.cells, own.driven, own.missing.len()), (200, 186, 2));
-        let text = "186 of 200 cells; not driven: shards 2, 5, seconds 6 to 12 (node eu-3 was lost)";
+        let text =
+            "186 of 200 cells; not driven: shards 2, 5, seconds 6 to 12 (node eu-3 was lost)";
         assert_eq!(own.text(3), text);
     }
 }

@@ -215,7 +215,10 @@ mod tests {
         let (mut front, mut said, mut out) = (front(6), Vec::new(), Vec::new());
         front.on(NOW, begin(), &mut out);
         let mut open = put(std::mem::take(&mut out), &mut said);
-        assert_eq!((open.len(), said.as_slice()), (AT_ONCE, &["listens to squall.r.stop".to_owned()][..]));
+        assert_eq!(
+            (open.len(), said.as_slice()),
+            (AT_ONCE, &["listens to squall.r.stop".to_owned()][..])
+        );
         // One takes two attempts.
         let first = open.remove(0);
         front.on(NOW, Input::Done { ticket: first, answer: Answer::Unknown }, &mut out);
@@ -226,13 +229,18 @@ mod tests {
             open.extend(put(std::mem::take(&mut out), &mut said));
         }
         assert_eq!(front.machine.0, ["begin"]);
-        assert_eq!(said.last().map(String::as_str), Some("Waiting(\"sent to the server: 6.0 KiB of 6.0 KiB\")"));
+        assert_eq!(
+            said.last().map(String::as_str),
+            Some("Waiting(\"sent to the server: 6.0 KiB of 6.0 KiB\")")
+        );
         assert_eq!(front.wake_at(), Some(7));
     }
 
     #[test]
     fn what_the_server_does_not_take_ends_the_run() {
-        for answers in [vec![Answer::Refused("its disk is full".to_owned())], vec![Answer::Unknown; 9]] {
+        for answers in
+            [vec![Answer::Refused("its disk is full".to_owned())], vec![Answer::Unknown; 9]]
+        {
             let (mut front, mut said, mut out) = (front(1), Vec::new(), Vec::new());
             front.on(NOW, begin(), &mut out);
             for answer in answers {

@@ -172,7 +172,8 @@ fn memory(record: &Record) -> Option<f64> {
 
 impl Node {
     fn report(&self, cells: &Cells) -> NodeReport {
-        let average = |(sum, count): (f64, u32)| if count == 0 { 0.0 } else { sum / f64::from(count) };
+        let average =
+            |(sum, count): (f64, u32)| if count == 0 { 0.0 } else { sum / f64::from(count) };
         let (end, ended_s) = self.end(cells);
         NodeReport {
             node: self.card.node.clone(),
@@ -202,7 +203,8 @@ impl Node {
         if ended + 2 > cells.seconds {
             return ("done", None);
         }
-        let is_missed = cells.missing.iter().any(|own| own.node == self.card.node && own.to >= ended);
+        let is_missed =
+            cells.missing.iter().any(|own| own.node == self.card.node && own.to >= ended);
         (if is_missed { "lost" } else { "left" }, Some(f64::from(ended)))
     }
 }

@@ -98,7 +98,9 @@ impl<'a, 'o> Session<'a, 'o> {
                 }
                 Ok(Some(Told::Event(event))) => self.event(event),
                 Err(Gone) if self.starts.is_none() => {
-                    return Err(io::Error::other("the controller ended before the load could begin"));
+                    return Err(io::Error::other(
+                        "the controller ended before the load could begin",
+                    ));
                 }
                 Err(Gone) => {
                     self.failures.push("the controller ended before the load had".to_owned());
@@ -192,7 +194,8 @@ impl<'a, 'o> Session<'a, 'o> {
         let record = match decode(&second.record) {
             Ok(record) => record.of_node(number),
             Err(error) => {
-                let why = format!("second {} of node {node} cannot be read: {error}", second.second);
+                let why =
+                    format!("second {} of node {node} cannot be read: {error}", second.second);
                 return self.failures.push(why);
             }
         };
@@ -206,7 +209,8 @@ impl<'a, 'o> Session<'a, 'o> {
 
     /// What went along with a record.
     fn aside(&mut self, node: &str, record: &Record) {
-        let named = |line: &LogLine| LogLine { text: format!("{node}: {}", line.text), ..line.clone() };
+        let named =
+            |line: &LogLine| LogLine { text: format!("{node}: {}", line.text), ..line.clone() };
         let mut lines: Vec<LogLine> = record.aside.log.iter().map(named).collect();
         let left_out = record.aside.left_out;
         if left_out.log > 0 {
@@ -255,7 +259,8 @@ impl<'a, 'o> Session<'a, 'o> {
     /// if that ends in it, otherwise until its record came, or its end.
     fn elapsed(&self, seconds: u32) -> Duration {
         let Some(whole) = seconds.checked_sub(1) else { return self.last_came };
-        let (least, most) = (Duration::from_secs(whole.into()), Duration::from_secs(seconds.into()));
+        let (least, most) =
+            (Duration::from_secs(whole.into()), Duration::from_secs(seconds.into()));
         let planned = self.order.program.length_s().map(Duration::from_secs_f64);
         let in_time = planned.filter(|own| (least..=most).contains(own) && self.ends_by.is_none());
         in_time.unwrap_or(self.last_came.clamp(least, most))

@@ -11,16 +11,15 @@ use squall_plan::yaml::Loaded;
 use squall_report::{Fleet, Machine, Run};
 use squall_runner::{Io, LoadOrder, LoadSource, Options, PlanText, Values};
 
-
 use crate::controller::job::{job, plan_files, seal};
 use crate::controller::kept::Kept;
 use crate::controller::link::{Driven, Link};
 use crate::controller::options::FleetOptions;
 use crate::controller::session::{Outcome, Session};
-use crate::protocol::{Controller, Lead};
 use crate::protocol::io::{Bytes, RunCommand, Wanted};
 use crate::protocol::keys::is_name;
 use crate::protocol::messages::{Card, Job, Order};
+use crate::protocol::{Controller, Lead};
 use crate::seal::{NodeKey, RunKey};
 
 /// How long it may take to let nodes go.
@@ -96,7 +95,8 @@ impl FleetSource {
         let job = &kept.job;
         let name = folder.join("plan.yaml").display().to_string();
         let text = PlanText { name, text: job.plan.clone(), folder: PathBuf::new() };
-        let loaded = squall_runner::import(&text, &Values::default()).map_err(|error| error.text)?;
+        let loaded =
+            squall_runner::import(&text, &Values::default()).map_err(|error| error.text)?;
         let run = Options {
             target: job.target.clone(),
             seed: Some(job.seed),
@@ -123,9 +123,8 @@ impl FleetSource {
 
     /// Opens the link of a load, and what it is told to begin with.
     fn begin(&self, order: &LoadOrder<'_>) -> Result<(Box<dyn Link>, RunCommand, Job), String> {
-        let open = |key, objects| {
-            (self.open)(Opening { key, objects }).map_err(|error| error.to_string())
-        };
+        let open =
+            |key, objects| (self.open)(Opening { key, objects }).map_err(|error| error.to_string());
         if let Some(kept) = &self.resumed {
             let link = open(kept.key()?, Vec::new())?;
             return Ok((link, RunCommand::Resume { run: kept.run.clone() }, kept.job.clone()));
@@ -143,11 +142,9 @@ impl FleetSource {
         }
         let version = self.options.version.clone();
         let (job_object, files) = (String::new(), Vec::new());
-        let whole =
-            Order { run, version, shards: 0, lease, on_loss, job: job_object, files };
+        let whole = Order { run, version, shards: 0, lease, on_loss, job: job_object, files };
         let (whole, objects) = (sealed.in_order(whole), sealed.objects);
-        let wanted =
-            Wanted { zones: self.options.nodes.clone(), wait: nanos(self.options.wait) };
+        let wanted = Wanted { zones: self.options.nodes.clone(), wait: nanos(self.options.wait) };
         let begin = RunCommand::Begin { order: Arc::new(whole), wanted };
         Ok((open(key, objects)?, begin, job))
     }
@@ -247,7 +244,8 @@ const METRICS: [&str; 11] = [
 
 /// A name that no other run has.
 pub(crate) fn run_name(plan: &str) -> Result<String, String> {
-    let letter = |letter: char| if letter.is_ascii_alphanumeric() || letter == '_' { letter } else { '-' };
+    let letter =
+        |letter: char| if letter.is_ascii_alphanumeric() || letter == '_' { letter } else { '-' };
     let name: String = plan.chars().map(letter).take(PLAN_NAME).collect();
     let name = format!("{}-{:012x}", name.trim_matches('-'), drawn()? >> 16);
     debug_assert!(is_name(name.trim_start_matches('-')));

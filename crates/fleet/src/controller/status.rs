@@ -91,9 +91,15 @@ fn runs(found: Vec<(String, u64, Bytes)>) -> Vec<RunStatus> {
         let run = runs.entry(name.to_owned()).or_default();
         name.clone_into(&mut run.run);
         match (what, words.next()) {
-            ("order", _) => run.shards = codec::read_json::<Order>(&value).map_or(0, |own| own.shards),
-            ("leader", _) => run.controller = codec::read_json::<Leader>(&value).ok().map(|own| own.host),
-            ("changes", _) => run.is_stopping = codec::read_json::<Changes>(&value).is_ok_and(|own| stops(&own)),
+            ("order", _) => {
+                run.shards = codec::read_json::<Order>(&value).map_or(0, |own| own.shards)
+            }
+            ("leader", _) => {
+                run.controller = codec::read_json::<Leader>(&value).ok().map(|own| own.host)
+            }
+            ("changes", _) => {
+                run.is_stopping = codec::read_json::<Changes>(&value).is_ok_and(|own| stops(&own))
+            }
             ("release", _) => run.is_released = true,
             ("share", Some(node)) => {
                 let Ok(own) = codec::read_json::<Assignment>(&value) else { continue };
@@ -164,7 +170,8 @@ mod tests {
     #[test]
     fn runs_are_made_of_their_keys() {
         let json = |text: &str| Bytes::from(text.as_bytes());
-        let part = r#"{"epoch": 1, "boot": 7, "fences": 0, "from": 0, "why": "given", "shards": "0-3"}"#;
+        let part =
+            r#"{"epoch": 1, "boot": 7, "fences": 0, "from": 0, "why": "given", "shards": "0-3"}"#;
         let share = format!(r#"{{"boot": 7, "key": [], "start": 5, "parts": [{part}]}}"#);
         let found = vec![
             ("run.a.changes".to_owned(), 1, json(r#"["pause", {"stop": {"graceful": 1}}]"#)),

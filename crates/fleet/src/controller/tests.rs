@@ -297,13 +297,14 @@ fn who_stops_a_run_while_it_waits_for_nodes_waits_no_more() {
 /// What was recorded until then is kept.
 #[test]
 fn a_controller_that_ends_too_early_makes_the_result_incomplete() {
-    let (source, _) = scripted(vec![vec![
-        starts(Duration::from_secs(1)),
-        record("eu-1", 0, (10, 1_000, 0), 0),
-    ]]);
+    let (source, _) =
+        scripted(vec![vec![starts(Duration::from_secs(1)), record("eu-1", 0, (10, 1_000, 0), 0)]]);
     let outcome = ran(source, "", Vec::new(), &Handle::default());
     let why = "load failed: the controller ended before the load had";
-    assert_eq!((outcome.run.incomplete.clone(), outcome.run.totals.all().count), (vec![why.to_owned()], 10));
+    assert_eq!(
+        (outcome.run.incomplete.clone(), outcome.run.totals.all().count),
+        (vec![why.to_owned()], 10)
+    );
 }
 
 #[test]
@@ -374,7 +375,11 @@ fn resumed(folder: &Path, kept: &Kept) {
 fn a_search_runs_its_levels_on_the_nodes() {
     let level = || {
         let seconds = (0..2).flat_map(|second| {
-            [record("eu-1", second, (10, 1_000, 0), 0), record("us-1", second, (10, 1_000, 0), 0), whole(second)]
+            [
+                record("eu-1", second, (10, 1_000, 0), 0),
+                record("us-1", second, (10, 1_000, 0), 0),
+                whole(second),
+            ]
         });
         let mut lines = vec![starts(Duration::from_secs(2))];
         lines.extend(seconds);
@@ -400,7 +405,10 @@ fn a_search_runs_its_levels_on_the_nodes() {
     assert!(outcome.meta.nodes.is_empty() && began.elapsed() < Duration::from_secs(60));
     let told = commands(&commanded);
     let kinds: Vec<&str> = told.iter().filter_map(|own| own.split(' ').next()).collect();
-    assert_eq!(kinds, ["Begin", "Written", "Written", "Release", "Begin", "Written", "Written", "Release"]);
+    assert_eq!(
+        kinds,
+        ["Begin", "Written", "Written", "Release", "Begin", "Written", "Written", "Release"]
+    );
 }
 
 #[test]

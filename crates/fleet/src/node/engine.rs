@@ -75,6 +75,7 @@ impl Pass<'_, '_> {
             Event::Started if self.first_worker > 0 => {}
             Event::Idle(true) => self.shared.idle(),
             Event::Idle(false) => {}
+            Event::Progress(progress) => self.shared.progress(progress),
             // Before it was started nothing was recorded.
             Event::Slice(slice) if slice.second < self.launch.second => {}
             Event::Slice(slice) if self.first_worker > 0 => {

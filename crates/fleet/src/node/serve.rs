@@ -156,6 +156,7 @@ fn wait(driver: Driver, ending: &Ending, asked: impl Fn() -> Asked) {
         match asked() {
             Asked::GoOn => {}
             Asked::Leave if leaves_until.is_none() => {
+                ending.is_leaving.store(true, Relaxed);
                 ending.say("leaves the fleet: its shards are handed over");
                 driver.tell(Input::Leave);
                 leaves_until = Some(Instant::now() + LEAVING);
@@ -176,7 +177,8 @@ fn wait(driver: Driver, ending: &Ending, asked: impl Fn() -> Asked) {
 #[derive(Default)]
 struct Ending {
     say: OnceLock<Arc<dyn Fn(&str) + Send + Sync>>,
-    has_joined: AtomicBool,
+    has_run: AtomicBool,
+    is_leaving: AtomicBool,
     is_done: AtomicBool,
     /// Since when it is in no run; `None`: it is in one, or has not joined.
     idle_since: Mutex<Option<Instant>>,
@@ -206,11 +208,11 @@ impl Ending {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = text;
     }
 
-    /// A machine that ended by itself before it was in any run was refused: it has said why.
+    /// A machine that ended by itself before it was in any run could not join: it has said why.
     fn outcome(&self) -> Result<(), Error> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_refused = self.is_done.load(Relaxed) && !self.has_joined.load(Relaxed);
-        match is_refused && last.contains("is taken by another node") {
+        let went_on = self.has_run.load(Relaxed) || self.is_leaving.load(Relaxed);
+        match self.is_done.load(Relaxed) && !went_on {
             true => Err(Error(last.clone())),
             false => Ok(()),
         }
@@ -252,7 +254,7 @@ impl Serving {
         let Serving { ending, run, .. } = self;
         match &command {
             LoadCommand::Prepare { order, .. } => {
-                ending.has_joined.store(true, Relaxed);
+                ending.has_run.store(true, Relaxed);
                 ending.set_idle(false);
                 run.clone_from(&order.run);
                 ending.say(&format!("run {run}: prepares, of {} shards", order.shards));
@@ -342,16 +344,18 @@ impl Fetch for Server {
             None => self.open()?,
         };
         let answer = opened.runtime.block_on(opened.nats.get_object(digest.to_owned()));
-        let opened = open.insert(opened);
         match answer {
-            Answer::Object(bytes) => Ok(bytes),
-            Answer::Refused(why) => Err(why),
-            other => {
-                let _gone = &opened;
-                *open = None;
-                Err(format!("the server did not hand it over in time ({other:?})"))
+            Answer::Object(bytes) => {
+                *open = Some(opened);
+                Ok(bytes)
             }
+            Answer::Refused(why) => Err(why),
+            other => Err(format!("the server did not hand it over in time ({other:?})")),
         }
+    }
+
+    fn done(&self) {
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use squall_engine::Control;
+use squall_engine::{Control, Progress};
 use squall_load::Share;
 use squall_plan::model::Load as PlanLoad;
 use squall_plan::yaml::read_load;
@@ -38,14 +38,16 @@ struct State {
     /// When second 0 began.
     start: Option<Instant>,
     parts: Parts,
+    /// How far the users are here of loads with a number of iterations.
+    progress: Progress,
     /// Changes of the loads' shapes.
     shapes: Vec<(u16, PlanLoad, Duration)>,
     is_paused: bool,
     /// Controls the engine, while it runs.
     control: Option<Control>,
-    /// How often the load was fenced, in which second last, and whether it is.
+    /// How often the load was fenced, in which second last after it had begun, and whether it is.
     fences: u32,
-    fenced: u32,
+    fenced: Option<u32>,
     is_fenced: bool,
     /// Whether the engine was told to end from here.
     is_stopped: bool,
@@ -78,11 +80,12 @@ impl Shared {
             is_ready: false,
             start: None,
             parts: Parts::default(),
+            progress: Progress::default(),
             shapes: Vec::new(),
             is_paused: false,
             control: None,
             fences: 0,
-            fenced: 0,
+            fenced: None,
             is_fenced: false,
             is_stopped: false,
             is_over: false,
@@ -149,7 +152,7 @@ impl Shared {
         let shards = state.within(shards);
         state.parts.set(from, shards.clone());
         if let Some(control) = &state.control {
-            control.reshare(share(&shards, state.of), seconds(from));
+            state.reshare(control, from, &shards);
         }
     }
 
@@ -159,9 +162,11 @@ impl Shared {
         state.fences += 1;
         state.is_fenced = true;
         let (second, has_begun) = state.now(Instant::now());
-        state.fenced = second;
         match has_begun {
-            true => state.parts.stop(second),
+            true => {
+                state.fenced = Some(second);
+                state.parts.stop(second);
+            }
             false => state.parts.set(0, Shards::from([])),
         }
         state.stop(Control::abort);
@@ -218,14 +223,14 @@ impl Shared {
         let start = state.start.filter(|_| !state.is_over)?;
         let now = Instant::now();
         let (second, _) = state.now(now);
-        if state.fences == 0 && start < now + NEAR {
+        if state.fenced.is_none() && start < now + NEAR {
             state.parts.cut(second);
         }
         // After a fence it has nothing but what it was given since, be that late.
-        let (given, since, first) = match state.fences {
-            0 => (state.parts.of(second).0, second, second),
+        let (given, since, first) = match state.fenced {
+            None => (state.parts.of(second).0, second, second),
             // It begins nothing before the next whole second.
-            _ => (Shards::from([]), state.fenced, second.saturating_add(1)),
+            Some(fenced) => (Shards::from([]), fenced, second.saturating_add(1)),
         };
         let (control, share) = (state.new_control(since), share(&given, state.of));
         Some(Launch { control, share, start, second: first, fences: state.fences })
@@ -236,6 +241,11 @@ impl Shared {
         let mut state = self.state();
         state.control = None;
         state.is_over |= state.fences == launch.fences;
+    }
+
+    /// Users of loads with a number of iterations are so far.
+    pub(crate) fn progress(&self, progress: &Progress) {
+        self.state().progress.merge(progress);
     }
 
     /// What the shards here have to do is done: unless there are none, or others are to come, the load here is over.
@@ -291,7 +301,7 @@ impl State {
     fn new_control(&mut self, second: u32) -> Control {
         let control = Control::default();
         for (from, shards) in self.parts.after(second) {
-            control.reshare(share(shards, self.of), seconds(from));
+            self.reshare(&control, from, shards);
         }
         for (number, load, after) in &self.shapes {
             // It was a good one when it came.
@@ -303,6 +313,15 @@ impl State {
         self.is_stopped = false;
         self.control = Some(control.clone());
         control
+    }
+
+    /// Gives the engine other shards from a second on. Of those that it had before it knows how far it was.
+    fn reshare(&self, control: &Control, from: u32, shards: &Shards) {
+        let (before, _) = self.parts.of(from.saturating_sub(1));
+        let new: Vec<u32> =
+            shards.iter().filter(|own| before.binary_search(own).is_err()).copied().collect();
+        let known = self.progress.within(&share(&new, self.of));
+        control.reshare_with(share(shards, self.of), known, seconds(from));
     }
 
     fn stop(&mut self, stop: impl FnOnce(&Control)) {

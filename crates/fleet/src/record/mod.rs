@@ -16,8 +16,8 @@ mod tests;
 use std::sync::Arc;
 
 use squall_metrics::{
-    COLUMN_NAMES, COLUMNS, ColumnRows, Columns, MetricId, NameId, RequestStats, RowKey, RowKind, Slice,
-    Source, TimeAccount,
+    COLUMN_NAMES, COLUMNS, ColumnRows, Columns, MetricId, NameId, RequestStats, RowKey, RowKind,
+    Slice, Source, TimeAccount,
 };
 use squall_runner::Second;
 

@@ -288,7 +288,10 @@ fn what_goes_along_comes_out_without_secrets() {
     assert_eq!((own.hops[0].body.as_slice(), own.hops[0].body_bytes), (&b"you are ***"[..], 5_000));
     assert_eq!(own.error, Some((ErrorKind::Check, "not ***".to_owned())));
     assert_eq!(own.checks[0], sent.checks[0]);
-    assert_eq!(own.part_of, record.aside.groups[0].one_sample, "the parts of a group stay its parts");
+    assert_eq!(
+        own.part_of, record.aside.groups[0].one_sample,
+        "the parts of a group stay its parts"
+    );
     assert_ne!(own.part_of, Some(5));
     assert!(record.aside.groups[0].is_page);
     assert_eq!(record.aside.left_out, LeftOut::default());

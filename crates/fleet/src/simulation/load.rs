@@ -43,11 +43,18 @@ impl Load {
     /// Whether it sends at this time.
     pub fn sends(&self, now: Nanos) -> bool {
         let Some(start) = self.start else { return false };
-        !self.is_over && !self.is_fenced && now >= start && !self.shards(second(start, now)).is_empty()
+        !self.is_over
+            && !self.is_fenced
+            && now >= start
+            && !self.shards(second(start, now)).is_empty()
     }
 
     fn shards(&self, second: u32) -> Shards {
-        self.parts.iter().rev().find(|part| part.0 <= second).map_or_else(|| Shards::from([]), |part| part.1.clone())
+        self.parts
+            .iter()
+            .rev()
+            .find(|part| part.0 <= second)
+            .map_or_else(|| Shards::from([]), |part| part.1.clone())
     }
 
     fn is_paused(&self, second: u32) -> bool {
@@ -56,7 +63,9 @@ impl Load {
 
     /// When the next second ends.
     pub fn wake_at(&self) -> Option<Nanos> {
-        self.start.filter(|_| !self.is_over).map(|start| start + (u64::from(self.next) + 1) * SECOND)
+        self.start
+            .filter(|_| !self.is_over)
+            .map(|start| start + (u64::from(self.next) + 1) * SECOND)
     }
 
     pub fn command(&mut self, now: Nanos, command: &LoadCommand, done: &mut Done) {
@@ -118,13 +127,18 @@ impl Load {
 
     /// What was sent of the second that goes on, which ends here; also when the process is killed.
     pub fn cut(&mut self, now: Nanos, done: &mut Done) {
-        let Some(start) = self.start.filter(|start| now > *start && !self.is_over && !self.is_fenced) else { return };
+        let Some(start) =
+            self.start.filter(|start| now > *start && !self.is_over && !self.is_fenced)
+        else {
+            return;
+        };
         self.seconds(now, done);
         if self.is_over || now < start + u64::from(self.next) * SECOND {
             return;
         }
         let elapsed = now - start - u64::from(self.next) * SECOND;
-        let requests = (0..REQUESTS).filter(|request| (2 * request + 1) * SECOND / (2 * REQUESTS) < elapsed);
+        let requests =
+            (0..REQUESTS).filter(|request| (2 * request + 1) * SECOND / (2 * REQUESTS) < elapsed);
         let mask = requests.fold(0u8, |mask, request| mask | 1 << request);
         self.record(self.next, mask, false, done);
         self.next += 1;

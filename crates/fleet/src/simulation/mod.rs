@@ -26,8 +26,10 @@ fn run(seed: u64, scenario: Scenario, verbose: bool) -> Vec<String> {
 
 #[test]
 fn a_fleet_keeps_its_promises() {
-    let count = std::env::var("SQUALL_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2_000u64);
-    let first = std::env::var("SQUALL_FIRST_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1u64);
+    let count =
+        std::env::var("SQUALL_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2_000u64);
+    let first =
+        std::env::var("SQUALL_FIRST_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1u64);
     let mut failed = Vec::new();
     for seed in first..first + count {
         let wrong = run(seed, Scenario::of(seed), false);

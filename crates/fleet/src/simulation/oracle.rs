@@ -37,7 +37,10 @@ impl Oracle {
         let (before, by) = self.sent.entry(cell).or_insert((0, node));
         if *before & mask != 0 {
             let by = *by;
-            self.fail(format!("shard {} second {}: node {node} sent what node {by} had sent", cell.0, cell.1));
+            self.fail(format!(
+                "shard {} second {}: node {node} sent what node {by} had sent",
+                cell.0, cell.1
+            ));
             return;
         }
         *before |= mask;
@@ -66,7 +69,10 @@ impl Oracle {
                     let cell = (shard, second.second);
                     let mask = second.record.get(at * 5 + 4).copied().unwrap_or(0);
                     if self.merged.insert(cell, mask).is_some() {
-                        self.fail(format!("shard {shard} second {} was merged twice, of {node}", second.second));
+                        self.fail(format!(
+                            "shard {shard} second {} was merged twice, of {node}",
+                            second.second
+                        ));
                     }
                     if !second.is_whole {
                         self.in_part.insert(cell);
@@ -101,34 +107,48 @@ impl Oracle {
                 for second in entry.from..=entry.to {
                     lost += 1;
                     if !missing.insert((shard, second)) {
-                        self.fail(format!("shard {shard} second {second} is listed twice ({}: {})", entry.node, entry.why));
+                        self.fail(format!(
+                            "shard {shard} second {second} is listed twice ({}: {})",
+                            entry.node, entry.why
+                        ));
                     }
                 }
             }
         }
         if cells.driven + lost != u64::from(cells.shards) * u64::from(cells.seconds) {
-            self.fail(format!("{} cells driven and {lost} missing of {} x {}", cells.driven, cells.shards, cells.seconds));
+            self.fail(format!(
+                "{} cells driven and {lost} missing of {} x {}",
+                cells.driven, cells.shards, cells.seconds
+            ));
         }
         let mut wrong = Vec::new();
         for shard in 0..cells.shards {
             for second in 0..cells.seconds {
                 let cell = (shard, second);
                 match (self.merged.get(&cell), missing.contains(&cell)) {
-                    (None, false) => wrong.push(format!("shard {shard} second {second} is neither merged nor listed")),
+                    (None, false) => wrong.push(format!(
+                        "shard {shard} second {second} is neither merged nor listed"
+                    )),
                     (Some(mask), listed) => {
                         let sent = self.sent.get(&cell).map_or(0, |sent| sent.0);
                         if sent != *mask {
-                            wrong.push(format!("shard {shard} second {second}: sent {sent:04b}, merged {mask:04b}"));
+                            wrong.push(format!(
+                                "shard {shard} second {second}: sent {sent:04b}, merged {mask:04b}"
+                            ));
                         }
                         if listed && *mask == ALL && !self.in_part.contains(&cell) {
-                            wrong.push(format!("shard {shard} second {second} is merged and listed"));
+                            wrong.push(format!(
+                                "shard {shard} second {second} is merged and listed"
+                            ));
                         }
                     }
                     (None, true) => {}
                 }
             }
         }
-        if let Some((cell, _)) = self.merged.iter().find(|(cell, _)| cell.1 >= cells.seconds || cell.0 >= cells.shards) {
+        if let Some((cell, _)) =
+            self.merged.iter().find(|(cell, _)| cell.1 >= cells.seconds || cell.0 >= cells.shards)
+        {
             wrong.push(format!("shard {} second {} was merged, beyond the run", cell.0, cell.1));
         }
         for what in wrong {
@@ -138,14 +158,21 @@ impl Oracle {
 
     /// Everything that a node that ended in order has recorded was merged.
     pub fn check_recorded(&mut self, node: usize, recorded: &[(u32, u32)]) {
-        let lost: Vec<u32> = recorded.iter().filter(|cell| !self.merged.contains_key(cell)).map(|cell| cell.1).collect();
+        let lost: Vec<u32> = recorded
+            .iter()
+            .filter(|cell| !self.merged.contains_key(cell))
+            .map(|cell| cell.1)
+            .collect();
         if !lost.is_empty() {
-            self.fail(format!("node {node} recorded what was not merged: seconds {}", ranges::text(&{
-                let mut lost = lost;
-                lost.sort_unstable();
-                lost.dedup();
-                lost
-            })));
+            self.fail(format!(
+                "node {node} recorded what was not merged: seconds {}",
+                ranges::text(&{
+                    let mut lost = lost;
+                    lost.sort_unstable();
+                    lost.dedup();
+                    lost
+                })
+            ));
         }
     }
 }

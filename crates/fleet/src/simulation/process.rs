@@ -128,7 +128,12 @@ impl Process {
     pub fn start_controller(&mut self) {
         self.clean();
         self.boot = 1_000_000 + u64::from(self.incarnation);
-        let lead = Lead { nonce: self.boot, host: "c".into(), version: "1".into(), seal: Box::new(|card| Ok(vec![card.boot as u8])) };
+        let lead = Lead {
+            nonce: self.boot,
+            host: "c".into(),
+            version: "1".into(),
+            seal: Box::new(|card| Ok(vec![card.boot as u8])),
+        };
         self.machine = Some(Box::new(Controller::new(lead)));
     }
 

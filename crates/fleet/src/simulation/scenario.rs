@@ -31,22 +31,40 @@ pub struct Scenario {
 #[derive(Debug, Clone)]
 pub enum Fault {
     /// A process is killed, and started again after so long, with or without its disk. 0: the controller.
-    Kill { process: usize, back: Option<Nanos>, disk: bool },
+    Kill {
+        process: usize,
+        back: Option<Nanos>,
+        disk: bool,
+    },
     /// A process does not reach the server (up), is not reached by it (down), for so long.
-    Cut { process: usize, up: bool, down: bool, length: Nanos },
+    Cut {
+        process: usize,
+        up: bool,
+        down: bool,
+        length: Nanos,
+    },
     /// The server is down; it forgets what it stored in the last milliseconds.
-    Down { length: Nanos, forgets: Nanos },
+    Down {
+        length: Nanos,
+        forgets: Nanos,
+    },
     /// The controller gets nothing of the stream for so long.
-    Stall { length: Nanos },
+    Stall {
+        length: Nanos,
+    },
     /// All messages that were stored and read are forgotten.
     Forget,
     Pause,
     GoOn,
     Stop,
     /// A step on a node asks for the end.
-    AskStop { process: usize },
+    AskStop {
+        process: usize,
+    },
     /// A node is told to leave.
-    Leave { process: usize },
+    Leave {
+        process: usize,
+    },
 }
 
 impl Scenario {
@@ -54,10 +72,13 @@ impl Scenario {
         let mut chance = Chance::new(seed);
         let nodes = chance.within(1, 5) as usize;
         let length = chance.within(6, 24) as u32;
-        let joins = (0..chance.within(0, 4).saturating_sub(2)).map(|_| chance.within(1, 20) * SECOND).collect();
+        let joins = (0..chance.within(0, 4).saturating_sub(2))
+            .map(|_| chance.within(1, 20) * SECOND)
+            .collect();
         let is_calm = chance.of_1000(300);
         let rate = |chance: &mut Chance, most| if is_calm { 0 } else { chance.within(0, most) };
-        let (lost, twice, late) = (rate(&mut chance, 20), rate(&mut chance, 30), rate(&mut chance, 50));
+        let (lost, twice, late) =
+            (rate(&mut chance, 20), rate(&mut chance, 30), rate(&mut chance, 50));
         let mut scenario = Scenario {
             nodes,
             joins,
@@ -97,9 +118,17 @@ impl Scenario {
             4..=8 => {
                 let direction = chance.within(0, 3);
                 let process = if chance.of_1000(200) { 0 } else { process };
-                Fault::Cut { process, up: direction != 1, down: direction != 2, length: some(chance, 14) }
+                Fault::Cut {
+                    process,
+                    up: direction != 1,
+                    down: direction != 2,
+                    length: some(chance, 14),
+                }
             }
-            9 | 10 => Fault::Down { length: some(chance, 10), forgets: chance.within(0, 1) * chance.within(0, 300) * MS },
+            9 | 10 => Fault::Down {
+                length: some(chance, 10),
+                forgets: chance.within(0, 1) * chance.within(0, 300) * MS,
+            },
             11 | 12 => Fault::Kill { process: 0, back: Some(some(chance, 10)), disk: true },
             13 => Fault::Stall { length: some(chance, 18) },
             14 => Fault::Forget,

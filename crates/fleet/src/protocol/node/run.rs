@@ -411,7 +411,10 @@ impl InRun {
             self.load.is_fenced = true;
             cx.out.push(Output::Load(LoadCommand::Fence));
         }
-        cx.log(format!("stops its load: the server has acknowledged nothing for {} s", self.lease.length() / SECOND));
+        cx.log(format!(
+            "stops its load: the server has acknowledged nothing for {} s",
+            self.lease.length() / SECOND
+        ));
         // The share is read directly before it goes on.
         self.polls[Polled::Share as usize].next = now;
     }

@@ -30,8 +30,7 @@ impl Nats {
     pub async fn open(connect: Connect, events: Events) -> Result<Nats, ConnectError> {
         let keep = connect.keep;
         let api = connect.open(events.clone()).await?;
-        let nats =
-            Nats { link: Link::new(api, events, keep) };
+        let nats = Nats { link: Link::new(api, events, keep) };
         nats.open_bucket().await.map_err(|failure| ConnectError::new(no_bucket(&failure)))?;
         Ok(nats)
     }
