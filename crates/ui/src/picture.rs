@@ -5,7 +5,8 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 use squall_live::state::{
-    LiveState, LoadState, MetricPoint, Mood, NodeState, Point, Problem, RowSecond, RowState, Stopping,
+    LiveState, LoadState, MetricPoint, Mood, NodeState, Point, Problem, RowSecond, RowState,
+    Stopping,
 };
 use squall_report::html::number;
 
@@ -257,9 +258,7 @@ fn nodes(state: &LiveState) -> Value {
     let odd = state.nodes.odd();
     let rank = |at: usize| odd.iter().position(|own| own.node == at);
     let mut first: Vec<(usize, &NodeState)> = state.nodes.all().iter().enumerate().collect();
-    first.sort_by_key(|(at, own)| {
-        (!state.nodes.is_silent(own), rank(*at).unwrap_or(usize::MAX))
-    });
+    first.sort_by_key(|(at, own)| (!state.nodes.is_silent(own), rank(*at).unwrap_or(usize::MAX)));
     let first = first.into_iter().take(NODES).map(|(at, own)| json!({
         "node": own.node, "zone": own.zone, "second": own.second, "silent": state.nodes.is_silent(own),
         "odd": rank(at).map(|at| odd[at].text()), "users": number(own.users),

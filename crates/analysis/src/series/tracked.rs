@@ -12,7 +12,7 @@ use squall_metrics::{
 /// Most points of all tracks of a kind: 10 of the longest ones, or 200 of a run of a minute.
 const MAX_POINTS: usize = 12_000;
 /// The same of what nodes of a fleet and zones did: 20 nodes of a run of ten minutes.
-const MAX_POINTS_OF_NODES: usize = 36_000;
+const MAX_POINTS_OF_NODES: usize = 48_000;
 /// What is followed of each node before all else: what is drawn.
 const OF_NODES: [&str; 4] = ["zone_latency", "node_latency", "node_send_delay", "node_cpu"];
 
@@ -107,7 +107,10 @@ pub(crate) type Candidates<I, K> = Vec<(u64, I, K)>;
 
 /// The metrics that are followed in a series of so many rows. A monitor has a value for each second, and would come before
 /// what the plan records now and then; nodes of a fleet have a room of their own, or there would be no other monitor.
-fn followed(metrics: Candidates<MetricId, MetricKey>, rows: usize) -> Candidates<MetricId, MetricKey> {
+fn followed(
+    metrics: Candidates<MetricId, MetricKey>,
+    rows: usize,
+) -> Candidates<MetricId, MetricKey> {
     let of_node = |key: &MetricKey| {
         let place = OF_NODES.iter().position(|name| *name == key.name);
         place.filter(|_| key.is_of_monitor() && !key.tags.is_empty())
@@ -119,7 +122,14 @@ fn followed(metrics: Candidates<MetricId, MetricKey>, rows: usize) -> Candidates
     others.sort_by_key(|(count, _, key)| (key.is_of_monitor(), std::cmp::Reverse(*count)));
     others.truncate(room(MAX_POINTS));
     nodes.sort_by_key(|(_, _, key)| of_node(key));
-    nodes.truncate(room(MAX_POINTS_OF_NODES));
+    // As much of each, or a thousand nodes would have no curve but that of their latency.
+    let most = (room(MAX_POINTS_OF_NODES) / OF_NODES.len()).max(1);
+    let mut kept = [0; OF_NODES.len()];
+    nodes.retain(|(_, _, key)| {
+        let place = of_node(key).unwrap_or(0);
+        kept[place] += 1;
+        kept[place] <= most
+    });
     others.extend(nodes);
     others
 }

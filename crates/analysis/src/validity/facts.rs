@@ -39,6 +39,8 @@ pub struct FleetFacts {
     pub driven: u64,
     /// What was not driven, in words, the most first.
     pub gaps: Vec<String>,
+    /// Workers of all nodes; 0: unknown.
+    pub workers: u64,
     /// The nodes.
     pub nodes: Vec<NodeFacts>,
 }
@@ -68,6 +70,14 @@ pub struct Facts<'a> {
 }
 
 impl Facts<'_> {
+    /// How many workers there were. What a fleet recorded comes as that of one; `None`: nobody knows how many it has.
+    pub(super) fn workers(&self) -> Option<u64> {
+        match self.fleet {
+            Some(fleet) => Some(fleet.workers).filter(|workers| *workers > 0),
+            None => Some(self.totals.workers() as u64),
+        }
+    }
+
     /// The result of a threshold; `None`: it has windows, and nobody has looked at them.
     pub(super) fn result_of(&self, threshold: &Threshold) -> Option<ThresholdResult> {
         let known = self.results.iter().find(|own| own.text == threshold.text());

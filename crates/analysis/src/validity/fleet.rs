@@ -8,28 +8,29 @@ use super::weight::Shift;
 use crate::odd_nodes::{NodeFacts, odd_nodes};
 use squall_base::units::{count, percent, time};
 
-/// With a smaller share of its load driven, a run does not say how the target does under the load that was asked for.
-const MIN_COVERAGE: f64 = 0.9;
+/// With a larger share of its load not driven, a run does not say how the target does under the load that was asked for.
+const MAX_MISSING: f64 = 0.1;
 /// Most gaps, and most nodes, that a reason names.
 const MAX_NAMED: usize = 3;
 
 pub(super) fn coverage(facts: &Facts<'_>) -> Option<Reason> {
     let fleet = facts.fleet?;
-    if fleet.driven >= fleet.cells {
+    let missing = fleet.cells.saturating_sub(fleet.driven);
+    if missing == 0 {
         return None;
     }
-    let share = fleet.driven as f64 / fleet.cells as f64;
+    let share = missing as f64 / fleet.cells as f64;
     let observed = format!(
-        "{} of {} cells of the load were driven ({}, limit {}); not driven: {}",
-        count(fleet.driven),
+        "{} of {} cells of the load were not driven ({}, limit {}): {}",
+        count(missing),
         count(fleet.cells),
         percent(share),
-        percent(MIN_COVERAGE),
+        percent(MAX_MISSING),
         named(&fleet.gaps)
     );
     let advice = "the target had less load than the plan asks for in these seconds: leave them out, or run again; a fleet with room to spare takes over the shards of a lost node (`--on-loss redistribute`)";
-    let effect = Some(Shift::of_rate(1.0 - share).effect(facts));
-    let weight = if share < MIN_COVERAGE { Validity::Invalid } else { Validity::Questionable };
+    let effect = Some(Shift::of_rate(share).effect(facts));
+    let weight = if share > MAX_MISSING { Validity::Invalid } else { Validity::Questionable };
     Some(Reason { rule: "coverage", effect, weight, observed, advice: advice.to_owned() })
 }
 
@@ -53,7 +54,8 @@ pub(super) fn full_nodes(facts: &Facts<'_>) -> Option<Reason> {
         format!("node {}: its CPUs were {} busy", node.name, percent(node.host_busy))
     };
     let limit = format!(" (limit {})", percent(MAX_BUSY));
-    let advice = "give the node less of the load (its weight), stop what else runs there, or add nodes";
+    let advice =
+        "give the node less of the load (its weight), stop what else runs there, or add nodes";
     of_nodes(facts, "node_cpu", |node| node.host_busy >= MAX_BUSY, words, &limit, advice)
 }
 
@@ -93,10 +95,8 @@ pub(super) fn unsure_clocks(facts: &Facts<'_>) -> Option<Reason> {
 pub(super) fn odd(facts: &Facts<'_>) -> Option<Reason> {
     let nodes = &facts.fleet?.nodes;
     let found = odd_nodes(nodes);
-    let words: Vec<String> = found
-        .iter()
-        .map(|odd| format!("node {}: {}", nodes[odd.node].name, odd.text()))
-        .collect();
+    let words: Vec<String> =
+        found.iter().map(|odd| format!("node {}: {}", nodes[odd.node].name, odd.text())).collect();
     let advice = "look at that node's machine and its way to the target before judging the target";
     (!words.is_empty()).then(|| Reason::note("odd_node", named(&words), advice.to_owned()))
 }
@@ -137,4 +137,144 @@ fn named(all: &[String]) -> String {
     let more = all.len().saturating_sub(MAX_NAMED);
     let named = all[..all.len() - more].join("; ");
     if more > 0 { format!("{named}; and {} more", count(more as u64)) } else { named }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::assess;
+    use super::super::facts::FleetFacts;
+    use super::super::lateness::starved_share;
+    use super::*;
+    use crate::series::Series;
+    use crate::totals::Totals;
+    use squall_metrics::{HostMetrics, RequestStats, Slice};
+
+    /// The rules that a fleet breaks, each with its weight and what was observed.
+    fn told(fleet: &FleetFacts) -> Vec<(&'static str, Validity, String)> {
+        let (totals, host) = (Totals::new(), HostMetrics::default());
+        let reasons = assess(&Facts {
+            totals: &totals,
+            series: &Series::of_rows(Vec::new()),
+            all: &RequestStats::default(),
+            elapsed_s: 10.0,
+            host: &host,
+            fleet: Some(fleet),
+            steady: None,
+            thresholds: &[],
+            results: &[],
+            shows_corrected: true,
+        });
+        reasons.into_iter().map(|own| (own.rule, own.weight, own.observed)).collect()
+    }
+
+    /// So many nodes that are alike and well.
+    fn fleet(nodes: usize) -> FleetFacts {
+        let node = |at: usize| NodeFacts {
+            name: format!("eu-{at}"),
+            zone: "eu".to_owned(),
+            requests: 1_000,
+            p95_us: 30_000.0,
+            send_delay_p99_us: 90.0,
+            cpu: 0.4,
+            host_busy: 0.5,
+            ports_used: 100,
+            ports_limit: 28_232,
+            clock_error_us: Some(300.0),
+            ..NodeFacts::default()
+        };
+        FleetFacts {
+            cells: 1_000,
+            driven: 1_000,
+            gaps: Vec::new(),
+            workers: nodes as u64 * 4,
+            nodes: (0..nodes).map(node).collect(),
+        }
+    }
+
+    #[test]
+    fn a_fleet_that_is_well_is_no_reason() {
+        for nodes in [0, 1, 4, 1_000] {
+            assert_eq!(told(&fleet(nodes)), []);
+        }
+    }
+
+    #[test]
+    fn what_was_not_driven_weighs_by_its_share_and_is_named() {
+        let of = |driven: u64| {
+            let gaps = ["a (lost)", "b (lost)", "c (lost)", "d (lost)"].map(str::to_owned);
+            told(&FleetFacts { driven, gaps: gaps.to_vec(), ..fleet(4) }).remove(0)
+        };
+        let (rule, weight, observed) = of(999);
+        assert_eq!((rule, weight), ("coverage", Validity::Questionable));
+        let named = "1 of 1,000 cells of the load were not driven (0.1%, limit 10%): a (lost); b (lost); c (lost); and 1 more";
+        assert_eq!(observed, named);
+        assert_eq!((of(900).1, of(899).1), (Validity::Questionable, Validity::Invalid));
+        assert_eq!(of(0).1, Validity::Invalid);
+    }
+
+    /// A node with few of the requests is named, but does not make the numbers of all questionable.
+    #[test]
+    fn nodes_that_were_late_or_full_are_named() {
+        let weights = [(4, Validity::Questionable), (1_000, Validity::Valid)];
+        for (nodes, weight) in weights {
+            let mut own = fleet(nodes);
+            own.nodes[3].send_delay_p99_us = 1_100.0;
+            let late =
+                "node eu-3: requests were sent 1.10 ms behind schedule at p99 (limit 1.00 ms)";
+            let odd = "node eu-3: send delay p99 1.10 ms, the others 90 µs";
+            let wanted = [
+                ("node_send_delay", weight, late.to_owned()),
+                ("odd_node", Validity::Valid, odd.to_owned()),
+            ];
+            assert_eq!(told(&own), wanted);
+            let mut own = fleet(nodes);
+            own.nodes[1].host_busy = 0.97;
+            let full = "node eu-1: its CPUs were 97% busy (limit 95%)".to_owned();
+            assert_eq!(told(&own), [("node_cpu", weight, full)]);
+        }
+    }
+
+    /// What a fleet recorded comes as that of one worker.
+    #[test]
+    fn workers_of_all_nodes_share_what_they_waited_for_a_cpu() {
+        let mut slice = Slice::new(0, 0);
+        slice.self_metrics.starved_ns = 400_000_000;
+        let mut totals = Totals::new();
+        assert!(totals.add(&slice));
+        let mut series = totals.series();
+        series.add(&slice);
+        let (series, host) = (series.finish(), HostMetrics::default());
+        let starved = |fleet: Option<&FleetFacts>| {
+            let all = RequestStats::default();
+            starved_share(&Facts {
+                totals: &totals,
+                series: &series,
+                all: &all,
+                elapsed_s: 1.0,
+                host: &host,
+                fleet,
+                steady: None,
+                thresholds: &[],
+                results: &[],
+                shows_corrected: true,
+            })
+        };
+        assert_eq!([starved(None), starved(Some(&fleet(10)))], [0.4, 0.01]);
+        assert_eq!(starved(Some(&FleetFacts { workers: 0, ..fleet(10) })), 0.0, "unknown");
+    }
+
+    #[test]
+    fn ports_and_clocks_are_notes() {
+        let mut own = fleet(4);
+        own.nodes[0].ports_used = 28_000;
+        own.nodes[2].clock_error_us = Some(80_000.0);
+        let ports =
+            "node eu-0: 28,000 of 28,232 local ports toward a destination in use (limit 80%)";
+        let clock = "node eu-2: its clock is known to within 80.0 ms only (limit 50.0 ms)";
+        let wanted = [
+            ("node_ports", Validity::Valid, ports.to_owned()),
+            ("node_clock", Validity::Valid, clock.to_owned()),
+        ];
+        assert_eq!(told(&own), wanted);
+    }
 }

@@ -82,8 +82,9 @@ const MIN_STARVED_NS: f64 = 50e6;
 
 /// The share of their time for which the workers were ready to run and had no CPU; 0: it is too little to tell.
 pub(super) fn starved_share(facts: &Facts<'_>) -> f64 {
+    let Some(workers) = facts.workers() else { return 0.0 };
     let waited = facts.totals.self_metrics().starved_ns as f64;
     let seconds: f64 = facts.series.rows().iter().map(|row| f64::from(row.seconds)).sum();
-    let all = (seconds * facts.totals.workers() as f64 * 1e9).max(1.0);
+    let all = (seconds * workers as f64 * 1e9).max(1.0);
     if waited < MIN_STARVED_NS { 0.0 } else { waited / all }
 }

@@ -53,6 +53,7 @@ impl Oracle {
         self.in_part.clear();
         self.whole = None;
         self.started = false;
+        self.ended = None;
     }
 
     /// What the run is told.

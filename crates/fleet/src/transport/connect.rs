@@ -70,7 +70,8 @@ pub struct Connect {
     pub name: String,
     /// How long to try while nobody is there.
     pub patience: Duration,
-    /// How long the server keeps what this process stores of a run, if nobody deletes it: longer than the run takes.
+    /// How long the server keeps files and seconds of a run, if nobody deletes them: a node that joins later finds no files, and
+    /// a controller that resumes later no seconds.
     pub keep: Duration,
 }
 

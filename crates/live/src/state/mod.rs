@@ -288,13 +288,14 @@ impl LiveState {
     fn evaluate(&mut self, elapsed_s: f64) {
         self.all = self.totals.all();
         let rows: Vec<SeriesRow> = self.history.points().iter().map(Point::row).collect();
+        let fleet = self.nodes.facts();
         self.reasons = squall_analysis::assess(&Facts {
             totals: &self.totals,
             series: &Series::of_rows(rows),
             all: &self.all,
             elapsed_s,
             host: &self.host_metrics,
-            fleet: None,
+            fleet: fleet.as_ref(),
             // What is steady is known at the end, and so is whether there are enough values.
             steady: None,
             thresholds: &[],

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use squall_analysis::{NodeFacts, OddNode, odd_nodes};
+use squall_analysis::{FleetFacts, NodeFacts, OddNode, odd_nodes};
 use squall_base::escape_control;
 use squall_metrics::{MetricKey, MetricKind, MetricStats, THOUSANDTHS};
 
@@ -113,8 +113,17 @@ impl NodeStates {
 
     /// Those that are other than the rest, by their places.
     pub fn odd(&self) -> Vec<OddNode> {
-        let facts: Vec<NodeFacts> = self.nodes.iter().map(NodeState::facts).collect();
-        odd_nodes(&facts)
+        odd_nodes(&self.node_facts())
+    }
+
+    /// What validity is judged by so far: what was not driven is known at the end. `None`: there is no fleet.
+    pub(super) fn facts(&self) -> Option<FleetFacts> {
+        let nodes = self.node_facts();
+        (!nodes.is_empty()).then(|| FleetFacts { nodes, ..FleetFacts::default() })
+    }
+
+    fn node_facts(&self) -> Vec<NodeFacts> {
+        self.nodes.iter().map(NodeState::facts).collect()
     }
 
     /// Whether nothing came of a node while others went on.

@@ -9,7 +9,7 @@ use crate::browse::Browse;
 use crate::state::{LiveState, Mood, NodeState};
 
 /// Columns of a number, with the gap before it, and of the zone.
-const NUMBER: u16 = 10;
+const NUMBER: u16 = 11;
 const ZONE: u16 = 8;
 /// Columns of a screen from which on there is room for all.
 const WIDE: u16 = 100;
@@ -64,8 +64,7 @@ fn zones(paint: &mut Paint<'_>, area: Rect, state: &LiveState) -> u16 {
 fn columns(width: u16) -> impl Iterator<Item = (usize, u16)> {
     let all = TITLES.len();
     // On a narrow screen users and errors give way.
-    let kept: Vec<usize> =
-        (0..all).filter(|at| width >= WIDE || ![1, 3].contains(at)).collect();
+    let kept: Vec<usize> = (0..all).filter(|at| width >= WIDE || ![1, 3].contains(at)).collect();
     let number = kept.len() as u16;
     kept.into_iter().enumerate().map(move |(place, at)| {
         (at, width.saturating_sub(NUMBER * (number - 1 - place as u16) + 1))
@@ -80,22 +79,16 @@ fn head(paint: &mut Paint<'_>, area: Rect) {
     }
 }
 
-fn line(
-    paint: &mut Paint<'_>,
-    area: Rect,
-    state: &LiveState,
-    own: &NodeState,
-    why: Option<&str>,
-) {
+fn line(paint: &mut Paint<'_>, area: Rect, state: &LiveState, own: &NodeState, why: Option<&str>) {
     let is_silent = state.nodes.is_silent(own);
     let (word, mood) = match (is_silent, why) {
-        (true, _) => (format!("since {} s", own.second + 1), Mood::Bad),
-        (false, Some(_)) => ("odd".to_owned(), Mood::Doubtful),
-        (false, None) => ("runs".to_owned(), Mood::Good),
+        (true, _) => ("silent", Mood::Bad),
+        (false, Some(_)) => ("odd", Mood::Doubtful),
+        (false, None) => ("runs", Mood::Good),
     };
     let style = if is_silent { paint.theme.dim() } else { Style::new() };
     let texts = [
-        word,
+        word.to_owned(),
         count(own.users as u64),
         count(own.requests as u64),
         count(own.errors as u64),
@@ -114,7 +107,11 @@ fn line(
         paint.right(area, right, 0, &texts[at], style);
     }
     let zone = if own.zone.is_empty() { String::new() } else { fit(&own.zone, ZONE) };
-    let why = why.map_or(String::new(), |why| format!(": {why}"));
+    let why = match (is_silent, why) {
+        (true, _) => format!(": nothing since second {}", own.second),
+        (false, Some(why)) => format!(": {why}"),
+        (false, None) => String::new(),
+    };
     let name = format!("{} {zone}{why}", own.node);
     paint.text(area, 1, 0, &fit(name.trim_end(), room.saturating_sub(1)), style);
 }

@@ -6,12 +6,12 @@ use serde::Serialize;
 use serde_json::Value;
 use squall_metrics::Quantities;
 
+use super::fleet::FleetWords;
 use crate::document::RunPhase;
 use crate::document::{
     AbortDocument, CheckRow, Gap, GeneratorDocument, MetricRow, OutcomeDocument, Row, RunDocument,
     SteadyPart, ThresholdRow, TimeAccounting, ValidityReason,
 };
-use super::fleet::FleetWords;
 use crate::fleet::Fleet;
 use crate::meta::{Mark, Meta};
 use crate::series::{HostTrack, MetricTrack, SeriesDocument, SeriesScenario};

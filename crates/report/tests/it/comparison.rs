@@ -5,8 +5,9 @@ use squall_analysis::{Gate, Measured, SketchBuilder};
 use squall_base::random::Random;
 use squall_metrics::{ErrorKind, NameId, RowKey, RowKind, Sample, Slice};
 use squall_report::{
-    ComparisonDocument, Machine, Meta, RunAbout, ScenarioMeta, Show, Side, compare_html, compare_markdown,
-    compare_runs, compare_text, comparison_schema, decode_baseline, encode_baseline,
+    ComparisonDocument, Machine, Meta, RunAbout, ScenarioMeta, Show, Side, compare_html,
+    compare_markdown, compare_runs, compare_text, comparison_schema, decode_baseline,
+    encode_baseline,
 };
 
 /// A run of `rows` names: `slower` says by which factor those of a name are, and failures are of the third name.

@@ -10,9 +10,9 @@ use squall_metrics::{
     UserState,
 };
 use squall_report::{
-    FileKind, Finished, Generator, Live, Machine, Mark, Meta, OutcomeDocument, PlannedLoad, Recording, Row,
-    Run, RunDocument, RunFolder, RunPhase, ScenarioMeta, Show, document, file, live_line, load,
-    run_schema, text, write_json,
+    FileKind, Finished, Generator, Live, Machine, Mark, Meta, OutcomeDocument, PlannedLoad,
+    Recording, Row, Run, RunDocument, RunFolder, RunPhase, ScenarioMeta, Show, document, file,
+    live_line, load, run_schema, text, write_json,
 };
 
 const HOME: NameId = NameId(0);

@@ -25,14 +25,19 @@ pub struct Candidates {
 pub struct Candidate {
     /// What it says of itself.
     pub card: Card,
+    /// The revision of its card: watches may tell of an older one later.
+    revision: u64,
     /// Whether it came after the load had begun.
     pub is_late: bool,
 }
 
 impl Candidates {
     /// A card is there, or there no more.
-    pub fn on_card(&mut self, key: &str, value: Option<&Bytes>, is_late: bool) -> Option<Card> {
+    pub fn on_card(&mut self, key: &str, revision: u64, value: Option<&Bytes>, is_late: bool) -> Option<Card> {
         let node = key.strip_prefix("node.")?;
+        if self.nodes.get(node).is_some_and(|known| known.revision > revision) {
+            return None;
+        }
         let card = value
             .and_then(|bytes| codec::read_json::<Card>(bytes).ok())
             .filter(|card| card.node == node && keys::is_name(node));
@@ -43,10 +48,10 @@ impl Candidates {
         if self.nodes.len() >= NODES && !self.nodes.contains_key(node) {
             return None;
         }
-        let is_known = self.nodes.get(node).is_some_and(|known| known.card.boot == card.boot);
-        if !is_known {
-            self.nodes.insert(node.into(), Candidate { card: card.clone(), is_late });
-        }
+        // A card that was put again by the same process is not that of one that has just come.
+        let was_there = self.nodes.get(node).filter(|known| known.card.boot == card.boot).map(|known| known.is_late);
+        let is_late = was_there.unwrap_or(is_late);
+        self.nodes.insert(node.into(), Candidate { card: card.clone(), revision, is_late });
         Some(card)
     }
 

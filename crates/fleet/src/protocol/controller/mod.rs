@@ -113,7 +113,7 @@ impl Controller {
         match input {
             Input::Run(command) => self.on_command(now, command, out),
             Input::Done { ticket, answer } => self.on_done(now, ticket, answer, out),
-            Input::Key { key, value, .. } => self.on_key(&key, value.as_ref()),
+            Input::Key { key, revision, value } => self.on_key(&key, revision, value.as_ref()),
             Input::Heard { subject, payload } => self.on_heard(now, &subject, &payload),
             Input::Asked { subject, reply, .. } => self.on_asked(now, &subject, reply, out),
             Input::Message { sequence, subject, payload } => {
@@ -189,9 +189,9 @@ impl Controller {
         self.with(now, out, |run, cx| run.write_leader(1, cx));
     }
 
-    fn on_key(&mut self, key: &str, value: Option<&Bytes>) {
+    fn on_key(&mut self, key: &str, revision: u64, value: Option<&Bytes>) {
         let is_late = matches!(self.stage, Stage::Runs);
-        let Some(card) = self.candidates.on_card(key, value, is_late) else { return };
+        let Some(card) = self.candidates.on_card(key, revision, value, is_late) else { return };
         if let Some(member) = self.run.as_mut().and_then(|run| run.members.get_mut(&card.node)) {
             member.card = card;
         }
@@ -239,6 +239,13 @@ impl Controller {
             Purpose::Mark => return,
             Purpose::Put(key, _) => {
                 (self.with(now, out, |run, cx| run.writer.on_put(&key, answer, cx)), key)
+            }
+            Purpose::Get(key) if key.starts_with("node.") && self.stage != Stage::Resumes => {
+                // The card of a process that the watch has not told of yet.
+                if let Answer::Value(Some((revision, value))) = answer {
+                    self.on_key(&key, revision, Some(&value));
+                }
+                return;
             }
             Purpose::Get(key) => match &mut self.resume {
                 Some(resume) if self.stage == Stage::Resumes && resume.reads(&key) => {

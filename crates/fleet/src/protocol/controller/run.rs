@@ -66,6 +66,9 @@ pub struct Free {
     pub shards: Vec<u32>,
     /// From which second on nobody drives them.
     pub from: u32,
+    /// Whose they were: they are given away only when it is stored that they are not any more, so that a controller that
+    /// goes on after this one does not take them for two nodes'.
+    pub giver: String,
     /// Of which zone they were.
     pub zone: String,
     /// For which node they are meant, and until when they are kept for it.

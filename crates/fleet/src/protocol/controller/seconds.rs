@@ -8,7 +8,7 @@ use crate::protocol::messages::{Cells, Phase, Resend, Why};
 use crate::protocol::units::{Bytes, MS, Nanos, SECOND};
 
 use super::desk::Cx;
-use super::member::{Member, Status};
+use super::member::{Came, Member, Status};
 use super::run::{MARGIN, Run};
 
 /// How long a number may be missing before it is asked for, as messages overtake each other; how long an answer may take.
@@ -164,7 +164,7 @@ impl Run {
         if self
             .members
             .values()
-            .any(|member| member.status == Status::Living && !self.is_done(member))
+            .any(|member| member.status == Status::Living && self.drives(member))
         {
             self.alone = None;
             return self.stops_by.is_some_and(|by| now > by);
@@ -180,20 +180,18 @@ impl Run {
             now < from + patience && now < since + 2 * patience
         };
         !self.members.values().any(|member| match member.status {
-            Status::Living | Status::Left | Status::Refused => false,
+            Status::Left | Status::Refused => false,
+            // It is asked again for what is missing.
+            Status::Living => !is_complete(member) && now < since + patience.max(60 * SECOND),
             Status::Called => !ended && is_late(member),
             Status::Lost => !self.has_all(member) && is_late(member),
         })
     }
 
-    /// Whether nothing more comes of a node that lives: its load is done, or stands still without shards, and all that it
-    /// recorded has come.
-    fn is_done(&self, member: &Member) -> bool {
-        let stands = member.sign.phase == Phase::Fenced
-            && member.shards().is_empty()
-            && (self.stops_by.is_some() || self.free.is_empty())
-            && member.boots.values().all(super::member::Came::is_complete);
-        self.has_all(member) || stands
+    /// Whether the load of a node that lives goes on: it has not ended, and does not stand still without shards.
+    fn drives(&self, member: &Member) -> bool {
+        let stands = member.sign.phase == Phase::Fenced && member.shards().is_empty() && (self.stops_by.is_some() || self.free.is_empty());
+        member.sign.phase != Phase::Ended && !stands
     }
 
     /// Tells that the load is over.
@@ -247,6 +245,11 @@ impl Run {
         }
         cells::of(self.order.shards, seconds, &blocks)
     }
+}
+
+/// Whether all that a node has published has come, or is nowhere any more.
+fn is_complete(member: &Member) -> bool {
+    member.boots.values().all(Came::is_complete)
 }
 
 /// Why nobody drives the shards that a node had.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::protocol::assign::{self, Place};
 use crate::protocol::messages::{Card, Change, OnLoss, Phase, Shards, Sign, Why};
-use crate::protocol::ranges;
+use crate::protocol::{keys, ranges};
 use crate::protocol::units::{MS, Nanos, SECOND};
 
 use super::desk::Cx;
@@ -95,10 +95,10 @@ impl Run {
         let closed = if has_shards { member.close(at, Why::Lost) } else { Vec::new() };
         cx.tell(name, format!("was lost: nothing was stored of it for its lease of {seconds} s"));
         match self.order.on_loss {
-            OnLoss::Redistribute => self.release(closed, &zone, None),
-            OnLoss::Continue => self.release(closed, &zone, Some((name.into(), Nanos::MAX))),
+            OnLoss::Redistribute => self.release(name, closed, &zone, None),
+            OnLoss::Continue => self.release(name, closed, &zone, Some((name.into(), Nanos::MAX))),
             OnLoss::Abort => {
-                self.release(closed, &zone, Some((name.into(), Nanos::MAX)));
+                self.release(name, closed, &zone, Some((name.into(), Nanos::MAX)));
                 self.failures.push(format!("node {name} was lost, and the run ends on a loss"));
                 self.change(Change::Abort, cx);
             }
@@ -107,9 +107,7 @@ impl Run {
     }
 
     /// Shards that a node had are nobody's.
-    fn release(
-        &mut self,
-        closed: Vec<(Vec<u32>, u32, Option<String>)>,
+    fn release(&mut self, giver: &str, closed: Vec<(Vec<u32>, u32, Option<String>)>,
         zone: &str,
         whom: Option<(String, Nanos)>,
     ) {
@@ -118,7 +116,7 @@ impl Run {
             let whom = meant
                 .filter(|meant| self.members.get(&meant.0).is_some_and(Member::is_able))
                 .or_else(|| whom.clone());
-            self.free.push(Free { shards, from, zone: zone.into(), whom });
+            self.free.push(Free { shards, from, giver: giver.into(), zone: zone.into(), whom });
         }
     }
 
@@ -189,8 +187,9 @@ impl Run {
             }
         } else {
             // Its card is on its way: the next sign comes soon.
+            cx.get(keys::card(name));
             member.next_boot = Some((boot, cx.now.steady));
-            self.release(closed, &zone, Some((name.into(), keep)));
+            self.release(name, closed, &zone, Some((name.into(), keep)));
             self.write_share(name);
             return;
         }
@@ -199,7 +198,7 @@ impl Run {
         (member.fences, member.sign) = (0, Sign::default());
         (member.status, member.heard) = (Status::Called, cx.now.steady);
         let whom = if self.order.on_loss == OnLoss::Redistribute { keep } else { Nanos::MAX };
-        self.release(closed, &zone, Some((name.into(), whom)));
+        self.release(name, closed, &zone, Some((name.into(), whom)));
         cx.tell(name, if was_lost { "is back, as a new process" } else { "has started anew" });
         self.write_share(name);
     }
@@ -227,7 +226,7 @@ impl Run {
             member.assignment.parts.iter().map(|part| (part.epoch, part.from)).collect();
         for (epoch, shards, whom) in done {
             let from = parts.range(epoch..).next().map_or(0, |part| *part.1);
-            self.release(vec![(shards, from, whom)], &zone, None);
+            self.release(name, vec![(shards, from, whom)], &zone, None);
         }
     }
 
@@ -242,11 +241,9 @@ impl Run {
         let has_shards = !member.shards().is_empty() || !member.leaving.is_empty();
         if has_shards {
             let closed = member.close(member.sign.fenced, Why::Fenced);
-            self.release(
-                closed,
-                &zone,
-                Some((name.into(), cx.now.steady + self.order.lease + MARGIN)),
-            );
+            let until = cx.now.steady + self.order.lease + MARGIN;
+            self.release(name, closed, &zone, Some((name.into(), until)));
+            self.write_share(name);
         }
         if self.start.is_some() {
             cx.tell(name, "had stopped by itself, as the server had acknowledged nothing for its lease; it can be reached again");
@@ -287,7 +284,8 @@ impl Run {
                 member.status = Status::Left;
                 if !member.shards().is_empty() || !member.leaving.is_empty() {
                     let closed = member.close(at, Why::Left);
-                    self.release(closed, &zone, None);
+                    self.release(name, closed, &zone, None);
+                    self.write_share(name);
                 }
                 cx.tell(name, "has left");
             }
@@ -324,6 +322,11 @@ impl Run {
         let mut gifts: BTreeMap<String, (Vec<u32>, u32)> = BTreeMap::new();
         let mut stay = Vec::new();
         for free in std::mem::take(&mut self.free) {
+            let share = keys::share(&self.order.run, &free.giver);
+            if self.members.contains_key(&free.giver) && !self.writer.is_stored(&share) {
+                stay.push(free);
+                continue;
+            }
             let meant =
                 free.whom.as_ref().filter(|(_, until)| now < *until).map(|(name, _)| name.clone());
             match meant {

@@ -8,6 +8,8 @@ use crate::protocol::units::{Bytes, MS, Nanos, SECOND};
 use super::desk::Cx;
 
 const AGAIN: Nanos = 250 * MS;
+/// Most values of a key that are on their way.
+const SENT: usize = 64;
 
 /// Keys and what they are to be.
 #[derive(Debug, Default)]
@@ -21,8 +23,8 @@ struct Written {
     wanted: Bytes,
     /// The revision that it has as far as is known; `None`: whatever it is, it is written over.
     revision: Option<u64>,
-    /// What was sent last.
-    sent: Option<Bytes>,
+    /// What was sent since it was known last what stands there: any of it may have been stored, also of what had no answer.
+    sent: Vec<Bytes>,
     state: State,
 }
 
@@ -55,7 +57,7 @@ impl Writer {
         let wanted = crate::protocol::keys::nothing();
         self.keys.insert(
             key,
-            Written { wanted, revision: Some(revision), sent: None, state: State::Stored },
+            Written { wanted, revision: Some(revision), sent: Vec::new(), state: State::Stored },
         );
     }
 
@@ -73,7 +75,7 @@ impl Writer {
         let known = self.keys.entry(key.clone()).or_insert_with(|| Written {
             wanted: value.clone(),
             revision,
-            sent: None,
+            sent: Vec::new(),
             state: State::Stored,
         });
         known.wanted = value;
@@ -99,7 +101,11 @@ impl Writer {
             let Some(known) = self.keys.get_mut(key) else { continue };
             if matches!(known.state, State::Due(at) if at <= cx.now.steady) {
                 known.state = State::Out;
-                known.sent = Some(known.wanted.clone());
+                if known.sent.last() != Some(&known.wanted) {
+                    known.sent.push(known.wanted.clone());
+                }
+                let extra = known.sent.len().saturating_sub(SENT);
+                known.sent.drain(..extra);
                 cx.put(key.clone(), known.wanted.clone(), known.revision);
             }
         }
@@ -112,7 +118,8 @@ impl Writer {
         match answer {
             Answer::Stored(revision) => {
                 known.revision = known.revision.map(|_| revision);
-                self.settle(key);
+                let stored = known.sent.last().cloned();
+                self.settle(key, stored);
             }
             Answer::Conflict => cx.get(key.into()),
             Answer::Refused(why) => {
@@ -130,9 +137,9 @@ impl Writer {
             return Fate::Fine;
         };
         match answer {
-            Answer::Value(Some((revision, value))) if known.sent.as_ref() == Some(value) => {
+            Answer::Value(Some((revision, value))) if known.sent.contains(value) => {
                 known.revision = Some(*revision);
-                self.settle(key);
+                self.settle(key, Some(value.clone()));
             }
             Answer::Value(value) => return Fate::Foreign(value.clone()),
             _ => cx.get(key.into()),
@@ -147,11 +154,12 @@ impl Writer {
         }
     }
 
-    fn settle(&mut self, key: &str) {
+    /// It is known what stands there.
+    fn settle(&mut self, key: &str, stored: Option<Bytes>) {
         let Some(known) = self.keys.get_mut(key) else { return };
-        if known.sent.as_ref() == Some(&known.wanted) {
+        known.sent.clear();
+        if stored.as_ref() == Some(&known.wanted) {
             known.state = State::Stored;
-            known.sent = None;
             self.open.retain(|open| open != key);
         } else {
             known.state = State::Due(0);

@@ -16,6 +16,10 @@ use crate::transport::{Connect, ConnectError, Event, Events, Transport};
 /// How long the mark of a deleted key stays, for those who watch it.
 const MARK_STAYS: Duration = Duration::from_secs(3600);
 
+/// How long a key of a run stays after it was put: longer than runs take, as one that goes on reads its first keys to its end.
+/// What is secret in them is sealed.
+const KEYS_STAY: Duration = Duration::from_secs(30 * 24 * 3600);
+
 /// A server, connected.
 #[derive(Debug, Clone)]
 pub struct Nats {
@@ -39,6 +43,7 @@ impl Nats {
         let info = match self.link.api.stream_info(KEYS).await {
             Err(Failure::NotFound) => {
                 let made = self
+                    .link
                     .api
                     .create_stream(&json!({
                         "name": KEYS, "subjects": [format!("$KV.{BUCKET}.>")], "storage": "file", "retention": "limits",
@@ -82,24 +87,15 @@ impl Nats {
 
     /// Puts a value where there is none. A mark that one was deleted is none.
     async fn create_value(&self, key: &str, value: Bytes) -> Result<u64, Failure> {
-        match self.put_value(key, value.clone(), Some(0), self.stays(key)).await {
+        match self.put_value(key, value.clone(), Some(0), stays(key)).await {
             Err(Failure::Conflict) => match self.link.last_of(KEYS, &key_subject(key)).await? {
                 Some(found) if found.is_mark => {
-                    self.put_value(key, value, Some(found.sequence), self.stays(key)).await
+                    self.put_value(key, value, Some(found.sequence), stays(key)).await
                 }
                 _ => Err(Failure::Conflict),
             },
             other => other,
         }
-    }
-
-    /// Headers with the time that a key stays: a node's card until it is deleted, all else for so long after it was put.
-    fn stays(&self, key: &str) -> HeaderMap {
-        let mut headers = HeaderMap::new();
-        if !key.starts_with("node.") {
-            headers.insert("Nats-TTL", api::seconds(self.link.keep).as_str());
-        }
-        headers
     }
 
     /// The names of runs of which something is stored: their streams.
@@ -108,6 +104,7 @@ impl Nats {
     /// Why they cannot be read.
     pub async fn runs(&self) -> Result<Vec<String>, String> {
         let names = self
+            .link
             .api
             .stream_names("squall.*.second.*")
             .await
@@ -126,6 +123,15 @@ impl Nats {
     pub async fn keys(&self, pattern: &str) -> Result<Vec<(String, u64, Bytes)>, String> {
         follow::present(&self.link, pattern).await.map_err(|failure| failure.to_string())
     }
+}
+
+/// Headers with the time that a key stays: a node's card until it is deleted, all else for a month after it was put.
+fn stays(key: &str) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    if !key.starts_with("node.") {
+        headers.insert("Nats-TTL", api::seconds(KEYS_STAY).as_str());
+    }
+    headers
 }
 
 fn no_bucket(failure: &Failure) -> String {
@@ -168,7 +174,7 @@ impl Transport for Nats {
     async fn put(&self, key: String, value: Bytes, revision: Option<u64>) -> Answer {
         match revision {
             Some(0) => self.create_value(&key, value).await,
-            revision => self.put_value(&key, value, revision, self.stays(&key)).await,
+            revision => self.put_value(&key, value, revision, stays(&key)).await,
         }
         .into()
     }

@@ -9,8 +9,9 @@
 //! | seconds of run R | stream `squall_R`, subjects `squall.R.second.*` |
 //! | objects | stream `squall-objects`, subjects `squall-object.<digest>.<chunk>` |
 //!
-//! All but the cards of nodes has a time to live ([`crate::transport::Connect::keep`]), so that nothing of a lost controller's
-//! run stays. None has a bound in bytes of its own, as the server would set that much aside for it: its max_file_store bounds all.
+//! Files and seconds have a time to live ([`crate::transport::Connect::keep`]), keys of a run a month, so that nothing of a
+//! lost controller's run stays. None has a bound in bytes of its own, as the server would set that much aside for it: its
+//! max_file_store bounds all.
 
 pub(crate) mod api;
 mod follow;

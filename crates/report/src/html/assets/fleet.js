@@ -6,9 +6,10 @@ const NODES_AT_FIRST = 24;
 const NODE_LINES = METRIC_FORMS.length;
 
 /** What is drawn by node: what it is called, its metric, its values in the unit of the chart. */
+const p95InUs = (own) => (own.p95.length > 0 ? own.p95 : own.value).map((ms) => ms * 1e3);
 const NODE_CHARTS = [
-  { title: 'Latency p95', metric: 'node_latency', unit: 'time', of: (own) => (own.p95.length > 0 ? own.p95 : own.value).map((ms) => ms * 1e3) },
-  { title: 'Send delay', metric: 'node_send_delay', unit: 'time', of: (own) => own.value.map((ms) => ms * 1e3) },
+  { title: 'Latency p95', metric: 'node_latency', unit: 'time', of: p95InUs },
+  { title: 'Send delay p95', metric: 'node_send_delay', unit: 'time', of: p95InUs },
   { title: 'CPU', metric: 'node_cpu', unit: 'share', of: (own) => own.value },
 ];
 
@@ -50,15 +51,15 @@ function nodeTables() {
 
 function nodeTable(title, all) {
   const machines = new Map(run.meta.nodes.map((own) => [own.node, own]));
-  const head = ['node', 'zone', 'end', 'what is odd', 'shards', 'seconds', 'requests', 'errors', 'p50', 'p95', 'p99', 'send delay p99', 'receive delay p99', 'cores', 'host busy', 'memory', 'ports'];
+  const head = ['node', 'requests', 'errors', 'p50', 'p95', 'p99', 'send delay p99', 'cores', 'host busy', 'receive delay p99', 'memory', 'ports', 'shards', 'seconds'];
   const rows = all.map(({ own, odd }) => {
     const { cpus = 0 } = machines.get(own.node) || {};
-    const end = own.end === 'done' ? own.end : el('span.word.failed', null, `✘ ${own.end}${own.ended_s === null ? '' : ` at ${moment(own.ended_s)}`}`);
-    return [own.node, own.zone || '–', end, odd.length > 0 ? el('span.word.warned', null, `▲ ${odd.join('; ')}`) : '–', count(own.shards), count(own.seconds), count(own.requests), errorShare(own),
-      ...ofTimes(own.latency_us, own.requests), time(own.send_delay_p99_us), time(own.receive_delay_p99_us), `${own.cpu_cores.toFixed(2)}${cpus > 0 ? ` of ${cpus}` : ''}`,
-      percent(own.host_busy), bytes(own.peak_memory_bytes), own.ports_limit > 0 ? `${count(own.ports_used)} of ${count(own.ports_limit)}` : '–'];
+    const end = own.end === 'done' ? null : el('span.word.failed', null, ` ✘ ${own.end}${own.ended_s === null ? '' : ` at ${moment(own.ended_s)}`}`);
+    const name = [own.node, own.zone && el('span.tag', null, own.zone), end, odd.length > 0 ? el('div.place.doubt', null, `▲ ${odd.join('; ')}`) : null].filter(Boolean);
+    return [name, count(own.requests), errorShare(own), ...ofTimes(own.latency_us, own.requests), time(own.send_delay_p99_us), `${own.cpu_cores.toFixed(2)}${cpus > 0 ? ` of ${cpus}` : ''}`,
+      percent(own.host_busy), time(own.receive_delay_p99_us), bytes(own.peak_memory_bytes), own.ports_limit > 0 ? `${count(own.ports_used)} of ${count(own.ports_limit)}` : '–', count(own.shards), count(own.seconds)];
   });
-  return table(title, head, rows, 4);
+  return table(title, head, rows);
 }
 
 /** A chart by node for each measure that is known over time, of which one is shown. */
@@ -120,7 +121,7 @@ function zoneChart() {
   if (elapsed < 1 || tracks.length < 2) return null;
   const { seconds } = run.series;
   const series = tracks.slice(0, METRIC_FORMS.length).map((own, at) => ({
-    name: own.tags.zone, values: NODE_CHARTS[0].of(own), starts: own.second, seconds, color: METRIC_FORMS[at][0], dash: METRIC_FORMS[at][1],
+    name: own.tags.zone, values: p95InUs(own), starts: own.second, seconds, color: METRIC_FORMS[at][0], dash: METRIC_FORMS[at][1],
   }));
   const more = tracks.length - series.length;
   return chart({ title: 'Latency p95 by zone', unit: 'time', series, height: 160, about: more > 0 ? `${plural(more, 'zone')} more are not drawn.` : null }).figure;

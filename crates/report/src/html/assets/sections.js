@@ -230,9 +230,10 @@ function generatorSection() {
     .map(([name, key, times]) => [name, words.definitions[key] || '', count(times.count), time(times.mean), time(times.p99), time(times.max)]);
   if (delays.length > 0) parts.push(table('Delays', ['delay', 'what it is', 'number', 'mean', 'p99', 'max'], delays, 2, 'table.prose'));
   const facts = [
-    ['CPU time', `${time((own.cpu_user_s + own.cpu_sys_s) * 1e6)} (${time(own.cpu_user_s * 1e6)} user, ${time(own.cpu_sys_s * 1e6)} kernel)`],
+    // Each node of a fleet has its own.
+    ...(run.fleet ? [] : [['CPU time', `${time((own.cpu_user_s + own.cpu_sys_s) * 1e6)} (${time(own.cpu_user_s * 1e6)} user, ${time(own.cpu_sys_s * 1e6)} kernel)`],
     ['CPU time of a request', run.totals.count ? time(((own.cpu_user_s + own.cpu_sys_s) * 1e6) / run.totals.count) : '–'],
-    ['peak memory', bytes(own.peak_rss_bytes)],
+    ['peak memory', bytes(own.peak_rss_bytes)]]),
     ['ready to run, but no CPU', time(own.starved_s * 1e6)],
     ['lost its CPU', plural(own.preempted, 'time')],
   ];

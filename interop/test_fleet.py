@@ -1,0 +1,188 @@
+"""Fleets of real processes over a real nats-server, in which processes are killed, cut off and started anew. A server that shares no
+code with squall counts: its count is that of run.json and what the coverage says was not driven, and no row of the plan's data is
+sent twice."""
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from fleet import NATS, Fleet
+from peers import PATIENCE, until
+
+ROOT = Path(__file__).resolve().parent.parent
+RATE, SECONDS, LEASE = 40, 12, 4
+PLAN = """
+target: {url}
+data:
+  rows: {{csv: {rows}, share: all, at_end: stop}}
+scenarios:
+  arrivals:
+    load: {{rate: {rate}/s, for: {seconds}s, max_users: 200}}
+    steps: [{{get: "/row/${{rows.id}}", name: row}}]
+"""
+
+
+class Transport(unittest.TestCase):
+    """The transport's own tests, which `cargo test` leaves out."""
+
+    def test_against_the_server(self):
+        environment = {**os.environ, "SQUALL_NATS_SERVER": str(NATS)}
+        ran = subprocess.run(["cargo", "nextest", "run", "--locked", "-p", "squall-fleet", "--run-ignored", "only", "--no-fail-fast"],
+                             cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+
+
+class Faults(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="squall-fleet-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def fleet(self, nodes=3, seconds=SECONDS, wanted=None, options=("--lease", f"{LEASE}s")):
+        fleet = Fleet(self.folder, nodes)
+        self.addCleanup(fleet.close)
+        rows = self.folder / "rows.csv"
+        rows.write_text("id\n" + "".join(f"{number}\n" for number in range(100_000)))
+        plan = PLAN.format(url=fleet.counter.url, rows=rows, rate=RATE, seconds=seconds)
+        fleet.control(plan, wanted or nodes, *options)
+        return fleet
+
+    def counts(self, fleet, lost=0):
+        """Holds run.json against the server's count; `lost`: seconds of one node whose requests may have been sent and not
+        recorded."""
+        run = fleet.result()
+        recorded = sum(row["count"] for row in run["requests"])
+        cells = run["fleet"]["cells"]
+        self.assertEqual(fleet.counter.twice(), {}, "sent twice")
+        missing = sum(gap["to_s"] - gap["from_s"] + 1 for gap in cells["missing"])
+        self.assertEqual(cells["driven"] + missing, cells["cells"], cells)
+        self.assertGreaterEqual(fleet.counter.total(), recorded)
+        self.assertLessEqual(fleet.counter.total() - recorded, lost * RATE, f"{cells}\n{fleet.logs()}")
+        return run, cells
+
+    def whole(self, fleet, seconds=SECONDS):
+        """Nothing is missing."""
+        run, cells = self.counts(fleet)
+        self.assertEqual(cells["missing"], [], fleet.logs())
+        self.assertEqual(sum(row["count"] for row in run["requests"]), RATE * seconds)
+        return run
+
+    def test_no_fault(self):
+        fleet = self.fleet()
+        run = self.whole(fleet)
+        self.assertEqual(sorted(node["node"] for node in run["fleet"]["nodes"]), ["n0", "n1", "n2"])
+        for node in fleet.nodes.values():
+            self.assertEqual(node.wait(timeout=PATIENCE), 0, fleet.logs())
+        self.assertEqual(fleet.nats.runs(), [], "the server keeps nothing of a run that is over")
+
+    def test_a_killed_node_is_replaced_by_the_others(self):
+        fleet = self.fleet(seconds=20)
+        fleet.sent(RATE * 5)
+        fleet.kill(1)
+        _, cells = self.counts(fleet, lost=LEASE + 4)
+        self.assertTrue(cells["missing"])
+        self.assertEqual({gap["node"] for gap in cells["missing"]} - {"", "n1"}, set(), cells)
+        self.assertLess(max(gap["to_s"] for gap in cells["missing"]), 19, "its shards go on with others")
+
+    def test_a_killed_node_that_is_started_anew_goes_on(self):
+        fleet = self.fleet(seconds=20)
+        fleet.sent(RATE * 5)
+        fleet.kill(1)
+        time.sleep(1)
+        fleet.start(1)
+        _, cells = self.counts(fleet, lost=LEASE + 4)
+        self.assertEqual({gap["node"] for gap in cells["missing"]} - {"", "n1"}, set(), cells)
+
+    def test_a_killed_controller_is_resumed(self):
+        fleet = self.fleet(seconds=20)
+        fleet.sent(RATE * 5)
+        fleet.controller.kill()
+        fleet.controller.wait()
+        time.sleep(2)
+        rows = self.folder / "rows.csv"
+        fleet.control(PLAN.format(url=fleet.counter.url, rows=rows, rate=RATE, seconds=20), 3, "--lease", f"{LEASE}s", "--resume")
+        self.whole(fleet, 20)
+
+    def test_a_node_that_is_cut_off_for_less_than_the_lease_loses_nothing(self):
+        fleet = self.fleet(options=("--lease", "12s"))
+        if not fleet.network.count:
+            self.skipTest("nobody can be cut off without network namespaces")
+        fleet.sent(RATE * 3)
+        fleet.network.cut(1)
+        time.sleep(4)
+        fleet.network.heal(1)
+        self.whole(fleet)
+
+    def test_a_node_that_is_cut_off_for_longer_stops_and_sends_nothing_twice(self):
+        fleet = self.fleet(seconds=30)
+        if not fleet.network.count:
+            self.skipTest("nobody can be cut off without network namespaces")
+        fleet.sent(RATE * 5)
+        fleet.network.cut(1)
+        time.sleep(3 * LEASE)
+        fleet.network.heal(1)
+        _, cells = self.counts(fleet, lost=LEASE + 4)
+        self.assertTrue(cells["missing"])
+
+    def test_a_node_that_is_killed_while_cut_off_sends_what_it_had_kept(self):
+        fleet = self.fleet(seconds=20, options=("--lease", "12s"))
+        if not fleet.network.count:
+            self.skipTest("nobody can be cut off without network namespaces")
+        fleet.sent(RATE * 5)
+        fleet.network.cut(1)
+        time.sleep(3)
+        fleet.kill(1)
+        fleet.network.heal(1)
+        fleet.start(1)
+        self.counts(fleet, lost=4)
+
+    def test_a_stopped_node_that_wakes_sends_nothing_twice(self):
+        fleet = self.fleet(seconds=20)
+        fleet.sent(RATE * 5)
+        fleet.nodes[1].send_signal(signal.SIGSTOP)
+        time.sleep(2 * LEASE)
+        fleet.nodes[1].send_signal(signal.SIGCONT)
+        self.counts(fleet, lost=LEASE + 4)
+
+    def test_a_server_that_is_killed_and_started_anew(self):
+        fleet = self.fleet(options=("--lease", "12s"))
+        fleet.sent(RATE * 4)
+        fleet.nats.kill()
+        time.sleep(3)
+        fleet.nats.start()
+        self.whole(fleet)
+
+    def test_a_server_that_forgets_what_it_acknowledged(self):
+        fleet = self.fleet(options=("--lease", "12s"))
+        fleet.sent(RATE * 4)
+        stream, = fleet.nats.runs()
+        fleet.controller.kill()
+        fleet.controller.wait()
+        self.assertGreater(fleet.nats.forget(stream, 6), 0)
+        rows = self.folder / "rows.csv"
+        fleet.control(PLAN.format(url=fleet.counter.url, rows=rows, rate=RATE, seconds=SECONDS), 3, "--lease", "12s", "--resume")
+        self.whole(fleet)
+
+    def test_a_node_that_joins_takes_its_share(self):
+        fleet = self.fleet(seconds=15)
+        fleet.sent(RATE * 4)
+        fleet.start(3)
+        run = self.whole(fleet, 15)
+        joined = next(node for node in run["fleet"]["nodes"] if node["node"] == "n3")
+        self.assertGreater(joined["requests"], 0)
+
+    def test_a_stopped_run_ends_everywhere(self):
+        fleet = self.fleet(seconds=60)
+        fleet.sent(RATE * 4)
+        fleet.controller.send_signal(signal.SIGINT)
+        self.counts(fleet)
+        for node in fleet.nodes.values():
+            until(lambda node=node: node.poll() is not None, "a node goes on after its run")
+
+
+if __name__ == "__main__":
+    unittest.main()
