@@ -162,7 +162,10 @@ fn wait(driver: Driver, ending: &Ending, asked: impl Fn() -> Asked) {
                 leaves_until = Some(Instant::now() + LEAVING);
             }
             Asked::Leave => {}
-            Asked::End => break,
+            Asked::End => {
+                ending.is_leaving.store(true, Relaxed);
+                break;
+            }
         }
         if leaves_until.is_some_and(|until| Instant::now() >= until) {
             ending.say("could not leave in order within a minute, and ends now");
@@ -170,6 +173,7 @@ fn wait(driver: Driver, ending: &Ending, asked: impl Fn() -> Asked) {
         }
         std::thread::sleep(LOOK);
     }
+    ending.is_done.store(driver.has_ended(), Relaxed);
     driver.stop();
 }
 
@@ -245,7 +249,6 @@ impl Serving {
         move |output| match output {
             Output::Load(command) => self.command(command),
             Output::Log(text) => self.ending.log(text),
-            Output::End => self.ending.is_done.store(true, Relaxed),
             _ => {}
         }
     }

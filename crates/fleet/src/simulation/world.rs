@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use crate::protocol::io::{Answer, Input, LoadCommand, LoadEvent, Output, RunCommand, RunEvent, Ticket, Wanted};
+use crate::protocol::io::{
+    Answer, Input, LoadCommand, LoadEvent, Output, RunCommand, RunEvent, Ticket, Wanted,
+};
 use crate::protocol::messages::{Change, Order};
 use crate::protocol::units::{Bytes, MS, Nanos, SECOND};
 
@@ -71,7 +73,11 @@ impl World {
             let name = if at == 0 { "controller".into() } else { format!("n{at}") };
             let hours = chance.within(0, 10) as i64 - 5;
             let drift = chance.within(0, 200) as i64 - 100;
-            let clock = Clock { origin: chance.within(0, 1_000) * SECOND, unix: 1_700_000_000 * SECOND as i64 + hours * 3_600 * SECOND as i64, drift };
+            let clock = Clock {
+                origin: chance.within(0, 1_000) * SECOND,
+                unix: 1_700_000_000 * SECOND as i64 + hours * 3_600 * SECOND as i64,
+                drift,
+            };
             processes.push(Process::new(name, clock));
         }
         let mut world = World {
@@ -122,7 +128,12 @@ impl World {
                 return;
             }
             self.happen(event);
-            if self.released && self.processes[0].machine.is_none() && self.processes[1..].iter().all(|process| process.gone || process.machine.is_none()) {
+            if self.released
+                && self.processes[0].machine.is_none()
+                && self.processes[1..]
+                    .iter()
+                    .all(|process| process.gone || process.machine.is_none())
+            {
                 return;
             }
         }
@@ -162,7 +173,8 @@ impl World {
     }
 
     fn is_alive(&self, process: usize, incarnation: u32) -> bool {
-        self.processes[process].machine.is_some() && self.processes[process].incarnation == incarnation
+        self.processes[process].machine.is_some()
+            && self.processes[process].incarnation == incarnation
     }
 
     fn start(&mut self, at: usize) {
@@ -172,7 +184,8 @@ impl World {
         if at == 0 {
             self.processes[0].start_controller();
             self.is_reading = false;
-            let command = if self.begun { RunCommand::Resume { run: RUN.into() } } else { self.begin() };
+            let command =
+                if self.begun { RunCommand::Resume { run: RUN.into() } } else { self.begin() };
             if self.begun {
                 self.oracle.restart();
             }
@@ -186,7 +199,11 @@ impl World {
                 let incarnation = self.processes[at].incarnation;
                 self.at(self.time + 20 * SECOND, Event::Tell(at, incarnation, Input::Leave));
             }
-            let former: Vec<(u64, u64)> = self.processes[at].disk.iter().map(|(boot, kept)| (*boot, kept.len() as u64)).collect();
+            let former: Vec<(u64, u64)> = self.processes[at]
+                .disk
+                .iter()
+                .map(|(boot, kept)| (*boot, kept.len() as u64))
+                .collect();
             for (boot, numbers) in former {
                 self.step(at, Input::Kept { run: RUN.into(), boot, numbers });
             }
@@ -195,14 +212,19 @@ impl World {
             self.step(at, Input::Connected);
         } else {
             self.processes[at].was_cut = true;
-            let when = self.processes[at].cut_up.max(self.processes[at].cut_down).max(self.down_until);
+            let when =
+                self.processes[at].cut_up.max(self.processes[at].cut_down).max(self.down_until);
             self.at(when + 1, Event::Restore(at));
         }
     }
 
     fn begin(&self) -> RunCommand {
         let nodes = self.scenario.nodes as u32;
-        let zones = if self.scenario.zones { vec![("eu".into(), nodes / 2), ("us".into(), nodes.div_ceil(2))] } else { vec![(String::new(), nodes)] };
+        let zones = if self.scenario.zones {
+            vec![("eu".into(), nodes / 2), ("us".into(), nodes.div_ceil(2))]
+        } else {
+            vec![(String::new(), nodes)]
+        };
         let order = Order {
             run: RUN.into(),
             version: "1".into(),
@@ -217,7 +239,9 @@ impl World {
     }
 
     fn reaches(&self, process: usize) -> bool {
-        self.processes[process].cut_up <= self.time && self.processes[process].cut_down <= self.time && !self.broker.is_down
+        self.processes[process].cut_up <= self.time
+            && self.processes[process].cut_down <= self.time
+            && !self.broker.is_down
     }
 
     /// A delay on the way; `None`: it is lost.
@@ -257,7 +281,9 @@ impl World {
             }
         }
         let process = &mut self.processes[at];
-        let Some(wake) = process.machine.as_ref().and_then(|machine| machine.wake_at()) else { return };
+        let Some(wake) = process.machine.as_ref().and_then(|machine| machine.wake_at()) else {
+            return;
+        };
         let when = process.time_of(wake).max(self.time + 1_000);
         if process.wakes.is_none_or(|known| known > when) {
             process.wakes = Some(when);
@@ -271,15 +297,27 @@ impl World {
             Output::Keep(kept) => {
                 let disk = self.processes[at].disk.entry(kept.boot).or_default();
                 if disk.len() as u64 != kept.number {
-                    self.oracle.fail(format!("message {} was kept as the {}th", kept.number, disk.len()));
+                    self.oracle.fail(format!(
+                        "message {} was kept as the {}th",
+                        kept.number,
+                        disk.len()
+                    ));
                 }
                 self.processes[at].disk.entry(kept.boot).or_default().push(kept.payload);
             }
             Output::Recall { ticket, boot, number, .. } => {
-                let found = self.processes[at].disk.get(&boot).and_then(|kept| kept.get(number as usize)).cloned();
-                let answer = found.map_or_else(|| Answer::Refused("not there".into()), Answer::Object);
+                let found = self.processes[at]
+                    .disk
+                    .get(&boot)
+                    .and_then(|kept| kept.get(number as usize))
+                    .cloned();
+                let answer =
+                    found.map_or_else(|| Answer::Refused("not there".into()), Answer::Object);
                 self.processes[at].pending.insert(ticket);
-                self.at(self.time + MS, Event::Tell(at, incarnation, Input::Done { ticket, answer }));
+                self.at(
+                    self.time + MS,
+                    Event::Tell(at, incarnation, Input::Done { ticket, answer }),
+                );
             }
             Output::MayDrop { .. } => {}
             Output::Drop { .. } => self.processes[at].disk.clear(),
@@ -295,7 +333,10 @@ impl World {
                     for node in 1..self.processes.len() {
                         // What is not in the run waits for the next one, which does not come.
                         let incarnation = self.processes[node].incarnation;
-                        self.at(self.time + 20 * SECOND, Event::Tell(node, incarnation, Input::Leave));
+                        self.at(
+                            self.time + 20 * SECOND,
+                            Event::Tell(node, incarnation, Input::Leave),
+                        );
                     }
                 }
             }
@@ -327,7 +368,13 @@ impl World {
             let (ticket, answer) = (*ticket, Answer::Unknown);
             self.at(self.time + wait, Event::Tell(at, incarnation, Input::Done { ticket, answer }));
         }
-        let lasting = matches!(output, Output::Watch { .. } | Output::Listen { .. } | Output::Consume { .. } | Output::Forget { .. });
+        let lasting = matches!(
+            output,
+            Output::Watch { .. }
+                | Output::Listen { .. }
+                | Output::Consume { .. }
+                | Output::Forget { .. }
+        );
         let cut = self.processes[at].cut_up > self.time || self.broker.is_down;
         let delay = if lasting { Some(MS) } else { self.delay() };
         match delay {
@@ -349,14 +396,23 @@ impl World {
     fn unknown(&mut self, at: usize, incarnation: u32, ticket: Option<Ticket>) {
         if let Some(ticket) = ticket {
             let soon = if self.broker.is_down { 10 * MS } else { TIMEOUT };
-            self.at(self.time + soon, Event::Tell(at, incarnation, Input::Done { ticket, answer: Answer::Unknown }));
+            self.at(
+                self.time + soon,
+                Event::Tell(at, incarnation, Input::Done { ticket, answer: Answer::Unknown }),
+            );
         }
     }
 
     /// The server does what a process wants.
     fn serve(&mut self, from: usize, incarnation: u32, output: Output) {
         let ticket = ticket_of(&output);
-        let lasting = matches!(output, Output::Watch { .. } | Output::Listen { .. } | Output::Consume { .. } | Output::Forget { .. });
+        let lasting = matches!(
+            output,
+            Output::Watch { .. }
+                | Output::Listen { .. }
+                | Output::Consume { .. }
+                | Output::Forget { .. }
+        );
         if self.broker.is_down && !lasting {
             return self.unknown(from, incarnation, ticket);
         }
@@ -383,13 +439,26 @@ impl World {
             }
             Output::Ask { ticket, subject, payload, .. } => {
                 let reply = format!("{from} {incarnation} {}", ticket.0);
-                self.spread(&subject, |subject| Input::Asked { subject, payload: payload.clone(), reply: reply.clone() });
+                self.spread(&subject, |subject| Input::Asked {
+                    subject,
+                    payload: payload.clone(),
+                    reply: reply.clone(),
+                });
                 None
             }
             Output::Reply { reply, payload } => {
                 let mut words = reply.split(' ').map(|word| word.parse::<u64>().unwrap_or(0));
-                let (Some(to), Some(incarnation), Some(ticket)) = (words.next(), words.next(), words.next()) else { return };
-                self.answer(to as usize, incarnation as u32, Ticket(ticket), Answer::Reply(payload));
+                let (Some(to), Some(incarnation), Some(ticket)) =
+                    (words.next(), words.next(), words.next())
+                else {
+                    return;
+                };
+                self.answer(
+                    to as usize,
+                    incarnation as u32,
+                    Ticket(ticket),
+                    Answer::Reply(payload),
+                );
                 None
             }
             Output::Watch { keys } => {
@@ -428,7 +497,10 @@ impl World {
         let delay = self.delay();
         let cut = self.processes[to].cut_down > self.time;
         match delay {
-            Some(delay) if !cut => self.at(self.time + delay, Event::Tell(to, incarnation, Input::Done { ticket, answer })),
+            Some(delay) if !cut => self.at(
+                self.time + delay,
+                Event::Tell(to, incarnation, Input::Done { ticket, answer }),
+            ),
             _ => self.unknown(to, incarnation, Some(ticket)),
         }
     }
@@ -437,7 +509,9 @@ impl World {
     fn spread(&mut self, subject: &str, input: impl Fn(String) -> Input) {
         for to in 0..self.processes.len() {
             let process = &self.processes[to];
-            let listens = process.machine.is_some() && process.cut_down <= self.time && process.listens.iter().any(|listen| is_of(listen, subject));
+            let listens = process.machine.is_some()
+                && process.cut_down <= self.time
+                && process.listens.iter().any(|listen| is_of(listen, subject));
             if listens && let Some(delay) = self.delay() {
                 let incarnation = self.processes[to].incarnation;
                 self.at(self.time + delay, Event::Tell(to, incarnation, input(subject.into())));
@@ -449,11 +523,16 @@ impl World {
     fn changed(&mut self, key: &str, revision: u64, value: Option<Bytes>) {
         for to in 0..self.processes.len() {
             let process = &self.processes[to];
-            let watches = process.machine.is_some() && process.watches.iter().any(|watch| is_of(watch, key));
+            let watches =
+                process.machine.is_some() && process.watches.iter().any(|watch| is_of(watch, key));
             if !watches || process.cut_down > self.time {
                 continue;
             }
-            let late = if self.chance.of_1000(self.scenario.late_watch) { self.chance.within(0, 6_000) * MS } else { 0 };
+            let late = if self.chance.of_1000(self.scenario.late_watch) {
+                self.chance.within(0, 6_000) * MS
+            } else {
+                0
+            };
             let delay = self.delay().unwrap_or(SECOND) + late;
             let incarnation = self.processes[to].incarnation;
             let input = Input::Key { key: key.into(), revision, value: value.clone() };
@@ -463,19 +542,30 @@ impl World {
 
     /// The present values of a pattern.
     fn present(&mut self, to: usize, pattern: &str) {
-        let found: Vec<(String, (u64, Bytes))> =
-            self.broker.keys.iter().filter(|(key, _)| is_of(pattern, key)).map(|(key, value)| (key.clone(), value.clone())).collect();
+        let found: Vec<(String, (u64, Bytes))> = self
+            .broker
+            .keys
+            .iter()
+            .filter(|(key, _)| is_of(pattern, key))
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect();
         let incarnation = self.processes[to].incarnation;
         for (key, (revision, value)) in found {
             let delay = self.delay().unwrap_or(SECOND);
-            self.at(self.time + delay, Event::Tell(to, incarnation, Input::Key { key, revision, value: Some(value) }));
+            self.at(
+                self.time + delay,
+                Event::Tell(to, incarnation, Input::Key { key, revision, value: Some(value) }),
+            );
         }
     }
 
     fn store(&mut self, subject: String, id: String, payload: Bytes) -> Answer {
         let (sequence, is_new) = self.broker.store(subject, id, payload);
         // Not two within a few seconds: a node of which the server forgets everything cannot be told from one that is silent.
-        if is_new && self.chance.of_1000(self.scenario.forgotten) && self.time > self.forgotten_at + 4 * SECOND {
+        if is_new
+            && self.chance.of_1000(self.scenario.forgotten)
+            && self.time > self.forgotten_at + 4 * SECOND
+        {
             self.forgotten_at = self.time;
             self.broker.stream[sequence as usize - 1] = None;
         }
@@ -512,7 +602,10 @@ impl World {
             self.reading.3 = self.time;
             return;
         }
-        let Some(Some((subject, payload))) = self.broker.stream.get(sequence as usize - 1).cloned() else { return };
+        let Some(Some((subject, payload))) = self.broker.stream.get(sequence as usize - 1).cloned()
+        else {
+            return;
+        };
         self.step(0, Input::Message { sequence, subject, payload });
     }
 
@@ -528,7 +621,11 @@ impl World {
         let process = &self.processes[at];
         let end = process.lease_from + self.scenario.lease + self.scenario.lease / 1_000 + 5 * MS;
         if at != 0 && self.time > end && process.load.sends(process.now(self.time).steady) {
-            self.oracle.fail(format!("{} sends {} ms after its lease", self.processes[at].name, (self.time - end) / MS));
+            self.oracle.fail(format!(
+                "{} sends {} ms after its lease",
+                self.processes[at].name,
+                (self.time - end) / MS
+            ));
         }
     }
 
@@ -583,7 +680,9 @@ impl World {
             self.say(0, &format!("{event:?}"));
         }
         let incarnation = self.processes[0].incarnation;
-        let user = |world: &mut World, after: Nanos, command| world.at(world.time + after, Event::User(incarnation, command));
+        let user = |world: &mut World, after: Nanos, command| {
+            world.at(world.time + after, Event::User(incarnation, command))
+        };
         match &event {
             RunEvent::Starts { .. } if !self.oracle.started => {
                 let first = self.processes[0].incarnation == 1;
@@ -594,8 +693,12 @@ impl World {
                     }
                 }
             }
-            RunEvent::Whole { second } => user(self, 10 * MS, RunCommand::Written { until: *second }),
-            RunEvent::StopAsked => user(self, MS, RunCommand::Change(Change::Stop { graceful: SECOND })),
+            RunEvent::Whole { second } => {
+                user(self, 10 * MS, RunCommand::Written { until: *second })
+            }
+            RunEvent::StopAsked => {
+                user(self, MS, RunCommand::Change(Change::Stop { graceful: SECOND }))
+            }
             RunEvent::Ended { .. } => {
                 self.check_ended();
                 user(self, 100 * MS, RunCommand::Release);
@@ -612,7 +715,9 @@ impl World {
     fn check_ended(&mut self) {
         for at in 1..self.processes.len() {
             let process = &self.processes[at];
-            let was_there = process.cut_up.max(process.cut_down).max(self.down_until) + 2 * self.scenario.lease < self.time;
+            let was_there = process.cut_up.max(process.cut_down).max(self.down_until)
+                + 2 * self.scenario.lease
+                < self.time;
             if process.machine.is_some() && process.load_ended.is_some() && was_there {
                 let recorded = process.recorded.clone();
                 self.oracle.check_recorded(at, &recorded);
@@ -654,12 +759,22 @@ impl World {
                     *message = None;
                 }
             }
-            Fault::Pause => self.at(self.time, Event::User(incarnation, RunCommand::Change(Change::Pause))),
-            Fault::GoOn => self.at(self.time, Event::User(incarnation, RunCommand::Change(Change::GoOn))),
-            Fault::Stop => self.at(self.time, Event::User(incarnation, RunCommand::Change(Change::Stop { graceful: SECOND }))),
+            Fault::Pause => {
+                self.at(self.time, Event::User(incarnation, RunCommand::Change(Change::Pause)))
+            }
+            Fault::GoOn => {
+                self.at(self.time, Event::User(incarnation, RunCommand::Change(Change::GoOn)))
+            }
+            Fault::Stop => self.at(
+                self.time,
+                Event::User(incarnation, RunCommand::Change(Change::Stop { graceful: SECOND })),
+            ),
             Fault::AskStop { process } => {
                 let incarnation = self.processes[process].incarnation;
-                self.at(self.time, Event::Tell(process, incarnation, Input::Load(LoadEvent::StopAsked)));
+                self.at(
+                    self.time,
+                    Event::Tell(process, incarnation, Input::Load(LoadEvent::StopAsked)),
+                );
             }
             Fault::Leave { process } => {
                 let incarnation = self.processes[process].incarnation;
@@ -702,7 +817,8 @@ impl World {
             return;
         }
         if at == 0 {
-            let stall = if self.chance.of_1000(300) { self.chance.within(0, 6_000) * MS } else { 0 };
+            let stall =
+                if self.chance.of_1000(300) { self.chance.within(0, 6_000) * MS } else { 0 };
             self.reading.2 = self.reading.2.max(self.time).max(self.time + stall);
             let round = self.reading.1;
             self.at(self.reading.2, Event::Deliver(round, 0));

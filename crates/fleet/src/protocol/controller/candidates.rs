@@ -33,7 +33,13 @@ pub struct Candidate {
 
 impl Candidates {
     /// A card is there, or there no more.
-    pub fn on_card(&mut self, key: &str, revision: u64, value: Option<&Bytes>, is_late: bool) -> Option<Card> {
+    pub fn on_card(
+        &mut self,
+        key: &str,
+        revision: u64,
+        value: Option<&Bytes>,
+        is_late: bool,
+    ) -> Option<Card> {
         let node = key.strip_prefix("node.")?;
         if self.nodes.get(node).is_some_and(|known| known.revision > revision) {
             return None;
@@ -49,7 +55,11 @@ impl Candidates {
             return None;
         }
         // A card that was put again by the same process is not that of one that has just come.
-        let was_there = self.nodes.get(node).filter(|known| known.card.boot == card.boot).map(|known| known.is_late);
+        let was_there = self
+            .nodes
+            .get(node)
+            .filter(|known| known.card.boot == card.boot)
+            .map(|known| known.is_late);
         let is_late = was_there.unwrap_or(is_late);
         self.nodes.insert(node.into(), Candidate { card: card.clone(), revision, is_late });
         Some(card)

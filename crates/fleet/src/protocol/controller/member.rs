@@ -135,7 +135,8 @@ impl Member {
     /// It follows a part from this second on, and later ones not before. That it has nothing since it was fenced or lost is so
     /// whenever it hears of it.
     pub fn hold(&mut self, epoch: u32, from: u32) {
-        let follows = |part: &&mut Part| part.epoch >= epoch && matches!(part.why, Why::Given | Why::Moved);
+        let follows =
+            |part: &&mut Part| part.epoch >= epoch && matches!(part.why, Why::Given | Why::Moved);
         for part in self.assignment.parts.iter_mut().filter(follows) {
             part.from = part.from.max(from);
         }

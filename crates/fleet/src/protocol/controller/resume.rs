@@ -238,8 +238,11 @@ impl Run {
                 member.status = Status::Lost;
             }
             // All that it said of itself may have been forgotten: it lives as long as nothing tells otherwise.
-            let last = member.assignment.parts.last().filter(|part| part.boot == member.assignment.boot);
-            if member.status == Status::Called && last.is_some_and(|part| !matches!(part.why, Why::Lost | Why::Left)) {
+            let last =
+                member.assignment.parts.last().filter(|part| part.boot == member.assignment.boot);
+            if member.status == Status::Called
+                && last.is_some_and(|part| !matches!(part.why, Why::Lost | Why::Left))
+            {
                 member.status = Status::Living;
             }
             for shard in member.shards() {
@@ -281,7 +284,13 @@ impl Run {
 
     fn take_orphans(&mut self, owner: Option<(String, u32)>, shards: Vec<u32>, keep: Nanos) {
         let Some((name, epoch)) = owner else {
-            self.free.push(Free { shards, from: 0, giver: String::new(), zone: String::new(), whom: None });
+            self.free.push(Free {
+                shards,
+                from: 0,
+                giver: String::new(),
+                zone: String::new(),
+                whom: None,
+            });
             return;
         };
         let Some(member) = self.members.get_mut(&name) else { return };
@@ -300,7 +309,13 @@ impl Run {
             (Why::Lost, _) | (_, OnLoss::Continue | OnLoss::Abort) => Some(Nanos::MAX),
             (Why::Fenced | Why::Restarted, OnLoss::Redistribute) => Some(keep),
         };
-        self.free.push(Free { shards, from, giver: name.clone(), zone, whom: until.map(|until| (name, until)) });
+        self.free.push(Free {
+            shards,
+            from,
+            giver: name.clone(),
+            zone,
+            whom: until.map(|until| (name, until)),
+        });
     }
 }
 

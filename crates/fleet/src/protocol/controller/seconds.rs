@@ -190,7 +190,9 @@ impl Run {
 
     /// Whether the load of a node that lives goes on: it has not ended, and does not stand still without shards.
     fn drives(&self, member: &Member) -> bool {
-        let stands = member.sign.phase == Phase::Fenced && member.shards().is_empty() && (self.stops_by.is_some() || self.free.is_empty());
+        let stands = member.sign.phase == Phase::Fenced
+            && member.shards().is_empty()
+            && (self.stops_by.is_some() || self.free.is_empty());
         member.sign.phase != Phase::Ended && !stands
     }
 

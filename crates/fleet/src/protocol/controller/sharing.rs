@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::protocol::assign::{self, Place};
 use crate::protocol::messages::{Card, Change, OnLoss, Phase, Shards, Sign, Why};
-use crate::protocol::{keys, ranges};
 use crate::protocol::units::{MS, Nanos, SECOND};
+use crate::protocol::{keys, ranges};
 
 use super::desk::Cx;
 use super::member::{Member, PARTS, Status};
@@ -107,7 +107,10 @@ impl Run {
     }
 
     /// Shards that a node had are nobody's.
-    fn release(&mut self, giver: &str, closed: Vec<(Vec<u32>, u32, Option<String>)>,
+    fn release(
+        &mut self,
+        giver: &str,
+        closed: Vec<(Vec<u32>, u32, Option<String>)>,
         zone: &str,
         whom: Option<(String, Nanos)>,
     ) {
