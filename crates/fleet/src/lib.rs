@@ -12,9 +12,9 @@ pub mod node;
 pub mod protocol;
 pub mod record;
 pub mod seal;
-pub mod transport;
 #[cfg(test)]
 mod simulation;
+pub mod transport;
 
 /// What the fuzzer runs.
 #[doc(hidden)]

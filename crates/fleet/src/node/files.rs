@@ -84,13 +84,13 @@ pub(crate) fn delete_leftovers(within: &Path) -> usize {
     let Ok(entries) = fs::read_dir(within) else { return 0 };
     let own = entries.flatten().filter(|entry| {
         entry.file_name().to_string_lossy().starts_with(PREFIX)
-            && entry.metadata().is_ok_and(|found| found.is_dir() && found.uid() == user(within))
+            && entry.metadata().is_ok_and(|found| found.is_dir() && found.uid() == user())
     });
     own.filter(|entry| is_dead(&entry.path()) && fs::remove_dir_all(entry.path()).is_ok()).count()
 }
 
 /// The user of this process, as a file of its own has it.
-fn user(_within: &Path) -> u32 {
+pub(crate) fn user() -> u32 {
     fs::metadata("/proc/self").map_or(u32::MAX, |own| own.uid())
 }
 

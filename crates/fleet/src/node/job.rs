@@ -32,6 +32,9 @@ pub trait Fetch: Send + Sync {
     /// # Errors
     /// It is not there, or did not come in time; in a sentence.
     fn object(&self, run: &str, digest: &str) -> Result<Bytes, String>;
+
+    /// No more are fetched for now: what was opened for it may be closed.
+    fn done(&self) {}
 }
 
 /// What a node is and may do: the same for all its runs.

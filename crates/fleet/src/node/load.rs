@@ -125,7 +125,9 @@ impl Drop for Outcome {
 }
 
 fn run(lender: &Lender, order: &Order, key: &[u8], shared: &Arc<Shared>, mut outcome: Outcome) {
-    let opened = match job::open(lender, order, key) {
+    let opened = job::open(lender, order, key);
+    lender.fetch.done();
+    let opened = match opened {
         Ok(opened) => opened,
         Err(why) => {
             outcome.told = Some(Err(why));

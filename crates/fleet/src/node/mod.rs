@@ -8,6 +8,7 @@ mod job;
 mod load;
 mod parts;
 pub mod policy;
+mod segment;
 mod serve;
 mod shared;
 mod sink;

@@ -95,6 +95,7 @@ pub fn serve(
     let connect = Connect { name: name.clone(), ..options.connect.clone() };
     let temporary = std::env::temp_dir();
     files::delete_leftovers(&temporary);
+    DiskSpool::sweep(&options.spool);
     let spool = DiskSpool::open(&options.spool.join(&name), options.spool_size).map_err(Error)?;
     let key = NodeKey::new().map_err(|error| Error(error.to_string()))?;
     let Allows { hosts, .. } = &options.allows;
@@ -155,12 +156,16 @@ fn wait(driver: Driver, ending: &Ending, asked: impl Fn() -> Asked) {
         match asked() {
             Asked::GoOn => {}
             Asked::Leave if leaves_until.is_none() => {
+                ending.is_leaving.store(true, Relaxed);
                 ending.say("leaves the fleet: its shards are handed over");
                 driver.tell(Input::Leave);
                 leaves_until = Some(Instant::now() + LEAVING);
             }
             Asked::Leave => {}
-            Asked::End => break,
+            Asked::End => {
+                ending.is_leaving.store(true, Relaxed);
+                break;
+            }
         }
         if leaves_until.is_some_and(|until| Instant::now() >= until) {
             ending.say("could not leave in order within a minute, and ends now");
@@ -168,6 +173,7 @@ fn wait(driver: Driver, ending: &Ending, asked: impl Fn() -> Asked) {
         }
         std::thread::sleep(LOOK);
     }
+    ending.is_done.store(driver.has_ended(), Relaxed);
     driver.stop();
 }
 
@@ -175,7 +181,8 @@ fn wait(driver: Driver, ending: &Ending, asked: impl Fn() -> Asked) {
 #[derive(Default)]
 struct Ending {
     say: OnceLock<Arc<dyn Fn(&str) + Send + Sync>>,
-    has_joined: AtomicBool,
+    has_run: AtomicBool,
+    is_leaving: AtomicBool,
     is_done: AtomicBool,
     /// Since when it is in no run; `None`: it is in one, or has not joined.
     idle_since: Mutex<Option<Instant>>,
@@ -205,11 +212,11 @@ impl Ending {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = text;
     }
 
-    /// A machine that ended by itself before it was in any run was refused: it has said why.
+    /// A machine that ended by itself before it was in any run could not join: it has said why.
     fn outcome(&self) -> Result<(), Error> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_refused = self.is_done.load(Relaxed) && !self.has_joined.load(Relaxed);
-        match is_refused && last.contains("is taken by another node") {
+        let went_on = self.has_run.load(Relaxed) || self.is_leaving.load(Relaxed);
+        match self.is_done.load(Relaxed) && !went_on {
             true => Err(Error(last.clone())),
             false => Ok(()),
         }
@@ -242,7 +249,6 @@ impl Serving {
         move |output| match output {
             Output::Load(command) => self.command(command),
             Output::Log(text) => self.ending.log(text),
-            Output::End => self.ending.is_done.store(true, Relaxed),
             _ => {}
         }
     }
@@ -251,7 +257,7 @@ impl Serving {
         let Serving { ending, run, .. } = self;
         match &command {
             LoadCommand::Prepare { order, .. } => {
-                ending.has_joined.store(true, Relaxed);
+                ending.has_run.store(true, Relaxed);
                 ending.set_idle(false);
                 run.clone_from(&order.run);
                 ending.say(&format!("run {run}: prepares, of {} shards", order.shards));
@@ -341,16 +347,18 @@ impl Fetch for Server {
             None => self.open()?,
         };
         let answer = opened.runtime.block_on(opened.nats.get_object(digest.to_owned()));
-        let opened = open.insert(opened);
         match answer {
-            Answer::Object(bytes) => Ok(bytes),
-            Answer::Refused(why) => Err(why),
-            other => {
-                let _gone = &opened;
-                *open = None;
-                Err(format!("the server did not hand it over in time ({other:?})"))
+            Answer::Object(bytes) => {
+                *open = Some(opened);
+                Ok(bytes)
             }
+            Answer::Refused(why) => Err(why),
+            other => Err(format!("the server did not hand it over in time ({other:?})")),
         }
+    }
+
+    fn done(&self) {
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 

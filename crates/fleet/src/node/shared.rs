@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use squall_engine::Control;
+use squall_engine::{Control, Progress};
 use squall_load::Share;
 use squall_plan::model::Load as PlanLoad;
 use squall_plan::yaml::read_load;
@@ -38,13 +38,16 @@ struct State {
     /// When second 0 began.
     start: Option<Instant>,
     parts: Parts,
+    /// How far the users are here of loads with a number of iterations.
+    progress: Progress,
     /// Changes of the loads' shapes.
     shapes: Vec<(u16, PlanLoad, Duration)>,
     is_paused: bool,
     /// Controls the engine, while it runs.
     control: Option<Control>,
-    /// How often the load was fenced, and whether it is.
+    /// How often the load was fenced, in which second last after it had begun, and whether it is.
     fences: u32,
+    fenced: Option<u32>,
     is_fenced: bool,
     /// Whether the engine was told to end from here.
     is_stopped: bool,
@@ -61,7 +64,7 @@ pub(crate) struct Launch {
     pub control: Control,
     pub share: Share,
     pub start: Instant,
-    /// The second that it is now: nothing is recorded of those before.
+    /// The first second of which anything is recorded.
     pub second: u32,
     /// How often the load had been fenced before.
     fences: u32,
@@ -77,10 +80,12 @@ impl Shared {
             is_ready: false,
             start: None,
             parts: Parts::default(),
+            progress: Progress::default(),
             shapes: Vec::new(),
             is_paused: false,
             control: None,
             fences: 0,
+            fenced: None,
             is_fenced: false,
             is_stopped: false,
             is_over: false,
@@ -147,7 +152,7 @@ impl Shared {
         let shards = state.within(shards);
         state.parts.set(from, shards.clone());
         if let Some(control) = &state.control {
-            control.reshare(share(&shards, state.of), seconds(from));
+            state.reshare(control, from, &shards);
         }
     }
 
@@ -158,7 +163,10 @@ impl Shared {
         state.is_fenced = true;
         let (second, has_begun) = state.now(Instant::now());
         match has_begun {
-            true => state.parts.stop(second),
+            true => {
+                state.fenced = Some(second);
+                state.parts.stop(second);
+            }
             false => state.parts.set(0, Shards::from([])),
         }
         state.stop(Control::abort);
@@ -215,12 +223,17 @@ impl Shared {
         let start = state.start.filter(|_| !state.is_over)?;
         let now = Instant::now();
         let (second, _) = state.now(now);
-        if start < now + NEAR {
+        if state.fenced.is_none() && start < now + NEAR {
             state.parts.cut(second);
         }
-        let control = state.new_control(second);
-        let share = share(&state.parts.of(second).0, state.of);
-        Some(Launch { control, share, start, second, fences: state.fences })
+        // After a fence it has nothing but what it was given since, be that late.
+        let (given, since, first) = match state.fenced {
+            None => (state.parts.of(second).0, second, second),
+            // It begins nothing before the next whole second.
+            Some(fenced) => (Shards::from([]), fenced, second.saturating_add(1)),
+        };
+        let (control, share) = (state.new_control(since), share(&given, state.of));
+        Some(Launch { control, share, start, second: first, fences: state.fences })
     }
 
     /// The engine has ended. Unless that was because of a fence, the load is over.
@@ -228,6 +241,11 @@ impl Shared {
         let mut state = self.state();
         state.control = None;
         state.is_over |= state.fences == launch.fences;
+    }
+
+    /// Users of loads with a number of iterations are so far.
+    pub(crate) fn progress(&self, progress: &Progress) {
+        self.state().progress.merge(progress);
     }
 
     /// What the shards here have to do is done: unless there are none, or others are to come, the load here is over.
@@ -239,13 +257,16 @@ impl Shared {
         }
     }
 
-    /// Tells that the end was asked for, if the engine ends and was not told to from here.
+    /// Tells that the end is asked for, if the engine ends and was not told to from here.
     pub(crate) fn look_for_a_stop(&self, control: &Control) {
-        let mut state = self.state();
-        let is_asked = control.is_stopped() && !state.is_stopped && !state.has_asked;
-        state.has_asked |= is_asked;
-        drop(state);
-        if is_asked {
+        if control.is_stopped() && !self.state().is_stopped {
+            self.ask_to_stop();
+        }
+    }
+
+    /// Tells that the end is asked for, once.
+    pub(crate) fn ask_to_stop(&self) {
+        if !std::mem::replace(&mut self.state().has_asked, true) {
             self.tell(LoadEvent::StopAsked);
         }
     }
@@ -276,11 +297,11 @@ impl State {
         shards[..fits].into()
     }
 
-    /// A control for the engine that is started in this second, with everything that was told before.
+    /// A control for an engine that has the parts after this second to come, with everything that was told before.
     fn new_control(&mut self, second: u32) -> Control {
         let control = Control::default();
         for (from, shards) in self.parts.after(second) {
-            control.reshare(share(shards, self.of), seconds(from));
+            self.reshare(&control, from, shards);
         }
         for (number, load, after) in &self.shapes {
             // It was a good one when it came.
@@ -292,6 +313,15 @@ impl State {
         self.is_stopped = false;
         self.control = Some(control.clone());
         control
+    }
+
+    /// Gives the engine other shards from a second on. Of those that it had before it knows how far it was.
+    fn reshare(&self, control: &Control, from: u32, shards: &Shards) {
+        let (before, _) = self.parts.of(from.saturating_sub(1));
+        let new: Vec<u32> =
+            shards.iter().filter(|own| before.binary_search(own).is_err()).copied().collect();
+        let known = self.progress.within(&share(&new, self.of));
+        control.reshare_with(share(shards, self.of), known, seconds(from));
     }
 
     fn stop(&mut self, stop: impl FnOnce(&Control)) {

@@ -34,9 +34,10 @@ impl NodeSink {
     fn hand_over(&mut self, second: &squall_runner::Second) {
         let (shards, is_whole) = self.shared.parts_of(second.second);
         let aside = std::mem::take(&mut self.aside);
-        // Without shards there is nothing to say, but of what they have left in flight.
-        let is_silent = shards.is_empty() && second.rows.is_empty() && aside.is_empty();
-        if is_silent {
+        // Without shards there is nothing to say but of what they have left in flight; and a second may come again for no more
+        // than a sample of the host.
+        let is_empty = second.slices.is_empty() || shards.is_empty() && second.rows.is_empty();
+        if is_empty && aside.is_empty() {
             return;
         }
         let times = self.came.entry(second.second).or_insert(0);

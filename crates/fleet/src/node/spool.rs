@@ -6,14 +6,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use sha2::{Digest as _, Sha256};
 use squall_base::units::bytes as print_bytes;
 
+use super::files::user;
+use super::segment::{HEAD, MAX_MESSAGE, Segment};
 use crate::protocol::io::{Bytes, Kept};
 use crate::protocol::keys::is_name;
 use crate::transport::{Left, Spool};
@@ -25,10 +26,6 @@ const KEPT_FOR: Duration = Duration::from_secs(24 * 3600);
 /// A file gets no longer than this, or than a part of what the spool may hold: files are deleted as a whole.
 const MAX_FILE: u64 = 16 << 20;
 const PARTS: u64 = 16;
-/// Most bytes of a message.
-const MAX_MESSAGE: u32 = 64 << 20;
-/// Number, length and digest of a message.
-const HEAD: usize = 8 + 4 + 8;
 /// How the names of its files end.
 const ENDING: &str = ".spool";
 /// Most files that are looked at.
@@ -61,17 +58,6 @@ struct Files {
     below: u64,
 }
 
-#[derive(Debug)]
-struct Segment {
-    file: File,
-    path: PathBuf,
-    bytes: u64,
-    /// Where each message begins, and its length.
-    messages: BTreeMap<u64, (u64, u32)>,
-    /// Whether the last message could not be written as a whole.
-    is_torn: bool,
-}
-
 impl DiskSpool {
     /// Opens the spool in a folder, which is made if it is not there, for at most so many bytes.
     ///
@@ -80,6 +66,13 @@ impl DiskSpool {
     pub fn open(folder: &Path, most: u64) -> Result<DiskSpool, String> {
         let wrong = |error: io::Error| format!("the spool in {}: {error}", folder.display());
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(wrong)?;
+        // Where everybody may make folders, another user may have made this one.
+        if fs::metadata(folder).map_err(wrong)?.uid() != user() {
+            return Err(format!(
+                "the spool in {} belongs to another user: give this node another folder with `--spool DIR`",
+                folder.display()
+            ));
+        }
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false).mode(0o600);
         let lock = options.open(folder.join("lock")).map_err(wrong)?;
@@ -100,6 +93,17 @@ impl DiskSpool {
         };
         spool.read_all().map_err(wrong)?;
         Ok(spool)
+    }
+
+    /// Deletes the spools in a folder of which no process makes use, and that hold nothing that is still asked for: nodes
+    /// whose names were made for one process leave them.
+    pub(crate) fn sweep(folder: &Path) {
+        let Ok(entries) = fs::read_dir(folder) else { return };
+        let paths = entries.flatten().take(MAX_FILES).map(|entry| entry.path());
+        for path in paths.filter(|path| path.join("lock").is_file()) {
+            // To open one is to delete what is old in it; it goes when it is empty.
+            drop(DiskSpool::open(&path, DEFAULT_SIZE));
+        }
     }
 
     /// Reads what former processes have left.
@@ -184,6 +188,16 @@ impl DiskSpool {
     }
 }
 
+impl Drop for DiskSpool {
+    fn drop(&mut self) {
+        if self.processes.is_empty() {
+            // Whoever opens it in between has it: then it is not empty.
+            let _in_use = fs::remove_file(self.folder.join("lock"));
+            let _not_empty = fs::remove_dir(&self.folder);
+        }
+    }
+}
+
 impl Spool for DiskSpool {
     fn keep(&mut self, kept: Kept) -> Result<(), String> {
         let appended = self.append(&kept);
@@ -234,87 +248,6 @@ impl Files {
         };
         self.files.iter().find(|(number, own)| *number != last && is_written(own)).map(|(n, _)| *n)
     }
-}
-
-impl Segment {
-    fn new(path: PathBuf) -> io::Result<Segment> {
-        let mut options = OpenOptions::new();
-        let file = options.read(true).append(true).create_new(true).mode(0o600).open(&path)?;
-        Ok(Segment { file, path, bytes: 0, messages: BTreeMap::new(), is_torn: false })
-    }
-
-    /// Reads one that another process has left, up to its torn end if it has one.
-    fn read(path: PathBuf) -> io::Result<Segment> {
-        let mut file = OpenOptions::new().read(true).open(&path)?;
-        let bytes = file.metadata()?.len();
-        let (mut at, mut messages) = (0, BTreeMap::new());
-        let mut reader = io::BufReader::new(&mut file);
-        while let Some((number, length)) = next(&mut reader)? {
-            messages.insert(number, (at, length));
-            at += HEAD as u64 + u64::from(length);
-        }
-        Ok(Segment { file, path, bytes, messages, is_torn: true })
-    }
-
-    fn append(&mut self, number: u64, length: u32, payload: &[u8]) -> io::Result<()> {
-        let mut message = Vec::with_capacity(HEAD + payload.len());
-        message.extend_from_slice(&number.to_le_bytes());
-        message.extend_from_slice(&length.to_le_bytes());
-        message.extend_from_slice(&digest(number, payload));
-        message.extend_from_slice(payload);
-        self.is_torn = true;
-        self.file.write_all(&message)?;
-        self.is_torn = false;
-        self.messages.insert(number, (self.bytes, length));
-        self.bytes += message.len() as u64;
-        Ok(())
-    }
-
-    fn message(&self, number: u64) -> Option<Bytes> {
-        let (at, length) = *self.messages.get(&number)?;
-        let mut payload = vec![0; length as usize];
-        self.file.read_exact_at(&mut payload, at + HEAD as u64).ok()?;
-        Some(payload.into())
-    }
-}
-
-/// The next message of a file: its number and length; `None`: there is none that is whole.
-fn next(reader: &mut impl io::Read) -> io::Result<Option<(u64, u32)>> {
-    let mut head = [0; HEAD];
-    if !is_read(reader, &mut head)? {
-        return Ok(None);
-    }
-    let mut number = [0; 8];
-    let mut length = [0; 4];
-    number.copy_from_slice(&head[..8]);
-    length.copy_from_slice(&head[8..12]);
-    let (number, length) = (u64::from_le_bytes(number), u32::from_le_bytes(length));
-    if length > MAX_MESSAGE {
-        return Ok(None);
-    }
-    let mut payload = Vec::new();
-    reader.take(u64::from(length)).read_to_end(&mut payload)?;
-    let is_whole = payload.len() == length as usize && digest(number, &payload) == head[12..];
-    Ok(is_whole.then_some((number, length)))
-}
-
-/// Reads as many bytes as fit; `false`: there are not so many.
-fn is_read(reader: &mut impl io::Read, into: &mut [u8]) -> io::Result<bool> {
-    match reader.read_exact(into) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
-        Err(error) => Err(error),
-    }
-}
-
-/// Tells a message from what a torn end looks like.
-fn digest(number: u64, payload: &[u8]) -> [u8; 8] {
-    let mut hash = Sha256::new();
-    hash.update(number.to_le_bytes());
-    hash.update(payload);
-    let mut first = [0; 8];
-    first.copy_from_slice(&hash.finalize()[..8]);
-    first
 }
 
 fn file_name((run, boot): &Process, number: u32) -> String {
@@ -408,6 +341,24 @@ mod tests {
         let file = OpenOptions::new().write(true).open(&path).expect("a file");
         file.set_modified(long_ago).expect("a time");
         assert!(opened(folder.path()).all_kept().is_empty() && !path.exists());
+    }
+
+    #[test]
+    fn an_empty_spool_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        drop(opened(&at("empty")));
+        assert!(!at("empty").exists());
+        opened(&at("left")).keep(kept("r", 1, 0, b"x")).expect("room");
+        fs::create_dir(at("dead")).expect("a folder");
+        fs::write(at("dead/lock"), "").expect("writable");
+        let mut used = opened(&at("used"));
+        DiskSpool::sweep(folder.path());
+        assert!(at("left").exists() && at("used").exists() && !at("dead").exists());
+        used.keep(kept("r", 1, 0, b"x")).expect("room");
+        used.drop_run("r");
+        drop(used);
+        assert!(!at("used").exists());
     }
 
     #[test]

@@ -128,7 +128,7 @@ fn two_nodes_are_one_run() {
     for (load, expected) in [
         ("rate: 100/s, for: 2s", 200),
         ("users: 6, iterations: 5", 30),
-        ("users: 3, total_iterations: 41", 41),
+        ("users: 6, total_iterations: 41", 41),
     ] {
         let server = target();
         let plan = plan(&server, load);
