@@ -44,12 +44,7 @@ impl Rows {
     ///
     /// # Errors
     /// There is no row for it.
-    pub(crate) fn take_one(
-        &self,
-        program: &Program,
-        user: &Core,
-        feed: u16,
-    ) -> Result<(), NoRow> {
+    pub(crate) fn take_one(&self, program: &Program, user: &Core, feed: u16) -> Result<(), NoRow> {
         let index = usize::from(feed);
         let feed = &program.feeds[index];
         if user.feeds.borrow().is_empty() {

@@ -45,7 +45,8 @@ pub(crate) struct SharedRows {
 impl SharedRows {
     /// Those of a process that has a share. `is_first`: nobody has had it before.
     pub(crate) fn new(kind: RowsKind, process: &Share, is_first: bool) -> SharedRows {
-        let own = if is_first || kind == RowsKind::Again { process.clone() } else { process.none() };
+        let own =
+            if is_first || kind == RowsKind::Again { process.clone() } else { process.none() };
         SharedRows { kind, own: RwLock::new(own), taken: AtomicU64::new(0) }
     }
 

@@ -56,7 +56,9 @@ impl Together {
     pub(crate) fn new(program: &Program, process: &Share, is_first: bool) -> Together {
         let rows = |feed: &Feed, is_first: bool| {
             let kind = RowsKind::of(feed);
-            (0..=program.scenarios.len()).map(|_| SharedRows::new(kind, process, is_first)).collect()
+            (0..=program.scenarios.len())
+                .map(|_| SharedRows::new(kind, process, is_first))
+                .collect()
         };
         let zeros =
             |count: usize| -> Box<[AtomicU64]> { (0..count).map(|_| AtomicU64::new(0)).collect() };
@@ -286,13 +288,15 @@ mod tests {
     fn processes_divide_what_all_users_have_together() {
         for (users, total) in [(100, 50), (100, 7), (2, 9), (1, 1)] {
             let share = |shards: &[u64]| Share::new(shards, 6).expect("shards that exist");
-            let processes = [share(&[0, 2]), share(&[1, 3, 4]), share(&[5])].map(|process| Together {
-                moments: Box::new([Mutex::new(Moments::new(Random::new(7)))]),
-                parts: RwLock::new(parts(&[users], &process)),
-                users: Box::new([users]),
-                ..Together::default()
-            });
-            let has = |own: &&Together| own.part_of(None, |share| share.count_below(users)) > Some(0);
+            let processes =
+                [share(&[0, 2]), share(&[1, 3, 4]), share(&[5])].map(|process| Together {
+                    moments: Box::new([Mutex::new(Moments::new(Random::new(7)))]),
+                    parts: RwLock::new(parts(&[users], &process)),
+                    users: Box::new([users]),
+                    ..Together::default()
+                });
+            let has =
+                |own: &&Together| own.part_of(None, |share| share.count_below(users)) > Some(0);
             let part: f64 = processes.iter().filter(has).map(|own| own.part(None)).sum();
             assert!((part - 1.0).abs() < 1e-9, "{users} users: {part}");
             let exact = ExactOp { over: 1_000_000, batch: 1 };

@@ -17,9 +17,9 @@ use squall_plan::value::{MAX_VARIABLES, Value};
 use squall_wire::{Destination, KeyStore, Origin};
 
 use super::call::ViaUse;
-use super::node::Node;
 use super::feeds::{Feed, Feeds};
 use super::inherited::Inherited;
+use super::node::Node;
 use super::patterns::Patterns;
 use super::places::Function;
 use super::stores::Stores;

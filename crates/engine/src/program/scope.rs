@@ -13,8 +13,8 @@ use squall_plan::template::Template;
 use squall_plan::value::Value;
 
 use super::compiler::Compiler;
-use super::op::GroupName;
 use super::node::NODE_FACTS;
+use super::op::GroupName;
 use super::places::{Function, INTRINSICS, Intrinsic, Place};
 use crate::parts::names;
 
