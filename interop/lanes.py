@@ -60,7 +60,7 @@ LANES = {
     "screens": Lane(modules=["test_live", "test_terminal", "test_ui", "test_page"]),
     "servers": Lane(modules=["test_nginx", "test_backend", "test_http2", "test_target", "test_schema", "test_counts", "test_guides", "test_install"]),
     "fleet": Lane(
-        modules=["test_fleet.Transport", "test_fleet.Kept"],
+        modules=["test_fleet.Transport", "test_fleet.Kept", "test_fleet.Moved"],
         needs=["nats"],
         files=["crates/base", "crates/engine", "crates/extract", "crates/fleet", "crates/front", "crates/load", "crates/metrics", "crates/plan",
                "crates/report/src", "crates/runner/src", "crates/wire", "crates/cli/src", "interop/test_fleet.py", "interop/fleet.py"],
