@@ -92,6 +92,7 @@ const MAY_IMPORT: [(&str, &[&str]); 22] = [
             "squall-engine",
             "squall-extract",
             "squall-feeds",
+            "squall-fleet",
             "squall-jmeter",
             "squall-metrics",
             "squall-plan",
