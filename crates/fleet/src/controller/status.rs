@@ -124,7 +124,7 @@ fn stops(changes: &Changes) -> bool {
 /// There is no such run, or nobody can be told, in a sentence.
 pub fn stop_run(client: &Client, run: &str, graceful: Duration) -> Result<String, String> {
     if !keys::is_name(run) {
-        return Err(format!("`{run}` is no name of a run: `squall fleet status` lists them"));
+        return Err(format!("`{run}` is not the name of a run: `squall fleet status` lists them"));
     }
     match client.get(&keys::order(run)) {
         Answer::Value(Some(_)) => {}

@@ -159,7 +159,7 @@ fn read(text: &str) -> Result<Loaded, String> {
 
 /// What is wrong with a plan, on one line.
 fn told(errors: &PlanErrors) -> String {
-    let first = errors.diagnostics.first().map_or("it is no plan", |first| &first.message);
+    let first = errors.diagnostics.first().map_or("it is not a plan", |first| &first.message);
     format!("the plan that was sent is wrong: {first}")
 }
 
@@ -173,7 +173,7 @@ fn io(name: &str) -> Result<squall_runner::Io, String> {
         "auto" => Ok(Io::Auto),
         "epoll" => Ok(Io::Epoll),
         "io_uring" => Ok(Io::Uring),
-        other => Err(format!("`{other}` is no I/O backend: expected auto, epoll or io_uring")),
+        other => Err(format!("invalid I/O backend `{other}`: expected auto, epoll or io_uring")),
     }
 }
 
