@@ -313,7 +313,8 @@ scenarios:
         job.exchanges =
             Some(WantedCopies { which: "1/8".to_owned(), bytes: u64::MAX, groups: true });
         let sealed = sealed(job, &[("data/people.csv", b"name\nann\n")], local(), 8);
-        let opened = open(&sealed.lender, &sealed.order, &sealed.key, Node::default()).expect("opened");
+        let opened =
+            open(&sealed.lender, &sealed.order, &sealed.key, Node::default()).expect("opened");
         let file = opened.plan.plan.data[0].file.value.clone();
         assert_eq!(std::fs::read(&file).expect("a file"), b"name\nann\n");
         assert!(opened.plan.plan.thresholds.is_empty());
@@ -328,7 +329,8 @@ scenarios:
     fn what_is_not_for_this_node_is_refused() {
         let files: &[(&str, &[u8])] = &[("data/people.csv", b"name\nann\n")];
         let refused = |sealed: &Sealed| {
-            open(&sealed.lender, &sealed.order, &sealed.key, Node::default()).expect_err("a refusal")
+            open(&sealed.lender, &sealed.order, &sealed.key, Node::default())
+                .expect_err("a refusal")
         };
         let none = sealed(job(PLAN), files, Allows::default(), 8);
         assert!(refused(&none).contains("--allow-hosts"));

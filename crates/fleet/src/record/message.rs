@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use squall_metrics::{
-    COLUMN_NAMES, COLUMNS, ColumnRows, Columns, DecodeError, MetricId, NameId, RequestStats, RowKey,
-    RowKind, Slice, Source, TimeAccount,
+    COLUMN_NAMES, COLUMNS, ColumnRows, Columns, DecodeError, MetricId, NameId, RequestStats,
+    RowKey, RowKind, Slice, Source, TimeAccount,
 };
 use squall_runner::Second;
 

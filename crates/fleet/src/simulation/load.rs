@@ -1,8 +1,6 @@
 //! A load that sends nothing: request `i` of a shard in a second is due at (i + 1/2) / 4 of it, so that what was sent by a
 //! moment is known.
 
-use std::collections::BTreeMap;
-
 use crate::protocol::io::{Bytes, LoadCommand, LoadEvent, Nanos};
 use crate::protocol::messages::{Change, Second, Shards};
 use crate::protocol::units::SECOND;
@@ -10,9 +8,6 @@ use crate::protocol::units::SECOND;
 /// Requests of a shard in a second.
 pub const REQUESTS: u64 = 4;
 pub const ALL: u8 = 0b1111;
-
-/// What was sent: by shard and second, a bit for each request.
-pub type Sent = BTreeMap<(u32, u32), u8>;
 
 /// The load on a node.
 #[derive(Debug, Default)]

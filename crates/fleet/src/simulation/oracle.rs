@@ -22,7 +22,6 @@ pub struct Oracle {
     pub ended: Option<(Cells, Vec<String>)>,
     pub told: Vec<String>,
     pub wrong: Vec<String>,
-    pub paused: bool,
 }
 
 impl Oracle {

@@ -220,6 +220,7 @@ fn this_machine_says_nothing_of_a_load_that_is_elsewhere() {
     assert_eq!(run.incomplete, ["the server could not be told"]);
     assert_eq!(run.host, squall_metrics::HostMetrics::default());
     assert_eq!(run.generator.cpu_user_s, 0.0);
-    let marks: Vec<_> = run.marks.iter().map(|own| (own.kind.as_str(), own.text.as_str())).collect();
+    let marks: Vec<_> =
+        run.marks.iter().map(|own| (own.kind.as_str(), own.text.as_str())).collect();
     assert_eq!(marks, [("node", "node eu-3 was lost")]);
 }

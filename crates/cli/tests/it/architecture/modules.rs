@@ -131,10 +131,7 @@ const MODULES: [(&str, &[&str]); 10] = [
             "limits",
         ],
     ),
-    (
-        "fleet",
-        &["simulation", "controller", "node", "record", "seal", "transport", "protocol"],
-    ),
+    ("fleet", &["simulation", "controller", "node", "record", "seal", "transport", "protocol"]),
     (
         "plan",
         &[
