@@ -81,7 +81,7 @@ fn what_a_setup_elsewhere_has_found_is_the_loads() {
 fn requests_go_to_allowed_hosts_alone() {
     let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
     let plan = format!(
-        "target: {}\nallow_hosts: ['*']\nvars: {{other: localhost}}\nscenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [{{get: /}}, {{set: {{host: '${{lower(other)}}'}}}}, {{get: 'http://${{host}}:1/'}}]}}}}\n",
+        "target: {}\nallow_hosts: ['*']\nvars: {{other: 127.0.0.2}}\nscenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [{{get: /}}, {{set: {{host: '${{lower(other)}}'}}}}, {{get: 'http://${{host}}:1/'}}]}}}}\n",
         server.url()
     );
     std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
