@@ -17,6 +17,7 @@ mod load;
 mod oracle;
 mod process;
 mod scenario;
+mod scripted;
 mod world;
 
 use scenario::Scenario;
