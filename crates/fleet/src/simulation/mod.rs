@@ -9,7 +9,7 @@
 //! forgotten with their signs, and the run ended without what they had; messages of a disk that is gone awaited for ever; an
 //! older card taken for the newer; patience that ran out while the controller itself was behind; a change lost while a run was
 //! taken over; a lost node not waited for after a resume; a node that was called before it was stored that it is in the run,
-//! so that the next controller did not know it. Thirteen in all.
+//! so that the next controller did not know it; what came late of a second taken for the second itself. Fourteen in all.
 
 mod broker;
 mod chance;
