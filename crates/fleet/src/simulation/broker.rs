@@ -15,7 +15,11 @@ pub struct Broker {
     revision: u64,
     /// The stream; `None`: a message that it has acknowledged and forgotten.
     pub stream: Vec<Option<Message>>,
+    /// When each was stored.
+    stored_at: Vec<u64>,
     ids: HashMap<String, u64>,
+    /// How many were taken for duplicates.
+    pub duplicates: u64,
     pub is_down: bool,
 }
 
@@ -37,14 +41,23 @@ impl Broker {
     }
 
     /// Stores a message; its number from 1, and whether it is new.
-    pub fn store(&mut self, subject: String, id: String, payload: Bytes) -> (u64, bool) {
+    pub fn store(&mut self, time: u64, subject: String, id: String, payload: Bytes) -> (u64, bool) {
         if let Some(&known) = self.ids.get(&id) {
+            self.duplicates += 1;
             return (known, false);
         }
         self.stream.push(Some((subject, payload)));
+        self.stored_at.push(time);
         let sequence = self.stream.len() as u64;
         self.ids.insert(id, sequence);
         (sequence, true)
+    }
+
+    /// Loses what it has stored since then, though it has acknowledged it; it does not know the ids of those either.
+    pub fn lose_since(&mut self, time: u64) {
+        let from = self.stored_at.partition_point(|&at| at < time);
+        self.stream[from..].fill(None);
+        self.ids.retain(|_, sequence| *sequence <= from as u64);
     }
 
     /// Deletes all of a run.
@@ -52,6 +65,7 @@ impl Broker {
         let prefix = format!("run.{run}.");
         self.keys.retain(|key, _| !key.starts_with(&prefix));
         self.stream.clear();
+        self.stored_at.clear();
         self.ids.clear();
     }
 }

@@ -16,7 +16,11 @@ pub struct Oracle {
     /// What was merged of each cell by the controller's present process.
     merged: BTreeMap<(u32, u32), u8>,
     in_part: BTreeSet<(u32, u32)>,
+    /// What came late of a second, by its first shard.
+    again: BTreeSet<(u32, u32)>,
     whole: Option<u32>,
+    /// Records that came when no more was expected of their second.
+    pub after_whole: u32,
     pub started: bool,
     pub refused: Option<String>,
     pub ended: Option<(Cells, Vec<String>)>,
@@ -50,6 +54,7 @@ impl Oracle {
     pub fn restart(&mut self) {
         self.merged.clear();
         self.in_part.clear();
+        self.again.clear();
         self.whole = None;
         self.started = false;
         self.ended = None;
@@ -64,7 +69,19 @@ impl Oracle {
                 }
             }
             RunEvent::Refused(why) => self.refused = Some(why.clone()),
+            RunEvent::Record { node, second } if second.late > 0 => {
+                let first = second.shards.first().copied().unwrap_or(u32::MAX);
+                if !self.again.insert((first, second.second)) {
+                    self.fail(format!(
+                        "what came late of second {} of {node} came twice",
+                        second.second
+                    ));
+                }
+            }
             RunEvent::Record { node, second } => {
+                if self.whole.is_some_and(|whole| second.second <= whole) {
+                    self.after_whole += 1;
+                }
                 for (at, &shard) in second.shards.iter().enumerate() {
                     let cell = (shard, second.second);
                     let mask = second.record.get(at * 5 + 4).copied().unwrap_or(0);

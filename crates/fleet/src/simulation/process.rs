@@ -34,6 +34,9 @@ pub struct Process {
     pub recorded: Vec<(u32, u32)>,
     pub load_ended: Option<u64>,
     pub gone: bool,
+    /// Most messages that were on their way to the stream at a time, and those that are.
+    pub most_in_flight: usize,
+    pub in_flight: HashSet<Ticket>,
 }
 
 /// A clock with an offset and a drift.
@@ -83,6 +86,8 @@ impl Process {
             recorded: Vec::new(),
             load_ended: None,
             gone: false,
+            most_in_flight: 0,
+            in_flight: HashSet::new(),
         }
     }
 
@@ -99,6 +104,7 @@ impl Process {
         self.incarnation += 1;
         self.wakes = None;
         self.pending.clear();
+        self.in_flight.clear();
         self.watches.clear();
         self.listens.clear();
         self.recorded.clear();

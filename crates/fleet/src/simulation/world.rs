@@ -53,7 +53,7 @@ pub struct World {
     chance: Chance,
     scenario: Scenario,
     pub processes: Vec<Process>,
-    broker: Broker,
+    pub broker: Broker,
     /// The next message that the controller gets, the round of reading, until when nothing comes, and when the last one comes.
     reading: (u64, u32, u64, u64),
     is_reading: bool,
@@ -258,6 +258,7 @@ impl World {
             return;
         }
         if let Input::Done { ticket, answer } = &input {
+            self.processes[to].in_flight.remove(ticket);
             if !self.processes[to].pending.remove(ticket) {
                 return;
             }
@@ -361,6 +362,8 @@ impl World {
         {
             let time = self.time;
             let process = &mut self.processes[at];
+            process.in_flight.insert(*ticket);
+            process.most_in_flight = process.most_in_flight.max(process.in_flight.len());
             process.firsts.entry(id.clone()).or_insert(time);
             process.firsts.insert(format!("#{}", ticket.0), process.firsts[id]);
         }
@@ -560,7 +563,7 @@ impl World {
     }
 
     fn store(&mut self, subject: String, id: String, payload: Bytes) -> Answer {
-        let (sequence, is_new) = self.broker.store(subject, id, payload);
+        let (sequence, is_new) = self.broker.store(self.time, subject, id, payload);
         // Not two within a few seconds: a node of which the server forgets everything cannot be told from one that is silent.
         if is_new
             && self.chance.of_1000(self.scenario.forgotten)
@@ -743,7 +746,7 @@ impl World {
             Fault::Down { length, forgets } => {
                 self.broker.is_down = true;
                 self.down_until = self.time + length;
-                let _ = forgets;
+                self.broker.lose_since(self.time - forgets.min(self.time));
                 for process in 0..self.processes.len() {
                     self.cut(process, self.time + length);
                 }

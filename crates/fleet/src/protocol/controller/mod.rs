@@ -369,6 +369,7 @@ impl Controller {
             self.with(now, out, |run, cx| run.write_leader(renewal, cx));
         }
         self.with(now, out, |run, cx| {
+            run.make_calls();
             let mut writer = std::mem::take(&mut run.writer);
             writer.flush(cx);
             run.writer = writer;

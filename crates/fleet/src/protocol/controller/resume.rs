@@ -185,6 +185,10 @@ impl Resume {
         run.start = run.start.or(member.assignment.start);
         run.members.insert(name.into(), member);
         run.writer.know(key, revision);
+        if revision == 0 {
+            // It may not have been called yet.
+            run.uncalled.push(name.into());
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::protocol::io::{RunEvent, Wanted};
-use crate::protocol::messages::{Card, Change, Changes, Order};
+use crate::protocol::messages::{Call, Card, Change, Changes, Order};
 use crate::protocol::units::{FleetTime, Nanos, SECOND};
 use crate::protocol::{codec, keys};
 
@@ -27,6 +27,9 @@ pub struct Run {
     pub wanted: Wanted,
     /// Its nodes, by name.
     pub members: BTreeMap<String, Member>,
+    /// Nodes that are called as soon as it is stored that they are in the run: a controller that goes on after this one would
+    /// not know them otherwise, and leave out what they record.
+    pub uncalled: Vec<String>,
     /// Shards that nobody has.
     pub free: Vec<Free>,
     /// Whether shares are to be evened out.
@@ -82,6 +85,7 @@ impl Run {
             order,
             wanted,
             members: BTreeMap::new(),
+            uncalled: Vec::new(),
             free: Vec::new(),
             uneven: false,
             start: None,
@@ -100,7 +104,7 @@ impl Run {
         }
     }
 
-    /// A node is called to it.
+    /// Takes a node into it, which is called then.
     pub fn call(&mut self, card: &Card, cx: &mut Cx<'_>) -> Result<(), String> {
         let key = (cx.lead.seal)(card)?;
         let node = card.node.clone();
@@ -109,10 +113,20 @@ impl Run {
         (member.assignment.number, member.assignment.of) = self.next_number();
         self.members.insert(node.clone(), member);
         self.write_names();
-        self.write_share(&node);
-        let call = crate::protocol::messages::Call { run: self.order.run.clone() };
-        self.writer.set_over(keys::call(&node), codec::json(&call));
+        self.uncalled.push(node);
         Ok(())
+    }
+
+    /// Calls those of whom it is stored that they are in the run.
+    pub fn make_calls(&mut self) {
+        if self.uncalled.is_empty() || !self.writer.is_stored(&keys::nodes(&self.order.run)) {
+            return;
+        }
+        let call = codec::json(&Call { run: self.order.run.clone() });
+        for node in std::mem::take(&mut self.uncalled) {
+            self.write_share(&node);
+            self.writer.set_over(keys::call(&node), call.clone());
+        }
     }
 
     /// The number of the next node that is called, of how many: the least that is free.

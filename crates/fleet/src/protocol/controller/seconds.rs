@@ -84,7 +84,8 @@ impl Run {
             return self.tell_wrong(name, why, cx);
         }
         let second = record.second;
-        if !second.shards.is_empty() {
+        // What comes late of a second does not stand for it: the second itself may be lost.
+        if !second.shards.is_empty() && second.late == 0 {
             let delivered = member.delivered.entry(record.epoch).or_default();
             delivered.seconds.insert(second.second.into());
             if !second.is_whole {
