@@ -172,7 +172,8 @@ mod tests {
     fn runs_are_made_of_their_keys() {
         let json = |text: &str| Bytes::from(text.as_bytes());
         let shards = [0, 1, 2, 3].into();
-        let part = Part { epoch: 1, boot: 7, fences: 0, from: 0, why: Why::Given, shards };
+        let (why, progress) = (Why::Given, String::new());
+        let part = Part { epoch: 1, boot: 7, fences: 0, from: 0, why, shards, progress };
         let (leader, key) = (1, Vec::new());
         let share = Assignment {
             leader,

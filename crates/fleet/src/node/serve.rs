@@ -280,7 +280,7 @@ impl Serving {
             LoadCommand::Change(Change::Stop { .. } | Change::Abort) => {
                 ending.say(&format!("run {run}: was told to end"));
             }
-            LoadCommand::Change(_) => {}
+            LoadCommand::Change(_) | LoadCommand::Known(_) => {}
             LoadCommand::Forget => {
                 ending.set_idle(true);
                 ending.say(&format!("run {run}: is over"));
@@ -304,7 +304,7 @@ fn described(event: &LoadEvent) -> Vec<String> {
             let failed = failures.iter().map(|why| format!("failed: {why}"));
             std::iter::once("the load is done".to_owned()).chain(failed).collect()
         }
-        LoadEvent::Second(_) | LoadEvent::Done { .. } => Vec::new(),
+        LoadEvent::Second(_) | LoadEvent::Progress(_) | LoadEvent::Done { .. } => Vec::new(),
     }
 }
 

@@ -18,6 +18,9 @@ const NEAR: Duration = Duration::from_millis(50);
 /// Most sentences about what failed.
 const MAX_FAILURES: usize = 20;
 
+/// Most users whose progress is told of at a time.
+const MAX_PROGRESS: usize = 50_000;
+
 /// Who is told what the load says.
 pub(crate) type Tell = dyn Fn(LoadEvent) + Send + Sync;
 
@@ -35,17 +38,14 @@ struct State {
     users: MostUsers,
     most_users: Option<u64>,
     is_ready: bool,
-    /// Whether the engine has nothing to do, the second with which it began, and the last that is over for it.
-    is_idle: bool,
-    first: u32,
-    past: Option<u32>,
-    /// What was told of it last.
-    done: Option<u32>,
+    done: Done,
     /// When second 0 began.
     start: Option<Instant>,
     parts: Parts,
     /// How far the users are here of loads with a number of iterations.
     progress: Progress,
+    /// What of it was not told yet.
+    untold: Progress,
     /// Changes of the loads' shapes.
     shapes: Vec<(u16, PlanLoad, Duration)>,
     is_paused: bool,
@@ -63,6 +63,18 @@ struct State {
     is_forgotten: bool,
     has_asked: bool,
     failures: Vec<String>,
+}
+
+/// Whether what the node has is done.
+#[derive(Debug, Default)]
+struct Done {
+    /// Whether the engine has nothing to do.
+    is_idle: bool,
+    /// The second with which the load began here, and the last that is over for the engine.
+    first: u32,
+    past: Option<u32>,
+    /// What was told last: since which second all is done.
+    told: Option<u32>,
 }
 
 /// How the engine is to be started.
@@ -84,13 +96,11 @@ impl Shared {
             users: MostUsers::default(),
             most_users,
             is_ready: false,
-            is_idle: false,
-            first: 0,
-            past: None,
-            done: None,
+            done: Done::default(),
             start: None,
             parts: Parts::default(),
             progress: Progress::default(),
+            untold: Progress::default(),
             shapes: Vec::new(),
             is_paused: false,
             control: None,
@@ -151,7 +161,7 @@ impl Shared {
             state.start = Some(at);
             let (second, _) = state.now(Instant::now());
             let shards = state.within(shards);
-            state.first = second;
+            state.done.first = second;
             state.parts.set(second, shards);
         }
         self.changed.notify_all();
@@ -250,23 +260,44 @@ impl Shared {
     /// The engine has ended. Unless that was because of a fence, the load is over.
     pub(crate) fn ended(&self, launch: &Launch) {
         let mut state = self.state();
-        (state.control, state.is_idle, state.past) = (None, false, None);
+        (state.done.is_idle, state.done.past) = (false, None);
+        state.control = None;
         state.is_over |= state.fences == launch.fences;
     }
 
     /// Users of loads with a number of iterations are so far.
     pub(crate) fn progress(&self, progress: &Progress) {
-        self.state().progress.merge(progress);
+        let mut state = self.state();
+        state.progress.merge(progress);
+        state.untold.merge(progress);
+    }
+
+    /// Others were so far with what is given next.
+    pub(crate) fn know(&self, known: &Progress) {
+        self.state().progress.merge(known);
+    }
+
+    /// Tells what has changed of how far users are, or a part of it if it is much.
+    pub(crate) fn tell_progress(&self) {
+        let mut state = self.state();
+        let mut told = std::mem::take(&mut state.untold);
+        if let Some(&next) = told.users.keys().nth(MAX_PROGRESS) {
+            state.untold.users = told.users.split_off(&next);
+        }
+        drop(state);
+        if !told.is_empty() {
+            self.tell(LoadEvent::Progress(told));
+        }
     }
 
     /// Whether what the engine was told to do until now is done. The load stays: it may get more.
     pub(crate) fn idle(&self, is_idle: bool) {
-        self.tell_done(|state| state.is_idle = is_idle);
+        self.tell_done(|state| state.done.is_idle = is_idle);
     }
 
     /// A second is over for all workers: they have followed what was to be followed from it on.
     pub(crate) fn is_past(&self, second: u32) {
-        self.tell_done(|state| state.past = state.past.max(Some(second)));
+        self.tell_done(|state| state.done.past = state.done.past.max(Some(second)));
     }
 
     /// Tells whether all is done, if that has changed.
@@ -274,9 +305,9 @@ impl Shared {
         let mut state = self.state();
         change(&mut state);
         let last = state.parts.last();
-        let follows = last <= state.first || state.past.is_some_and(|past| past >= last);
-        let since = (state.is_idle && follows).then_some(last);
-        if std::mem::replace(&mut state.done, since) != since {
+        let follows = last <= state.done.first || state.done.past.is_some_and(|past| past >= last);
+        let since = (state.done.is_idle && follows).then_some(last);
+        if std::mem::replace(&mut state.done.told, since) != since {
             drop(state);
             self.tell(LoadEvent::Done { since });
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
+use squall_engine::Progress;
 use squall_metrics::{RowKind, Source};
 use squall_target::Server;
 
@@ -87,9 +88,12 @@ impl Node {
 
     /// The next second that it hands over.
     fn second(&self) -> Second {
-        match self.next() {
-            LoadEvent::Second(second) => second,
-            other => panic!("{other:?}"),
+        loop {
+            match self.next() {
+                LoadEvent::Second(second) => return second,
+                LoadEvent::Done { .. } | LoadEvent::Progress(_) => {}
+                other => panic!("{other:?}"),
+            }
         }
     }
 
@@ -100,7 +104,24 @@ impl Node {
             match self.next() {
                 LoadEvent::Second(second) => seconds.push(second),
                 LoadEvent::Done { since } if since == Some(wanted) => return seconds,
-                LoadEvent::Done { .. } => {}
+                LoadEvent::Done { .. } | LoadEvent::Progress(_) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    /// All seconds until the end, which is asked for when all is done.
+    fn finish(&mut self) -> Vec<Second> {
+        let mut seconds = Vec::new();
+        loop {
+            match self.next() {
+                LoadEvent::Second(second) => seconds.push(second),
+                LoadEvent::Done { since: Some(_) } => self.stop(),
+                LoadEvent::Done { .. } | LoadEvent::Progress(_) => {}
+                LoadEvent::Ended { failures } => {
+                    assert!(failures.is_empty(), "{failures:?}");
+                    return seconds;
+                }
                 other => panic!("{other:?}"),
             }
         }
@@ -116,7 +137,7 @@ impl Node {
         loop {
             match self.next() {
                 LoadEvent::Second(second) => seconds.push(second),
-                LoadEvent::Done { .. } => {}
+                LoadEvent::Done { .. } | LoadEvent::Progress(_) => {}
                 LoadEvent::Ended { failures } => {
                     assert!(failures.is_empty(), "{failures:?}");
                     return seconds;
@@ -155,9 +176,7 @@ fn two_nodes_are_one_run() {
         let at = soon(300);
         nodes[0].start(at, &[0, 1, 2, 3]);
         nodes[1].start(at, &[4, 5, 6, 7]);
-        let mut seconds = nodes.each_ref().map(|node| node.until_done(0));
-        nodes.iter_mut().for_each(Node::stop);
-        seconds.iter_mut().zip(&nodes).for_each(|(seconds, node)| seconds.extend(node.rest()));
+        let seconds = nodes.each_mut().map(Node::finish);
         let [one, two] = seconds.each_ref().map(|seconds| sum(seconds));
         assert_eq!((one + two, server.stats().requests), (expected, expected), "{load}");
         assert!(one > 0 && two > 0, "{load}: {one} {two}");
@@ -175,12 +194,39 @@ fn a_node_that_is_done_takes_over_what_another_leaves() {
     node.start(soon(300), &[0, 1]);
     let mut seconds = node.until_done(0);
     assert_eq!(server.stats().requests, 6);
+    // Of the three iterations of user 5 another node had begun two.
+    let users = BTreeMap::from([((0, 5), 2)]);
+    node.load.on(LoadCommand::Known(Progress { users, ..Progress::default() }));
     node.load.on(LoadCommand::Reshare { from: 3, shards: [0, 1, 5].into() });
     seconds.extend(node.until_done(3));
-    assert_eq!(server.stats().requests, 9);
+    assert_eq!(server.stats().requests, 7);
     node.stop();
     seconds.extend(node.rest());
-    assert_eq!(sum(&seconds), 9);
+    assert_eq!(sum(&seconds), 7);
+}
+
+#[test]
+fn a_node_tells_how_far_its_users_are() {
+    let server = target();
+    let mut node = Node::ready(&plan(&server, "users: 8, iterations: 3"));
+    node.start(soon(100), &[0, 1]);
+    let mut known = Progress::default();
+    let mut told = |event: &LoadEvent| {
+        if let LoadEvent::Progress(progress) = event {
+            known.merge(progress);
+        }
+        matches!(event, LoadEvent::Ended { .. })
+    };
+    loop {
+        let event = node.next();
+        if told(&event) {
+            break;
+        }
+        if let LoadEvent::Done { since: Some(_) } = event {
+            node.stop();
+        }
+    }
+    assert_eq!(known.users, BTreeMap::from([((0, 0), 3), ((0, 1), 3)]));
 }
 
 #[test]
@@ -280,7 +326,7 @@ fn a_load_is_paused_and_changed() {
     change(&mut node, Change::Abort);
     loop {
         match node.next() {
-            LoadEvent::Second(_) | LoadEvent::Done { .. } => {}
+            LoadEvent::Second(_) | LoadEvent::Progress(_) | LoadEvent::Done { .. } => {}
             LoadEvent::Ended { failures } => {
                 assert!(failures.iter().any(|why| why.contains("was not made")), "{failures:?}");
                 break;
@@ -341,7 +387,7 @@ fn a_node_carries_no_more_users_than_it_may() {
         match node.next() {
             LoadEvent::Second(second) => shards.push(second.shards.len()),
             LoadEvent::Done { since: Some(_) } => node.stop(),
-            LoadEvent::Done { since: None } => {}
+            LoadEvent::Done { since: None } | LoadEvent::Progress(_) => {}
             LoadEvent::Ended { failures } => break failures,
             other => panic!("{other:?}"),
         }
@@ -369,7 +415,7 @@ fn one_run_follows_another() {
     loop {
         match node.next() {
             LoadEvent::Ready => break,
-            LoadEvent::Second(_) | LoadEvent::Done { .. } => {}
+            LoadEvent::Second(_) | LoadEvent::Progress(_) | LoadEvent::Done { .. } => {}
             other => panic!("{other:?}"),
         }
     }

@@ -1,9 +1,13 @@
 //! Messages as bytes. What comes from elsewhere is bounded, and refused in a sentence if it is not what it should be.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use squall_engine::Progress;
 
 use super::messages::{Second, Sign};
 use super::ranges;
@@ -62,6 +66,8 @@ pub enum Stored {
     Gone { boot: u64, number: u64 },
     /// What a node says of itself.
     Sign(Sign),
+    /// How far the users of loads with a number of iterations are on a node, as far as it has changed.
+    Progress { boot: u64, progress: Progress },
     /// A controller's mark: what was stored before it has been read.
     Mark { nonce: u64, serial: u64 },
 }
@@ -82,6 +88,7 @@ pub struct Numbered {
 const RECORD: u8 = 1;
 const GONE: u8 = 2;
 const MARK: u8 = 3;
+const PROGRESS: u8 = 4;
 const SIGN: u8 = b'{';
 
 /// A message for the stream.
@@ -93,6 +100,11 @@ pub fn encode(message: &Stored) -> Bytes {
             to.push(GONE);
             put(&mut to, *boot);
             put(&mut to, *number);
+        }
+        Stored::Progress { boot, progress } => {
+            to.push(PROGRESS);
+            put(&mut to, *boot);
+            put_progress(&mut to, progress);
         }
         Stored::Mark { nonce, serial } => {
             to.push(MARK);
@@ -136,6 +148,9 @@ pub fn decode(bytes: &[u8]) -> Result<Stored, Unreadable> {
         Some(&SIGN) => read_sign(bytes),
         Some(&GONE) => Ok(Stored::Gone { boot: from.number()?, number: from.number()? }),
         Some(&MARK) => Ok(Stored::Mark { nonce: from.number()?, serial: from.number()? }),
+        Some(&PROGRESS) => {
+            Ok(Stored::Progress { boot: from.number()?, progress: from.progress()? })
+        }
         Some(&RECORD) => read_record(from),
         Some(other) => {
             unreadable(format!("a message of kind {other}, which this version does not know"))
@@ -196,6 +211,41 @@ fn read_record(mut from: Reader<'_>) -> Result<Stored, Unreadable> {
     }))
 }
 
+/// A progress in letters, for what is written as JSON.
+pub fn progress_text(progress: &Progress) -> String {
+    let mut bytes = Vec::new();
+    if !progress.is_empty() {
+        put_progress(&mut bytes, progress);
+    }
+    STANDARD.encode(bytes)
+}
+
+/// Reads what [`progress_text`] wrote.
+pub fn read_progress(text: &str) -> Result<Progress, Unreadable> {
+    if text.is_empty() {
+        return Ok(Progress::default());
+    }
+    match STANDARD.decode(text) {
+        Ok(bytes) => Reader(&bytes).progress(),
+        Err(error) => unreadable(format!("a progress that is not in base64: {error}")),
+    }
+}
+
+/// Numbers that follow each other are told by their distance.
+fn put_progress(to: &mut Vec<u8>, progress: &Progress) {
+    for all in [&progress.users, &progress.totals] {
+        put(to, all.len() as u64);
+        let mut last = (0, 0);
+        for (&(load, number), &begun) in all {
+            let base = if load == last.0 { last.1 } else { 0 };
+            put(to, u64::from(load - last.0));
+            put(to, number - base);
+            put(to, begun);
+            last = (load, number);
+        }
+    }
+}
+
 fn put(to: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         to.push(number as u8 | 0x80);
@@ -228,6 +278,30 @@ impl Reader<'_> {
         unreadable("a number that is too large")
     }
 
+    fn progress(&mut self) -> Result<Progress, Unreadable> {
+        Ok(Progress { users: self.begun()?, totals: self.begun()? })
+    }
+
+    fn begun(&mut self) -> Result<BTreeMap<(u16, u64), u64>, Unreadable> {
+        let count = self.number()?;
+        let (mut all, mut last) = (BTreeMap::new(), (0u16, 0u64));
+        // Each takes three bytes at least: a short message makes no long list.
+        for _ in 0..count {
+            let load = self.number()?;
+            let Some(load) = u16::try_from(load).ok().and_then(|more| last.0.checked_add(more))
+            else {
+                return unreadable("a load with a number that is too large");
+            };
+            let base = if load == last.0 { last.1 } else { 0 };
+            let Some(number) = base.checked_add(self.number()?) else {
+                return unreadable("a number that is too large");
+            };
+            all.insert((load, number), self.number()?);
+            last = (load, number);
+        }
+        Ok(all)
+    }
+
     fn small(&mut self, most: u32) -> Result<u32, Unreadable> {
         match u32::try_from(self.number()?) {
             Ok(number) if number <= most => Ok(number),
@@ -254,6 +328,21 @@ mod tests {
         Stored::Record(Numbered { boot: u64::MAX, number: 300, epoch: 7, second })
     }
 
+    fn progress() -> Progress {
+        Progress {
+            users: BTreeMap::from([((0, 3), 7), ((0, 9), 1), ((2, 1), u64::MAX)]),
+            totals: BTreeMap::from([((1, u64::MAX), 4)]),
+        }
+    }
+
+    #[test]
+    fn a_progress_is_written_in_letters() {
+        for progress in [progress(), Progress::default()] {
+            assert_eq!(read_progress(&progress_text(&progress)).unwrap(), progress);
+        }
+        assert!(read_progress("ä").is_err() && read_progress("Zm9v").is_err());
+    }
+
     #[test]
     fn messages_are_read_as_they_were_written() {
         let sign = Sign {
@@ -269,6 +358,7 @@ mod tests {
             record(&[ranges::SHARDS - 1]),
             Stored::Gone { boot: 1, number: 128 },
             Stored::Mark { nonce: 5, serial: 6 },
+            Stored::Progress { boot: 9, progress: progress() },
             Stored::Sign(sign),
         ];
         for message in messages {
@@ -301,7 +391,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), kind in 0u8..4) {
+        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), kind in 0u8..5) {
             let mut bytes = bytes;
             if let (Some(first), true) = (bytes.first_mut(), kind > 0) {
                 *first = kind;

@@ -6,6 +6,8 @@
 
 use std::sync::Arc;
 
+use squall_engine::Progress;
+
 use crate::protocol::messages::{Card, Cells, Change, Order, Second};
 pub use crate::protocol::units::{Bytes, FleetTime, Nanos, Shards};
 
@@ -158,6 +160,8 @@ pub enum LoadCommand {
     Prepare { order: Arc<Order>, key: Bytes, number: u32, of: u32 },
     /// Starts the load at `at` of the node's steady clock, which may be past: second 0 begins then all the same.
     Start { at: Nanos, shards: Shards },
+    /// How far others are with what shards have to do that it is given next.
+    Known(Progress),
     /// From this second on the node has these shards.
     Reshare { from: u32, shards: Shards },
     /// Changes the load.
@@ -177,6 +181,8 @@ pub enum LoadEvent {
     Ready,
     /// It cannot, or this node does not allow it, in a sentence.
     Refused(String),
+    /// How far it is with loads that have a number of iterations, as far as that has changed. Comes before the second.
+    Progress(Progress),
     /// A second is over.
     Second(Second),
     /// A step, or an error with `on_error: stop_run`, asks for the end of the run on all nodes.

@@ -144,6 +144,10 @@ pub struct Part {
     /// Which.
     #[serde(with = "crate::protocol::ranges::as_text")]
     pub shards: Shards,
+    /// How far the users of loads with a number of iterations are in shards that are new to it, as `codec::progress_text`
+    /// writes it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub progress: String,
 }
 
 /// Why a node's share changed.

@@ -66,7 +66,7 @@ impl Load {
     pub fn command(&mut self, now: Nanos, command: &LoadCommand, done: &mut Done) {
         let current = self.start.map_or(0, |start| second(start, now));
         match command {
-            LoadCommand::Prepare { .. } => {}
+            LoadCommand::Prepare { .. } | LoadCommand::Known(_) => {}
             LoadCommand::Start { at, shards } => {
                 if self.start.is_some() {
                     done.wrong = Some("started twice".into());

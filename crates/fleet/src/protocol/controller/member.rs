@@ -137,7 +137,8 @@ impl Member {
         let from = from.max(last.map_or(0, |last| last.from));
         let epoch = last.map_or(1, |last| last.epoch + 1);
         let (boot, fences) = (self.assignment.boot, self.fences);
-        self.assignment.parts.push(Part { epoch, boot, fences, from, why, shards });
+        let progress = String::new();
+        self.assignment.parts.push(Part { epoch, boot, fences, from, why, shards, progress });
     }
 
     /// It follows a part from this second on, and later ones not before. That it has nothing since it was fenced or lost is so
@@ -187,6 +188,7 @@ impl Member {
             from: at,
             why,
             shards: Shards::from([]),
+            progress: String::new(),
         });
         free.into_iter()
             .map(|((from, whom), mut shards)| {

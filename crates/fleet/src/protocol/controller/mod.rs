@@ -5,6 +5,7 @@ mod candidates;
 mod desk;
 mod mark;
 mod member;
+mod progress;
 mod resume;
 mod run;
 mod seconds;

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use squall_engine::Progress;
+
 use crate::protocol::io::{RunEvent, Wanted};
 use crate::protocol::messages::{Call, Card, Change, Changes, Order};
 use crate::protocol::units::{FleetTime, Nanos, SECOND};
@@ -46,6 +48,8 @@ pub struct Run {
     pub whole: u32,
     /// So many seconds are written down.
     pub written: u32,
+    /// How far users are with iterations that are counted.
+    pub progress: Progress,
     /// What failed.
     pub failures: Vec<String>,
     /// What a person was told of messages that are wrong.
@@ -94,6 +98,7 @@ impl Run {
             marks: Marks::default(),
             whole: 0,
             written: 0,
+            progress: Progress::default(),
             failures: Vec::new(),
             told: 0,
             stop_asked: false,

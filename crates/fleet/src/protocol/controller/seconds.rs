@@ -45,6 +45,7 @@ impl Run {
         let boot = match &stored {
             Stored::Record(record) => record.boot,
             Stored::Sign(sign) => sign.boot,
+            Stored::Progress { boot, .. } => *boot,
             Stored::Gone { .. } | Stored::Mark { .. } => 0,
         };
         if boot == member.assignment.boot {
@@ -54,6 +55,7 @@ impl Run {
             Stored::Record(record) => self.on_record(name, record, cx),
             Stored::Sign(sign) => self.on_sign(name, sign, cx),
             Stored::Gone { boot, number } => self.on_gone(name, boot, number, cx),
+            Stored::Progress { progress, .. } => self.on_progress(name, &progress),
             Stored::Mark { .. } => {}
         }
     }

@@ -327,7 +327,9 @@ impl Run {
         let mut stay = Vec::new();
         for free in std::mem::take(&mut self.free) {
             let share = keys::share(&self.order.run, &free.giver);
-            if self.members.contains_key(&free.giver) && !self.writer.is_stored(&share) {
+            let is_stored =
+                !self.members.contains_key(&free.giver) || self.writer.is_stored(&share);
+            if !is_stored || self.awaits_progress(&free, cx) {
                 stay.push(free);
                 continue;
             }
@@ -353,6 +355,7 @@ impl Run {
             all.extend(&shards);
             all.sort_unstable();
             member.give(all.into(), from, Why::Given);
+            self.pass_progress(&name, &shards, cx);
             cx.tell(
                 &name,
                 format!("has shards {} from second {from} on", ranges::text(&sorted(shards))),

@@ -19,6 +19,8 @@ pub struct Taken {
     pub from: u32,
     /// Its shards.
     pub shards: Shards,
+    /// How far others were with what is new of them.
+    pub progress: String,
 }
 
 /// What a node follows, and how often it was fenced.
@@ -55,9 +57,11 @@ impl Parts {
                 epoch: part.epoch,
                 from: self.from(part, start, now),
                 shards: part.shards.clone(),
+                progress: part.progress.clone(),
             };
             self.is_fenced &= taken.shards.is_empty();
-            self.taken.push(taken.clone());
+            // What it says of others is needed but once.
+            self.taken.push(Taken { progress: String::new(), ..taken.clone() });
             new.push(taken);
         }
         let extra = self.taken.len().saturating_sub(MOST);

@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use squall_engine::Progress;
+
 use crate::protocol::codec::{self, Numbered, Stored};
 use crate::protocol::io::{Answer, Kept, LoadCommand, LoadEvent, Output};
 use crate::protocol::keys;
@@ -54,6 +56,8 @@ pub struct InRun {
     changes: (usize, Vec<Change>),
     numbered: Numbers,
     signing: Signing,
+    /// How often it has told of its progress.
+    told_progress: u64,
     /// When it began to leave.
     leaving: Option<Nanos>,
     /// Whether it is over, and how.
@@ -128,6 +132,7 @@ impl InRun {
             changes: (0, Vec::new()),
             numbered: Numbers::default(),
             signing: Signing { is_changed: true, ..Signing::default() },
+            told_progress: 0,
             leaving: None,
             over: None,
         }
@@ -269,10 +274,11 @@ impl InRun {
 
     /// What the load says.
     pub fn on_load(&mut self, event: LoadEvent, cx: &mut Cx<'_>) {
-        self.signing.is_changed |= !matches!(event, LoadEvent::Second(_));
+        self.signing.is_changed |= !matches!(event, LoadEvent::Second(_) | LoadEvent::Progress(_));
         match event {
             LoadEvent::Ready => self.load.is_ready = true,
             LoadEvent::Refused(why) => self.refuse(why, cx),
+            LoadEvent::Progress(progress) => self.publish_progress(progress, cx),
             LoadEvent::Second(second) => self.publish(second, cx),
             LoadEvent::StopAsked => self.load.stop_asked = true,
             LoadEvent::Done { since } => self.load.done = since,
@@ -283,6 +289,15 @@ impl InRun {
                     (true, cx.now.steady, failures);
             }
         }
+    }
+
+    /// It is kept in the stream alone: what is lost of it, the next change says again.
+    fn publish_progress(&mut self, progress: Progress, cx: &mut Cx<'_>) {
+        let boot = cx.me.card.boot;
+        self.told_progress += 1;
+        let id = format!("{}/{}/{boot}/p{}", self.run, cx.me.card.node, self.told_progress);
+        let payload = codec::encode(&Stored::Progress { boot, progress });
+        self.outbox.push(id, payload, cx.now.steady + spread(&cx.me.card.node), Kind::Record);
     }
 
     fn publish(&mut self, second: Second, cx: &mut Cx<'_>) {
@@ -456,6 +471,11 @@ impl InRun {
         }
         for taken in new {
             let (from, shards) = (taken.from, taken.shards);
+            match codec::read_progress(&taken.progress) {
+                Ok(known) if known.is_empty() => {}
+                Ok(known) => cx.out.push(Output::Load(LoadCommand::Known(known))),
+                Err(error) => cx.log(format!("how far others were cannot be read: {error}")),
+            }
             if !self.load.is_fenced {
                 cx.out.push(Output::Load(LoadCommand::Reshare { from, shards }));
             } else if !shards.is_empty() {
