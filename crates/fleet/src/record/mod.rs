@@ -10,6 +10,7 @@ mod bytes;
 mod copies;
 mod facts;
 mod merger;
+mod names;
 #[cfg(test)]
 mod tests;
 
@@ -44,7 +45,9 @@ pub fn encode(second: &Second, aside: &Aside) -> Bytes {
     let keys = rows.iter().map(|(key, _)| *key);
     let mut packer = Packer::new();
     let mut out = vec![VERSION];
-    packer.put(&mut out, &rest(second, keys));
+    let (names, rest) = rest(second, keys);
+    packer.put(&mut out, &names);
+    packer.put(&mut out, &rest);
     for column in Columns::of(&stats).0 {
         packer.put(&mut out, &column);
     }
@@ -52,9 +55,9 @@ pub fn encode(second: &Second, aside: &Aside) -> Bytes {
     out.into()
 }
 
-/// All but the rows, as slices: one of the node, whose names begin with those of the rows in their order, then of each
-/// worker how its users spent their time.
-fn rest<'k>(second: &Second, rows: impl Iterator<Item = &'k RowKey>) -> Vec<u8> {
+/// The names, which begin with those of the rows in their order; and all but the rows, as slices: one of the node, then of
+/// each worker how its users spent their time.
+fn rest<'k>(second: &Second, rows: impl Iterator<Item = &'k RowKey>) -> (Vec<u8>, Vec<u8>) {
     let mut all = Slice::new(0, second.second);
     for key in rows {
         all.announce(NameId(all.names.len() as u32), key.clone());
@@ -76,6 +79,7 @@ fn rest<'k>(second: &Second, rows: impl Iterator<Item = &'k RowKey>) -> Vec<u8> 
     }
     all.counters = second.counters;
     all.self_metrics = second.self_metrics.clone();
+    let names = names::encode(&std::mem::take(&mut all.names));
     let mut out = Vec::new();
     all.encode(&mut out);
     let has_time = |slice: &&Slice| slice.time_account != TimeAccount::default();
@@ -84,7 +88,7 @@ fn rest<'k>(second: &Second, rows: impl Iterator<Item = &'k RowKey>) -> Vec<u8> 
         own.time_account = slice.time_account;
         own.encode(&mut out);
     }
-    out
+    (names, out)
 }
 
 /// What a node recorded in a second.
@@ -111,6 +115,7 @@ pub fn decode(bytes: &[u8]) -> Result<Record, DecodeError> {
     }
     let bytes = &mut bytes;
     let mut unpacker = Unpacker::new()?;
+    let names = names::decode(&unpacker.take(bytes)?)?;
     let rest = unpacker.take(bytes)?;
     let mut columns: [Vec<u8>; COLUMNS] = Default::default();
     for column in &mut columns {
@@ -121,10 +126,9 @@ pub fn decode(bytes: &[u8]) -> Result<Record, DecodeError> {
         return Err(DecodeError("the record is longer than it says"));
     }
     let rows = ColumnRows::decode(columns.each_ref().map(Vec::as_slice))?;
-    let (rest, accounts) = read_rest(&rest)?;
-    // Names have the numbers of their places.
-    let in_order = (0..).zip(&rest.names).all(|(at, (id, _))| id.0 == at);
-    if rest.names.len() < rows.len() || !in_order {
+    let (mut rest, accounts) = read_rest(&rest)?;
+    rest.names = names;
+    if rest.names.len() < rows.len() {
         return Err(DecodeError("the record does not name its rows"));
     }
     Ok(Record { rest, rows, accounts, aside })
@@ -138,7 +142,7 @@ pub fn section_bytes(bytes: &[u8]) -> Result<Vec<(&'static str, usize, usize)>, 
     let (_, mut bytes) = bytes.split_first().ok_or(DecodeError("the record is empty"))?;
     let bytes = &mut bytes;
     let mut unpacker = Unpacker::new()?;
-    let names = ["names and the rest"].into_iter().chain(COLUMN_NAMES).chain(["aside"]);
+    let names = ["names", "the rest"].into_iter().chain(COLUMN_NAMES).chain(["aside"]);
     let section = |name| {
         let before = bytes.len();
         Ok((name, unpacker.take(bytes)?.len(), before - bytes.len()))
