@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use squall_base::random::Random;
 use squall_fleet::protocol::io::{Answer, Input};
 use squall_fleet::protocol::keys;
-use squall_fleet::record::{Aside, Merger, decode, encode};
+use squall_fleet::record::{Aside, Decoder, Merger, encode};
 use squall_fleet::transport::{Connect, EVENTS_WAITING, Event, Nats, Transport};
 use squall_metrics::{Phases, RequestStats, RowKey, RowKind, Sample, Source};
 use squall_runner::{Row, Second};
@@ -158,6 +158,7 @@ async fn merge(url: &str, nodes: u32, seconds: u32) -> Outcome<()> {
     }
     println!("ready");
     let (mut merger, mut missing, mut ages) = (Merger::new(), BTreeMap::new(), Vec::new());
+    let mut decoder = Decoder::default();
     let (mut merged, mut wholes, mut plain) = (0, Vec::new(), Vec::new());
     while merged < nodes * seconds {
         let Ok(Some(event)) = tokio::time::timeout(PATIENCE, arrives.recv()).await else {
@@ -166,7 +167,7 @@ async fn merge(url: &str, nodes: u32, seconds: u32) -> Outcome<()> {
         let Event::Input(Input::Message { subject, payload, .. }) = event else { continue };
         let node = keys::node_of(RUN, &subject).unwrap_or_default();
         let Some((sent, second, record)) = parts(&payload) else { continue };
-        merger.add(node, "", second, &decode(record)?);
+        merger.add(node, "", second, &decoder.decode(record)?);
         merged += 1;
         let (left, last) = missing.entry(second).or_insert((nodes, 0));
         (*left, *last) = (*left - 1, sent.max(*last));

@@ -1,7 +1,7 @@
 //! The names of a record's rows, checks and scenarios, in the order of their numbers. Each says only how it differs from the
 //! one before, as names of a plan resemble each other.
 
-use squall_metrics::{DecodeError, MAX_NAMES_LIMIT, NameId, Place, RowKey, RowKind};
+use squall_metrics::{DecodeError, MAX_NAMES_LIMIT, Place, RowKey, RowKind};
 
 use super::bytes::{MAX_PLAIN, get, get_bytes, get_text, put, put_bytes};
 
@@ -9,11 +9,11 @@ use super::bytes::{MAX_PLAIN, get, get_bytes, get_text, put, put_bytes};
 const MAX_NAMES: u64 = 2 * MAX_NAMES_LIMIT as u64;
 
 /// What [`decode`] reads.
-pub(super) fn encode(names: &[(NameId, RowKey)]) -> Vec<u8> {
+pub(super) fn encode(names: &[RowKey]) -> Vec<u8> {
     let mut out = Vec::new();
     put(&mut out, names.len() as u64);
     let mut before: Option<&RowKey> = None;
-    for (_, key) in names {
+    for key in names {
         let is_there = before.is_some_and(|before| before.place == key.place);
         put(&mut out, u64::from(is_there));
         if !is_there {
@@ -33,20 +33,20 @@ fn shared(one: &[u8], other: &[u8]) -> usize {
     one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }
 
-/// The names, with the numbers of their places. Their texts together have a bound, as little can stand for much here.
+/// The names by their numbers. Their texts together have a bound, as little can stand for much here.
 ///
 /// # Errors
 /// The bytes are no names, or there are too many.
-pub(super) fn decode(mut bytes: &[u8]) -> Result<Vec<(NameId, RowKey)>, DecodeError> {
+pub(super) fn decode(mut bytes: &[u8]) -> Result<Vec<RowKey>, DecodeError> {
     let bytes = &mut bytes;
     let count = get(bytes)?;
     if count > MAX_NAMES {
         return Err(DecodeError("the record has too many names"));
     }
     let mut left = MAX_PLAIN;
-    let mut names: Vec<(NameId, RowKey)> = Vec::new();
-    for number in 0..count as u32 {
-        let before = names.last().map(|(_, key)| key);
+    let mut names: Vec<RowKey> = Vec::new();
+    for _ in 0..count {
+        let before = names.last();
         let place = match (get(bytes)?, before) {
             (0, _) => get_place(bytes)?,
             (1, Some(before)) => before.place.clone(),
@@ -60,7 +60,7 @@ pub(super) fn decode(mut bytes: &[u8]) -> Result<Vec<(NameId, RowKey)>, DecodeEr
         left = left
             .checked_sub(name.len() + text_bytes(&place))
             .ok_or(DecodeError("the record's names are too long"))?;
-        names.push((NameId(number), RowKey { place, name }));
+        names.push(RowKey { place, name });
     }
     match bytes.is_empty() {
         true => Ok(names),
@@ -132,7 +132,7 @@ mod tests {
                 place: place.get(&places).clone(),
                 name: name.clone(),
             };
-            let names: Vec<_> = (0..).map(NameId).zip(names.iter().map(key)).collect();
+            let names: Vec<_> = names.iter().map(key).collect();
             prop_assert_eq!(decode(&encode(&names)), Ok(names));
         }
 
@@ -146,8 +146,7 @@ mod tests {
     #[test]
     fn little_does_not_stand_for_much() {
         let long = "x".repeat(1 << 10);
-        let key = |_| RowKey::new(RowKind::Request, "", &long);
-        let names = |count: u32| Vec::from_iter((0..count).map(|id| (NameId(id), key(id))));
+        let names = |count| vec![RowKey::new(RowKind::Request, "", &long); count];
         assert!(decode(&encode(&names(1 << 10))).is_ok());
         let bomb = encode(&names((1 << 14) + 1));
         assert!(bomb.len() < 1 << 17);
