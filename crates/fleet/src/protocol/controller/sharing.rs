@@ -16,17 +16,18 @@ const TAKE: Nanos = 400 * MS;
 const GIVE: Nanos = 1_500 * MS;
 
 impl Run {
-    /// Cuts the load over the nodes that are ready: each gets shards that come one after the other.
+    /// Deals the shards over the nodes that are ready, in turn: where there are fewer users than shards, each node has as many
+    /// of them as its weight says.
     pub fn share_out(&mut self) {
         let names: Vec<String> = self.living().map(|(name, _)| name.clone()).collect();
-        let places = self.places(&names);
-        let mut next = 0;
-        for (name, count) in names.iter().zip(assign::targets(self.order.shards as usize, &places))
-        {
-            let shards: Shards = (next..next + count as u32).collect();
-            next += count as u32;
+        let mut dealt = vec![Vec::new(); names.len()];
+        let chosen = assign::place(self.order.shards as usize, "", &self.places(&names));
+        for (shard, at) in (0..).zip(chosen) {
+            dealt[at].push(shard);
+        }
+        for (name, shards) in names.iter().zip(dealt) {
             if let Some(member) = self.members.get_mut(name) {
-                member.give(shards, 0, Why::Given);
+                member.give(Shards::from(shards), 0, Why::Given);
             }
             self.write_share(name);
         }
