@@ -4,7 +4,7 @@ use crate::protocol::cells::{self, Block};
 use crate::protocol::codec::{self, Numbered, Stored};
 use crate::protocol::io::{Output, RunEvent};
 use crate::protocol::keys;
-use crate::protocol::messages::{Cells, Change, Phase, Resend, Why};
+use crate::protocol::messages::{Cells, Change, Phase, Resend};
 use crate::protocol::units::{Bytes, MS, Nanos, SECOND};
 
 use super::desk::Cx;
