@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs every measuring script, one after the other, with the arguments below, and writes
 what each prints into docs/develop/benchmarks/NAME.md, with the version, the machine and the time it took, and its tables into
-docs/measurement.md, between the marks `<!-- NAME -->` and `<!-- end -->` (a link alone for
+docs/measurement.md and docs/fleet.md, between the marks `<!-- NAME -->` and `<!-- end -->` (a link alone for
 `<!-- NAME: link -->`): so that all figures are of one version. Prints a line for each. Wants a machine that does nothing
 else, for some three hours; exit code 1 if a script missed a goal or did not end in its time. Usage: all.py [NAME ...] (only
 these), all.py --rest (only those whose figures are of another version, so that a round can be made in several sittings), all.py
@@ -17,7 +17,7 @@ import time
 
 from lib import ROOT, machine, squall
 
-PAGES = [ROOT / "docs/measurement.md"]
+PAGES = [ROOT / "docs/measurement.md", ROOT / "docs/fleet.md"]
 RAW = ROOT / "docs/develop/benchmarks"
 # Arguments of each script, and how many minutes it may take. What is short, and most read, comes first.
 SCRIPTS = {
@@ -58,6 +58,11 @@ SCRIPTS = {
     "jmeter_groups": ("", 10),
     "extractors": ("6 2", 15),
     "soak": ("--minutes 10", 40),
+    "fleet/sizes": ("", 10),
+    "fleet/publishers": ("", 10),
+    "fleet/node_cost": ("", 20),
+    "fleet/loss": ("", 15),
+    "fleet/live": ("", 6),
 }
 
 

@@ -89,8 +89,10 @@ table.row("controller, cores", f"{controller[0]:.2f}", CONTROLLER_CORE,
           table.goal(QUICK or controller[0] <= CONTROLLER_CORE))
 table.row("controller, peak MiB", f"{controller[1]:.0f}", CONTROLLER_MIB, table.goal(controller[1] <= CONTROLLER_MIB))
 table.row("merged after it was sent, ms: median, p99, most",
-          f"{merged['age_p50_ms']}, {merged['age_p99_ms']}, {merged['age_max_ms']}", "2,000",
-          table.goal(merged["age_p99_ms"] <= 2_000))
+          f"{merged['age_p50_ms']}, {merged['age_p99_ms']}, {merged['age_max_ms']}", "", "")
+table.row("a second seen as a whole after its last record was sent, ms: median, p99, most",
+          f"{merged['whole_p50_ms']}, {merged['whole_p99_ms']}, {merged['whole_max_ms']}", "2,000",
+          table.goal(merged["whole_p99_ms"] <= 2_000))
 table.row("lost", merged["lost"], 0, table.goal(merged["lost"] == 0))
 table.row("seconds whole", f"{merged['whole_seconds']} of {SECONDS}", "all", table.goal(merged["whole_seconds"] == SECONDS))
 table.end()

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use squall_base::random::Random;
 use squall_fleet::protocol::io::{Answer, Input};
 use squall_fleet::protocol::keys;
-use squall_fleet::record::{Aside, Merger, decode, encode};
+use squall_fleet::record::{Aside, Decoder, Merger, encode};
 use squall_fleet::transport::{Connect, EVENTS_WAITING, Event, Nats, Transport};
 use squall_metrics::{Phases, RequestStats, RowKey, RowKind, Sample, Source};
 use squall_runner::{Row, Second};
@@ -158,7 +158,8 @@ async fn merge(url: &str, nodes: u32, seconds: u32) -> Outcome<()> {
     }
     println!("ready");
     let (mut merger, mut missing, mut ages) = (Merger::new(), BTreeMap::new(), Vec::new());
-    let (mut merged, mut whole, mut plain) = (0, 0, Vec::new());
+    let mut decoder = Decoder::default();
+    let (mut merged, mut wholes, mut plain) = (0, Vec::new(), Vec::new());
     while merged < nodes * seconds {
         let Ok(Some(event)) = tokio::time::timeout(PATIENCE, arrives.recv()).await else {
             break;
@@ -166,11 +167,11 @@ async fn merge(url: &str, nodes: u32, seconds: u32) -> Outcome<()> {
         let Event::Input(Input::Message { subject, payload, .. }) = event else { continue };
         let node = keys::node_of(RUN, &subject).unwrap_or_default();
         let Some((sent, second, record)) = parts(&payload) else { continue };
-        merger.add(node, "", second, &decode(record)?);
+        merger.add(node, "", second, &decoder.decode(record)?);
         merged += 1;
-        let left = missing.entry(second).or_insert(nodes);
-        *left -= 1;
-        if *left == 0 {
+        let (left, last) = missing.entry(second).or_insert((nodes, 0));
+        (*left, *last) = (*left - 1, sent.max(*last));
+        if let (0, last) = (*left, *last) {
             missing.remove(&second);
             let slices = [
                 merger.take(second, Source::Worker(0)),
@@ -178,16 +179,19 @@ async fn merge(url: &str, nodes: u32, seconds: u32) -> Outcome<()> {
             ];
             plain.clear();
             slices.iter().flatten().for_each(|slice| slice.encode(&mut plain));
-            whole += 1;
+            wholes.push(Duration::from_nanos(now_ns().saturating_sub(last)));
         }
         ages.push(Duration::from_nanos(now_ns().saturating_sub(sent)));
     }
     ages.sort();
+    wholes.sort();
     println!(
-        "{{\"merged\":{merged},\"lost\":{},\"whole_seconds\":{whole},\"slice_bytes\":{},{}}}",
+        "{{\"merged\":{merged},\"lost\":{},\"whole_seconds\":{},\"slice_bytes\":{},{},{}}}",
         nodes * seconds - merged,
+        wholes.len(),
         plain.len(),
-        percentiles("age", &ages)
+        percentiles("age", &ages),
+        percentiles("whole", &wholes)
     );
     Ok(())
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use squall_base::random::Random;
-use squall_fleet::record::{Aside, Merger, decode, encode, section_bytes};
+use squall_fleet::record::{Aside, Decoder, Merger, encode, section_bytes};
 use squall_metrics::{Phases, RequestStats, RowKey, RowKind, Sample, SelfMetrics, Slice, Source};
 use squall_runner::{Row, Second};
 
@@ -96,9 +96,9 @@ fn measure(names: u32, samples: u32, label: &str, shape: &Shape) -> Result<(), B
     let encode_us = cost(NODES, || {
         records.extend(seconds.iter().map(|own| encode(own, &Aside::default())));
     });
-    let mut decoded = Vec::new();
+    let (mut decoder, mut decoded) = (Decoder::default(), Vec::new());
     let decode_us = cost(NODES, || {
-        decoded.extend(records.iter().filter_map(|own| decode(own).ok()));
+        decoded.extend(records.iter().filter_map(|own| decoder.decode(own).ok()));
     });
     let mut merger = Merger::new();
     let mut merge = |second| {

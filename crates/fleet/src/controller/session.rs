@@ -13,7 +13,7 @@ use crate::controller::nodes::Nodes;
 use crate::controller::seconds::Seconds;
 use crate::protocol::io::{FleetTime, RunCommand, RunEvent};
 use crate::protocol::messages::{Card, Cells, Change, Second};
-use crate::record::{Record, decode};
+use crate::record::{Decoder, Record};
 
 /// How often orders are looked for while nothing is said.
 const POLL: Duration = Duration::from_millis(20);
@@ -37,6 +37,7 @@ pub(crate) struct Session<'a, 'o> {
     link: &'a mut dyn Link,
     on: &'a mut dyn FnMut(Event<'_>),
     followed: Followed,
+    decoder: Decoder,
     lease: Duration,
     seconds: Seconds,
     nodes: Nodes,
@@ -65,6 +66,7 @@ impl<'a, 'o> Session<'a, 'o> {
             link,
             on,
             followed: order.control.follow(),
+            decoder: Decoder::default(),
             lease,
             seconds: Seconds::new(program.known_rows(), program.most_rows()),
             nodes: Nodes::default(),
@@ -191,7 +193,7 @@ impl<'a, 'o> Session<'a, 'o> {
 
     fn record(&mut self, node: &str, second: &Second) {
         let (zone, number) = self.nodes.place(node);
-        let record = match decode(&second.record) {
+        let record = match self.decoder.decode(&second.record) {
             Ok(record) => record.of_node(number),
             Err(error) => {
                 let why =

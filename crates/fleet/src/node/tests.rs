@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use squall_engine::Progress;
-use squall_metrics::{RowKind, Source};
+use squall_metrics::{ErrorKind, NameId, RequestStats, RowKind, Source};
 use squall_target::Server;
 
 use super::job::tests::{job, local, sealed};
@@ -157,6 +157,22 @@ fn requests(second: &Second) -> u64 {
     let named: BTreeMap<_, _> = slice.names.iter().map(|(id, key)| (*id, key)).collect();
     let is_request = |id| named.get(&id).is_some_and(|key| key.place.kind == RowKind::Request);
     slice.rows().filter(|(id, _)| is_request(*id)).map(|(_, stats)| stats.count).sum()
+}
+
+/// How many errors there were of each kind.
+fn errors(seconds: &[Second]) -> Vec<(ErrorKind, u64)> {
+    let mut all = RequestStats::default();
+    for second in seconds {
+        let mut merger = Merger::new();
+        let record = record::decode(&second.record).expect("a record");
+        merger.add("n", "", second.second, &record);
+        let Some(slice) = merger.take(second.second, Source::Worker(0)) else { continue };
+        let is_request = |id: &NameId| {
+            slice.names.iter().any(|(own, key)| own == id && key.place.kind == RowKind::Request)
+        };
+        slice.rows().filter(|(id, _)| is_request(id)).for_each(|(_, stats)| all.merge(stats));
+    }
+    all.error_kinds
 }
 
 fn sum(seconds: &[Second]) -> u64 {
@@ -372,6 +388,28 @@ fn what_a_node_does_not_allow_is_refused() {
     let why = refused(Job { allow_exec: true, ..job(exec) }, local());
     assert!(why.contains("--allow-exec"), "{why}");
     assert_eq!(server.stats().requests, 0);
+}
+
+/// What the plan allows does not matter to a node: a redirect to a host that it was not started for is an error of a kind of
+/// its own, and is not sent.
+#[test]
+fn a_redirect_to_another_host_is_not_followed() {
+    let server = target();
+    let sent = |host: &str| {
+        let elsewhere = server.url().replace("127.0.0.1", host);
+        let plan = format!(
+            "target: {}\nallow_hosts: ['*']\nscenarios: {{a: {{load: {{users: 2, iterations: 3}}, steps: [{{get: '/redirect-to?url={elsewhere}/bytes/1', redirects: 2}}]}}}}\n",
+            server.url()
+        );
+        let mut node = Node::ready(&plan);
+        let before = server.stats().requests;
+        node.start(soon(50), &[0, 1, 2, 3, 4, 5, 6, 7]);
+        let seconds = node.rest();
+        (server.stats().requests - before, sum(&seconds), errors(&seconds))
+    };
+    // A name whose address is allowed is allowed.
+    assert_eq!(sent("localhost"), (12, 6, vec![]));
+    assert_eq!(sent("127.0.0.2"), (6, 6, vec![(ErrorKind::HostNotAllowed, 6)]));
 }
 
 #[test]

@@ -20,9 +20,9 @@ pub struct Block<'m> {
     /// The first second after it.
     pub to: u32,
     /// Seconds of which its record came.
-    pub seconds: Option<&'m Ranges>,
+    pub seconds: Ranges,
     /// Of them those that were not driven from beginning to end.
-    pub in_part: Option<&'m Ranges>,
+    pub in_part: Ranges,
     /// The last second of a load that ended in order: as long as it is, it is whole.
     pub ended: Option<u32>,
     /// Why a record did not come.
@@ -62,7 +62,6 @@ pub fn of(shards: u32, seconds: u32, blocks: &[Block<'_>]) -> Cells {
 
 /// What is missing while a node had the shards.
 fn within(block: &Block<'_>, missing: &mut Vec<Missing>) {
-    let none = Ranges::default();
     let entry = |from: u32, to: u32, why: &str| Missing {
         shards: block.shards.clone(),
         from,
@@ -70,13 +69,13 @@ fn within(block: &Block<'_>, missing: &mut Vec<Missing>) {
         node: block.node.into(),
         why: why.into(),
     };
-    for (from, to) in block.seconds.unwrap_or(&none).gaps(block.from.into(), block.to.into()) {
+    for (from, to) in block.seconds.gaps(block.from.into(), block.to.into()) {
         missing.push(entry(from as u32, to as u32, block.why));
     }
-    let Some(in_part) = block.in_part else { return };
     let mut at = u64::from(block.from);
     // What is between the gaps is in the set.
-    for (from, to) in in_part
+    for (from, to) in block
+        .in_part
         .gaps(block.from.into(), block.to.into())
         .into_iter()
         .chain([(u64::from(block.to), 0)])
@@ -146,8 +145,8 @@ mod tests {
             shards: shards.into(),
             from,
             to,
-            seconds: None,
-            in_part: None,
+            seconds: Ranges::default(),
+            in_part: Ranges::default(),
             ended: None,
             why: "lost",
             after: "gap",
@@ -156,8 +155,8 @@ mod tests {
             3,
             8,
             &[
-                Block { seconds: Some(&came), in_part: Some(&part), ..block("a", &[0, 1], 0, 4) },
-                Block { seconds: Some(&other), ..block("b", &[0], 6, 8) },
+                Block { seconds: came, in_part: part, ..block("a", &[0, 1], 0, 4) },
+                Block { seconds: other, ..block("b", &[0], 6, 8) },
             ],
         );
         let told: Vec<_> = cells
@@ -186,8 +185,8 @@ mod tests {
             shards: [0].as_slice().into(),
             from: 0,
             to: 2,
-            seconds: Some(&came),
-            in_part: Some(&part),
+            seconds: came,
+            in_part: part,
             ended: Some(1),
             why: "",
             after: "",

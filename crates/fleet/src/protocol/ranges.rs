@@ -38,6 +38,11 @@ impl Ranges {
         after > 0 && number <= self.0[after - 1].1
     }
 
+    /// What is in it and not in the other.
+    pub fn without(&self, other: &Ranges) -> Ranges {
+        Ranges(self.0.iter().flat_map(|&(first, last)| other.gaps(first, last + 1)).collect())
+    }
+
     /// How many ranges it has.
     pub fn pieces(&self) -> usize {
         self.0.len()

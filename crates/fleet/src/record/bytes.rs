@@ -98,6 +98,16 @@ impl Packer {
     }
 }
 
+/// Takes a section as it stands, compressed or not.
+pub(super) fn section<'b>(bytes: &mut &'b [u8]) -> Result<&'b [u8], DecodeError> {
+    let all = *bytes;
+    let length = usize::try_from(get(bytes)?).map_err(|_| TRUNCATED)?;
+    if length > 0 && get_bytes(bytes)?.is_empty() {
+        *bytes = bytes.get(length..).ok_or(TRUNCATED)?;
+    }
+    Ok(&all[..all.len() - bytes.len()])
+}
+
 /// Decompresses sections.
 pub(super) struct Unpacker {
     decompressor: Decompressor<'static>,

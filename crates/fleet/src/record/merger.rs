@@ -29,6 +29,8 @@ const MAX_SECONDS_WITH_FACTS: usize = 64;
 pub struct Merger {
     keys: Vec<RowKey>,
     places: HashMap<RowKey, usize>,
+    /// The places of the rows of the last record.
+    last_rows: Vec<usize>,
     /// The number of each key, once it has one.
     numbers: Vec<Option<NameId>>,
     next_number: u32,
@@ -83,6 +85,7 @@ impl Merger {
         let mut merger = Merger {
             keys: Vec::new(),
             places: HashMap::new(),
+            last_rows: Vec::new(),
             numbers: Vec::new(),
             next_number: 0,
             iterations: HashMap::new(),
@@ -108,7 +111,7 @@ impl Merger {
     pub fn add(&mut self, node: &str, zone: &str, second: u32, record: &Record) {
         let mut open = self.open.remove(&second).unwrap_or_default();
         for (row, key) in record.rows() {
-            let place = self.place(key);
+            let place = self.place_of_row(row, key);
             record.rows.merge_into(row, open.row(place));
         }
         for (id, counts) in record.rest.checks() {
@@ -226,6 +229,18 @@ impl Merger {
             slice.merge_metric(id, stats);
         }
         Some(slice)
+    }
+
+    /// The place of the key of a record's row: mostly that of the same row of the record before, as nodes have the same rows.
+    fn place_of_row(&mut self, row: usize, key: &RowKey) -> usize {
+        let known = self.last_rows.get(row).copied();
+        if let Some(place) = known.filter(|place| self.keys[*place] == *key) {
+            return place;
+        }
+        let place = self.place(key);
+        self.last_rows.resize(self.last_rows.len().max(row + 1), place);
+        self.last_rows[row] = place;
+        place
     }
 
     /// The place of a key, or that of `other` of its kind if there are too many.

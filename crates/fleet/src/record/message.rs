@@ -9,7 +9,8 @@ use squall_metrics::{
 use squall_runner::Second;
 
 use super::aside::{Aside, SeenAside};
-use super::bytes::{Packer, Unpacker};
+use super::bytes::{Packer, Unpacker, section};
+use super::names;
 use crate::protocol::io::Bytes;
 
 /// The first byte of a record: the version of its form.
@@ -27,7 +28,9 @@ pub fn encode(second: &Second, aside: &Aside) -> Bytes {
     let keys = rows.iter().map(|(key, _)| *key);
     let mut packer = Packer::new();
     let mut out = vec![VERSION];
-    packer.put(&mut out, &rest(second, keys));
+    let (names, rest) = rest(second, keys);
+    packer.put(&mut out, &names);
+    packer.put(&mut out, &rest);
     for column in Columns::of(&stats).0 {
         packer.put(&mut out, &column);
     }
@@ -35,9 +38,9 @@ pub fn encode(second: &Second, aside: &Aside) -> Bytes {
     out.into()
 }
 
-/// All but the rows, as slices: one of the node, whose names begin with those of the rows in their order, then of each
-/// worker how its users spent their time.
-fn rest<'k>(second: &Second, rows: impl Iterator<Item = &'k RowKey>) -> Vec<u8> {
+/// The names, which begin with those of the rows in their order; and all but the rows, as slices: one of the node, then of
+/// each worker how its users spent their time.
+fn rest<'k>(second: &Second, rows: impl Iterator<Item = &'k RowKey>) -> (Vec<u8>, Vec<u8>) {
     let mut all = Slice::new(0, second.second);
     for key in rows {
         all.announce(NameId(all.names.len() as u32), key.clone());
@@ -59,6 +62,8 @@ fn rest<'k>(second: &Second, rows: impl Iterator<Item = &'k RowKey>) -> Vec<u8> 
     }
     all.counters = second.counters;
     all.self_metrics = second.self_metrics.clone();
+    let names: Vec<RowKey> = all.names.drain(..).map(|(_, key)| key).collect();
+    let names = names::encode(&names);
     let mut out = Vec::new();
     all.encode(&mut out);
     let has_time = |slice: &&Slice| slice.time_account != TimeAccount::default();
@@ -67,15 +72,17 @@ fn rest<'k>(second: &Second, rows: impl Iterator<Item = &'k RowKey>) -> Vec<u8> 
         own.time_account = slice.time_account;
         own.encode(&mut out);
     }
-    out
+    (names, out)
 }
 
 /// What a node recorded in a second.
 #[derive(Debug)]
 pub struct Record {
-    /// The names of its rows, checks and scenarios, and everything but rows and time accounting, merged over its workers.
+    /// The names of its rows, checks and scenarios by their numbers, which are those of `rest`.
+    pub(crate) names: Arc<[RowKey]>,
+    /// Everything but rows and time accounting, merged over its workers.
     pub(crate) rest: Slice,
-    /// The statistics of its rows: those of `rest.names`, in their order.
+    /// The statistics of its rows: those of the first names.
     pub(crate) rows: ColumnRows,
     /// Of each of its workers by number, how its users spent their time.
     pub(crate) accounts: Vec<(u32, TimeAccount)>,
@@ -88,29 +95,65 @@ pub struct Record {
 /// # Errors
 /// They are no record, or one of another version.
 pub fn decode(bytes: &[u8]) -> Result<Record, DecodeError> {
-    let (version, mut bytes) = bytes.split_first().ok_or(DecodeError("the record is empty"))?;
-    if *version != VERSION {
-        return Err(DecodeError("the record was written by another version of squall"));
+    Decoder::default().decode(bytes)
+}
+
+/// Most lists of names that a decoder knows, and most bytes of each as it came.
+const MAX_KNOWN: usize = 4;
+const MAX_KNOWN_BYTES: usize = 64 << 10;
+
+/// Reads records one after the other, and knows the names of the last ones: nodes have the same in every second.
+#[derive(Debug, Default)]
+pub struct Decoder {
+    known: Vec<(Vec<u8>, Arc<[RowKey]>)>,
+}
+
+impl Decoder {
+    /// As [`decode`].
+    ///
+    /// # Errors
+    /// As of [`decode`].
+    pub fn decode(&mut self, bytes: &[u8]) -> Result<Record, DecodeError> {
+        let (version, mut bytes) = bytes.split_first().ok_or(DecodeError("the record is empty"))?;
+        if *version != VERSION {
+            return Err(DecodeError("the record was written by another version of squall"));
+        }
+        let bytes = &mut bytes;
+        let mut unpacker = Unpacker::new()?;
+        let names = self.names(section(bytes)?, &mut unpacker)?;
+        let rest = unpacker.take(bytes)?;
+        let mut columns: [Vec<u8>; COLUMNS] = Default::default();
+        for column in &mut columns {
+            *column = unpacker.take(bytes)?;
+        }
+        let aside = SeenAside::decode(&unpacker.take(bytes)?)?;
+        if !bytes.is_empty() {
+            return Err(DecodeError("the record is longer than it says"));
+        }
+        let rows = ColumnRows::decode(columns.each_ref().map(Vec::as_slice))?;
+        let (rest, accounts) = read_rest(&rest)?;
+        if names.len() < rows.len() {
+            return Err(DecodeError("the record does not name its rows"));
+        }
+        Ok(Record { names, rest, rows, accounts, aside })
     }
-    let bytes = &mut bytes;
-    let mut unpacker = Unpacker::new()?;
-    let rest = unpacker.take(bytes)?;
-    let mut columns: [Vec<u8>; COLUMNS] = Default::default();
-    for column in &mut columns {
-        *column = unpacker.take(bytes)?;
+
+    /// The names of a section.
+    fn names(
+        &mut self,
+        section: &[u8],
+        unpacker: &mut Unpacker,
+    ) -> Result<Arc<[RowKey]>, DecodeError> {
+        if let Some((_, names)) = self.known.iter().find(|(own, _)| own == section) {
+            return Ok(names.clone());
+        }
+        let names: Arc<[RowKey]> = names::decode(&unpacker.take(&mut { section })?)?.into();
+        if section.len() <= MAX_KNOWN_BYTES {
+            self.known.truncate(MAX_KNOWN - 1);
+            self.known.insert(0, (section.to_vec(), names.clone()));
+        }
+        Ok(names)
     }
-    let aside = SeenAside::decode(&unpacker.take(bytes)?)?;
-    if !bytes.is_empty() {
-        return Err(DecodeError("the record is longer than it says"));
-    }
-    let rows = ColumnRows::decode(columns.each_ref().map(Vec::as_slice))?;
-    let (rest, accounts) = read_rest(&rest)?;
-    // Names have the numbers of their places.
-    let in_order = (0..).zip(&rest.names).all(|(at, (id, _))| id.0 == at);
-    if rest.names.len() < rows.len() || !in_order {
-        return Err(DecodeError("the record does not name its rows"));
-    }
-    Ok(Record { rest, rows, accounts, aside })
 }
 
 /// The sections of a record: what each holds, and its bytes before and after it was compressed.
@@ -121,12 +164,12 @@ pub fn section_bytes(bytes: &[u8]) -> Result<Vec<(&'static str, usize, usize)>, 
     let (_, mut bytes) = bytes.split_first().ok_or(DecodeError("the record is empty"))?;
     let bytes = &mut bytes;
     let mut unpacker = Unpacker::new()?;
-    let names = ["names and the rest"].into_iter().chain(COLUMN_NAMES).chain(["aside"]);
-    let section = |name| {
+    let names = ["names", "the rest"].into_iter().chain(COLUMN_NAMES).chain(["aside"]);
+    let measured = |name| {
         let before = bytes.len();
         Ok((name, unpacker.take(bytes)?.len(), before - bytes.len()))
     };
-    names.map(section).collect()
+    names.map(measured).collect()
 }
 
 fn read_rest(mut bytes: &[u8]) -> Result<(Slice, Vec<(u32, TimeAccount)>), DecodeError> {
@@ -145,12 +188,12 @@ fn read_rest(mut bytes: &[u8]) -> Result<(Slice, Vec<(u32, TimeAccount)>), Decod
 impl Record {
     /// The rows with their places in `rows`.
     pub(super) fn rows(&self) -> impl Iterator<Item = (usize, &RowKey)> {
-        self.rest.names.iter().take(self.rows.len()).map(|(_, key)| key).enumerate()
+        self.names.iter().take(self.rows.len()).enumerate()
     }
 
     /// The name of a number.
     pub(super) fn key(&self, NameId(id): NameId) -> Option<&RowKey> {
-        self.rest.names.get(id as usize).map(|(_, key)| key)
+        self.names.get(id as usize)
     }
 
     /// Gives the copies the number of their node, as each node numbers groups for itself.

@@ -11,6 +11,7 @@ mod copies;
 mod facts;
 mod merger;
 mod message;
+mod names;
 #[cfg(test)]
 mod tests;
 
@@ -19,7 +20,7 @@ use squall_metrics::{Slice, Source};
 pub use aside::{Aside, LeftOut, SeenAside};
 pub use facts::{Fact, facts};
 pub use merger::{MAX_NODES_WITH_FACTS, Merger};
-pub use message::{Record, decode, encode, section_bytes};
+pub use message::{Decoder, Record, decode, encode, section_bytes};
 pub use squall_metrics::DecodeError;
 
 /// Any bytes as a record: they are refused, or are merged into a slice that can be written and read again.

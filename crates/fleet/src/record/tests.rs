@@ -337,3 +337,32 @@ proptest! {
         fuzz(&bytes);
     }
 }
+
+/// Names that are known already are those that would have been read, also between records with others.
+#[test]
+fn a_decoder_reads_what_another_reads() {
+    let mut decoder = Decoder::default();
+    for (number, worker) in (0..3).chain([1, 0, 2]).flat_map(|number| [(number, 0), (number, 1)]) {
+        let bytes = encode(&second(number, &[worker]), &Aside::default());
+        let (known, read) = (decoder.decode(&bytes).expect("a record"), decode(&bytes));
+        let read = read.expect("a record");
+        assert_eq!(known.names, read.names);
+        assert_eq!(format!("{:?}", known.rows), format!("{:?}", read.rows));
+    }
+    let again = encode(&second(1, &[1]), &Aside::default());
+    let [one, other] = [(); 2].map(|()| decoder.decode(&again).expect("a record"));
+    assert!(Arc::ptr_eq(&one.names, &other.names));
+}
+
+/// Names that resemble each other are a few bytes each.
+#[test]
+fn names_take_little() {
+    let row = |number| Row {
+        key: key(RowKind::Request, &format!("GET /catalog/items/{number}")),
+        stats: RequestStats::default(),
+    };
+    let second = Second { rows: (0..200).map(row).collect(), ..Second::default() };
+    let sections = section_bytes(&encode(&second, &Aside::default())).expect("a record");
+    let (name, _, bytes) = sections[0];
+    assert!(name == "names" && bytes < 400, "{name}: {bytes} bytes");
+}

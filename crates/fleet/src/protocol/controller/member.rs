@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::protocol::cells::Block;
 use crate::protocol::codec::Numbered;
 use crate::protocol::messages::{Assignment, Card, Part, Phase, Shards, Sign, Why};
 use crate::protocol::ranges::Ranges;
@@ -11,6 +12,11 @@ use crate::protocol::units::Nanos;
 const BOOTS: usize = 256;
 const GAPS: usize = 10_000;
 pub const PARTS: usize = 4_096;
+/// Most sets of shards of a part that its node did not drive, as it carries no more users.
+const SHORT: usize = 64;
+
+/// Why a node does not drive some of its shards.
+const TOO_MANY_USERS: &str = "the node carries no more users (`--max-users`)";
 
 /// What the run thinks of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +67,21 @@ pub struct Delivered {
     pub seconds: Ranges,
     /// Of them those that were not driven from beginning to end.
     pub in_part: Ranges,
+    /// Shards that the node did not drive, as it carries no more users, with the seconds.
+    pub short: BTreeMap<Shards, Ranges>,
+}
+
+/// Shards of a part that a node did not drive in all seconds that it delivered.
+#[derive(Debug)]
+pub struct Uncarried {
+    /// The part.
+    pub epoch: u32,
+    /// The shards.
+    pub shards: Shards,
+    /// The seconds in which it did.
+    pub seconds: Ranges,
+    /// Of them those that were not driven from beginning to end.
+    pub in_part: Ranges,
 }
 
 /// What came of a process.
@@ -83,6 +104,11 @@ impl Came {
     pub fn is_complete(&self) -> bool {
         self.numbers.prefix() >= self.count.max(self.numbers.end())
     }
+}
+
+/// Of ascending shards those that are not among others.
+pub fn without(shards: &[u32], others: &[u32]) -> Vec<u32> {
+    shards.iter().filter(|own| others.binary_search(own).is_err()).copied().collect()
 }
 
 impl Member {
@@ -214,7 +240,14 @@ impl Member {
                 second.second, record.epoch
             ));
         };
-        if parts[at].shards != second.shards || second.second < parts[at].from {
+        let left = without(&parts[at].shards, &second.shards);
+        let is_known = left.is_empty()
+            || self
+                .delivered
+                .get(&record.epoch)
+                .is_none_or(|of| of.short.len() < SHORT || of.short.contains_key(&*left));
+        let is_its = left.len() + second.shards.len() == parts[at].shards.len();
+        if !is_its || !is_known || second.second < parts[at].from {
             return Err(format!(
                 "a record of second {} with shards that it did not have",
                 second.second
@@ -235,6 +268,90 @@ impl Member {
             self.hold(epoch, second.second + 1);
         }
         Ok(())
+    }
+
+    /// Takes note of a record that was checked: the seconds that it delivers of its shards.
+    pub fn deliver(&mut self, record: &Numbered) {
+        let second = &record.second;
+        // What comes late of a second does not stand for it: the second itself may be lost.
+        if second.shards.is_empty() || second.late > 0 {
+            return;
+        }
+        let part = self.assignment.parts.iter().find(|part| part.epoch == record.epoch);
+        let left = part.map_or_else(Vec::new, |part| without(&part.shards, &second.shards));
+        let delivered = self.delivered.entry(record.epoch).or_default();
+        delivered.seconds.insert(second.second.into());
+        if !second.is_whole {
+            delivered.in_part.insert(second.second.into());
+        }
+        if !left.is_empty() {
+            delivered.short.entry(left.into()).or_default().insert(second.second.into());
+        }
+    }
+
+    /// The shards that it did not drive though it delivered the seconds, those with the same seconds together.
+    pub fn uncarried(&self) -> Vec<Uncarried> {
+        let mut all = Vec::new();
+        for (&epoch, of) in &self.delivered {
+            let mut sets: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+            for (number, shards) in of.short.keys().enumerate() {
+                shards.iter().for_each(|&shard| sets.entry(shard).or_default().push(number));
+            }
+            let mut together: BTreeMap<Vec<usize>, Vec<u32>> = BTreeMap::new();
+            for (shard, sets) in sets {
+                together.entry(sets).or_default().push(shard);
+            }
+            let seconds: Vec<&Ranges> = of.short.values().collect();
+            for (sets, shards) in together {
+                let driven = |all: &Ranges| {
+                    sets.iter().fold(all.clone(), |driven, &set| driven.without(seconds[set]))
+                };
+                let (seconds, in_part) = (driven(&of.seconds), driven(&of.in_part));
+                all.push(Uncarried { epoch, shards: shards.into(), seconds, in_part });
+            }
+        }
+        all
+    }
+
+    /// What it had of a run of so many seconds, and what came of that.
+    pub fn blocks<'m>(&'m self, name: &'m str, seconds: u32) -> Vec<Block<'m>> {
+        let (mut blocks, uncarried) = (Vec::new(), self.uncarried());
+        let parts = &self.assignment.parts;
+        for (at, part) in parts.iter().enumerate() {
+            let next = parts.get(at + 1);
+            let to = next.map_or(seconds, |next| next.from).min(seconds);
+            if part.shards.is_empty() || part.from >= to {
+                continue;
+            }
+            let delivered = self.delivered.get(&part.epoch);
+            // The last second of a load that ended in order is as long as it is.
+            let ended = if self.sign.phase == Phase::Ended { self.last_second() } else { None };
+            let mut block = Block {
+                node: name,
+                shards: part.shards.clone(),
+                from: part.from,
+                to,
+                seconds: delivered.map_or_else(Ranges::default, |of| of.seconds.clone()),
+                in_part: delivered.map_or_else(Ranges::default, |of| of.in_part.clone()),
+                ended,
+                why: missed(next.map(|next| next.why)),
+                after: next.map_or("", |next| gap(next.why)),
+            };
+            for own in uncarried.iter().filter(|own| own.epoch == part.epoch) {
+                block.shards = without(&block.shards, &own.shards).into();
+                blocks.push(Block {
+                    shards: own.shards.clone(),
+                    seconds: own.seconds.clone(),
+                    in_part: own.in_part.clone(),
+                    why: TOO_MANY_USERS,
+                    ..block.clone()
+                });
+            }
+            if !block.shards.is_empty() {
+                blocks.push(block);
+            }
+        }
+        blocks
     }
 
     /// What came of a process; `None` if there are too many of them.
@@ -265,5 +382,77 @@ impl Member {
             .max()
             .filter(|&end| end > 0)
             .map(|end| (end - 1) as u32)
+    }
+}
+
+/// Why a record did not come of a part that this one followed.
+fn missed(next: Option<Why>) -> &'static str {
+    match next {
+        Some(Why::Lost) => "the node was lost",
+        Some(Why::Fenced) => "the node was cut off from the server",
+        Some(Why::Restarted) => "the node's process ended",
+        Some(Why::Left) => "the node left",
+        Some(Why::Given | Why::Moved) | None => "what the node recorded did not come",
+    }
+}
+
+/// Why nobody drives the shards that a node had.
+fn gap(why: Why) -> &'static str {
+    match why {
+        Why::Lost => "the node was lost, and nobody had them yet",
+        Why::Fenced => "the node was cut off from the server",
+        Why::Restarted => "the node's process ended",
+        Why::Left => "the node left, and nobody had them yet",
+        Why::Given | Why::Moved => "they were on their way to another node",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::cells;
+    use crate::protocol::messages::Second;
+    use crate::protocol::units::Bytes;
+
+    fn record(second: u32, shards: &[u32], is_whole: bool) -> Numbered {
+        let record = Bytes::from([]);
+        let second = Second { second, shards: shards.into(), is_whole, late: 0, record };
+        Numbered { boot: 7, number: 0, epoch: 1, second }
+    }
+
+    /// A node that carries no more users drives some of its shards alone: what it recorded counts, and the others are
+    /// listed.
+    #[test]
+    fn shards_that_a_node_does_not_carry_are_missing() {
+        let card = Card { node: "a".to_owned(), boot: 7, ..Card::default() };
+        let mut member = Member::new(card, 1, Vec::new(), 0);
+        member.give([0, 1, 2, 3].into(), 0, Why::Given);
+        for (second, shards, is_whole) in
+            [(0, &[0, 1, 2][..], true), (1, &[0, 1], false), (3, &[0, 1, 2, 3], true)]
+        {
+            let record = record(second, shards, is_whole);
+            assert_eq!(member.check(&record), Ok(()));
+            member.deliver(&record);
+        }
+        assert!(member.check(&record(4, &[0, 1, 4], true)).is_err(), "one that it never had");
+        let cells = cells::of(4, 4, &member.blocks("a", 4));
+        let told: Vec<_> = cells
+            .missing
+            .iter()
+            .map(|own| (own.shards.to_vec(), own.from, own.to, own.why.as_str()))
+            .collect();
+        let (late, lost) =
+            ("driven in part of the second only", "what the node recorded did not come");
+        let few = TOO_MANY_USERS;
+        assert_eq!(
+            told,
+            [
+                (vec![3], 0, 2, few),
+                (vec![0, 1], 1, 1, late),
+                (vec![2], 1, 2, few),
+                (vec![0, 1], 2, 2, lost),
+            ]
+        );
+        assert_eq!(cells.driven, 16 - 3 - 2 - 2 - 2);
     }
 }

@@ -4,7 +4,7 @@ use crate::protocol::cells::{self, Block};
 use crate::protocol::codec::{self, Numbered, Stored};
 use crate::protocol::io::{Output, RunEvent};
 use crate::protocol::keys;
-use crate::protocol::messages::{Cells, Change, Phase, Resend, Why};
+use crate::protocol::messages::{Cells, Change, Phase, Resend};
 use crate::protocol::units::{Bytes, MS, Nanos, SECOND};
 
 use super::desk::Cx;
@@ -85,16 +85,8 @@ impl Run {
         if let Err(why) = member.check(&record) {
             return self.tell_wrong(name, why, cx);
         }
-        let second = record.second;
-        // What comes late of a second does not stand for it: the second itself may be lost.
-        if !second.shards.is_empty() && second.late == 0 {
-            let delivered = member.delivered.entry(record.epoch).or_default();
-            delivered.seconds.insert(second.second.into());
-            if !second.is_whole {
-                delivered.in_part.insert(second.second.into());
-            }
-        }
-        cx.run(RunEvent::Record { node: name.into(), second });
+        member.deliver(&record);
+        cx.run(RunEvent::Record { node: name.into(), second: record.second });
     }
 
     fn on_gone(&mut self, name: &str, boot: u64, number: u64, cx: &mut Cx<'_>) {
@@ -241,39 +233,8 @@ impl Run {
     pub fn cells(&self) -> Cells {
         let ends = self.members.values().filter_map(Member::last_second);
         let seconds = ends.max().map_or(0, |last| last + 1);
-        let mut blocks = Vec::new();
-        for (name, member) in &self.members {
-            let parts = &member.assignment.parts;
-            for (at, part) in parts.iter().enumerate() {
-                let next = parts.get(at + 1);
-                let to = next.map_or(seconds, |next| next.from).min(seconds);
-                if part.shards.is_empty() || part.from >= to {
-                    continue;
-                }
-                let delivered = member.delivered.get(&part.epoch);
-                // The last second of a load that ended in order is as long as it is.
-                let ended =
-                    if member.sign.phase == Phase::Ended { member.last_second() } else { None };
-                let why = match next.map(|next| next.why) {
-                    Some(Why::Lost) => "the node was lost",
-                    Some(Why::Fenced) => "the node was cut off from the server",
-                    Some(Why::Restarted) => "the node's process ended",
-                    Some(Why::Left) => "the node left",
-                    Some(Why::Given | Why::Moved) | None => "what the node recorded did not come",
-                };
-                blocks.push(Block {
-                    node: name,
-                    shards: part.shards.clone(),
-                    from: part.from,
-                    to,
-                    seconds: delivered.map(|of| &of.seconds),
-                    in_part: delivered.map(|of| &of.in_part),
-                    ended,
-                    why,
-                    after: next.map_or("", |next| gap(next.why)),
-                });
-            }
-        }
+        let blocks: Vec<Block> =
+            self.members.iter().flat_map(|(name, member)| member.blocks(name, seconds)).collect();
         cells::of(self.order.shards, seconds, &blocks)
     }
 }
@@ -288,17 +249,6 @@ fn has_done(member: &Member) -> bool {
 /// Whether all that a node has published has come, or is nowhere any more.
 fn is_complete(member: &Member) -> bool {
     member.boots.values().all(Came::is_complete)
-}
-
-/// Why nobody drives the shards that a node had.
-fn gap(why: Why) -> &'static str {
-    match why {
-        Why::Lost => "the node was lost, and nobody had them yet",
-        Why::Fenced => "the node was cut off from the server",
-        Why::Restarted => "the node's process ended",
-        Why::Left => "the node left, and nobody had them yet",
-        Why::Given | Why::Moved => "they were on their way to another node",
-    }
 }
 
 /// Whether a second of a node is waited for, this long after its end.
