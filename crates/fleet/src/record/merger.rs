@@ -9,7 +9,8 @@ use squall_metrics::{
 };
 
 use super::accounts::Accounts;
-use super::{ITERATION, Record, facts};
+use super::facts::facts;
+use super::message::{ITERATION, Record};
 
 /// Most nodes that have facts of their own: with nine of each they stay below [`MAX_METRICS`]. Those that come after them
 /// have theirs together, as those of `other`.
