@@ -198,8 +198,8 @@ class Nats:
 class Fleet:
     """A server, so many nodes, and what they send to."""
 
-    def __init__(self, folder, nodes):
-        self.folder = Path(folder)
+    def __init__(self, folder, nodes, options=("--once",)):
+        self.folder, self.options = Path(folder), options
         self.network = Network(nodes + 1)
         self.counter = Counter(self.network.target)
         self.nats = Nats(folder, self.network.nats)
@@ -207,12 +207,12 @@ class Fleet:
         for number in range(nodes):
             self.start(number)
 
-    def start(self, number, *options):
+    def start(self, number):
         """Starts a node, also one that was killed, with its spool."""
         with (self.folder / f"node-{number}.log").open("ab") as log:
             self.nodes[number] = subprocess.Popen(
-                [*self.network.command(number), SQUALL, "node", "--nats", self.nats.url, "--name", f"n{number}", "--once",
-                 "--allow-hosts", self.network.target, "--spool", str(self.folder / f"spool-{number}"), *options],
+                [*self.network.command(number), SQUALL, "node", "--nats", self.nats.url, "--name", f"n{number}", *self.options,
+                 "--allow-hosts", self.network.target, "--spool", str(self.folder / f"spool-{number}")],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def kill(self, number):

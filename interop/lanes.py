@@ -40,6 +40,14 @@ class Lane:
     alone: bool = False
 
 
+FLEET = {
+    "needs": ["nats"],
+    "files": ["crates/base", "crates/engine", "crates/extract", "crates/fleet", "crates/front", "crates/load", "crates/metrics", "crates/plan",
+              "crates/report/src", "crates/runner/src", "crates/wire", "crates/cli/src", "interop/test_fleet.py",
+              "interop/test_fleet_commands.py", "interop/fleet.py"],
+    "tools": [["rustc", "--version"], ["python3", "--version"]],
+}
+
 LANES = {
     "jmeter": Lane(
         modules=["test_jmeter", "test_jmeter_reached", "test_jmeter_transactions", "test_jmeter_maven"],
@@ -59,13 +67,11 @@ LANES = {
     ),
     "screens": Lane(modules=["test_live", "test_terminal", "test_ui", "test_page"]),
     "servers": Lane(modules=["test_nginx", "test_backend", "test_http2", "test_target", "test_schema", "test_counts", "test_guides", "test_install"]),
-    "fleet": Lane(
-        modules=["test_fleet.Transport", "test_fleet.Kept", "test_fleet.Moved"],
-        needs=["nats"],
-        files=["crates/base", "crates/engine", "crates/extract", "crates/fleet", "crates/front", "crates/load", "crates/metrics", "crates/plan",
-               "crates/report/src", "crates/runner/src", "crates/wire", "crates/cli/src", "interop/test_fleet.py", "interop/fleet.py"],
-        tools=[["rustc", "--version"], ["python3", "--version"]],
-    ),
+    # Four, side by side: they wait for leases, and for loads to end.
+    "fleet": Lane(modules=["test_fleet.Transport", "test_fleet_commands.BadInput", "test_fleet_commands.Commands"], **FLEET),
+    "fleet-local": Lane(modules=["test_fleet_commands.Local", "test_fleet.Joined"], **FLEET),
+    "fleet-stay": Lane(modules=["test_fleet.Kept"], **FLEET),
+    "fleet-move": Lane(modules=["test_fleet.Moved"], **FLEET),
     "packages": Lane(
         modules=["test_packages"],
         needs=["packages"],

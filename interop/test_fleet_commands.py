@@ -57,6 +57,7 @@ class Commands(FleetTest):
         fleet = self.fleet(seconds=25)
         fleet.sent(RATE * 4)
         left = fleet.left()
+        (self.folder / "run.json").unlink(missing_ok=True)
         second = fleet.squall("fleet", "resume", str(left), "--quiet")
         self.assertEqual(second.returncode, 3, second.stderr)
         self.assertRegex(second.stderr, r"run \S+ is led by another controller, on \S+: end that one first")
@@ -92,12 +93,12 @@ class BadInput(FleetTest):
         nats = self.nats()
         address = f"127.0.0.1:{nats.port}"
         how = "see --nats-user, --nats-token-file, --nats-nkey, --nats-creds"
-        self.everybody_says(f"nats://{address}", f"the NATS server nats://{address} refuses these credentials (none were given): {how}")
-        self.everybody_says(f"nats://wrong@{address}", f"the NATS server nats://{address} refuses these credentials: {how}")
+        self.everybody_says(f"nats://{address}", f"the NATS server {address} refuses these credentials (none were given): {how}")
+        self.everybody_says(f"nats://wrong@{address}", f"the NATS server {address} refuses these credentials: {how}")
 
     def test_a_server_without_jetstream(self):
         nats = self.nats(has_jetstream=False)
-        why = f"nats://127.0.0.1:{nats.port} has no JetStream, which squall keeps a fleet's results in: start it with `nats-server -js`"
+        why = f"127.0.0.1:{nats.port} has no JetStream, which squall keeps a fleet's results in: start it with `nats-server -js`"
         self.everybody_says(nats.url, why)
 
     def test_a_server_that_is_too_old(self):
@@ -137,7 +138,7 @@ class BadInput(FleetTest):
 
     def idle(self, nodes):
         """Nodes that have joined, and no run."""
-        fleet = Fleet(self.folder, nodes)
+        fleet = Fleet(self.folder, nodes, options=())
         self.addCleanup(fleet.close)
         joined = lambda: all("connected as" in (self.folder / f"node-{number}.log").read_text() for number in range(nodes))
         until(joined, "the nodes do not join")
@@ -156,13 +157,13 @@ class BadInput(FleetTest):
     def test_too_few_nodes_or_one_of_another_version(self):
         fleet = self.idle(1)
         self.assertEqual(self.refused(fleet, 3, "--wait", "2s"),
-                         (3, "squall: 1 of 3 nodes are there; waits for 2 more\n"))
+                         (3, "squall: load failed: too few nodes after 2 s: 1 of 3 nodes are there; waits for 2 more\n"))
         fleet.nats.publish("$KV.squall.node.old", json.dumps({
             "node": "old", "boot": 1, "version": "0.0.1", "host": "h", "cores": 1, "memory_bytes": 1, "open_files": 1, "ports": 1,
             "zone": "", "weight": 1.0, "calibration": 1.0, "key": "", "allows": {"hosts": ["*"], "exec": False, "files": None, "max_users": None}}))
         code, text = self.refused(fleet, 2, "--wait", "2s")
         self.assertEqual(code, 3)
-        self.assertRegex(text, r"^squall: 1 of 2 nodes are there; waits for 1 more \(old is squall 0\.0\.1, and this is \S+.*: install "
+        self.assertRegex(text, r"^squall: load failed: too few nodes after 2 s: 1 of 2 nodes are there; waits for 1 more \(old is squall 0\.0\.1, and this is \S+.*: install "
                                r"the same version on both\)\n$")
 
     def test_what_a_node_lacks_is_said_before_anything_is_sent(self):
@@ -175,7 +176,7 @@ class BadInput(FleetTest):
         self.assertEqual(ran.returncode, 2, ran.stderr)
         self.assertIn(str(missing), ran.stderr)
         self.assertEqual((fleet.counter.total(), fleet.nats.runs()), (0, []))
-        code, text = self.refused(fleet, 2, "--allow-exec", step='exec: {command: ["true"]}')
+        code, text = self.refused(fleet, 2, "--allow-exec", step='exec: ["true"]')
         self.assertEqual(code, 3, text)
         self.assertIn("node n0 refuses the run: ", text)
         self.assertIn("--allow-exec", text)

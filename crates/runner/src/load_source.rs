@@ -11,6 +11,7 @@ use squall_plan::value::Value;
 use squall_report::Run;
 use squall_wire::Shared;
 
+use crate::handle::Handle;
 use crate::options::Options;
 
 /// What a source is to run.
@@ -21,6 +22,8 @@ pub struct LoadOrder<'a> {
     pub network: Arc<Shared>,
     /// How many workers it may have, when it starts, and which share of the load is this run's.
     pub options: &'a RunOptions,
+    /// Interrupts the run, where the source is asked to.
+    pub handle: &'a Handle,
     /// Stops, pauses and changes it. A source that cannot pause or change a load ignores that; it obeys a stop.
     pub control: &'a Control,
     /// What is handed copies of requests and groups, if anybody wants any ([`Trace::wanted`]).

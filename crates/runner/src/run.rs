@@ -221,6 +221,7 @@ impl Session<'_> {
                 program,
                 network: self.prepared.shared.clone(),
                 options: &self.workers,
+                handle: self.handle,
                 control: &control,
                 trace,
                 plan: self.prepared.plan(),

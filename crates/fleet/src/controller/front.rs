@@ -114,7 +114,7 @@ impl<M: Machine> Machine for Front<M> {
         match input {
             Input::Asked { subject, reply, .. } if Some(&subject) == self.stop.as_ref() => {
                 out.push(Output::Reply { reply, payload: Bytes::from(&b"stops"[..]) });
-                out.push(Output::Run(RunEvent::StopAsked));
+                out.push(Output::Run(RunEvent::Interrupted));
             }
             Input::Run(command) if self.stop.is_none() && run_of(&command).is_some() => {
                 let subject = run_of(&command).map(stop_subject).unwrap_or_default();
@@ -266,7 +266,7 @@ mod tests {
         };
         out.clear();
         front.on(NOW, asked("squall.r.stop"), &mut out);
-        let [Output::Reply { reply, .. }, Output::Run(RunEvent::StopAsked)] = &out[..] else {
+        let [Output::Reply { reply, .. }, Output::Run(RunEvent::Interrupted)] = &out[..] else {
             panic!("{out:?}")
         };
         assert_eq!(reply, "there");

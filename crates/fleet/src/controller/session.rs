@@ -173,6 +173,7 @@ impl<'a, 'o> Session<'a, 'o> {
                 let graceful = self.order.plan.graceful_stop.unwrap_or(DEFAULT_GRACEFUL_STOP);
                 self.order.control.stop(graceful);
             }
+            RunEvent::Interrupted => self.order.handle.stop(),
             // Taken before.
             RunEvent::Refused(_) | RunEvent::Ended { .. } => {}
         }

@@ -53,6 +53,8 @@ struct State {
     link: Option<Box<dyn Link>>,
     /// The folder in which the run is kept until it is released.
     folder: Option<PathBuf>,
+    /// It goes on with a run, and could not: another controller leads it, or the server was not there.
+    is_refused: bool,
     /// What became of the last load.
     done: Option<(Fleet, Vec<Machine>)>,
 }
@@ -179,7 +181,9 @@ impl LoadSource for FleetSource {
         let lease = Duration::from_nanos(self.lease());
         let outcome = Session::new(&order, lease, &mut *link, on).run();
         // It is released whatever became of it.
-        self.state().link = Some(link);
+        let mut state = self.state();
+        (state.link, state.is_refused) = (Some(link), self.resumed.is_some() && outcome.is_err());
+        drop(state);
         let Outcome { ended, nodes, cells } = outcome?;
         let on_loss = self.resumed.as_ref().map_or(self.options.on_loss, |kept| kept.on_loss);
         let fleet = nodes.fleet(&cells, (self.lease(), on_loss));
@@ -200,7 +204,9 @@ impl LoadSource for FleetSource {
     fn release(&self) -> Vec<String> {
         let (link, folder) = {
             let mut state = self.state();
-            (state.link.take(), state.folder.take())
+            // Somebody may go on with it later.
+            let folder = state.folder.take().filter(|_| !state.is_refused);
+            (state.link.take(), folder)
         };
         let Some(link) = link else {
             // Nothing has begun: there is nothing to go on with.

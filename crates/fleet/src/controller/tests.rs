@@ -278,6 +278,20 @@ fn nodes_may_ask_for_the_end() {
 }
 
 #[test]
+fn somebody_elsewhere_interrupts_a_run() {
+    let (source, _) = scripted(vec![vec![
+        starts(Duration::from_secs(1)),
+        record("eu-1", 0, (1, 1_000, 0), 0),
+        Line::Say(RunEvent::Interrupted),
+        Line::Await("Change(Stop"),
+        ended(1, Vec::new()),
+    ]]);
+    let outcome = ran(source, "", Vec::new(), &Handle::default());
+    assert!(outcome.is_interrupted() && !outcome.run.stopped_by_plan);
+    assert_eq!(outcome.phases[0].end, PhaseEnd::Interrupted);
+}
+
+#[test]
 fn a_fleet_that_cannot_begin_has_no_numbers_and_is_released() {
     let why = "node us-1 is missing after 5 minutes";
     let (source, commanded) = scripted(vec![vec![Line::Say(RunEvent::Refused(why.to_owned()))]]);

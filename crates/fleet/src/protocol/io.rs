@@ -235,6 +235,8 @@ pub enum RunEvent {
     Told { node: String, at: FleetTime, text: String },
     /// Nodes ask for the end of the run.
     StopAsked,
+    /// Somebody ends the run from elsewhere, as who sits before it could.
+    Interrupted,
     /// The load is done, or given up: the state of every cell, and what failed, in sentences.
     Ended { cells: Cells, failures: Vec<String> },
 }

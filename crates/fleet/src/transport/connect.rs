@@ -214,6 +214,12 @@ impl Connect {
         Ok(options)
     }
 
+    /// Whether it comes as nobody.
+    fn has_none(&self, addresses: &[ServerAddr]) -> bool {
+        matches!(self.auth, Auth::None)
+            && addresses.iter().all(|address| address.username().is_none())
+    }
+
     /// What a person is told.
     fn told(
         &self,
@@ -228,7 +234,7 @@ impl Connect {
         let text = match kind {
             ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication => format!(
                 "the NATS server {servers} refuses these credentials{}: see --nats-user, --nats-token-file, --nats-nkey, --nats-creds",
-                if matches!(self.auth, Auth::None) { " (none were given)" } else { "" }
+                if self.has_none(addresses) { " (none were given)" } else { "" }
             ),
             ConnectErrorKind::Dns => format!("the NATS server {servers} has no address: {said}"),
             ConnectErrorKind::TimedOut => {

@@ -99,6 +99,7 @@ impl RealLoad<'_> {
             program: program.clone(),
             network: shared.clone(),
             options: &workers,
+            handle: self.handle,
             control: &control,
             trace: trace(control.clone()),
             plan,

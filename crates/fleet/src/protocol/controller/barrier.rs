@@ -48,6 +48,16 @@ impl Run {
         self.wanted.zones.iter().map(|(zone, _)| (zone.clone(), counts(zone) as u32)).collect()
     }
 
+    /// Which nodes to call besides those that it has, and how many of each zone there are too few. One that has refused is none,
+    /// though its last heartbeat may be from before it was called.
+    fn chosen_of(&self, candidates: &Candidates, cx: &Cx<'_>) -> (Vec<Card>, Vec<(String, u32)>) {
+        let may_be = |node: &str| {
+            self.members.get(node).is_none_or(|member| member.status != Status::Refused)
+        };
+        let (have, version) = (self.have(), cx.lead.version.as_str());
+        candidates.choose(&self.wanted, &have, (version, cx.now.steady), may_be)
+    }
+
     /// Chooses the nodes; a sentence about those that are missing, if there are too few.
     pub fn choose(
         &mut self,
@@ -55,7 +65,7 @@ impl Run {
         cx: &mut Cx<'_>,
     ) -> Result<Vec<Card>, String> {
         let (chosen, missing) =
-            candidates.choose(&self.wanted, &self.have(), &cx.lead.version, cx.now.steady);
+            self.chosen_of(candidates, cx);
         if missing.is_empty() {
             return Ok(chosen);
         }
@@ -108,7 +118,7 @@ impl Run {
             .collect();
         // One that refuses is replaced by a spare one.
         let (chosen, missing) =
-            candidates.choose(&self.wanted, &self.have(), &cx.lead.version, cx.now.steady);
+            self.chosen_of(candidates, cx);
         for card in &chosen {
             if self.members.contains_key(&card.node) {
                 continue;
@@ -189,7 +199,7 @@ impl Run {
             return;
         }
         let (mut chosen, _) =
-            candidates.choose(&self.wanted, &self.have(), &cx.lead.version, cx.now.steady);
+            self.chosen_of(candidates, cx);
         let late =
             candidates.idle(&cx.lead.version, cx.now.steady).filter(|candidate| candidate.is_late);
         let of_zone = |card: &Card| {

@@ -85,19 +85,20 @@ impl Candidates {
         })
     }
 
-    /// Which of the idle nodes to call, of a run that has so many of each zone: the least names of each zone first.
+    /// Which of the idle nodes that may be in it to call, of a run of this version that has so many of each zone: the least
+    /// names of each zone first.
     pub fn choose(
         &self,
         wanted: &Wanted,
         have: &[(String, u32)],
-        version: &str,
-        now: Nanos,
+        (version, now): (&str, Nanos),
+        may_be: impl Fn(&str) -> bool,
     ) -> (Vec<Card>, Vec<(String, u32)>) {
         let (mut chosen, mut missing) = (Vec::new(), Vec::new());
         for (zone, count) in &wanted.zones {
             let has = have.iter().find(|entry| entry.0 == *zone).map_or(0, |entry| entry.1);
             let mut needs = count.saturating_sub(has);
-            for candidate in self.idle(version, now) {
+            for candidate in self.idle(version, now).filter(|own| may_be(&own.card.node)) {
                 if needs == 0 {
                     break;
                 }
@@ -137,5 +138,51 @@ impl Candidates {
             told.push(format!("{} {why}", card.node));
         }
         told
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::messages::{Allows, Phase};
+
+    fn card(node: &str) -> Card {
+        Card {
+            node: node.into(),
+            boot: 1,
+            version: "1".into(),
+            host: String::new(),
+            cores: 1,
+            memory_bytes: 0,
+            open_files: 0,
+            ports: 0,
+            zone: String::new(),
+            weight: 1.0,
+            calibration: 0.0,
+            key: String::new(),
+            allows: Allows::default(),
+        }
+    }
+
+    /// The heart of a node beats once a second: it may have refused a run since it was idle.
+    #[test]
+    fn who_has_refused_is_not_chosen_again() {
+        let mut candidates = Candidates::default();
+        for node in ["a", "b"] {
+            let value = codec::json(&card(node));
+            candidates.on_card(&keys::card(node), 1, Some(&value), false);
+            let heart = Heartbeat { boot: 1, phase: Phase::Idle, ..Heartbeat::default() };
+            candidates.on_heart(node, heart, 0);
+        }
+        let wanted = Wanted { zones: vec![(String::new(), 2)], wait: 0 };
+        let chosen = |refused: &[&str]| {
+            let (chosen, missing) =
+                candidates.choose(&wanted, &[], ("1", SECOND), |node| !refused.contains(&node));
+            let names: Vec<String> = chosen.into_iter().map(|card| card.node).collect();
+            (names, missing.iter().map(|entry| entry.1).sum::<u32>())
+        };
+        assert_eq!(chosen(&[]), (vec!["a".to_owned(), "b".to_owned()], 0));
+        assert_eq!(chosen(&["a"]), (vec!["b".to_owned()], 1));
+        assert_eq!(chosen(&["a", "b"]), (vec![], 2));
     }
 }
