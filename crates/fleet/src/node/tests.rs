@@ -404,7 +404,9 @@ fn a_redirect_to_another_host_is_not_followed() {
         let mut node = Node::ready(&plan);
         let before = server.stats().requests;
         node.start(soon(50), &[0, 1, 2, 3, 4, 5, 6, 7]);
-        let seconds = node.rest();
+        let mut seconds = node.until_done(0);
+        node.stop();
+        seconds.extend(node.rest());
         (server.stats().requests - before, sum(&seconds), errors(&seconds))
     };
     // A name whose address is allowed is allowed.
