@@ -94,7 +94,7 @@ impl Oracle {
                 self.ended = Some((cells.clone(), failures.clone()));
                 self.check();
             }
-            RunEvent::Waiting(_) | RunEvent::StopAsked => {}
+            RunEvent::Waiting(_) | RunEvent::Clock { .. } | RunEvent::StopAsked => {}
         }
     }
 
