@@ -6,6 +6,7 @@ alone. Nothing leaves the machine."""
 import collections
 import contextlib
 import http.server
+import itertools
 import json
 import os
 import socket
@@ -35,23 +36,32 @@ class Network:
     """Namespaces `squall-PID-0`... each with a line to this machine, where two addresses are for the servers. Without namespaces
     all are on loopback, and nobody can be cut off."""
 
+    numbers = itertools.count()
+
     def __init__(self, count):
-        self.prefix = f"squall-{os.getpid()}"
+        self.prefix = f"squall-{os.getpid()}-{next(self.numbers)}"
         self.count = count if namespaces() else 0
-        self.nats, self.target = ("10.77.255.1", "10.77.255.2") if self.count else ("127.0.0.1", "127.0.0.1")
-        if self.count:
-            for address in (self.nats, self.target):
-                self.ip("address", "add", f"{address}/32", "dev", "lo")
+        self.block = self.free_block() if self.count else None
+        self.nats, self.target = (f"{self.block}.255.1", f"{self.block}.255.2") if self.count else ("127.0.0.1", "127.0.0.1")
         for number in range(self.count):
-            name, line = f"{self.prefix}-{number}", f"sq{os.getpid() % 100000}n{number}"
+            name, line = f"{self.prefix}-{number}", f"sq{self.block.split('.')[1]}n{number}"
             self.ip("netns", "add", name)
             self.ip("link", "add", line, "type", "veth", "peer", "name", "eth0", "netns", name)
-            self.ip("address", "add", f"10.77.{number}.1/30", "dev", line)
+            self.ip("address", "add", f"{self.block}.{number}.1/30", "dev", line)
             self.ip("link", "set", line, "up")
             self.ip("-n", name, "link", "set", "lo", "up")
-            self.ip("-n", name, "address", "add", f"10.77.{number}.2/30", "dev", "eth0")
+            self.ip("-n", name, "address", "add", f"{self.block}.{number}.2/30", "dev", "eth0")
             self.ip("-n", name, "link", "set", "eth0", "up")
-            self.ip("-n", name, "route", "add", "default", "via", f"10.77.{number}.1")
+            self.ip("-n", name, "route", "add", "default", "via", f"{self.block}.{number}.1")
+
+    def free_block(self):
+        """The beginning of addresses that no other fleet has: its servers' are there, or they are not."""
+        for block in (f"10.{number}" for number in range(77, 250)):
+            added = subprocess.run(["ip", "address", "add", f"{block}.255.1/32", "dev", "lo"], capture_output=True, check=False)
+            if added.returncode == 0:
+                self.ip("address", "add", f"{block}.255.2/32", "dev", "lo")
+                return block
+        raise AssertionError("no addresses are left for a fleet")
 
     @staticmethod
     def ip(*words, check=True):
@@ -128,11 +138,11 @@ class Counter:
 class Nats:
     """nats-server, which can be killed and started anew with what it has stored."""
 
-    def __init__(self, folder, address):
+    def __init__(self, folder, address, has_jetstream=True):
         self.folder, self.address, self.port = Path(folder), address, free_port()
+        jetstream = f'jetstream {{ store_dir: "{self.folder}/store" }}\n' if has_jetstream else ""
         (self.folder / "server.conf").write_text(
-            f'listen: "{address}:{self.port}"\nauthorization {{ token: "{TOKEN}" }}\nmax_payload: 8MB\n'
-            f'jetstream {{ store_dir: "{self.folder}/store" }}\n')
+            f'listen: "{address}:{self.port}"\nauthorization {{ token: "{TOKEN}" }}\nmax_payload: 8MB\n{jetstream}')
         self.url = f"nats://{TOKEN}@{address}:{self.port}"
         self.process = None
         self.start()
@@ -153,12 +163,16 @@ class Nats:
         self.process.kill()
         self.process.wait()
 
+    def publish(self, subject, text):
+        """Publishes as anybody could who has the token."""
+        self.call(subject, text.encode())
+
     def call(self, subject, body):
-        """A request to JetStream's API, in the protocol's own words."""
+        """A request that is answered by JetStream, in the protocol's own words."""
         with socket.create_connection((self.address, self.port), timeout=PATIENCE) as connection, \
                 connection.makefile("rb") as lines:
             lines.readline()
-            words = json.dumps(body).encode()
+            words = body if isinstance(body, bytes) else json.dumps(body).encode()
             connection.sendall(b'CONNECT {"verbose":false,"auth_token":"%s"}\r\nSUB _INBOX.test.1 1\r\n' % TOKEN.encode()
                                + b"PUB %s _INBOX.test.1 %d\r\n%s\r\n" % (subject.encode(), len(words), words))
             while line := lines.readline():
@@ -193,12 +207,12 @@ class Fleet:
         for number in range(nodes):
             self.start(number)
 
-    def start(self, number):
+    def start(self, number, *options):
         """Starts a node, also one that was killed, with its spool."""
         with (self.folder / f"node-{number}.log").open("ab") as log:
             self.nodes[number] = subprocess.Popen(
                 [*self.network.command(number), SQUALL, "node", "--nats", self.nats.url, "--name", f"n{number}", "--once",
-                 "--allow-hosts", self.network.target, "--spool", str(self.folder / f"spool-{number}")],
+                 "--allow-hosts", self.network.target, "--spool", str(self.folder / f"spool-{number}"), *options],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def kill(self, number):
@@ -213,6 +227,16 @@ class Fleet:
                 [SQUALL, "run", self.folder / "plan.yaml", "--nats", self.nats.url, "--nodes", str(nodes), "--wait", "60s",
                  "--seed", "7", "--out", self.folder / "runs", "--json", self.folder / "run.json", "--quiet", *options],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    def squall(self, *words):
+        """Runs a command at this fleet's server, to its end."""
+        return subprocess.run([SQUALL, *words, "--nats", self.nats.url], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=PATIENCE, check=False)
+
+    def left(self):
+        """The folder of the run, as its controller has left it."""
+        found, = (self.folder / "runs").glob("*/fleet.json")
+        return found.parent
 
     def sent(self, count):
         """Waits until the server has counted so many requests."""

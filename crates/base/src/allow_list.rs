@@ -1,8 +1,8 @@
 //! Hosts that a machine may send requests to which lends itself to others: names and addresses, whatever a plan says.
 //! Pure.
 
+use core::net::IpAddr;
 use std::fmt;
-use std::net::IpAddr;
 
 /// Most patterns of a list.
 const MAX_PATTERNS: usize = 10_000;
@@ -135,7 +135,7 @@ fn read(text: &str) -> Result<Pattern, String> {
         return Err(bad("it is written without a scheme"));
     }
     if let Some((address, bits)) = text.split_once('/') {
-        return network(address, bits).ok_or_else(|| bad("it is no network"));
+        return network(address, bits).ok_or_else(|| bad("it is not a network"));
     }
     if let Ok(address) = text.trim_matches(['[', ']']).parse::<IpAddr>() {
         let address = address.to_canonical();
@@ -157,7 +157,7 @@ fn read(text: &str) -> Result<Pattern, String> {
         return Err(bad("a `*` stands for everything before a dot, at the beginning"));
     }
     if !name.split('.').all(is_label) {
-        return Err(bad("it is no name of a host"));
+        return Err(bad("it is not the name of a host"));
     }
     Ok(if is_below { Pattern::Below(format!(".{name}")) } else { Pattern::Name(name) })
 }
@@ -187,7 +187,7 @@ fn is_within(address: IpAddr, network: IpAddr, bits: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::net::{Ipv4Addr, Ipv6Addr};
+    use core::net::{Ipv4Addr, Ipv6Addr};
 
     use proptest::prelude::*;
 
@@ -262,10 +262,10 @@ mod tests {
             ("a.*.example", "a `*` stands"),
             ("*.", "no name"),
             ("a..example", "no name"),
-            ("10.0.0.0/33", "no network"),
-            ("10.0.0.0/+8", "no network"),
-            ("a.example/8", "no network"),
-            ("::ffff:10.0.0.0/8", "no network"),
+            ("10.0.0.0/33", "not a network"),
+            ("10.0.0.0/+8", "not a network"),
+            ("a.example/8", "not a network"),
+            ("::ffff:10.0.0.0/8", "not a network"),
             ("a b", "no name"),
         ] {
             let error = AllowList::read(&[text]).expect_err(text);

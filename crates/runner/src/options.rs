@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use squall_base::AllowList;
-use squall_engine::{CompileOptions, Feeds, Section};
+use squall_engine::{CompileOptions, Feeds, Node, Section};
 use squall_plan::value::Value;
 use squall_wire::Io;
 
@@ -35,6 +35,8 @@ pub struct Options {
     pub given: Option<Vec<(String, Value)>>,
     /// Hosts that requests may go to, whatever the plan says; `None`: those of the plan.
     pub allowed: Option<Arc<AllowList>>,
+    /// Which machine this is of those that run the plan together; `None`: the only one.
+    pub node: Option<Node>,
 }
 
 impl Options {
@@ -46,7 +48,7 @@ impl Options {
             section: Section::Load,
             allow_exec: self.allow_exec,
             seed,
-            node: Default::default(),
+            node: self.node.clone().unwrap_or_default(),
             feeds: Feeds::default(),
         }
     }

@@ -8,17 +8,20 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use async_nats::HeaderMap;
-use async_nats::jetstream::{self, consumer, stream};
-use futures_util::StreamExt;
 use squall_base::random::Random;
+use squall_fleet::protocol::io::{Answer, Input};
+use squall_fleet::protocol::keys;
 use squall_fleet::record::{Aside, Merger, decode, encode};
+use squall_fleet::transport::{Connect, EVENTS_WAITING, Event, Nats, Transport};
 use squall_metrics::{Phases, RequestStats, RowKey, RowKind, Sample, Source};
 use squall_runner::{Row, Second};
+use tokio::sync::mpsc;
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
-const STREAM: &str = "bench";
+const RUN: &str = "bench";
+/// Bytes before a record: when it was sent, and its second.
+const HEAD: usize = 12;
 /// Different records; nodes share them.
 const RECORDS: u32 = 50;
 /// From the last connection to the first second.
@@ -32,7 +35,7 @@ fn now_ns() -> u64 {
 }
 
 /// A record of so many names with so many requests each, whose bodies come with their heads.
-fn record(node: u32, names: u32, samples: u32) -> bytes::Bytes {
+fn record(node: u32, names: u32, samples: u32) -> Arc<[u8]> {
     let mut random = Random::new(u64::from(node) + 1);
     let row = |name: u32| {
         let mut stats = RequestStats::default();
@@ -53,7 +56,7 @@ fn record(node: u32, names: u32, samples: u32) -> bytes::Bytes {
     };
     let rows = (0..names).map(row).collect();
     let second = Second { rows, ..Second::default() };
-    bytes::Bytes::copy_from_slice(&encode(&second, &Aside::default()))
+    encode(&second, &Aside::default())
 }
 
 fn main() -> Outcome<()> {
@@ -74,18 +77,24 @@ fn main() -> Outcome<()> {
     }
 }
 
-async fn publish(url: &str, nodes: u32, seconds: u32, records: Vec<bytes::Bytes>) -> Outcome<()> {
-    let bytes = records.iter().map(bytes::Bytes::len).sum::<usize>() / records.len();
+async fn connected(url: &str, name: &str) -> Outcome<(Nats, mpsc::Receiver<Event>)> {
+    let (events, arrives) = mpsc::channel(EVENTS_WAITING);
+    let nats = Nats::open(Connect::to(url, name), events).await.map_err(|own| own.to_string())?;
+    Ok((nats, arrives))
+}
+
+async fn publish(url: &str, nodes: u32, seconds: u32, records: Vec<Arc<[u8]>>) -> Outcome<()> {
+    let bytes = records.iter().map(|own| own.len()).sum::<usize>() / records.len();
     let mut clients = Vec::new();
-    for _ in 0..nodes {
-        clients.push(jetstream::new(async_nats::connect(url).await?));
+    for node in 0..nodes {
+        clients.push(connected(url, &format!("n{node}")).await?);
     }
     let start = Instant::now() + BEFORE;
     let mut publishers = Vec::new();
-    for (node, client) in (0..).zip(clients) {
+    for (node, client) in (0..).zip(&clients) {
         let record = records[node as usize % records.len()].clone();
         let first = start + Duration::from_secs(1) * node / nodes;
-        publishers.push(tokio::spawn(publish_one(client, node, first, seconds, record)));
+        publishers.push(tokio::spawn(publish_one(client.0.clone(), node, first, seconds, record)));
     }
     let mut waits = Vec::new();
     for publisher in publishers {
@@ -102,53 +111,62 @@ async fn publish(url: &str, nodes: u32, seconds: u32, records: Vec<bytes::Bytes>
 
 /// Publishes each second's record, and says how long each took to be acknowledged.
 async fn publish_one(
-    client: jetstream::Context,
+    client: Nats,
     node: u32,
     first: Instant,
     seconds: u32,
-    record: bytes::Bytes,
+    record: Arc<[u8]>,
 ) -> Outcome<Vec<Duration>> {
     let mut waits = Vec::new();
+    let subject = keys::second(RUN, &format!("n{node}"));
     for second in 0..seconds {
         let at = first + Duration::from_secs(1) * second;
         tokio::time::sleep_until(at.into()).await;
-        let mut headers = HeaderMap::new();
-        headers.insert("Nats-Msg-Id", format!("{node}/{second}").as_str());
-        headers.insert("Sent", now_ns().to_string().as_str());
+        let mut payload = now_ns().to_le_bytes().to_vec();
+        payload.extend(second.to_le_bytes());
+        payload.extend_from_slice(&record);
         let sent = Instant::now();
-        let subject = format!("{STREAM}.{node}.{second}");
-        client.publish_with_headers(subject, headers, record.clone()).await?.await?;
-        waits.push(sent.elapsed());
+        let id = format!("{node}/{second}");
+        match client.publish(subject.clone(), id, payload.into()).await {
+            Answer::Stored(_) => waits.push(sent.elapsed()),
+            // It is counted as lost unless it arrives.
+            Answer::Unknown => {}
+            other => return Err(format!("node {node}, second {second}: {other:?}").into()),
+        }
     }
     Ok(waits)
 }
 
+/// When a message was sent, its second and its record.
+fn parts(payload: &[u8]) -> Option<(u64, u32, &[u8])> {
+    let (head, record) = payload.split_first_chunk::<HEAD>()?;
+    let (sent, second) = head.split_first_chunk::<8>()?;
+    let second = second.first_chunk::<4>()?;
+    Some((u64::from_le_bytes(*sent), u32::from_le_bytes(*second), record))
+}
+
 async fn merge(url: &str, nodes: u32, seconds: u32) -> Outcome<()> {
-    let client = jetstream::new(async_nats::connect(url).await?);
-    let config = stream::Config {
-        name: STREAM.to_owned(),
-        subjects: vec![format!("{STREAM}.*.*")],
-        duplicate_window: Duration::from_secs(120),
-        ..stream::Config::default()
-    };
-    let stream = client.create_stream(config).await?;
-    let config = consumer::pull::Config {
-        ack_policy: consumer::AckPolicy::None,
-        ..consumer::pull::Config::default()
-    };
-    let mut messages = stream.create_consumer(config).await?.messages().await?;
+    let (client, mut arrives) = connected(url, "controller").await?;
+    client.consume(RUN.to_owned());
+    // The stream is there once something can be stored in it.
+    let probe = keys::second(RUN, keys::MARK);
+    while !matches!(
+        client.publish(probe.clone(), "probe".to_owned(), [].into()).await,
+        Answer::Stored(_)
+    ) {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
     println!("ready");
     let (mut merger, mut missing, mut ages) = (Merger::new(), BTreeMap::new(), Vec::new());
     let (mut merged, mut whole, mut plain) = (0, 0, Vec::new());
     while merged < nodes * seconds {
-        let Ok(Some(message)) = tokio::time::timeout(PATIENCE, messages.next()).await else {
+        let Ok(Some(event)) = tokio::time::timeout(PATIENCE, arrives.recv()).await else {
             break;
         };
-        let message = message?;
-        let mut words = message.subject.split('.').skip(1);
-        let (node, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        let second: u32 = second.parse()?;
-        merger.add(node, "", second, &decode(&message.payload)?);
+        let Event::Input(Input::Message { subject, payload, .. }) = event else { continue };
+        let node = keys::node_of(RUN, &subject).unwrap_or_default();
+        let Some((sent, second, record)) = parts(&payload) else { continue };
+        merger.add(node, "", second, &decode(record)?);
         merged += 1;
         let left = missing.entry(second).or_insert(nodes);
         *left -= 1;
@@ -162,8 +180,6 @@ async fn merge(url: &str, nodes: u32, seconds: u32) -> Outcome<()> {
             slices.iter().flatten().for_each(|slice| slice.encode(&mut plain));
             whole += 1;
         }
-        let sent = message.headers.as_ref().and_then(|own| own.get("Sent"));
-        let sent: u64 = sent.map_or("0", |own| own.as_str()).parse()?;
         ages.push(Duration::from_nanos(now_ns().saturating_sub(sent)));
     }
     ages.sort();

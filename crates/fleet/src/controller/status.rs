@@ -124,7 +124,7 @@ fn stops(changes: &Changes) -> bool {
 /// There is no such run, or nobody can be told, in a sentence.
 pub fn stop_run(client: &Client, run: &str, graceful: Duration) -> Result<String, String> {
     if !keys::is_name(run) {
-        return Err(format!("`{run}` is no name of a run: `squall fleet status` lists them"));
+        return Err(format!("`{run}` is not the name of a run: `squall fleet status` lists them"));
     }
     match client.get(&keys::order(run)) {
         Answer::Value(Some(_)) => {}
@@ -174,7 +174,7 @@ mod tests {
         let shards = [0, 1, 2, 3].into();
         let part = Part { epoch: 1, boot: 7, fences: 0, from: 0, why: Why::Given, shards };
         let (leader, key) = (1, Vec::new());
-        let share = Assignment { leader, boot: 7, key, start: Some(5), parts: vec![part] };
+        let share = Assignment { leader, boot: 7, number: 1, of: 1, key, start: Some(5), parts: vec![part] };
         let found = vec![
             ("run.a.changes".to_owned(), 1, json(r#"["pause", {"stop": {"graceful": 1}}]"#)),
             ("run.a.leader".to_owned(), 1, json(r#"{"nonce": 1, "renewal": 2, "host": "h"}"#)),

@@ -77,8 +77,7 @@ impl Pass<'_, '_> {
         self.shared.look_for_a_stop(&self.launch.control);
         match event {
             Event::Started if self.first_worker > 0 => {}
-            Event::Idle(true) => self.shared.idle(),
-            Event::Idle(false) => {}
+            Event::Idle(is_idle) => self.shared.idle(is_idle),
             Event::Progress(progress) => self.shared.progress(progress),
             Event::Slice(slice) => self.slice(slice),
             other => (self.on)(other),

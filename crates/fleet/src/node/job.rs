@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 use squall_base::hex::hex;
-use squall_engine::ExchangeFilter;
+use squall_engine::{ExchangeFilter, Node};
 use squall_plan::value::Value;
 use squall_plan::vars::LoadOptions;
 use squall_plan::yaml::{self, Loaded, PlanErrors};
@@ -39,6 +39,8 @@ pub trait Fetch: Send + Sync {
 
 /// What a node is and may do: the same for all its runs.
 pub(crate) struct Lender {
+    /// Its name.
+    pub name: String,
     /// What is sealed for the node is opened by this.
     pub key: NodeKey,
     /// What it may be used for.
@@ -71,7 +73,12 @@ pub(crate) struct Copies {
 ///
 /// # Errors
 /// This node cannot run it, or may not; in a sentence.
-pub(crate) fn open(lender: &Lender, order: &Order, key: &[u8]) -> Result<Opened, String> {
+pub(crate) fn open(
+    lender: &Lender,
+    order: &Order,
+    key: &[u8],
+    node: Node,
+) -> Result<Opened, String> {
     let hosts = policy::hosts(&lender.allows)?;
     let key = lender.key.open(key).map_err(|error| format!("the run's key: {error}"))?;
     let job = object(lender, order, &key, &order.job, "the plan")?;
@@ -93,6 +100,7 @@ pub(crate) fn open(lender: &Lender, order: &Order, key: &[u8]) -> Result<Opened,
         io: io(&job.io)?,
         given: Some(given(&job)),
         allowed: Some(Arc::new(hosts)),
+        node: Some(node),
         ..Options::default()
     };
     let copies = copies(job.exchanges.as_ref())?;
@@ -159,7 +167,7 @@ fn read(text: &str) -> Result<Loaded, String> {
 
 /// What is wrong with a plan, on one line.
 fn told(errors: &PlanErrors) -> String {
-    let first = errors.diagnostics.first().map_or("it is no plan", |first| &first.message);
+    let first = errors.diagnostics.first().map_or("it is not a plan", |first| &first.message);
     format!("the plan that was sent is wrong: {first}")
 }
 
@@ -173,7 +181,7 @@ fn io(name: &str) -> Result<squall_runner::Io, String> {
         "auto" => Ok(Io::Auto),
         "epoll" => Ok(Io::Epoll),
         "io_uring" => Ok(Io::Uring),
-        other => Err(format!("`{other}` is no I/O backend: expected auto, epoll or io_uring")),
+        other => Err(format!("invalid I/O backend `{other}`: expected auto, epoll or io_uring")),
     }
 }
 
@@ -277,6 +285,7 @@ pub(super) mod tests {
         let for_node = key.seal_for(&node.public(), &sender).expect("sealed");
         let temporary = tempfile::tempdir().expect("a folder");
         let lender = Lender {
+            name: "eu-3".to_owned(),
             key: node,
             allows,
             fetch: Arc::new(objects),
@@ -304,7 +313,7 @@ scenarios:
         job.exchanges =
             Some(WantedCopies { which: "1/8".to_owned(), bytes: u64::MAX, groups: true });
         let sealed = sealed(job, &[("data/people.csv", b"name\nann\n")], local(), 8);
-        let opened = open(&sealed.lender, &sealed.order, &sealed.key).expect("opened");
+        let opened = open(&sealed.lender, &sealed.order, &sealed.key, Node::default()).expect("opened");
         let file = opened.plan.plan.data[0].file.value.clone();
         assert_eq!(std::fs::read(&file).expect("a file"), b"name\nann\n");
         assert!(opened.plan.plan.thresholds.is_empty());
@@ -319,7 +328,7 @@ scenarios:
     fn what_is_not_for_this_node_is_refused() {
         let files: &[(&str, &[u8])] = &[("data/people.csv", b"name\nann\n")];
         let refused = |sealed: &Sealed| {
-            open(&sealed.lender, &sealed.order, &sealed.key).expect_err("a refusal")
+            open(&sealed.lender, &sealed.order, &sealed.key, Node::default()).expect_err("a refusal")
         };
         let none = sealed(job(PLAN), files, Allows::default(), 8);
         assert!(refused(&none).contains("--allow-hosts"));

@@ -44,7 +44,10 @@ impl Load {
     /// Does what it is told, without waiting.
     pub fn on(&mut self, command: LoadCommand) {
         match command {
-            LoadCommand::Prepare { order, key } => self.prepare(order, key),
+            LoadCommand::Prepare { order, key, number, of } => {
+                let node = squall_engine::Node { number, of, name: self.lender.name.clone() };
+                self.prepare(order, key, node);
+            }
             command => {
                 if let Some(running) = &self.current {
                     self.pass(&running.shared, command);
@@ -65,7 +68,7 @@ impl Load {
         }
     }
 
-    fn prepare(&mut self, order: Arc<Order>, key: Bytes) {
+    fn prepare(&mut self, order: Arc<Order>, key: Bytes, node: squall_engine::Node) {
         let former = self.current.take();
         former.iter().for_each(|former| former.shared.forget());
         let most_users = self.lender.allows.max_users;
@@ -77,7 +80,7 @@ impl Load {
                 let _has_told_itself = former.thread.join();
             }
             let outcome = Outcome { shared: own.clone(), told: None };
-            run(&lender, &order, &key, &own, outcome);
+            run(&lender, (&order, &key), node, &own, outcome);
         });
         match thread {
             Ok(thread) => self.current = Some(Running { shared, thread }),
@@ -124,8 +127,14 @@ impl Drop for Outcome {
     }
 }
 
-fn run(lender: &Lender, order: &Order, key: &[u8], shared: &Arc<Shared>, mut outcome: Outcome) {
-    let opened = job::open(lender, order, key);
+fn run(
+    lender: &Lender,
+    (order, key): (&Order, &[u8]),
+    node: squall_engine::Node,
+    shared: &Arc<Shared>,
+    mut outcome: Outcome,
+) {
+    let opened = job::open(lender, order, key, node);
     lender.fetch.done();
     let opened = match opened {
         Ok(opened) => opened,

@@ -47,6 +47,11 @@ impl Parts {
         self.from.range(from..).map(|(from, shards)| (*from, shards))
     }
 
+    /// Since when it has the last of what it has.
+    pub(crate) fn last(&self) -> u32 {
+        self.from.last_key_value().map_or(0, |(from, _)| *from)
+    }
+
     /// Forgets what is long past.
     pub(crate) fn forget(&mut self, now: u32) {
         let Some(past) = now.checked_sub(REMEMBERED) else { return };

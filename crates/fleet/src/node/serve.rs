@@ -108,7 +108,8 @@ pub fn serve(
     let chosen = Chosen { name: &name, zone, weight, allows: &options.allows };
     let card = card::card(&chosen, key.public());
     let fetch = Arc::new(Server::new(connect.clone()));
-    let lender = Lender { key, allows: options.allows.clone(), fetch, temporary };
+    let allows = options.allows.clone();
+    let lender = Lender { name: name.clone(), key, allows, fetch, temporary };
     let joined = format!("{name}, {} cores, zone {}", card.cores, shown(zone));
     let ending = Arc::new(Ending::default());
     let handle = Serving::new(lender, Arc::new(say), ending.clone());
@@ -303,7 +304,7 @@ fn described(event: &LoadEvent) -> Vec<String> {
             let failed = failures.iter().map(|why| format!("failed: {why}"));
             std::iter::once("the load is done".to_owned()).chain(failed).collect()
         }
-        LoadEvent::Second(_) => Vec::new(),
+        LoadEvent::Second(_) | LoadEvent::Done { .. } => Vec::new(),
     }
 }
 

@@ -35,6 +35,12 @@ struct State {
     users: MostUsers,
     most_users: Option<u64>,
     is_ready: bool,
+    /// Whether the engine has nothing to do, the second with which it began, and the last that is over for it.
+    is_idle: bool,
+    first: u32,
+    past: Option<u32>,
+    /// What was told of it last.
+    done: Option<u32>,
     /// When second 0 began.
     start: Option<Instant>,
     parts: Parts,
@@ -78,6 +84,10 @@ impl Shared {
             users: MostUsers::default(),
             most_users,
             is_ready: false,
+            is_idle: false,
+            first: 0,
+            past: None,
+            done: None,
             start: None,
             parts: Parts::default(),
             progress: Progress::default(),
@@ -141,6 +151,7 @@ impl Shared {
             state.start = Some(at);
             let (second, _) = state.now(Instant::now());
             let shards = state.within(shards);
+            state.first = second;
             state.parts.set(second, shards);
         }
         self.changed.notify_all();
@@ -239,7 +250,7 @@ impl Shared {
     /// The engine has ended. Unless that was because of a fence, the load is over.
     pub(crate) fn ended(&self, launch: &Launch) {
         let mut state = self.state();
-        state.control = None;
+        (state.control, state.is_idle, state.past) = (None, false, None);
         state.is_over |= state.fences == launch.fences;
     }
 
@@ -248,12 +259,26 @@ impl Shared {
         self.state().progress.merge(progress);
     }
 
-    /// What the shards here have to do is done: unless there are none, or others are to come, the load here is over.
-    pub(crate) fn idle(&self) {
+    /// Whether what the engine was told to do until now is done. The load stays: it may get more.
+    pub(crate) fn idle(&self, is_idle: bool) {
+        self.tell_done(|state| state.is_idle = is_idle);
+    }
+
+    /// A second is over for all workers: they have followed what was to be followed from it on.
+    pub(crate) fn is_past(&self, second: u32) {
+        self.tell_done(|state| state.past = state.past.max(Some(second)));
+    }
+
+    /// Tells whether all is done, if that has changed.
+    fn tell_done(&self, change: impl FnOnce(&mut State)) {
         let mut state = self.state();
-        let (second, _) = state.now(Instant::now());
-        if !state.parts.of(second).0.is_empty() && state.parts.after(second).next().is_none() {
-            state.stop(|control| control.stop(Duration::ZERO));
+        change(&mut state);
+        let last = state.parts.last();
+        let follows = last <= state.first || state.past.is_some_and(|past| past >= last);
+        let since = (state.is_idle && follows).then_some(last);
+        if std::mem::replace(&mut state.done, since) != since {
+            drop(state);
+            self.tell(LoadEvent::Done { since });
         }
     }
 

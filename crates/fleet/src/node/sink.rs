@@ -33,6 +33,7 @@ impl NodeSink {
 
     fn hand_over(&mut self, second: &squall_runner::Second) {
         let (shards, is_whole) = self.shared.parts_of(second.second);
+        self.shared.is_past(second.second);
         let aside = std::mem::take(&mut self.aside);
         // Without shards there is nothing to say but of what they have left in flight; and a second may come again for no more
         // than a sample of the host.

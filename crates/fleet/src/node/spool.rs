@@ -130,7 +130,7 @@ impl DiskSpool {
 
     fn append(&mut self, kept: &Kept) -> Result<(), String> {
         if !is_name(&kept.run) {
-            return Err(format!("`{}` is no name of a run", kept.run));
+            return Err(format!("`{}` is not the name of a run", kept.run));
         }
         let length = u32::try_from(kept.payload.len()).ok().filter(|own| *own <= MAX_MESSAGE);
         let length = length.ok_or("a message is too long to be kept")?;

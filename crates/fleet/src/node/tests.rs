@@ -64,7 +64,8 @@ impl Node {
     }
 
     fn prepare(&mut self) {
-        self.load.on(LoadCommand::Prepare { order: self.order.clone(), key: self.key.clone() });
+        let (order, key) = (self.order.clone(), self.key.clone());
+        self.load.on(LoadCommand::Prepare { order, key, number: 3, of: 20 });
     }
 
     /// One whose plan can run.
@@ -92,12 +93,30 @@ impl Node {
         }
     }
 
+    /// All seconds until what it has is done, since this second.
+    fn until_done(&self, wanted: u32) -> Vec<Second> {
+        let mut seconds = Vec::new();
+        loop {
+            match self.next() {
+                LoadEvent::Second(second) => seconds.push(second),
+                LoadEvent::Done { since } if since == Some(wanted) => return seconds,
+                LoadEvent::Done { .. } => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    fn stop(&mut self) {
+        self.load.on(LoadCommand::Change(Change::Stop { graceful: 0 }));
+    }
+
     /// All seconds until the end.
     fn rest(&self) -> Vec<Second> {
         let mut seconds = Vec::new();
         loop {
             match self.next() {
                 LoadEvent::Second(second) => seconds.push(second),
+                LoadEvent::Done { .. } => {}
                 LoadEvent::Ended { failures } => {
                     assert!(failures.is_empty(), "{failures:?}");
                     return seconds;
@@ -136,7 +155,9 @@ fn two_nodes_are_one_run() {
         let at = soon(300);
         nodes[0].start(at, &[0, 1, 2, 3]);
         nodes[1].start(at, &[4, 5, 6, 7]);
-        let seconds = nodes.each_ref().map(Node::rest);
+        let mut seconds = nodes.each_ref().map(|node| node.until_done(0));
+        nodes.iter_mut().for_each(Node::stop);
+        seconds.iter_mut().zip(&nodes).for_each(|(seconds, node)| seconds.extend(node.rest()));
         let [one, two] = seconds.each_ref().map(|seconds| sum(seconds));
         assert_eq!((one + two, server.stats().requests), (expected, expected), "{load}");
         assert!(one > 0 && two > 0, "{load}: {one} {two}");
@@ -144,6 +165,42 @@ fn two_nodes_are_one_run() {
             assert!(second.is_whole && second.shards.len() == 4, "{second:?}");
         }
     }
+}
+
+/// A node whose share is done stays, and does what it gets later.
+#[test]
+fn a_node_that_is_done_takes_over_what_another_leaves() {
+    let server = target();
+    let mut node = Node::ready(&plan(&server, "users: 8, iterations: 3"));
+    node.start(soon(300), &[0, 1]);
+    let mut seconds = node.until_done(0);
+    assert_eq!(server.stats().requests, 6);
+    node.load.on(LoadCommand::Reshare { from: 3, shards: [0, 1, 5].into() });
+    seconds.extend(node.until_done(3));
+    assert_eq!(server.stats().requests, 9);
+    node.stop();
+    seconds.extend(node.rest());
+    assert_eq!(sum(&seconds), 9);
+}
+
+#[test]
+fn a_plan_knows_which_node_runs_it() {
+    let server = target();
+    let text = format!(
+        "target: {}\nscenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [{{get: /}}, {{log: '${{node_name}}: ${{node}} of ${{nodes}}'}}]}}}}\n",
+        server.url()
+    );
+    let mut node = Node::ready(&text);
+    node.start(soon(100), &[0, 1, 2, 3, 4, 5, 6, 7]);
+    let mut seconds = node.until_done(0);
+    node.stop();
+    seconds.extend(node.rest());
+    let said: Vec<String> = seconds
+        .iter()
+        .flat_map(|own| record::decode(&own.record).expect("a record").aside.log)
+        .map(|line| line.text)
+        .collect();
+    assert_eq!(said, ["eu-3: 3 of 20"]);
 }
 
 #[test]
@@ -223,7 +280,7 @@ fn a_load_is_paused_and_changed() {
     change(&mut node, Change::Abort);
     loop {
         match node.next() {
-            LoadEvent::Second(_) => {}
+            LoadEvent::Second(_) | LoadEvent::Done { .. } => {}
             LoadEvent::Ended { failures } => {
                 assert!(failures.iter().any(|why| why.contains("was not made")), "{failures:?}");
                 break;
@@ -283,6 +340,8 @@ fn a_node_carries_no_more_users_than_it_may() {
     let failures = loop {
         match node.next() {
             LoadEvent::Second(second) => shards.push(second.shards.len()),
+            LoadEvent::Done { since: Some(_) } => node.stop(),
+            LoadEvent::Done { since: None } => {}
             LoadEvent::Ended { failures } => break failures,
             other => panic!("{other:?}"),
         }
@@ -310,7 +369,7 @@ fn one_run_follows_another() {
     loop {
         match node.next() {
             LoadEvent::Ready => break,
-            LoadEvent::Second(_) => {}
+            LoadEvent::Second(_) | LoadEvent::Done { .. } => {}
             other => panic!("{other:?}"),
         }
     }

@@ -153,8 +153,9 @@ pub enum Output {
 #[derive(Debug, Clone)]
 pub enum LoadCommand {
     /// Opens what the order seals, checks it against what this node allows, fetches files, compiles the plan, looks names
-    /// up. Answered by [`LoadEvent::Ready`] or [`LoadEvent::Refused`]. `key` is the order's key, sealed for this node.
-    Prepare { order: Arc<Order>, key: Bytes },
+    /// up. Answered by [`LoadEvent::Ready`] or [`LoadEvent::Refused`]. `key` is the order's key, sealed for this node,
+    /// which has this number (from 1) of so many.
+    Prepare { order: Arc<Order>, key: Bytes, number: u32, of: u32 },
     /// Starts the load at `at` of the node's steady clock, which may be past: second 0 begins then all the same.
     Start { at: Nanos, shards: Shards },
     /// From this second on the node has these shards.
@@ -180,7 +181,10 @@ pub enum LoadEvent {
     Second(Second),
     /// A step, or an error with `on_error: stop_run`, asks for the end of the run on all nodes.
     StopAsked,
-    /// The load is done: nothing more will be recorded. What failed, in sentences.
+    /// Whether what its shards have to do is done, since the part that begins with this second; `None`: it is not, or not any
+    /// more. The load goes on, as it may get others.
+    Done { since: Option<u32> },
+    /// The load is over: nothing more will be recorded. What failed, in sentences.
     Ended { failures: Vec<String> },
 }
 

@@ -175,6 +175,10 @@ pub struct Assignment {
     pub leader: u64,
     /// The process that has it; another one of the same name has not.
     pub boot: u64,
+    /// Its number among the nodes of the run, from 1, and how many the run wanted. One that takes the place of another that
+    /// has left, or refused, has that one's number; one that joins beyond those has a higher one.
+    pub number: u32,
+    pub of: u32,
     /// The order's key, sealed for the node.
     pub key: Vec<u8>,
     /// When second 0 begins; `None`: not decided yet, prepare.
@@ -250,6 +254,8 @@ pub struct Sign {
     pub numbers: u64,
     /// Whether a step asked for the end of the run.
     pub stop_asked: bool,
+    /// Whether what it has to do since the last part that it holds is done: it stays, as it may get more.
+    pub is_done: bool,
     /// What failed, in sentences.
     pub failures: Vec<String>,
     /// Former processes of the node, which are dead, and how many messages each has left on the disk.

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use squall_engine::{ErrorExample, Exchange, LogLine, SeenGroup};
-use squall_metrics::{DecodeError, ErrorKind};
+use squall_metrics::DecodeError;
 
-use super::bytes::{get, get_bytes, get_text, get_u32, put, put_bytes};
+use super::bytes::{get, get_bytes, get_kind, get_text, get_u32, put, put_bytes};
 use super::copies;
 
 /// Most bytes of log lines in a second, before they are compressed.
@@ -187,9 +187,4 @@ fn get_line(bytes: &mut &[u8]) -> Result<LogLine, DecodeError> {
     let number = get(bytes)?;
     line.example = Some(ErrorExample { scenario, name, kind, status, number, excerpt });
     Ok(line)
-}
-
-/// The kind of an error, by its label.
-pub(super) fn get_kind(bytes: &mut &[u8]) -> Result<ErrorKind, DecodeError> {
-    ErrorKind::from_label(&get_text(bytes)?).ok_or(DecodeError("unknown kind of error"))
 }

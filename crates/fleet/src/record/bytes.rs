@@ -1,6 +1,6 @@
 //! Numbers and texts as bytes, and sections that are compressed each by itself.
 
-use squall_metrics::DecodeError;
+use squall_metrics::{DecodeError, ErrorKind};
 use zstd::bulk::{Compressor, Decompressor};
 
 /// What is asked of the compressor.
@@ -57,6 +57,11 @@ pub(super) fn get_bytes<'b>(bytes: &mut &'b [u8]) -> Result<&'b [u8], DecodeErro
 pub(super) fn get_text(bytes: &mut &[u8]) -> Result<String, DecodeError> {
     let own = get_bytes(bytes)?.to_vec();
     String::from_utf8(own).map_err(|_| DecodeError("a text is not UTF-8"))
+}
+
+/// Takes the kind of an error: its label.
+pub(super) fn get_kind(bytes: &mut &[u8]) -> Result<ErrorKind, DecodeError> {
+    ErrorKind::from_label(&get_text(bytes)?).ok_or(DecodeError("unknown kind of error"))
 }
 
 /// Compresses sections.

@@ -10,8 +10,7 @@ use squall_metrics::{DecodeError, Phases};
 use squall_plan::secrets::Secrets;
 use squall_runner::{masked_body, masked_head, masked_request, masked_url};
 
-use super::aside::get_kind;
-use super::bytes::{get, get_bytes, get_text, get_u32, put, put_bytes};
+use super::bytes::{get, get_bytes, get_kind, get_text, get_u32, put, put_bytes};
 
 fn put_text(out: &mut Vec<u8>, text: &str) {
     put_bytes(out, text.as_bytes());

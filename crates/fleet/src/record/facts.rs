@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use squall_metrics::{Histogram, MetricKey, MetricKind, MetricStats, RowKey};
 
-use super::Record;
+use super::message::Record;
 
 /// A metric and what it recorded.
 pub type Fact = (Arc<MetricKey>, MetricStats);

@@ -10,7 +10,8 @@ use squall_metrics::{
 };
 
 use super::accounts::Accounts;
-use super::{Fact, ITERATION, Record, facts};
+use super::facts::{Fact, facts};
+use super::message::{ITERATION, Record};
 
 /// Most nodes that have facts of their own. Those that come after them have theirs together, as those of `other`.
 pub const MAX_NODES_WITH_FACTS: usize = 100;

@@ -10,141 +10,17 @@ mod bytes;
 mod copies;
 mod facts;
 mod merger;
+mod message;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
-
-use squall_metrics::{
-    COLUMN_NAMES, COLUMNS, ColumnRows, Columns, MetricId, NameId, RequestStats, RowKey, RowKind,
-    Slice, Source, TimeAccount,
-};
-use squall_runner::Second;
+use squall_metrics::{Slice, Source};
 
 pub use aside::{Aside, LeftOut, SeenAside};
 pub use facts::{Fact, facts};
 pub use merger::{MAX_NODES_WITH_FACTS, Merger};
+pub use message::{Record, decode, encode, section_bytes};
 pub use squall_metrics::DecodeError;
-
-use crate::protocol::io::Bytes;
-use bytes::{Packer, Unpacker};
-
-/// The first byte of a record: the version of its form.
-const VERSION: u8 = 1;
-/// The name of the rows of iterations: see [`Merger`], which knows them whole.
-const ITERATION: &str = "iteration";
-
-/// Encodes what a node recorded in a second, merged over its workers, and what goes along.
-pub fn encode(second: &Second, aside: &Aside) -> Bytes {
-    let mut rows: Vec<(&RowKey, &RequestStats)> =
-        second.rows.iter().map(|row| (&*row.key, &row.stats)).collect();
-    // In one order on all nodes: names that resemble each other are next to each other.
-    rows.sort_by(|(a, _), (b, _)| a.cmp(b));
-    let stats: Vec<&RequestStats> = rows.iter().map(|(_, stats)| *stats).collect();
-    let keys = rows.iter().map(|(key, _)| *key);
-    let mut packer = Packer::new();
-    let mut out = vec![VERSION];
-    packer.put(&mut out, &rest(second, keys));
-    for column in Columns::of(&stats).0 {
-        packer.put(&mut out, &column);
-    }
-    packer.put(&mut out, &aside.encode());
-    out.into()
-}
-
-/// All but the rows, as slices: one of the node, whose names begin with those of the rows in their order, then of each
-/// worker how its users spent their time.
-fn rest<'k>(second: &Second, rows: impl Iterator<Item = &'k RowKey>) -> Vec<u8> {
-    let mut all = Slice::new(0, second.second);
-    for key in rows {
-        all.announce(NameId(all.names.len() as u32), key.clone());
-    }
-    for (key, counts) in &second.checks {
-        let id = NameId(all.names.len() as u32);
-        all.announce(id, (**key).clone());
-        all.merge_check(id, counts);
-    }
-    all.load.in_flight = second.load.in_flight;
-    for (scenario, load) in &second.load.scenarios {
-        let id = NameId(all.names.len() as u32);
-        all.announce(id, RowKey::new(RowKind::Iteration, scenario, ITERATION));
-        all.load.scenarios.push((id, *load));
-    }
-    for (number, (key, stats)) in (0..).zip(&second.metrics) {
-        all.announce_metric(MetricId(number), key);
-        all.merge_metric(MetricId(number), stats);
-    }
-    all.counters = second.counters;
-    all.self_metrics = second.self_metrics.clone();
-    let mut out = Vec::new();
-    all.encode(&mut out);
-    let has_time = |slice: &&Slice| slice.time_account != TimeAccount::default();
-    for slice in second.slices.iter().filter(has_time) {
-        let mut own = Slice::new(slice.source, second.second);
-        own.time_account = slice.time_account;
-        own.encode(&mut out);
-    }
-    out
-}
-
-/// What a node recorded in a second.
-#[derive(Debug)]
-pub struct Record {
-    /// The names of its rows, checks and scenarios, and everything but rows and time accounting, merged over its workers.
-    pub(crate) rest: Slice,
-    /// The statistics of its rows: those of `rest.names`, in their order.
-    pub(crate) rows: ColumnRows,
-    /// Of each of its workers by number, how its users spent their time.
-    pub(crate) accounts: Vec<(u32, TimeAccount)>,
-    /// What went along.
-    pub aside: SeenAside,
-}
-
-/// Reads what [`encode`] wrote. The memory that it takes is bounded, whatever the bytes are.
-///
-/// # Errors
-/// They are no record, or one of another version.
-pub fn decode(bytes: &[u8]) -> Result<Record, DecodeError> {
-    let (version, mut bytes) = bytes.split_first().ok_or(DecodeError("the record is empty"))?;
-    if *version != VERSION {
-        return Err(DecodeError("the record was written by another version of squall"));
-    }
-    let bytes = &mut bytes;
-    let mut unpacker = Unpacker::new()?;
-    let rest = unpacker.take(bytes)?;
-    let mut columns: [Vec<u8>; COLUMNS] = Default::default();
-    for column in &mut columns {
-        *column = unpacker.take(bytes)?;
-    }
-    let aside = SeenAside::decode(&unpacker.take(bytes)?)?;
-    if !bytes.is_empty() {
-        return Err(DecodeError("the record is longer than it says"));
-    }
-    let rows = ColumnRows::decode(columns.each_ref().map(Vec::as_slice))?;
-    let (rest, accounts) = read_rest(&rest)?;
-    // Names have the numbers of their places.
-    let in_order = (0..).zip(&rest.names).all(|(at, (id, _))| id.0 == at);
-    if rest.names.len() < rows.len() || !in_order {
-        return Err(DecodeError("the record does not name its rows"));
-    }
-    Ok(Record { rest, rows, accounts, aside })
-}
-
-/// The sections of a record: what each holds, and its bytes before and after it was compressed.
-///
-/// # Errors
-/// As of [`decode`].
-pub fn section_bytes(bytes: &[u8]) -> Result<Vec<(&'static str, usize, usize)>, DecodeError> {
-    let (_, mut bytes) = bytes.split_first().ok_or(DecodeError("the record is empty"))?;
-    let bytes = &mut bytes;
-    let mut unpacker = Unpacker::new()?;
-    let names = ["names and the rest"].into_iter().chain(COLUMN_NAMES).chain(["aside"]);
-    let section = |name| {
-        let before = bytes.len();
-        Ok((name, unpacker.take(bytes)?.len(), before - bytes.len()))
-    };
-    names.map(section).collect()
-}
 
 /// Any bytes as a record: they are refused, or are merged into a slice that can be written and read again.
 pub(crate) fn fuzz(bytes: &[u8]) {
@@ -158,40 +34,4 @@ pub(crate) fn fuzz(bytes: &[u8]) {
         assert!(again.is_ok_and(|again| again.rows().eq(slice.rows())));
     }
     assert!(merger.take_facts(0, Source::Monitor(0)).is_some());
-}
-
-fn read_rest(mut bytes: &[u8]) -> Result<(Slice, Vec<(u32, TimeAccount)>), DecodeError> {
-    let bytes = &mut bytes;
-    let rest = Slice::decode(bytes)?;
-    let mut accounts = Vec::new();
-    while !bytes.is_empty() {
-        let own = Slice::decode(bytes)?;
-        if let Source::Worker(worker) = own.source {
-            accounts.push((worker, own.time_account));
-        }
-    }
-    Ok((rest, accounts))
-}
-
-impl Record {
-    /// The rows with their places in `rows`.
-    fn rows(&self) -> impl Iterator<Item = (usize, &RowKey)> {
-        self.rest.names.iter().take(self.rows.len()).map(|(_, key)| key).enumerate()
-    }
-
-    /// The name of a number.
-    fn key(&self, NameId(id): NameId) -> Option<&RowKey> {
-        self.rest.names.get(id as usize).map(|(_, key)| key)
-    }
-
-    /// Gives the copies the number of their node, as each node numbers groups for itself.
-    pub fn of_node(mut self, node: u32) -> Record {
-        self.aside.of_node(node);
-        self
-    }
-
-    /// The copies of exchanges, in the order in which they ended.
-    pub fn exchanges(&self) -> &[Arc<squall_engine::Exchange>] {
-        &self.aside.exchanges
-    }
 }

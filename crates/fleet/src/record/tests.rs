@@ -1,17 +1,18 @@
 //! Tests of records and their merging.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use squall_analysis::Totals;
 use squall_base::random::Random;
 use squall_engine::{ErrorExample, Exchange, ExchangeCopy, LogLine, SeenGroup};
 use squall_metrics::{
-    CheckCounts, Counters, ErrorKind, Level, MetricKey, MetricKind, MetricStats, Phases, Sample,
-    ScenarioLoad, Source, UserState,
+    CheckCounts, Counters, ErrorKind, Level, MetricKey, MetricKind, MetricStats, Phases,
+    RequestStats, RowKey, RowKind, Sample, ScenarioLoad, TimeAccount, UserState,
 };
 use squall_plan::secrets::Secrets;
-use squall_runner::Row;
+use squall_runner::{Row, Second};
 
 use super::*;
 

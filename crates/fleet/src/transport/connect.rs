@@ -190,7 +190,7 @@ impl Connect {
             Auth::Nkey(seed) => {
                 if nkeys::KeyPair::from_seed(seed).is_err() {
                     return Err(ConnectError::new(
-                        "the nkey is no seed: expected a line that begins with SU".to_owned(),
+                        "the nkey is not a seed: expected a line that begins with SU".to_owned(),
                     ));
                 }
                 options.nkey(seed.clone())

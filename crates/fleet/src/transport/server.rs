@@ -183,7 +183,7 @@ fn find() -> Result<PathBuf, ConnectError> {
             Ok(named)
         } else {
             Err(ConnectError::new(format!(
-                "{VARIABLE} names {}, which is no program",
+                "{VARIABLE} names {}, which is not a program",
                 named.display()
             )))
         };

@@ -58,7 +58,7 @@ fn an_nkey_opens_the_server() {
     let other = refusal(with(nkeys::KeyPair::new_user().seed().unwrap()));
     assert!(other.contains("refuses these credentials"), "{other}");
     let none = refusal(with("nothing".to_owned()));
-    assert!(none.contains("no seed"), "{none}");
+    assert!(none.contains("not a seed"), "{none}");
 }
 
 #[test]

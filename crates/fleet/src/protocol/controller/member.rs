@@ -91,7 +91,15 @@ impl Member {
         let boot = card.boot;
         Member {
             card,
-            assignment: Assignment { leader, boot, key, start: None, parts: Vec::new() },
+            assignment: Assignment {
+                leader,
+                boot,
+                number: 1,
+                of: 1,
+                key,
+                start: None,
+                parts: Vec::new(),
+            },
             status: Status::Called,
             heard: now,
             beat: now,

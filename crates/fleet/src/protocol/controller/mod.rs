@@ -547,6 +547,7 @@ impl Controller {
         run.even_out(&mut cx);
         run.ask_again(&mut cx);
         run.find_whole(&mut cx);
+        run.end_when_done(&mut cx);
         if run.is_over(&mut cx) {
             run.end(&mut cx);
             self.stage = Stage::Ended;

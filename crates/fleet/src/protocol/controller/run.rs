@@ -1,6 +1,6 @@
 //! A run, as its controller knows it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::protocol::io::{RunEvent, Wanted};
 use crate::protocol::messages::{Card, Change, Changes, Order};
@@ -106,12 +106,23 @@ impl Run {
         let node = card.node.clone();
         let mut member = Member::new(card.clone(), cx.lead.nonce, key, cx.now.steady);
         member.assignment.start = self.start;
+        (member.assignment.number, member.assignment.of) = self.next_number();
         self.members.insert(node.clone(), member);
         self.write_names();
         self.write_share(&node);
         let call = crate::protocol::messages::Call { run: self.order.run.clone() };
         self.writer.set_over(keys::call(&node), codec::json(&call));
         Ok(())
+    }
+
+    /// The number of the next node that is called, of how many: the least that is free.
+    fn next_number(&self) -> (u32, u32) {
+        let is_there = |member: &&Member| !matches!(member.status, Status::Refused | Status::Left);
+        let taken: BTreeSet<u32> =
+            self.members.values().filter(is_there).map(|member| member.assignment.number).collect();
+        let wanted = self.wanted.zones.iter().map(|zone| zone.1).fold(0, u32::saturating_add);
+        let number = (1..).find(|number| !taken.contains(number)).unwrap_or(u32::MAX);
+        (number, wanted.max(number))
     }
 
     /// Writes the names of its nodes.

@@ -4,12 +4,12 @@ use crate::protocol::cells::{self, Block};
 use crate::protocol::codec::{self, Numbered, Stored};
 use crate::protocol::io::{Output, RunEvent};
 use crate::protocol::keys;
-use crate::protocol::messages::{Cells, Phase, Resend, Why};
+use crate::protocol::messages::{Cells, Change, Phase, Resend, Why};
 use crate::protocol::units::{Bytes, MS, Nanos, SECOND};
 
 use super::desk::Cx;
 use super::member::{Came, Member, Status};
-use super::run::{MARGIN, Run};
+use super::run::{Free, MARGIN, Run};
 
 /// How long a number may be missing before it is asked for, as messages overtake each other; how long an answer may take.
 const GAP: Nanos = SECOND;
@@ -199,6 +199,29 @@ impl Run {
         member.sign.phase != Phase::Ended && !stands
     }
 
+    /// Ends the load when all have done what they have, and nothing waits for somebody to do it.
+    pub fn end_when_done(&mut self, cx: &mut Cx<'_>) {
+        if self.stops_by.is_some() || self.start.is_none() {
+            return;
+        }
+        // What is kept for a node that does not come back is nobody's any more.
+        let waits = |free: &Free| match &free.whom {
+            Some((node, Nanos::MAX)) => {
+                self.members.get(node).is_some_and(|member| member.status == Status::Living)
+            }
+            _ => true,
+        };
+        let moves = self.members.values().any(|member| !member.leaving.is_empty());
+        if moves || self.free.iter().any(waits) {
+            return;
+        }
+        let driving = |member: &&Member| member.status == Status::Living && self.drives(member);
+        let mut driving = self.members.values().filter(driving).peekable();
+        if driving.peek().is_some() && driving.all(has_done) {
+            self.change(Change::Stop { graceful: 0 }, cx);
+        }
+    }
+
     /// Tells that the load is over.
     pub fn end(&mut self, cx: &mut Cx<'_>) {
         let mut failures = std::mem::take(&mut self.failures);
@@ -250,6 +273,13 @@ impl Run {
         }
         cells::of(self.order.shards, seconds, &blocks)
     }
+}
+
+/// Whether a node has done all that it was given.
+fn has_done(member: &Member) -> bool {
+    let given = member.assignment.parts.last().map_or(0, |part| part.epoch);
+    let holds = member.sign.holds.last().map_or(0, |hold| hold.0);
+    member.sign.is_done && holds >= given && member.sign.fences == member.fences
 }
 
 /// Whether all that a node has published has come, or is nowhere any more.

@@ -80,6 +80,8 @@ struct LoadState {
     start: Option<Nanos>,
     /// It was told to stop, and not yet to go on.
     is_fenced: bool,
+    /// What it has to do since the part from this second on is done.
+    done: Option<u32>,
     is_ended: bool,
     ended_at: Nanos,
     stop_asked: bool,
@@ -273,6 +275,7 @@ impl InRun {
             LoadEvent::Refused(why) => self.refuse(why, cx),
             LoadEvent::Second(second) => self.publish(second, cx),
             LoadEvent::StopAsked => self.load.stop_asked = true,
+            LoadEvent::Done { since } => self.load.done = since,
             LoadEvent::Ended { mut failures } => {
                 failures.truncate(100);
                 failures.iter_mut().for_each(codec::shorten);
@@ -424,8 +427,9 @@ impl InRun {
         {
             if self.load.refused.is_empty() {
                 self.load.is_preparing = true;
-                let key = Bytes::from(&assignment.key[..]);
-                cx.out.push(Output::Load(LoadCommand::Prepare { order: order.clone(), key }));
+                let (number, of) = (assignment.number, assignment.of);
+                let (order, key) = (order.clone(), Bytes::from(&assignment.key[..]));
+                cx.out.push(Output::Load(LoadCommand::Prepare { order, key, number, of }));
             }
         }
     }
@@ -563,6 +567,7 @@ impl InRun {
             fenced: self.parts.fenced,
             numbers: self.numbered.next,
             stop_asked: self.load.stop_asked,
+            is_done: self.is_done(),
             failures: self.load.failures.clone(),
             former: cx
                 .me
@@ -576,6 +581,12 @@ impl InRun {
         };
         let id = format!("{}/{}/{boot}/s{}", self.run, cx.me.card.node, sign.serial);
         self.outbox.push(id, codec::encode(&Stored::Sign(sign)), now, Kind::Sign);
+    }
+
+    /// Whether the load has done what the last part asks for: not only a former one.
+    fn is_done(&self) -> bool {
+        let last = self.parts.last().map_or(0, |taken| taken.from);
+        !self.parts.is_fenced && self.load.done.is_some_and(|since| since >= last)
     }
 
     /// When it wants to be woken.

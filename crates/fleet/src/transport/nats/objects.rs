@@ -49,7 +49,7 @@ fn checked(digest: &str) -> Result<(), Failure> {
     if is_digest {
         Ok(())
     } else {
-        Err(Failure::Refused(format!("`{digest}` is no SHA-256 in hexadecimal")))
+        Err(Failure::Refused(format!("`{digest}` is not a SHA-256 in hexadecimal")))
     }
 }
 
