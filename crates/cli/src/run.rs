@@ -36,7 +36,7 @@ pub fn command(args: &args::Run) -> CommandResult {
     run(&loaded, options, (&args.output, LoadFrom::Of(&args.fleet)), Some(folder))
 }
 
-/// Goes on with a run whose controller has died, from its folder. Its result is in a new folder beside that.
+/// Goes on with a run whose controller has died, in its folder.
 pub fn resume(left: &Path, output: &Output, fleet: &Fleet) -> CommandResult {
     if output.runtime.has_workers() {
         let text = "--workers: a run that goes on has those that it had";
@@ -44,11 +44,11 @@ pub fn resume(left: &Path, output: &Output, fleet: &Fleet) -> CommandResult {
     }
     let (source, loaded, mut options) = generator::resumed(fleet, left)?;
     options.labels = labels::of(&output.label, None);
-    let folder = output.folder().or_else(|| left.parent().map(Path::to_owned));
-    run(&loaded, options, (output, LoadFrom::Resumed(source, fleet)), folder)
+    let load = LoadFrom::Resumed { source, fleet, folder: left.to_owned() };
+    run(&loaded, options, (output, load), left.parent().map(Path::to_owned))
 }
 
-/// Runs a plan, and prints its result. The run's folder is made within `folder`, if there is one.
+/// Runs a plan, and prints its result. The run's folder is made within `folder`, if there is one; one that goes on has its own.
 pub fn run(
     loaded: &Loaded,
     options: Options,
@@ -76,6 +76,7 @@ pub fn run(
     let (files, paths) = (output.files(), output.paths());
     files::refuse_shared(&paths).map_err(CommandError::bad_input)?;
     files::prepare(&files, folder.is_some()).map_err(CommandError::bad_input)?;
+    let goes_on = load.goes_on_in().map(Path::to_owned);
     let mut follow = Follow::default();
     let generated = load.generator(loaded, &mut options)?;
     let page = output
@@ -89,7 +90,8 @@ pub fn run(
     sinks.extend(plan_feeds::of_plan(&loaded.plan, &output.tag, output.feeds()));
     if let Some(base) = folder {
         // The last: where another cannot begin, no folder is left that looks like that of a run which was killed.
-        sinks.push((base.display().to_string(), Box::new(Folder::new(base))));
+        let shown = goes_on.as_ref().unwrap_or(&base).display().to_string();
+        sinks.push((shown, Box::new(goes_on.map_or_else(|| Folder::new(base), Folder::again))));
     }
     let Generator { source, local } = generated;
     let parts = RunParts { source, sinks, ..RunParts::default() };

@@ -49,11 +49,10 @@ pub(crate) fn meta(prepared: &Prepared<'_>, plan: &Plan, workers: u32) -> Meta {
 
 /// This machine, with so many workers.
 fn machine(prepared: &Prepared<'_>, workers: u32) -> Machine {
-    let os = fs::read_to_string("/proc/version").unwrap_or_default();
     Machine {
         host: host_name(),
-        os: os.split_whitespace().take(3).collect::<Vec<_>>().join(" "),
-        cpu: cpu(),
+        os: system(),
+        cpu: processor(),
         memory_bytes: memory_bytes(),
         cpus: cores(),
         workers: u64::from(workers),
@@ -142,8 +141,14 @@ fn host_name() -> String {
     name.trim().to_owned()
 }
 
-/// The processor, as the system names it.
-fn cpu() -> String {
+/// Operating system and kernel of this machine.
+pub fn system() -> String {
+    let os = fs::read_to_string("/proc/version").unwrap_or_default();
+    os.split_whitespace().take(3).collect::<Vec<_>>().join(" ")
+}
+
+/// The processor, as the system names it; empty if it does not.
+pub fn processor() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     model.map_or(String::new(), |(_, model)| model.trim().to_owned())

@@ -82,7 +82,7 @@ pub use available::{Available, available};
 pub use calibration::{Calibration, calibrate};
 pub use capacity::{Demand, MAX_WORKERS, Need, requests};
 pub use check::{Checked, check};
-pub use describe::describe_load;
+pub use describe::{describe_load, processor, system};
 pub use error::{Error, ErrorKind};
 pub use handle::Handle;
 pub use limit::{LimitNotice, LimitOptions, LimitOutcome, level_kind, limit, limit_with};

@@ -9,7 +9,7 @@ mod status;
 pub use self::status::nodes;
 
 use crate::args::{Fleet, FleetCommand, FleetCommands};
-use crate::exit::CommandResult;
+use crate::exit::{CommandError, CommandResult};
 use crate::run;
 
 pub fn command(args: &FleetCommands) -> CommandResult {
@@ -17,6 +17,10 @@ pub fn command(args: &FleetCommands) -> CommandResult {
         FleetCommand::Up(up) => ssh::command(up),
         FleetCommand::Manifest(file) => manifest::command(file),
         FleetCommand::Resume { folder, output, server } => {
+            if output.folder().is_some() {
+                let text = "--out FOLDER: a run that goes on does so in its own folder";
+                return Err(CommandError::bad_input(text));
+            }
             let fleet = Fleet { server: server.clone(), ..Fleet::default() };
             run::resume(folder, output, &fleet)
         }

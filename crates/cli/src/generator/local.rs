@@ -73,6 +73,8 @@ impl LocalNodes {
         // server's token, which is not among the arguments, as everybody can read those.
         command.args(["node", "--ends-with-input", "--name", &name]);
         command.args(["--allow-hosts", "*", "--allow-files", "/"]);
+        // Nodes of another fleet on this machine have the same names.
+        command.arg("--spool").arg(self.server.spool());
         if allow_exec {
             command.arg("--allow-exec");
         }

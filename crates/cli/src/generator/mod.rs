@@ -30,15 +30,23 @@ pub struct Generator {
 pub enum LoadFrom<'a> {
     /// What these options say.
     Of(&'a Fleet),
-    /// A run that goes on, with the options by which its server is reached.
-    Resumed(Box<FleetSource>, &'a Fleet),
+    /// A run that goes on in its folder, with the options by which its server is reached.
+    Resumed { source: Box<FleetSource>, fleet: &'a Fleet, folder: PathBuf },
 }
 
 impl LoadFrom<'_> {
     /// The options about it.
     pub fn fleet(&self) -> &Fleet {
         match self {
-            LoadFrom::Of(fleet) | LoadFrom::Resumed(_, fleet) => fleet,
+            LoadFrom::Of(fleet) | LoadFrom::Resumed { fleet, .. } => fleet,
+        }
+    }
+
+    /// The folder of a run that goes on.
+    pub fn goes_on_in(&self) -> Option<&Path> {
+        match self {
+            LoadFrom::Of(_) => None,
+            LoadFrom::Resumed { folder, .. } => Some(folder),
         }
     }
 
@@ -48,7 +56,7 @@ impl LoadFrom<'_> {
         let options = runtime.options(options);
         match self {
             LoadFrom::Of(_) => options,
-            LoadFrom::Resumed(..) => Options { workers, ..options },
+            LoadFrom::Resumed { .. } => Options { workers, ..options },
         }
     }
 
@@ -63,7 +71,7 @@ impl LoadFrom<'_> {
     ) -> Result<Generator, CommandError> {
         match self {
             LoadFrom::Of(fleet) => generator(fleet, loaded, options),
-            LoadFrom::Resumed(source, _) => Ok(Generator { source, local: None }),
+            LoadFrom::Resumed { source, .. } => Ok(Generator { source, local: None }),
         }
     }
 }

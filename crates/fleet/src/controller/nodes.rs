@@ -8,12 +8,14 @@ use squall_report::{Fleet, FleetEvent, Machine, NodeReport, NodeTimes, ZoneRepor
 use crate::controller::coverage::coverage;
 use crate::protocol::io::FleetTime;
 use crate::protocol::messages::{Card, Cells, OnLoss, Second};
-use crate::record::{Record, facts};
+use crate::record::{Fact, Record};
 
 /// Most events of nodes in a result.
 const MOST_EVENTS: usize = 1_000;
 /// Nanoseconds of a second.
 const SECOND: f64 = 1e9;
+/// Nanoseconds of a microsecond.
+const MICRO: f64 = 1e3;
 
 /// The nodes of a run.
 #[derive(Debug, Default)]
@@ -21,6 +23,16 @@ pub(crate) struct Nodes {
     nodes: BTreeMap<String, Node>,
     events: Vec<FleetEvent>,
     start: FleetTime,
+    /// Those whose clocks were measured, whether they have come or not.
+    clocks: BTreeMap<String, (Card, Clock)>,
+}
+
+/// What is known of a clock.
+#[derive(Debug, Clone, Copy)]
+struct Clock {
+    /// By how much it is ahead of the controller's, and how wrong that may be, in µs.
+    ahead_us: f64,
+    error_us: f64,
 }
 
 /// A node, with what it has recorded so far.
@@ -54,10 +66,18 @@ impl Nodes {
         }
     }
 
+    /// A clock was measured: by so many nanoseconds is it behind the controller's, and so many that may be wrong.
+    pub(crate) fn clock(&mut self, card: Card, behind: i64, error: u64) {
+        let clock = Clock { ahead_us: -(behind as f64) / MICRO, error_us: error as f64 / MICRO };
+        self.clocks.insert(card.node.clone(), (card, clock));
+    }
+
     fn node(&mut self, name: &str) -> &mut Node {
         if !self.nodes.contains_key(name) {
             let number = self.nodes.len() as u32;
-            let card = Card { node: name.to_owned(), ..Card::default() };
+            // One that has joined is known by its clock.
+            let known = self.clocks.get(name).map(|(card, _)| card.clone());
+            let card = known.unwrap_or_else(|| Card { node: name.to_owned(), ..Card::default() });
             self.nodes.insert(name.to_owned(), Node { card, number, ..Node::default() });
         }
         // It was inserted if it was not there.
@@ -78,8 +98,8 @@ impl Nodes {
         }
     }
 
-    /// Adds what a node has recorded in a second.
-    pub(crate) fn add(&mut self, name: &str, second: &Second, record: &Record) {
+    /// Adds what a node has recorded in a second, and what describes it in it.
+    pub(crate) fn add(&mut self, name: &str, second: &Second, record: &Record, facts: &[Fact]) {
         let node = self.node(name);
         if second.second == 0 && second.late == 0 {
             node.shards = second.shards.len() as u64;
@@ -89,7 +109,7 @@ impl Nodes {
             node.last = node.last.max(second.second);
         }
         node.peak_memory = node.peak_memory.max(memory(record).unwrap_or(0.0));
-        for (key, stats) in facts(name, "", second.second, record) {
+        for (key, stats) in facts {
             let sum = |to: &mut (f64, u32)| {
                 if let Some(gauge) = stats.gauge() {
                     *to = (to.0 + gauge.last, to.1 + 1);
@@ -110,17 +130,21 @@ impl Nodes {
 
     /// The machines of the nodes, whose connections are made in this way.
     pub(crate) fn machines(&self, io: &str, workers: Option<u32>) -> Vec<Machine> {
+        let clock = |node: &Node| self.clocks.get(&node.card.node).map(|(_, clock)| *clock);
         let machine = |node: &Node| Machine {
             node: node.card.node.clone(),
             zone: node.card.zone.clone(),
             host: node.card.host.clone(),
+            os: node.card.os.clone(),
+            cpu: node.card.cpu.clone(),
             memory_bytes: node.card.memory_bytes,
             cpus: u64::from(node.card.cores),
             workers: u64::from(workers.unwrap_or(node.card.cores)),
             io: io.to_owned(),
             squall: node.card.version.clone(),
             weight: node.card.weight,
-            ..Machine::default()
+            clock_offset_us: clock(node).map(|own| own.ahead_us),
+            clock_error_us: clock(node).map(|own| own.error_us),
         };
         self.nodes.values().map(machine).collect()
     }

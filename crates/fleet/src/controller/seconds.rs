@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use squall_metrics::{RowKey, Slice, Source};
 
-use crate::record::{Merger, Record};
+use crate::record::{Fact, Merger, Record};
 
 /// The number of the first slice of facts of nodes, far beyond those of monitors of this process.
 const FACTS: u32 = 1 << 20;
@@ -28,10 +28,16 @@ impl Seconds {
         Seconds { merger, open: BTreeSet::new(), next: 0, late: BTreeMap::new() }
     }
 
-    /// Adds what a node has recorded in a second.
-    pub(crate) fn add(&mut self, node: &str, zone: &str, second: u32, record: &Record) {
-        self.merger.add(node, zone, second, record);
+    /// Adds what a node has recorded in a second, and says what describes the node in it.
+    pub(crate) fn add(
+        &mut self,
+        node: &str,
+        zone: &str,
+        second: u32,
+        record: &Record,
+    ) -> Vec<Fact> {
         self.open.insert(second);
+        self.merger.add(node, zone, second, record)
     }
 
     /// The slices of all seconds until this one, which are whole, and of what came late before. One in which nobody did

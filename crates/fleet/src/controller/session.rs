@@ -157,6 +157,7 @@ impl<'a, 'o> Session<'a, 'o> {
         match event {
             RunEvent::Waiting(line) => self.notice("", &line),
             RunEvent::Starts { at, nodes, .. } => self.starts(at, nodes),
+            RunEvent::Clock { card, offset, error } => self.nodes.clock(*card, offset, error),
             RunEvent::Record { node, second } => self.record(&node, &second),
             RunEvent::Whole { second } => {
                 let slices = self.seconds.whole(second);
@@ -205,8 +206,8 @@ impl<'a, 'o> Session<'a, 'o> {
         self.begin();
         let since = self.starts.map_or(Duration::ZERO, |at| at.elapsed());
         self.last_came = self.last_came.max(since);
-        self.seconds.add(node, &zone, second.second, &record);
-        self.nodes.add(node, second, &record);
+        let facts = self.seconds.add(node, &zone, second.second, &record);
+        self.nodes.add(node, second, &record, &facts);
         self.aside(node, &record);
     }
 

@@ -127,6 +127,12 @@ fn whole(second: u32) -> Line {
     Line::Say(RunEvent::Whole { second })
 }
 
+/// The clock of a node was measured: so much is it behind, in nanoseconds, as far as is known.
+fn clock(node: &str, offset: i64, error: u64) -> Line {
+    let card = Box::new(card(node, &node[..2]));
+    Line::Say(RunEvent::Clock { card, offset, error })
+}
+
 fn ended(seconds: u32, missing: Vec<Missing>) -> Line {
     let not: u64 =
         missing.iter().map(|own| u64::from(own.to - own.from + 1) * own.shards.len() as u64).sum();
@@ -188,6 +194,7 @@ fn seconds_of_nodes_are_merged_and_what_is_late_follows() {
     };
     let (source, commanded) = scripted(vec![vec![
         Line::Say(RunEvent::Waiting("2 of 2 nodes are ready".to_owned())),
+        clock("us-1", -3_200_000, 21_000),
         starts(Duration::from_secs(3)),
         record("eu-1", 0, (10, 1_000, 0), 0),
         record("us-1", 0, (10, 9_000, 0), 0),
@@ -215,6 +222,8 @@ fn seconds_of_nodes_are_merged_and_what_is_late_follows() {
     assert_eq!(results, [true, false, true], "{:?}", run.threshold_results);
     let machines: Vec<&str> = run.meta.nodes.iter().map(|own| own.node.as_str()).collect();
     assert_eq!(machines, ["eu-1", "us-1"]);
+    let clocks = run.meta.nodes.iter().map(|own| (own.clock_offset_us, own.clock_error_us));
+    assert_eq!(Vec::from_iter(clocks), [(None, None), (Some(3_200.0), Some(21.0))]);
     let fleet = run.fleet.as_ref().expect("a fleet");
     assert_eq!((fleet.shards, fleet.cells.cells, fleet.cells.driven), (8, 24, 20));
     let nodes: Vec<_> = fleet
@@ -234,6 +243,23 @@ fn seconds_of_nodes_are_merged_and_what_is_late_follows() {
     let is_written = |until: u32| commanded.contains(&format!("Written {{ until: {until} }}"));
     assert!(commanded[0].starts_with("Begin") && is_written(0) && is_written(2), "{commanded:?}");
     assert_eq!(commanded.last().map(String::as_str), Some("Release"));
+}
+
+#[test]
+fn a_node_that_joins_is_known_with_its_zone() {
+    let (source, _) = scripted(vec![vec![
+        starts(Duration::from_secs(1)),
+        clock("eu-9", 7_000, 5_000),
+        record("eu-1", 0, (10, 1_000, 0), 0),
+        record("eu-9", 0, (10, 1_000, 0), 0),
+        whole(0),
+        ended(1, Vec::new()),
+    ]]);
+    let run = ran(source, "", Vec::new(), &Handle::default()).run;
+    let fleet = run.fleet.as_ref().expect("a fleet");
+    assert_eq!(fleet.zones.iter().map(|own| own.requests).collect::<Vec<_>>(), [20, 0]);
+    let joined = run.meta.nodes.iter().find(|own| own.node == "eu-9").expect("a machine");
+    assert_eq!((joined.zone.as_str(), joined.clock_offset_us), ("eu", Some(-7.0)));
 }
 
 #[test]

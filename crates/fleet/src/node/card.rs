@@ -3,7 +3,7 @@
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
 
-use squall_runner::{available, calibrate};
+use squall_runner::{available, calibrate, processor, system};
 
 use crate::protocol::keys::{NAME, is_name};
 use crate::protocol::messages::{Allows, Card};
@@ -30,6 +30,8 @@ pub(crate) fn card(chosen: &Chosen<'_>, key: String) -> Card {
         boot: drawn(),
         version: VERSION.to_owned(),
         host: host_name(),
+        os: system(),
+        cpu: processor(),
         cores: u32::try_from(has.cpus).unwrap_or(u32::MAX),
         memory_bytes: has.memory,
         open_files: if has.tables { has.files_hard } else { has.files },
@@ -85,6 +87,7 @@ mod tests {
         assert_eq!((card.node.as_str(), card.zone.as_str(), card.weight), ("eu-3", "eu", 2.0));
         assert!(card.cores > 0 && card.memory_bytes > 0 && card.open_files > 0, "{card:?}");
         assert!(card.ports > 0 && card.calibration > 0.0 && card.boot != 0, "{card:?}");
+        assert!(card.os.starts_with("Linux"), "{card:?}");
         assert!(!card.host.is_empty() && !card.host.contains('\n'));
     }
 

@@ -227,6 +227,9 @@ pub enum RunEvent {
     Refused(String),
     /// The load starts then, cut into so many shards, on these nodes.
     Starts { at: FleetTime, shards: u32, nodes: Vec<Card> },
+    /// A node of the run, whose clock is measured (again): fleet time less its system's, and how well that is known, in
+    /// nanoseconds.
+    Clock { card: Box<Card>, offset: i64, error: Nanos },
     /// What a node recorded in a second; each comes once. In the order of nodes' seconds.
     Record { node: String, second: Second },
     /// No more is expected of the seconds until this one; what comes of them all the same is late.

@@ -18,6 +18,10 @@ pub struct Card {
     pub version: String,
     /// Name of the machine.
     pub host: String,
+    /// Operating system and kernel of the machine.
+    pub os: String,
+    /// Its processor.
+    pub cpu: String,
     /// CPUs that it may use.
     pub cores: u32,
     /// Memory of the machine, in bytes.

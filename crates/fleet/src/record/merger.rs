@@ -1,6 +1,7 @@
 //! Makes one slice a second of what all nodes recorded in it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::Hash;
 
 use squall_metrics::{
     CheckCounts, Counters, Level, Load, MAX_METRICS, MAX_NAMES_LIMIT, MetricId, MetricKey,
@@ -9,12 +10,18 @@ use squall_metrics::{
 };
 
 use super::accounts::Accounts;
-use super::facts::facts;
+use super::facts::{Fact, facts};
 use super::message::{ITERATION, Record};
 
-/// Most nodes that have facts of their own: with nine of each they stay below [`MAX_METRICS`]. Those that come after them
-/// have theirs together, as those of `other`.
+/// Most nodes that have facts of their own. Those that come after them have theirs together, as those of `other`.
 pub const MAX_NODES_WITH_FACTS: usize = 100;
+
+/// Most zones that have facts of their own; the nodes of further ones are in the zone `other`. Eight facts of each node, and
+/// in each zone eight of its other nodes and three of its own, are below [`MAX_METRICS`], whatever nodes come; and eight of
+/// those that have no zone.
+pub const MAX_ZONES_WITH_FACTS: usize = 16;
+const _: () =
+    assert!(8 * (MAX_NODES_WITH_FACTS + 1) + (8 + 3) * (MAX_ZONES_WITH_FACTS + 1) <= MAX_METRICS);
 
 /// Most seconds whose facts wait to be taken; the earliest are forgotten, as nobody may want any.
 const MAX_SECONDS_WITH_FACTS: usize = 64;
@@ -43,8 +50,9 @@ pub struct Merger {
     announced: HashMap<Source, Announced>,
     open: BTreeMap<u32, Open>,
     accounts: Accounts,
-    /// Nodes that have facts of their own.
-    with_facts: HashSet<String>,
+    /// Nodes that have facts of their own, each with its zone, and zones.
+    with_facts: HashSet<(String, String)>,
+    zones_with_facts: HashSet<String>,
     facts: BTreeMap<u32, BTreeMap<MetricKey, MetricStats>>,
     fact_numbers: HashMap<Source, BTreeMap<MetricKey, MetricId>>,
 }
@@ -96,6 +104,7 @@ impl Merger {
             open: BTreeMap::new(),
             accounts: Accounts::default(),
             with_facts: HashSet::new(),
+            zones_with_facts: HashSet::new(),
             facts: BTreeMap::new(),
             fact_numbers: HashMap::new(),
         };
@@ -107,8 +116,8 @@ impl Merger {
         merger
     }
 
-    /// Adds what a node recorded in a second. Each must come once.
-    pub fn add(&mut self, node: &str, zone: &str, second: u32, record: &Record) {
+    /// Adds what a node recorded in a second, and says what describes the node in it. Each must come once.
+    pub fn add(&mut self, node: &str, zone: &str, second: u32, record: &Record) -> Vec<Fact> {
         let mut open = self.open.remove(&second).unwrap_or_default();
         for (row, key) in record.rows() {
             let place = self.place_of_row(row, key);
@@ -131,7 +140,7 @@ impl Merger {
         for (worker, account) in &record.accounts {
             self.accounts.add(second, (node, *worker), account);
         }
-        self.add_facts(node, zone, second, record);
+        self.add_facts((node, zone), second, record)
     }
 
     fn add_metrics(&mut self, open: &mut Open, record: &Record) {
@@ -148,22 +157,27 @@ impl Merger {
         }
     }
 
-    fn add_facts(&mut self, node: &str, zone: &str, second: u32, record: &Record) {
-        let is_new = !self.with_facts.contains(node);
-        if is_new && self.with_facts.len() < MAX_NODES_WITH_FACTS {
-            self.with_facts.insert(node.to_owned());
-        }
-        let node = if self.with_facts.contains(node) { node } else { OTHER };
+    fn add_facts(&mut self, (node, zone): (&str, &str), second: u32, record: &Record) -> Vec<Fact> {
+        let zone = match zone {
+            "" => Some(String::new()),
+            _ => among(&mut self.zones_with_facts, zone.to_owned(), MAX_ZONES_WITH_FACTS),
+        };
+        let zone = zone.as_deref().unwrap_or(OTHER);
+        let of = (node.to_owned(), zone.to_owned());
+        let own = among(&mut self.with_facts, of, MAX_NODES_WITH_FACTS);
+        let node = own.as_ref().map_or(OTHER, |(node, _)| node);
+        let told = facts(node, zone, second, record);
         let own = self.facts.entry(second).or_default();
-        for (key, stats) in facts(node, zone, second, record) {
-            match own.get_mut(&*key) {
-                Some(sum) => sum.merge(&stats),
-                None => _ = own.insert((*key).clone(), stats),
+        for (key, stats) in &told {
+            match own.get_mut(&**key) {
+                Some(sum) => sum.merge(stats),
+                None => _ = own.insert((**key).clone(), stats.clone()),
             }
         }
         if self.facts.len() > MAX_SECONDS_WITH_FACTS {
             self.facts.pop_first();
         }
+        told
     }
 
     /// Takes what has come of a second, as the slice of a source; `None`: nothing has. What comes later of the same second
@@ -281,6 +295,17 @@ impl Merger {
     fn order(&self, place: usize) -> (u32, &RowKey) {
         (self.numbers[place].map_or(u32::MAX, |id| id.0), &self.keys[place])
     }
+}
+
+/// One of a set that has at most so many; `None`: it has no room for it.
+fn among<T: Clone + Eq + Hash>(set: &mut HashSet<T>, own: T, most: usize) -> Option<T> {
+    if !set.contains(&own) {
+        if set.len() >= most {
+            return None;
+        }
+        set.insert(own.clone());
+    }
+    Some(own)
 }
 
 impl Open {

@@ -1,6 +1,6 @@
 //! Tests of records and their merging.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -221,6 +221,39 @@ fn a_node_has_facts_of_its_own() {
     assert_eq!(share("node_cpu{node=n7,zone=eu}"), Some(0.25));
     assert_eq!(share("node_host_cpu{node=n7,zone=eu}"), Some(0.5));
     assert_eq!(share("node_users{node=n7,zone=eu}"), Some(4.0));
+}
+
+#[test]
+fn a_recording_holds_the_facts_of_any_nodes_and_zones() {
+    let record = decode(&encode(&second(1, &[0]), &Aside::default())).expect("a record");
+    let mut merger = Merger::new();
+    for node in 0..1_000 {
+        let zone = if node % 3 == 0 { String::new() } else { format!("z{}", node % 300) };
+        merger.add(&format!("n{node}"), &zone, 1, &record);
+    }
+    let facts = merger.take_facts(1, Source::Monitor(0)).expect("facts");
+    assert!(facts.metric_keys.len() <= squall_metrics::MAX_METRICS);
+    let mut bytes = Vec::new();
+    facts.encode(&mut bytes);
+    let read = squall_metrics::Slice::decode(&mut &bytes[..]).expect("it can be read again");
+    let requests = |name: &str| {
+        let ids: HashSet<_> = read
+            .metric_keys
+            .iter()
+            .filter(|(_, key)| key.name == name)
+            .map(|(id, _)| *id)
+            .collect();
+        read.metrics().filter(|(id, _)| ids.contains(id)).map(|(_, stats)| stats.sum()).sum::<f64>()
+    };
+    let of_all = 1_000.0
+        * record
+            .rows()
+            .filter(|(_, key)| key.place.kind.is_request())
+            .map(|(row, _)| record.rows.counts(row).0 as f64)
+            .sum::<f64>();
+    assert!(of_all > 0.0);
+    assert_eq!(requests("node_requests"), of_all, "nobody is left out");
+    assert_eq!(requests("zone_requests"), of_all * 0.666);
 }
 
 fn line() -> LogLine {

@@ -110,7 +110,10 @@ impl Oracle {
                 self.ended = Some((cells.clone(), failures.clone()));
                 self.check();
             }
-            RunEvent::Waiting(_) | RunEvent::StopAsked | RunEvent::Interrupted => {}
+            RunEvent::Waiting(_)
+            | RunEvent::Clock { .. }
+            | RunEvent::StopAsked
+            | RunEvent::Interrupted => {}
         }
     }
 

@@ -96,6 +96,11 @@ impl LocalServer {
         &self.url
     }
 
+    /// A folder for what nodes keep that end with it; it goes with the server, and no other fleet of this machine has it.
+    pub fn spool(&self) -> PathBuf {
+        self.folder.join("spool")
+    }
+
     /// The token that it wants.
     pub fn token(&self) -> &str {
         &self.token

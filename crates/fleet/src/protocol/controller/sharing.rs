@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::protocol::assign::{self, Place};
+use crate::protocol::io::RunEvent;
 use crate::protocol::messages::{Card, Change, OnLoss, Phase, Shards, Sign, Why};
 use crate::protocol::units::{MS, Nanos, SECOND};
 use crate::protocol::{keys, ranges};
@@ -145,6 +146,10 @@ impl Run {
         }
         if member.sign.boot == sign.boot && sign.serial <= member.sign.serial {
             return;
+        }
+        if sign.error > 0 && (member.sign.boot, member.sign.error) != (sign.boot, sign.error) {
+            let card = Box::new(member.card.clone());
+            cx.run(RunEvent::Clock { card, offset: sign.offset, error: sign.error });
         }
         member.sign = sign;
         self.on_holds(name);
