@@ -5,11 +5,11 @@
 //! from the beginning of the load: those of a shard that came later are left over, as who had it before may have used
 //! them. When it gives shards away it begins a new round of those that it keeps.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use squall_load::Share;
-use squall_plan::model::{AtEnd, Pick};
+use squall_plan::model::{AmongNodes, AtEnd, Pick};
 
 use crate::program::Feed;
 
@@ -21,12 +21,15 @@ pub(crate) enum RowsKind {
     Once,
     /// Each process has the rows of its share, and begins anew behind the last.
     Again,
+    /// Each process goes through all rows.
+    All,
 }
 
 impl RowsKind {
     pub(crate) fn of(feed: &Feed) -> RowsKind {
-        match (feed.pick, feed.at_end) {
-            (Pick::Next, AtEnd::Stop | AtEnd::Eof) => RowsKind::Once,
+        match (feed.nodes, feed.pick, feed.at_end) {
+            (AmongNodes::Copy, ..) => RowsKind::All,
+            (_, Pick::Next, AtEnd::Stop | AtEnd::Eof) => RowsKind::Once,
             _ => RowsKind::Again,
         }
     }
@@ -40,14 +43,19 @@ pub(crate) struct SharedRows {
     own: RwLock<Share>,
     /// How many of them were taken.
     taken: AtomicU64,
+    /// Whether it was told that rows are left over.
+    is_told: AtomicBool,
 }
 
 impl SharedRows {
     /// Those of a process that has a share. `is_first`: nobody has had it before.
     pub(crate) fn new(kind: RowsKind, process: &Share, is_first: bool) -> SharedRows {
-        let own =
-            if is_first || kind == RowsKind::Again { process.clone() } else { process.none() };
-        SharedRows { kind, own: RwLock::new(own), taken: AtomicU64::new(0) }
+        let own = match kind {
+            RowsKind::All => Share::all(),
+            RowsKind::Once if !is_first => process.none(),
+            RowsKind::Once | RowsKind::Again => process.clone(),
+        };
+        SharedRows { kind, own: RwLock::new(own), taken: AtomicU64::new(0), is_told: AtomicBool::new(false) }
     }
 
     /// The rows that may be taken, and how many of them were: for one look, during which they stay the same.
@@ -56,12 +64,17 @@ impl SharedRows {
         (self.own.read().unwrap_or_else(PoisonError::into_inner), &self.taken)
     }
 
-    /// The process has another share.
-    pub(crate) fn reshare(&self, process: &Share) {
+    /// The process has another share. Returns `true` the first time that rows of it are left over, as another may have used
+    /// them.
+    pub(crate) fn reshare(&self, process: &Share) -> bool {
         let mut own = self.own.write().unwrap_or_else(PoisonError::into_inner);
-        if self.kind == RowsKind::Again {
-            *own = process.clone();
-            return;
+        match self.kind {
+            RowsKind::All => return false,
+            RowsKind::Again => {
+                *own = process.clone();
+                return false;
+            }
+            RowsKind::Once => {}
         }
         let kept = own.within(process);
         let (before, after) = (own.shards().len() as u64, kept.shards().len() as u64);
@@ -70,6 +83,8 @@ impl SharedRows {
             self.taken.store(rounds.saturating_mul(after), Ordering::Relaxed);
             *own = kept;
         }
+        let are_left = process.shards().iter().any(|shard| !own.owns(*shard));
+        are_left && !self.is_told.swap(true, Ordering::Relaxed)
     }
 }
 
@@ -106,6 +121,24 @@ mod tests {
                 (0..3).for_each(|n| rows[n].reshare(&share(&shards[n])));
             }
         }
+    }
+
+    #[test]
+    fn that_rows_are_left_over_is_told_once() {
+        let shards = |all: &[u64]| share(&all.iter().copied().collect());
+        let rows = SharedRows::new(RowsKind::Once, &shards(&[1, 3]), true);
+        assert!(!rows.reshare(&shards(&[3])), "what was given away is another's to tell of");
+        assert!(rows.reshare(&shards(&[3, 5])));
+        assert!(!rows.reshare(&shards(&[3, 6])));
+    }
+
+    #[test]
+    fn each_process_goes_through_all_rows_of_a_copy() {
+        let shards = |all: &[u64]| share(&all.iter().copied().collect());
+        let rows = SharedRows::new(RowsKind::All, &shards(&[3]), false);
+        assert_eq!([take(&rows), take(&rows)], [Some(0), Some(1)]);
+        rows.reshare(&shards(&[]));
+        assert_eq!(take(&rows), Some(2));
     }
 
     #[test]

@@ -104,9 +104,14 @@ impl Together {
     }
 
     /// The process has another share from now on.
-    pub(crate) fn reshare(&self, process: &Share) {
+    pub(crate) fn reshare(&self, process: &Share) -> Vec<usize> {
         *self.parts.write().unwrap_or_else(PoisonError::into_inner) = parts(&self.users, process);
-        self.rows.iter().flatten().for_each(|rows| rows.reshare(process));
+        // Of each scenario too: no part of it is left out when one has told.
+        let tells = |rows: &[SharedRows]| {
+            rows.iter().fold(false, |tells, rows| rows.reshare(process) | tells)
+        };
+        let told = self.rows.iter().enumerate().filter(|(_, rows)| tells(rows));
+        told.map(|(feed, _)| feed).collect()
     }
 
     fn part_of<T>(&self, scenario: Option<usize>, look: impl FnOnce(&Share) -> T) -> Option<T> {

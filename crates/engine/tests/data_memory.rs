@@ -37,6 +37,7 @@ fn millions_of_rows_take_little_more_than_their_file() {
             share: Share::All,
             at_end: AtEnd::Cycle,
             advance: Advance::Iteration,
+            ..DataSource::default()
         };
         let plan = Plan { data: vec![data], ..Plan::default() };
         let program = compile(&plan, &CompileOptions::default()).expect("a good plan");

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use squall_plan::model::{Advance, AtEnd, DataSource, Pick, Share};
+use squall_plan::model::{Advance, AmongNodes, AtEnd, DataSource, Pick, Share};
 
 use crate::parts::data::Source;
 
@@ -20,6 +20,7 @@ pub(crate) struct Feed {
     pub share: Share,
     pub at_end: AtEnd,
     pub advance: Advance,
+    pub nodes: AmongNodes,
 }
 
 impl Feed {
@@ -32,6 +33,7 @@ impl Feed {
             share: data.share,
             at_end: data.at_end,
             advance: data.advance,
+            nodes: data.nodes,
         })
     }
 }

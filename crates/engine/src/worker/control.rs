@@ -74,7 +74,8 @@ impl Worker {
     /// Books what came with another share: arrivals for which it was too late, and iterations that were begun elsewhere.
     pub(super) fn note_share(&self) {
         if self.roster.borrow_mut().take_reshared() {
-            self.together.reshare(self.roster.borrow().part().process());
+            let left = self.together.reshare(self.roster.borrow().part().process());
+            left.into_iter().for_each(|feed| self.tell_left_rows(feed));
         }
         let elsewhere = self.roster.borrow_mut().take_elsewhere();
         for (load, shard, begun) in elsewhere {
@@ -83,6 +84,17 @@ impl Worker {
         let cut_off = self.roster.borrow_mut().take_cut_off();
         if cut_off > 0 {
             self.count_cut_off(cut_off);
+        }
+    }
+
+    /// Says that rows of a feed are used by nobody, if users take them together.
+    fn tell_left_rows(&self, feed: usize) {
+        let feed = &self.program.feeds[feed];
+        if feed.share != squall_plan::model::Share::User {
+            self.recorder.log(&format!(
+                "data `{}`: rows of shards that another node had before are left over, as it may have used them",
+                feed.name
+            ));
         }
     }
 

@@ -32,6 +32,8 @@ record! {
         pub at_end: AtEnd,
         /// When a user goes on to its next row.
         pub advance: Advance,
+        /// How the nodes of a fleet divide the rows.
+        pub nodes: AmongNodes,
     }
     first(this, keys) {
         let mut rows = Rows { file: this.file.clone(), format: this.format.clone() };
@@ -253,6 +255,18 @@ words! {
         Stop = "stop",
         /// Each column holds the text `<EOF>` from then on.
         Eof = "eof",
+    }
+}
+
+words! {
+    /// How the nodes of a fleet divide the rows of a data source.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum AmongNodes {
+        /// Each node has rows of its own: no two use the same one.
+        #[default]
+        Split = "split",
+        /// Each node goes through all rows by itself.
+        Copy = "copy",
     }
 }
 

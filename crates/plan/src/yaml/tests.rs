@@ -62,7 +62,7 @@ feeds:
   - {remote-write: "http://h:9090/api/v1/write", tags: {a: b}}
 samples: [{file: out/all.jtl, form: jtl, append: true}, {file: bad.csv, form: csv, only: errors, scenarios: [a]}]
 seed: 7
-data: {lines: {jsonl: a.jsonl, pick: random}, more: {csv: b.csv, delimiter: ";", header: [a, b], skip_header: true, quotes: false, ragged: true, charset: gbk, at_end: eof}, n: {numbers: {from: 5, to: 9, step: 2}, advance: step}}
+data: {lines: {jsonl: a.jsonl, pick: random}, more: {csv: b.csv, delimiter: ";", header: [a, b], skip_header: true, quotes: false, ragged: true, charset: gbk, at_end: eof, nodes: copy}, n: {numbers: {from: 5, to: 9, step: 2}, advance: step}}
 setup:
   - get: /token
     extract: {key: {json: $.key}}
