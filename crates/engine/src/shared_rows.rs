@@ -55,7 +55,12 @@ impl SharedRows {
             RowsKind::Once if !is_first => process.none(),
             RowsKind::Once | RowsKind::Again => process.clone(),
         };
-        SharedRows { kind, own: RwLock::new(own), taken: AtomicU64::new(0), is_told: AtomicBool::new(false) }
+        SharedRows {
+            kind,
+            own: RwLock::new(own),
+            taken: AtomicU64::new(0),
+            is_told: AtomicBool::new(false),
+        }
     }
 
     /// The rows that may be taken, and how many of them were: for one look, during which they stay the same.

@@ -139,6 +139,8 @@ mod tests {
             boot: 1,
             version: "1".to_owned(),
             host: node.to_owned(),
+            os: String::new(),
+            cpu: String::new(),
             cores: 4,
             memory_bytes: 8 << 30,
             open_files: 100_000,

@@ -26,7 +26,9 @@ pub use self::connections::{
     AddressSelect, ClientCert, ConnectionReuse, Connections, Dns, HttpVersion, KeyStore, Tls,
     TlsVersion,
 };
-pub use self::data::{Advance, AmongNodes, AtEnd, Csv, DataFormat, DataSource, Numbers, Pick, Share};
+pub use self::data::{
+    Advance, AmongNodes, AtEnd, Csv, DataFormat, DataSource, Numbers, Pick, Share,
+};
 pub use self::defaults::Defaults;
 pub use self::feeds::{FeedLayout, JmeterGraphite, JmeterInfluxdb, JmeterSamples, PlanFeed};
 pub use self::http_options::{

@@ -64,8 +64,7 @@ impl Run {
         candidates: &Candidates,
         cx: &mut Cx<'_>,
     ) -> Result<Vec<Card>, String> {
-        let (chosen, missing) =
-            self.chosen_of(candidates, cx);
+        let (chosen, missing) = self.chosen_of(candidates, cx);
         if missing.is_empty() {
             return Ok(chosen);
         }
@@ -117,8 +116,7 @@ impl Run {
             .map(|(name, member)| format!("node {name} refuses the run: {}", member.sign.refused))
             .collect();
         // One that refuses is replaced by a spare one.
-        let (chosen, missing) =
-            self.chosen_of(candidates, cx);
+        let (chosen, missing) = self.chosen_of(candidates, cx);
         for card in &chosen {
             if self.members.contains_key(&card.node) {
                 continue;
@@ -198,8 +196,7 @@ impl Run {
         if self.stops_by.is_some() {
             return;
         }
-        let (mut chosen, _) =
-            self.chosen_of(candidates, cx);
+        let (mut chosen, _) = self.chosen_of(candidates, cx);
         let late =
             candidates.idle(&cx.lead.version, cx.now.steady).filter(|candidate| candidate.is_late);
         let of_zone = |card: &Card| {

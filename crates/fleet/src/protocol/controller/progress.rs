@@ -124,13 +124,8 @@ mod tests {
         let (now, time) = (Now { steady: 0, unix: 0 }, 3 * SECOND as i64);
         let mut cx = Cx { now, out: &mut out, desk: &mut desk, time, lead: &lead };
         // Node a gives shard 1 away from second 3 on: its record of second 2 has not come.
-        let mut free = Free {
-            shards: vec![1],
-            from: 3,
-            giver: "a".into(),
-            zone: String::new(),
-            whom: None,
-        };
+        let mut free =
+            Free { shards: vec![1], from: 3, giver: "a".into(), zone: String::new(), whom: None };
         assert!(run.awaits_progress(&free, &cx));
         cx.time += PATIENCE as i64;
         assert!(!run.awaits_progress(&free, &cx), "not for ever");
