@@ -123,7 +123,9 @@ mod tests {
                 }
                 shards.iter_mut().for_each(|own| _ = own.remove(&shard));
                 shards[to].insert(shard);
-                (0..3).for_each(|n| rows[n].reshare(&share(&shards[n])));
+                for (own, shards) in rows.iter().zip(&shards) {
+                    own.reshare(&share(shards));
+                }
             }
         }
     }

@@ -152,6 +152,8 @@ mod tests {
             boot: 1,
             version: "1".into(),
             host: String::new(),
+            os: String::new(),
+            cpu: String::new(),
             cores: 1,
             memory_bytes: 0,
             open_files: 0,
