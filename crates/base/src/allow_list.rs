@@ -256,17 +256,17 @@ mod tests {
     #[test]
     fn what_is_no_pattern_is_told() {
         for (text, reason) in [
-            ("", "no name"),
+            ("", "not the name"),
             ("http://a.example", "without a scheme"),
             ("a.example:80", "leave out the port"),
             ("a.*.example", "a `*` stands"),
-            ("*.", "no name"),
-            ("a..example", "no name"),
+            ("*.", "not the name"),
+            ("a..example", "not the name"),
             ("10.0.0.0/33", "not a network"),
             ("10.0.0.0/+8", "not a network"),
             ("a.example/8", "not a network"),
             ("::ffff:10.0.0.0/8", "not a network"),
-            ("a b", "no name"),
+            ("a b", "not the name"),
         ] {
             let error = AllowList::read(&[text]).expect_err(text);
             assert!(error.contains(reason), "{text}: {error}");

@@ -99,6 +99,7 @@ cases! {
     grpc
     totals
     includes
+    record
 }
 
 /// A case holds over its seeds and their like.

@@ -190,7 +190,7 @@ fn the_command_line_is_jmeters() {
     let (code, _, errors) = run(&["-f", "-d", "home"]);
     assert_eq!((code, rows()), (Some(0), 5), "{errors}");
     for (option, reason) in
-        [("-r", "no remote servers"), ("-Jjmeter.save.saveservice.output_format=db", "csv or xml")]
+        [("-r", "squall node --nats"), ("-Jjmeter.save.saveservice.output_format=db", "csv or xml")]
     {
         let (code, _, errors) = run(&[option]);
         assert_eq!((code, errors.contains(reason)), (Some(2), true), "{option}: {errors}");

@@ -127,8 +127,8 @@ fn a_result_says_what_was_tested_and_the_stored_plan_runs_again() {
     assert_eq!(meta["target"], other.url());
     assert_eq!(meta["command"][3], "--allow-exec");
     assert_eq!(meta["scenarios"][1]["load"], "2 virtual users, 2 iterations each");
-    for key in ["host", "os", "squall"] {
-        assert!(meta[key].as_str().is_some_and(|text| !text.is_empty()), "{key}: {meta}");
+    for text in [&meta["nodes"][0]["host"], &meta["nodes"][0]["os"], &meta["squall"]] {
+        assert!(text.as_str().is_some_and(|text| !text.is_empty()), "{meta}");
     }
     assert!(meta["digests"]["plan"].is_string() && meta["digests"]["data people"].is_string());
     // Nothing of the plan's own folder is needed but its data, and the target is the one that it had.

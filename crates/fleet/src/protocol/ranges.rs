@@ -140,13 +140,13 @@ pub mod as_text {
 
     /// Writes.
     pub fn serialize<S: Serializer>(shards: &Shards, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&super::text(shards))
+        to.serialize_str(&crate::protocol::ranges::text(shards))
     }
 
     /// Reads.
     pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Shards, D::Error> {
         let text = <std::borrow::Cow<'d, str>>::deserialize(from)?;
-        super::read(&text)
+        crate::protocol::ranges::read(&text)
             .ok_or_else(|| D::Error::custom("expected ascending shards, such as 0-3,7"))
     }
 }
