@@ -8,7 +8,7 @@
 //!   counts of random moments, which are numbered and split like users;
 //! - `total_iterations` of closed workloads by shard ([`Iterations`]), of open ones by the numbers of arrivals, and
 //!   `max_users` by the numbers of users (`crate::roster`);
-//! - rows of data by their numbers ([`Rows`]);
+//! - rows of data by their numbers (`Rows`);
 //! - connections of a pool (`crate::sample`).
 //!
 //! What cannot be divided holds within the process: how many users are active, passes that are counted together, sections

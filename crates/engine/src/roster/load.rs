@@ -444,7 +444,7 @@ impl<U: Seated> Load<U> {
         self.skip_before(late)
     }
 
-    /// The iterations that all users have together are those of another share, see [`super::IterationsLeft::reshare`].
+    /// The iterations that all users have together are those of another share, see `IterationsLeft::reshare`.
     pub(super) fn reshare_iterations(
         &self,
         change: usize,

@@ -178,10 +178,13 @@ fn wait(driver: Driver, ending: &Ending, asked: impl Fn() -> Asked) {
     driver.stop();
 }
 
+/// Told of lines that a person reads.
+type Say = Arc<dyn Fn(&str) + Send + Sync>;
+
 /// How a node has ended, and who is told.
 #[derive(Default)]
 struct Ending {
-    say: OnceLock<Arc<dyn Fn(&str) + Send + Sync>>,
+    say: OnceLock<Say>,
     has_run: AtomicBool,
     is_leaving: AtomicBool,
     is_done: AtomicBool,

@@ -4,6 +4,7 @@
 //! Files are only appended to, and each belongs to one process: what a process that died in the midst of writing has left
 //! is read up to the torn end. They are not synced, as they outlive the process and not the machine.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -152,11 +153,13 @@ impl DiskSpool {
             Some((number, _)) => number + 1,
             None => 0,
         };
-        if !files.files.contains_key(&number) {
-            let path = self.folder.join(file_name(&process, number));
-            files.files.insert(number, Segment::new(path).map_err(wrong)?);
-        }
-        let Some(segment) = files.files.get_mut(&number) else { return Ok(()) };
+        let segment = match files.files.entry(number) {
+            Entry::Occupied(own) => own.into_mut(),
+            Entry::Vacant(place) => {
+                let path = self.folder.join(file_name(&process, number));
+                place.insert(Segment::new(path).map_err(wrong)?)
+            }
+        };
         segment.append(kept.number, length, &kept.payload).map_err(wrong)?;
         self.bytes += bytes;
         Ok(())

@@ -23,7 +23,7 @@ pub fn encode(second: &Second, aside: &Aside) -> Bytes {
     let mut rows: Vec<(&RowKey, &RequestStats)> =
         second.rows.iter().map(|row| (&*row.key, &row.stats)).collect();
     // In one order on all nodes: names that resemble each other are next to each other.
-    rows.sort_by(|(a, _), (b, _)| a.cmp(b));
+    rows.sort_by_key(|(key, _)| *key);
     let stats: Vec<&RequestStats> = rows.iter().map(|(_, stats)| *stats).collect();
     let keys = rows.iter().map(|(key, _)| *key);
     let mut packer = Packer::new();

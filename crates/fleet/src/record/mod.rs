@@ -2,7 +2,7 @@
 //!
 //! A node merges its workers before it speaks; the controller merges the nodes, bucket by bucket, into one slice a second
 //! ([`Merger`]). Each message stands for itself, with the names of its rows, because any may be lost or come late. What
-//! describes a node alone becomes metrics that bear its name ([`facts`]).
+//! describes a node alone becomes metrics that bear its name ([`facts()`]).
 
 mod accounts;
 mod aside;

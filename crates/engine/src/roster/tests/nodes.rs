@@ -159,7 +159,7 @@ fn run(
     let mut record = Record::default();
     for step in 0..=(40 * S / STEP) {
         let now = step * STEP;
-        if now % S == 0 && (1..9).contains(&(now / S)) {
+        if now.is_multiple_of(S) && (1..9).contains(&(now / S)) {
             // Changes are told before they are due.
             nodes.iter_mut().for_each(|node| node.advance(now - 1, &mut record));
             at_second(now / S, nodes, &mut record);
@@ -212,17 +212,17 @@ proptest! {
         let mut random = Random::new(seed);
         let mut nodes = fleet(&mut random, of);
         let record = run(&mut nodes, of, |second, nodes, record| {
-            if random.next_u64() % 2 == 0 {
+            if random.next_u64().is_multiple_of(2) {
                 return;
             }
-            if random.next_u64() % 4 == 0 {
+            if random.next_u64().is_multiple_of(4) {
                 nodes.push(Node::new(&loads(), 2, BTreeSet::new(), of));
                 nodes.last_mut().into_iter().for_each(|node| node.advance(second * S, record));
             }
             // Each gives some away, and then takes what others gave, from the same moment on.
             let mut free = Vec::new();
             for node in nodes.iter_mut() {
-                let given: Vec<u64> = node.shards.iter().copied().filter(|_| random.next_u64() % 3 == 0).collect();
+                let given: Vec<u64> = node.shards.iter().copied().filter(|_| random.next_u64().is_multiple_of(3)).collect();
                 given.iter().for_each(|shard| _ = node.shards.remove(shard));
                 free.extend(given);
                 node.change(second * S, of, &Progress::default());

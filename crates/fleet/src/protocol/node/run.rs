@@ -439,13 +439,12 @@ impl InRun {
     fn prepare(&mut self, cx: &mut Cx<'_>) {
         if let (Some(order), Some((_, assignment)), false) =
             (&self.order, &self.assignment, self.load.is_preparing)
+            && self.load.refused.is_empty()
         {
-            if self.load.refused.is_empty() {
-                self.load.is_preparing = true;
-                let (number, of) = (assignment.number, assignment.of);
-                let (order, key) = (order.clone(), Bytes::from(&assignment.key[..]));
-                cx.out.push(Output::Load(LoadCommand::Prepare { order, key, number, of }));
-            }
+            self.load.is_preparing = true;
+            let (number, of) = (assignment.number, assignment.of);
+            let (order, key) = (order.clone(), Bytes::from(&assignment.key[..]));
+            cx.out.push(Output::Load(LoadCommand::Prepare { order, key, number, of }));
         }
     }
 
