@@ -159,7 +159,7 @@ class BadInput(FleetTest):
         self.assertEqual(self.refused(fleet, 3, "--wait", "2s"),
                          (3, "squall: load failed: too few nodes after 2 s: 1 of 3 nodes are there; waits for 2 more\n"))
         fleet.nats.publish("$KV.squall.node.old", json.dumps({
-            "node": "old", "boot": 1, "version": "0.0.1", "host": "h", "cores": 1, "memory_bytes": 1, "open_files": 1, "ports": 1,
+            "node": "old", "boot": 1, "version": "0.0.1", "host": "h", "os": "", "cpu": "", "cores": 1, "memory_bytes": 1, "open_files": 1, "ports": 1,
             "zone": "", "weight": 1.0, "calibration": 1.0, "key": "", "allows": {"hosts": ["*"], "exec": False, "files": None, "max_users": None}}))
         code, text = self.refused(fleet, 2, "--wait", "2s")
         self.assertEqual(code, 3)
