@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use squall_metrics::{Histogram, MetricKey};
+use squall_metrics::Histogram;
 use squall_report::{Fleet, FleetEvent, Machine, NodeReport, NodeTimes, ZoneReport};
 
 use crate::controller::coverage::coverage;
@@ -42,9 +42,10 @@ struct Node {
     /// Its place among those that have come, from 0.
     number: u32,
     shards: u64,
-    /// Seconds in which it drove something, and the last of them.
+    /// Seconds in which it drove something.
     seconds: u64,
-    last: u32,
+    /// The last of them, or in which it said that it carries none of its shards.
+    last: Option<u32>,
     requests: f64,
     errors: f64,
     latency: Histogram,
@@ -54,6 +55,8 @@ struct Node {
     cpu: (f64, u32),
     host_busy: (f64, u32),
     peak_memory: f64,
+    /// The most local ports in use toward a destination, and how many there were; 0: never so many that they were counted.
+    ports: (f64, f64),
 }
 
 impl Nodes {
@@ -104,11 +107,17 @@ impl Nodes {
         if second.second == 0 && second.late == 0 {
             node.shards = second.shards.len() as u64;
         }
-        if !second.shards.is_empty() && second.late == 0 {
-            node.seconds += 1;
-            node.last = node.last.max(second.second);
+        let drove = !second.shards.is_empty();
+        if second.late == 0 && (drove || second.is_whole) {
+            node.seconds += u64::from(drove);
+            node.last = node.last.max(Some(second.second));
         }
-        node.peak_memory = node.peak_memory.max(memory(record).unwrap_or(0.0));
+        let of_host = |name: &str| record.of_host(name).unwrap_or(0.0);
+        node.peak_memory = node.peak_memory.max(of_host("squall_memory_bytes"));
+        let ports = (of_host("host_ports_used"), of_host("host_ports_limit"));
+        if ports.0 > node.ports.0 {
+            node.ports = ports;
+        }
         for (key, stats) in facts {
             let sum = |to: &mut (f64, u32)| {
                 if let Some(gauge) = stats.gauge() {
@@ -185,15 +194,6 @@ impl Nodes {
     }
 }
 
-/// Resident memory of squall on the node, in bytes, if its system says it.
-fn memory(record: &Record) -> Option<f64> {
-    let is_memory = |key: &MetricKey| key.is_of_monitor() && key.name == "squall_memory_bytes";
-    let keys = &record.rest.metric_keys;
-    let (id, _) = keys.iter().find(|(_, key)| is_memory(key))?;
-    let (_, stats) = record.rest.metrics().find(|(own, _)| own == id)?;
-    stats.gauge().map(|gauge| gauge.last)
-}
-
 impl Node {
     fn report(&self, cells: &Cells) -> NodeReport {
         let average =
@@ -214,15 +214,15 @@ impl Node {
             cpu_cores: average(self.cpu) * f64::from(self.card.cores),
             host_busy: average(self.host_busy),
             peak_memory_bytes: self.peak_memory as u64,
-            ports_used: 0,
-            ports_limit: self.card.ports,
+            ports_used: self.ports.0 as u64,
+            ports_limit: if self.ports.1 > 0.0 { self.ports.1 as u64 } else { self.card.ports },
         }
     }
 
     /// What became of it: one that drove nothing in the end while others did was lost, if it was to drive something, and has
     /// left otherwise.
     fn end(&self, cells: &Cells) -> (&'static str, Option<f64>) {
-        let ended = if self.seconds == 0 { 0 } else { self.last + 1 };
+        let ended = self.last.map_or(0, |last| last + 1);
         // The last second is rarely a whole one, and shards that are done early have nobody in it.
         if ended + 2 > cells.seconds {
             return ("done", None);

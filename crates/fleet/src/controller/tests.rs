@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use squall_engine::LogLine;
-use squall_metrics::{ErrorKind, RequestStats, RowKey, RowKind, Sample};
+use squall_metrics::{
+    ErrorKind, MetricKey, MetricKind, MetricStats, RequestStats, RowKey, RowKind, Sample,
+};
 use squall_runner::{
     FinishedRun, Folder, Handle, LimitOptions, Options, PhaseEnd, Row, RunParts, Second as Whole,
     Sink, Start, Wanted as SinkWants, limit_with, load_str, run_with,
@@ -480,4 +482,34 @@ fn a_kept_run_has_what_nodes_were_given() {
     source.resumes(kept);
     let found = squall_runner::LoadSource::found(&source).expect("the setup's");
     assert_eq!(found, [("token".to_owned(), squall_plan::value::Value::text("t-1"))]);
+}
+
+#[test]
+fn a_node_that_has_hardly_a_port_left_is_noted() {
+    let gauge = |name: &str, value: f64| {
+        let mut stats = MetricStats::default();
+        stats.record(MetricKind::Gauge, value, 0).expect("a number");
+        (Arc::new(MetricKey::new(MetricKind::Gauge, "", name, Vec::new())), stats)
+    };
+    let of = |second: u32, used: f64| {
+        let metrics = vec![gauge("host_ports_used", used), gauge("host_ports_limit", 28_232.0)];
+        let record = encode(&Whole { second, metrics, ..Whole::default() }, &Aside::default());
+        let shards = [0, 1, 2, 3].into();
+        let second = Second { second, shards, is_whole: true, late: 0, record };
+        Line::Say(RunEvent::Record { node: "eu-1".to_owned(), second })
+    };
+    let (source, _) = scripted(vec![vec![
+        starts(Duration::from_secs(2)),
+        of(0, 28_000.0),
+        record("us-1", 0, (10, 1_000, 0), 0),
+        of(1, 9_000.0),
+        record("us-1", 1, (10, 1_000, 0), 0),
+        whole(1),
+        ended(2, Vec::new()),
+    ]]);
+    let run = ran(source, "", Vec::new(), &Handle::default()).run;
+    let nodes = &run.fleet.as_ref().expect("a fleet").nodes;
+    assert_eq!((nodes[0].ports_used, nodes[0].ports_limit), (28_000, 28_232));
+    let reason = run.reasons.iter().find(|own| own.rule == "node_ports").expect("it is noted");
+    assert!(reason.observed.contains("node eu-1: 28,000 of 28,232"), "{}", reason.observed);
 }
