@@ -1,10 +1,12 @@
 //! `squall check` and `squall schema`: what a plan would run, and what is wrong with it.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use squall_base::units;
 use squall_front::Import;
 use squall_plan::model::{Plan, Step};
+use squall_plan::node_files;
 use squall_plan::secrets::Secrets;
 
 use squall_runner::Checked;
@@ -88,10 +90,15 @@ fn describe(plan: &Plan, checked: &Checked, secrets: &Secrets) -> String {
     let data = checked.programs.iter().find(|program| program.data().next().is_some());
     for (name, rows, columns) in data.iter().flat_map(|program| program.data()) {
         let source = plan.data.iter().find(|data| data.name.value == name);
-        let file = source.map(|data| &data.file.value).filter(|file| !file.as_os_str().is_empty());
+        // Of files by node it is the one that this machine reads, as the only node.
+        let file = source.map(|data| node_files::of_node(&data.file.value, 1));
+        let file = file.filter(|file| !file.as_os_str().is_empty());
         let file = file.map_or(String::new(), |file| format!(": {}", file.display()));
         let rows = units::counted(rows, "row");
         let _ = writeln!(text, "  data       {name}{file}: {rows}, {}", listed(columns));
+    }
+    for data in plan.data.iter().filter(|data| node_files::is_by_node(&data.file.value)) {
+        let _ = writeln!(text, "  in a fleet {}: {}", data.name.value, by_node(&data.file.value));
     }
     for feed in &plan.feeds {
         let _ = writeln!(text, "  feed       {}", feed.target.value.shown());
@@ -104,6 +111,24 @@ fn describe(plan: &Plan, checked: &Checked, secrets: &Secrets) -> String {
     for threshold in &plan.thresholds {
         let shown = squall_runner::masked_threshold(&threshold.text.value, secrets);
         let _ = writeln!(text, "  threshold  {shown}");
+    }
+    text
+}
+
+/// Which nodes of a fleet have a data file, in words: each reads its own.
+fn by_node(path: &Path) -> String {
+    let nodes = node_files::nodes(path);
+    let last = nodes.last().copied().unwrap_or(0);
+    let missing = (1..=last).filter(|node| nodes.binary_search(node).is_err());
+    let missing: Vec<String> =
+        missing.map(|node| node_files::of_node(path, node).display().to_string()).collect();
+    let (shown, more) = missing.split_at(missing.len().min(MAX_COLUMNS));
+    let mut text = format!("each node reads its own file: those of nodes 1 to {last} are here");
+    if !missing.is_empty() {
+        text += &format!(", without {}", shown.join(", "));
+    }
+    if !more.is_empty() {
+        text += &format!(" and {} more", more.len());
     }
     text
 }

@@ -8,6 +8,7 @@ mod hoist;
 mod json;
 mod keys;
 pub mod model;
+pub mod node_files;
 mod nodes;
 mod plan_files;
 mod plan_secrets;

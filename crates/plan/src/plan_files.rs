@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::model::{
     Body, DataFormat, FormPartContent, Plan, Request, ResponseBody, Step, StepKind,
 };
+use crate::node_files;
 use crate::template::Template;
 
 /// What becomes of a file that a plan names.
@@ -23,6 +24,8 @@ pub enum FileUse {
 pub enum FileName<'p> {
     /// A path that is known.
     Path(&'p mut PathBuf),
+    /// A path of rows, of which each node of a fleet may have its own.
+    Rows(&'p mut PathBuf),
     /// A path that may have expressions.
     Template(&'p mut Template),
 }
@@ -31,15 +34,26 @@ impl FileName<'_> {
     /// The name, if it has no expressions.
     pub fn known(&self) -> Option<String> {
         match self {
-            FileName::Path(path) => Some(path.display().to_string()),
+            FileName::Path(path) | FileName::Rows(path) => Some(path.display().to_string()),
             FileName::Template(template) => template.literal().map(ToOwned::to_owned),
+        }
+    }
+
+    /// All names that it stands for: itself if it has no expressions, and where nodes have files of their own those that are
+    /// there.
+    pub fn all(&self) -> Vec<String> {
+        match self {
+            FileName::Rows(path) => {
+                node_files::all(path).iter().map(|path| path.display().to_string()).collect()
+            }
+            FileName::Path(_) | FileName::Template(_) => self.known().into_iter().collect(),
         }
     }
 
     /// The name as the plan has it.
     pub fn source(&self) -> String {
         match self {
-            FileName::Path(path) => path.display().to_string(),
+            FileName::Path(path) | FileName::Rows(path) => path.display().to_string(),
             FileName::Template(template) => template.source().to_owned(),
         }
     }
@@ -47,7 +61,7 @@ impl FileName<'_> {
     /// Puts another name in its place.
     pub fn set(&mut self, name: &str) {
         match self {
-            FileName::Path(path) => **path = PathBuf::from(name),
+            FileName::Path(path) | FileName::Rows(path) => **path = PathBuf::from(name),
             FileName::Template(template) => **template = Template::text(name),
         }
     }
@@ -61,7 +75,7 @@ impl Plan {
         let data = self.data.iter_mut();
         let data = data.filter(|own| !matches!(own.format, DataFormat::Numbers(_)));
         let read = |path| (FileUse::Read, FileName::Path(path));
-        found.extend(data.map(|own| read(&mut own.file.value)));
+        found.extend(data.map(|own| (FileUse::Read, FileName::Rows(&mut own.file.value))));
         let connections = &mut self.connections;
         found.extend(
             connections.unix.iter_mut().map(|path| (FileUse::Socket, FileName::Path(path))),

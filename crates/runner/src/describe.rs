@@ -10,6 +10,7 @@ use squall_base::hex::hex;
 use squall_base::units::{self, counted};
 use squall_engine::Program;
 use squall_plan::model::{Closed, End, Load, Open, Plan, Scenario, Target, Warmup};
+use squall_plan::node_files;
 use squall_plan::span::Span;
 use squall_plan::template::Template;
 use squall_report::{Machine, Meta, PlannedLoad, ScenarioMeta};
@@ -122,12 +123,14 @@ pub(crate) fn as_run(plan: &Plan, target: Option<&str>) -> Plan {
 fn digests(plan: &Plan) -> BTreeMap<String, String> {
     let text = squall_plan::yaml::print(&Plan { seed: None, ..plan.clone() }, true);
     let data = plan.data.iter().filter_map(|data| {
-        let mut file = File::open(&data.file.value).ok()?;
         let (mut hash, mut buffer) = (Sha256::new(), vec![0; 64 << 10]);
-        loop {
-            match file.read(&mut buffer).ok()? {
-                0 => break,
-                read => hash.update(&buffer[..read]),
+        for path in node_files::all(&data.file.value) {
+            let mut file = File::open(path).ok()?;
+            loop {
+                match file.read(&mut buffer).ok()? {
+                    0 => break,
+                    read => hash.update(&buffer[..read]),
+                }
             }
         }
         Some((format!("data {}", data.name.value), hex(&hash.finalize())))

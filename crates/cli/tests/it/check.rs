@@ -457,6 +457,42 @@ fn a_data_file_that_is_not_there_is_one_error() {
     assert!(text.contains("unknown variable `moer`") && text.contains("2 errors"), "{text}");
 }
 
+/// Of a data file by node this machine reads that of node 1; what others lack is said.
+#[test]
+fn a_data_file_by_node_is_looked_for_under_each_number() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).expect("writable");
+    };
+    write(
+        "plan.yaml",
+        "target: http://127.0.0.1:9\ndata: {people: {csv: 'users.${node}.csv'}}\nscenarios:\n  \
+         a: {load: {users: 1, iterations: 1}, steps: [{get: '/${people.name}'}]}\n",
+    );
+    let check = || {
+        let output = squall(folder.path(), &["check", "plan.yaml"]);
+        let text = [output.stdout, output.stderr].concat();
+        (String::from_utf8_lossy(&text).into_owned(), output.status.code())
+    };
+    write("users.2.csv", "name\nbob\n");
+    let (text, code) = check();
+    assert_eq!(code, Some(2), "{text}");
+    assert!(
+        text.contains("users.1.csv: No such file") && text.contains("file of node 1"),
+        "{text}"
+    );
+    write("users.1.csv", "name\nann\neve\n");
+    write("users.4.csv", "name\ndan\n");
+    let (text, code) = check();
+    assert_eq!(code, Some(0), "{text}");
+    for line in [
+        "  data       people: users.1.csv: 2 rows, column name",
+        "  in a fleet people: each node reads its own file: those of nodes 1 to 4 are here, without users.3.csv",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+}
+
 #[test]
 fn devices_and_folders_are_no_plans_and_no_data() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -13,19 +13,25 @@ impl Compiler<'_> {
             return;
         }
         let mut opened = Vec::new();
+        let node = self.options.node.number;
         for data in &self.plan.data {
-            match Feed::open(data) {
+            let own = data.of_node(node);
+            match Feed::open(&own) {
                 Ok(feed) => opened.push(feed),
                 Err(message) if matches!(data.format, DataFormat::Numbers(_)) => {
                     self.error(data.name.span, message, "");
                 }
                 Err(message) => {
                     // What is wrong within a file has nothing to do with where it is.
-                    let help = match data.file.value.exists() {
-                        true => "",
-                        false => "paths are relative to the folder of the plan",
+                    let mut help = match own.file.value.exists() {
+                        true => String::new(),
+                        false => "paths are relative to the folder of the plan".to_owned(),
                     };
-                    self.error(data.file.span, message, help);
+                    if own.file.value != data.file.value && !help.is_empty() {
+                        help +=
+                            &format!("; this is the file of node {node}, by the `${{node}}` in it");
+                    }
+                    self.error(data.file.span, message, &help);
                 }
             }
         }

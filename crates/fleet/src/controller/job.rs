@@ -41,8 +41,8 @@ pub(crate) struct PlanFile {
     bytes: Vec<u8>,
 }
 
-/// The files that a plan's load reads, by their names in it. One whose name is made while the load runs is not known here:
-/// nodes look for it below what they allow.
+/// The files that a plan's load reads, by their names in it, those of all nodes where each has its own. One whose name is
+/// made while the load runs is not known here: nodes look for it below what they allow.
 ///
 /// # Errors
 /// One cannot be read, in a sentence with its name.
@@ -50,7 +50,7 @@ pub(crate) fn plan_files(plan: &Plan) -> Result<BTreeMap<String, PlanFile>, Stri
     let mut plan = plan.clone();
     let read = plan.files_mut().into_iter().filter(|(of, _)| *of == FileUse::Read);
     let mut found = BTreeMap::new();
-    for name in read.filter_map(|(_, name)| name.known()) {
+    for name in read.flat_map(|(_, name)| name.all()) {
         if found.contains_key(&name) {
             continue;
         }

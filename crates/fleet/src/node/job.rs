@@ -1,6 +1,6 @@
 //! Opens what an order seals, checks it against what this node allows, and makes a run of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use squall_runner::{Options, WantedExchanges};
 use super::files::{self, RunFolder};
 use super::policy::{self, MostUsers};
 use crate::protocol::io::Bytes;
-use crate::protocol::messages::{Allows, Job, Order, WantedCopies};
+use crate::protocol::messages::{Allows, Job, Order, SentFile, WantedCopies};
 use crate::seal::{NodeKey, RunKey};
 
 /// Most files of a run, ...
@@ -90,9 +90,12 @@ pub(crate) fn open(
     let mut folder = RunFolder::new(&lender.temporary).map_err(|error| {
         format!("no folder for the plan's files in {}: {error}", lender.temporary.display())
     })?;
-    let sent = receive(lender, order, &key, &job, &mut folder)?;
     let mut plan = read(&job.plan)?;
     policy::programs(&plan.plan, &lender.allows)?;
+    plan.plan.data.iter_mut().for_each(|data| *data = data.of_node(node.number));
+    let wanted: BTreeSet<String> =
+        plan.plan.files_mut().iter().filter_map(|(_, name)| name.known()).collect();
+    let sent = receive(lender, order, &key, &job, &wanted, &mut folder)?;
     files::place(&mut plan.plan, &sent, &lender.allows)?;
     let options = Options {
         target: job.target.clone(),
@@ -121,30 +124,33 @@ fn object(
     key.decrypt(&sealed).map_err(|error| format!("{what}: {error}"))
 }
 
-/// Fetches the files that the plan names: where each is, by its name in the plan.
+/// Fetches those of the files that were sent which this node wants: where each is, by its name in the plan.
 fn receive(
     lender: &Lender,
     order: &Order,
     key: &RunKey,
     job: &Job,
+    wanted: &BTreeSet<String>,
     folder: &mut RunFolder,
 ) -> Result<BTreeMap<String, PathBuf>, String> {
-    let all = order.files.iter().fold(0, |sum: u64, file| sum.saturating_add(file.bytes));
-    if order.files.len() > MAX_FILES || job.files.len() > MAX_FILES || all > MAX_BYTES {
+    let known: BTreeMap<&str, &SentFile> =
+        order.files.iter().map(|file| (file.digest.as_str(), file)).collect();
+    let mut all: Vec<(&String, &SentFile)> = Vec::new();
+    for (name, digest) in job.files.iter().filter(|(name, _)| wanted.contains(*name)) {
+        let file = known.get(digest.as_str());
+        all.push((name, file.ok_or_else(|| format!("the file {name} of the plan was not sent"))?));
+    }
+    let bytes = all.iter().fold(0, |sum: u64, (_, file)| sum.saturating_add(file.bytes));
+    if all.len() > MAX_FILES || bytes > MAX_BYTES {
         return Err(format!(
             "the plan's files are too many or too large: at most {MAX_FILES} files of {} GiB together",
             MAX_BYTES >> 30
         ));
     }
     let mut sent = BTreeMap::new();
-    for (name, digest) in &job.files {
-        let file = order
-            .files
-            .iter()
-            .find(|file| file.digest == *digest)
-            .ok_or_else(|| format!("the file {name} of the plan was not sent"))?;
+    for (name, file) in all {
         let bytes = object(lender, order, key, &file.object, &format!("the file {name}"))?;
-        let is_it = bytes.len() as u64 == file.bytes && hex(&Sha256::digest(&bytes)) == *digest;
+        let is_it = bytes.len() as u64 == file.bytes && hex(&Sha256::digest(&bytes)) == file.digest;
         if !is_it {
             return Err(format!("the file {name} of the plan has come as another one"));
         }
@@ -211,7 +217,7 @@ pub(super) mod tests {
     use std::sync::Mutex;
 
     use super::*;
-    use crate::protocol::messages::{OnLoss, SentFile};
+    use crate::protocol::messages::OnLoss;
 
     /// Objects in memory.
     #[derive(Debug, Default)]
@@ -325,6 +331,28 @@ scenarios:
         assert_eq!((wanted.which, wanted.bytes), (ExchangeFilter::OneIn(8), 1 << 20));
         drop(opened);
         assert!(!file.exists(), "it goes with the run");
+    }
+
+    /// Of files by node each fetches its own, whatever others there are, and names the one that was not sent.
+    #[test]
+    fn a_node_reads_the_data_file_of_its_number() {
+        let by_node = PLAN.replace("people.csv", "people.${node}.csv");
+        let files: &[(&str, &[u8])] =
+            &[("data/people.1.csv", b"name\nann\n"), ("data/people.2.csv", b"name\nbob\n")];
+        let mut sealed = sealed(job(&by_node), files, local(), 8);
+        let digest = |bytes: &[u8]| hex(&Sha256::digest(bytes));
+        // The first one is not even asked for.
+        sealed.order.files.retain(|file| file.digest == digest(b"name\nbob\n"));
+        let open = |number: u32| {
+            let node = Node { number, of: 3, ..Node::default() };
+            super::open(&sealed.lender, &sealed.order, &sealed.key, node)
+        };
+        let opened = open(2).expect("opened");
+        let data = &opened.plan.plan.data[0];
+        assert_eq!(std::fs::read(&data.file.value).expect("a file"), b"name\nbob\n");
+        assert_eq!(data.nodes, squall_plan::model::AmongNodes::Copy, "all rows are its own");
+        let why = open(3).expect_err("nobody sent it");
+        assert!(why.contains("data/people.3.csv") && why.contains("--allow-files"), "{why}");
     }
 
     #[test]

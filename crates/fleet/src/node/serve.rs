@@ -16,7 +16,7 @@ use super::load::Load;
 use super::policy;
 use super::spool::DiskSpool;
 use crate::protocol::Node;
-use crate::protocol::io::{Answer, Bytes, Input, LoadCommand, LoadEvent, Nanos, Output};
+use crate::protocol::io::{Answer, Bytes, Input, LoadCommand, LoadEvent, Nanos, Output, REFUSES};
 use crate::protocol::keys::{NAME, is_name};
 use crate::protocol::messages::{Allows, Change};
 use crate::protocol::ranges;
@@ -85,7 +85,8 @@ impl From<ConnectError> for Error {
 /// Runs a node until its work is done or `asked` says that it shall end. `say` is given lines that a person reads.
 ///
 /// # Errors
-/// It cannot join: an option is wrong, the server cannot be used, or its name is taken.
+/// It cannot join: an option is wrong, the server cannot be used, or its name is taken. Or it was to end after one run, and
+/// has refused that.
 pub fn serve(
     options: NodeOptions,
     asked: impl Fn() -> Asked,
@@ -115,7 +116,8 @@ pub fn serve(
     let handle = Serving::new(lender, Arc::new(say), ending.clone());
     let tell = handle.tell.clone();
     ending.set_idle(true);
-    let driver = Driver::start(Node::new(card, options.once), connect, spool, handle.handler())?;
+    let once = options.once;
+    let driver = Driver::start(Node::new(card, once), connect, spool, handle.handler())?;
     // Nobody but this thread sets it.
     let _first = tell.set(driver.teller());
     ending.say(&format!("connected as {joined}"));
@@ -124,7 +126,7 @@ pub fn serve(
         Asked::GoOn if most.is_some_and(|most| waiting.is_idle_for(most)) => Asked::Leave,
         asked => asked,
     });
-    ending.outcome()
+    ending.outcome(once)
 }
 
 fn shown(zone: &str) -> &str {
@@ -191,6 +193,8 @@ struct Ending {
     /// Since when it is in no run; `None`: it is in one, or has not joined.
     idle_since: Mutex<Option<Instant>>,
     last: Mutex<String>,
+    /// The line that says why it has refused the last run; empty: it has not.
+    refused: Mutex<String>,
 }
 
 impl Ending {
@@ -213,11 +217,19 @@ impl Ending {
     /// A line of the protocol's log.
     fn log(&self, text: String) {
         self.say(&text);
+        if text.starts_with(REFUSES) {
+            self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&text);
+        }
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = text;
     }
 
-    /// A machine that ended by itself before it was in any run could not join: it has said why.
-    fn outcome(&self) -> Result<(), Error> {
+    /// A machine that ended by itself before it was in any run could not join: it has said why. One that was started for
+    /// one run has done nothing if it has refused that.
+    fn outcome(&self, once: bool) -> Result<(), Error> {
+        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        if once && !refused.is_empty() {
+            return Err(Error(format!("this node ends after one run (--once), and {refused}")));
+        }
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let went_on = self.has_run.load(Relaxed) || self.is_leaving.load(Relaxed);
         match self.is_done.load(Relaxed) && !went_on {
@@ -397,6 +409,20 @@ mod tests {
         assert!(wrong(|own| own.weight = 0.0).contains("above 0"));
         assert!(wrong(|own| own.weight = f64::NAN).contains("above 0"));
         assert!(wrong(|own| own.allows.hosts = vec!["a:80".to_owned()]).contains("--allow-hosts"));
+    }
+
+    /// A script that starts a node for one run learns by its exit code whether there was one.
+    #[test]
+    fn a_node_that_has_refused_its_only_run_has_failed() {
+        let ending = Ending::default();
+        ending.has_run.store(true, Relaxed);
+        ending.log("is called to run shop-1".to_owned());
+        assert_eq!(ending.outcome(true), Ok(()));
+        ending.log(format!("{REFUSES} shop-1: the plan runs programs"));
+        ending.log("is done with run shop-1".to_owned());
+        let why = ending.outcome(true).expect_err("refused").to_string();
+        assert!(why.contains("refuses run shop-1: the plan runs programs"), "{why}");
+        assert_eq!(ending.outcome(false), Ok(()), "it may have driven others");
     }
 
     #[test]

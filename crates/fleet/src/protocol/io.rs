@@ -11,6 +11,9 @@ use squall_engine::Progress;
 use crate::protocol::messages::{Card, Cells, Change, Order, Second};
 pub use crate::protocol::units::{Bytes, FleetTime, Nanos, Shards};
 
+/// How the line of a node's log begins that says why it refuses a run.
+pub const REFUSES: &str = "refuses run";
+
 /// Tells the answers to outputs apart. A machine never uses one twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ticket(pub u64);

@@ -3,9 +3,9 @@
 
 use super::bits::BitReader;
 use super::{
-    BESIDE, Bucket, COLUMNS, COUNTERS, ColumnRow, ColumnRows, ColumnTimes, DIFFERENCES, EMPTY,
-    FORMS, GAPS, LATENCY, LOW_BITS, MULTIPLES, ONE_BY_ONE, ORDER, SIZES, TIMES, beside, bucket_of,
-    index_in, is_beside_latency, low_bits, part, sum_beside, sum_of_middles,
+    BESIDE, BY_BUCKET, Bucket, COLUMNS, COUNTERS, ColumnRow, ColumnRows, ColumnTimes, DIFFERENCES,
+    EACH_BESIDE, EMPTY, FORMS, GAPS, LATENCY, LOW_BITS, MULTIPLES, ONE_BY_ONE, ORDER, SIZES, TIMES,
+    beside, bucket_of, index_in, is_beside_latency, low_bits, part, sum_beside, sum_of_middles,
 };
 use crate::codec::{self, DecodeError};
 use crate::error_kind::ErrorKind;
@@ -96,7 +96,10 @@ impl Reader<'_> {
                 }
                 let from = self.rows.buckets.len() as u32;
                 let parts = match form {
-                    BESIDE => self.beside(which, latencies[row], &sums[row])?,
+                    BESIDE | EACH_BESIDE => {
+                        let is_each = form == EACH_BESIDE;
+                        self.beside((which, is_each), latencies[row], &sums[row])?
+                    }
                     _ => self.alone(which, form, self.rows.rows[row].numbers[0])?,
                 };
                 let buckets = (from, self.rows.buckets.len() as u32);
@@ -132,7 +135,7 @@ impl Reader<'_> {
         let from = self.rows.buckets.len();
         match form {
             ONE_BY_ONE => self.one_by_one(first, last, count)?,
-            _ => self.by_bucket(first, last, (count, form - BESIDE))?,
+            _ => self.by_bucket(first, last, (count, form - BY_BUCKET))?,
         }
         let middles = sum_of_middles(which, &self.rows.buckets[from..]);
         let sum_ns = self.get_difference(SIZES, middles)?;
@@ -215,10 +218,10 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A histogram that was written beside the row's latency.
+    /// A histogram that was written beside the row's latency, each of its values by itself or not.
     fn beside(
         &mut self,
-        which: usize,
+        (which, is_each): (usize, bool),
         latency: Option<ColumnTimes>,
         sums: &[u64; TIMES],
     ) -> Result<Parts, DecodeError> {
@@ -238,7 +241,8 @@ impl Reader<'_> {
         while left > 0 {
             if run.1 == 0 {
                 let difference = codec::get_signed(&mut self.columns[DIFFERENCES])?;
-                run = (difference, self.get(MULTIPLES)?.saturating_add(1));
+                let more = if is_each { 0 } else { self.get(MULTIPLES)? };
+                run = (difference, more.saturating_add(1));
             }
             if there.1 == 0 {
                 there = *part(&self.rows.buckets, reference).get(at).ok_or(OUT_OF_RANGE)?;

@@ -2,9 +2,9 @@
 
 use super::bits::BitWriter;
 use super::{
-    BESIDE, Bucket, COUNTERS, Columns, DIFFERENCES, EMPTY, FORMS, GAPS, LATENCY, LOW_BITS,
-    MULTIPLES, ONE_BY_ONE, ORDER, SIZES, TIMES, beside, is_beside_latency, low_bits, sum_beside,
-    sum_of_middles,
+    BESIDE, BY_BUCKET, Bucket, COUNTERS, Columns, DIFFERENCES, EACH_BESIDE, EMPTY, FORMS, GAPS,
+    LATENCY, LOW_BITS, MULTIPLES, ONE_BY_ONE, ORDER, SIZES, TIMES, beside, is_beside_latency,
+    low_bits, sum_beside, sum_of_middles,
 };
 use crate::codec::{put, put_signed};
 use crate::histogram::{Histogram, Parts};
@@ -109,14 +109,13 @@ impl Writer {
         if own.buckets.is_empty() {
             self.put(FORMS, EMPTY);
         } else if like {
-            self.put(FORMS, BESIDE);
             self.beside(own, latency, sums);
         } else if own.parts.count <= 2 * buckets {
             self.put(FORMS, ONE_BY_ONE);
             self.head(own);
             self.one_by_one(own);
         } else {
-            self.put(FORMS, BESIDE + buckets);
+            self.put(FORMS, BY_BUCKET + buckets);
             self.head(own);
             self.by_bucket(own);
         }
@@ -164,7 +163,8 @@ impl Writer {
         self.low.put(&mut self.columns.0[LOW_BITS], gap, low);
     }
 
-    /// The differences from the latency, value by value in their order: each with how often it comes.
+    /// The differences from the latency, value by value in their order: each with how often it comes, unless nearly all
+    /// differ from the one before.
     fn beside(
         &mut self,
         own: &Times,
@@ -172,36 +172,44 @@ impl Writer {
         sums: &[u64; TIMES],
     ) {
         debug_assert_ne!(own.which, LATENCY);
+        let runs = differences(own, reference);
+        let is_each = 2 * runs.len() as u64 > own.parts.count;
+        self.put(FORMS, if is_each { EACH_BESIDE } else { BESIDE });
         self.put_difference(SIZES, own.parts.min, latency.min);
         self.put_difference(SIZES, own.parts.max, latency.max);
         self.put_difference(SIZES, sum_beside(own.which, sums), own.parts.sum_ns);
-        let (mut theirs, mut there) = (reference.iter().copied(), (0, 0));
-        let mut run: Option<(i64, u64)> = None;
-        for (index, mut count) in own.buckets.iter().copied() {
-            while count > 0 {
-                if there.1 == 0 {
-                    let Some(next) = theirs.next() else { break };
-                    there = next;
-                }
-                let some = count.min(there.1);
-                let difference = i64::from(beside(own.which, there.0)) - i64::from(index);
-                match &mut run {
-                    Some((of, length)) if *of == difference => *length += some,
-                    _ => self.run(run.replace((difference, some))),
-                }
-                count -= some;
-                there.1 -= some;
+        for (difference, length) in runs {
+            let times = if is_each { length } else { 1 };
+            (0..times).for_each(|_| put_signed(&mut self.columns.0[DIFFERENCES], difference));
+            if !is_each {
+                self.put(MULTIPLES, length - 1);
             }
         }
-        self.run(run);
     }
+}
 
-    fn run(&mut self, run: Option<(i64, u64)>) {
-        if let Some((difference, length)) = run {
-            put_signed(&mut self.columns.0[DIFFERENCES], difference);
-            self.put(MULTIPLES, length - 1);
+/// By how many buckets the latency's values are above those of a histogram that has as many, in their order: each number with
+/// how often it comes in a row.
+fn differences(own: &Times, reference: &[Bucket]) -> Vec<(i64, u64)> {
+    let (mut theirs, mut there) = (reference.iter().copied(), (0, 0));
+    let mut runs: Vec<(i64, u64)> = Vec::new();
+    for (index, mut count) in own.buckets.iter().copied() {
+        while count > 0 {
+            if there.1 == 0 {
+                let Some(next) = theirs.next() else { break };
+                there = next;
+            }
+            let some = count.min(there.1);
+            let difference = i64::from(beside(own.which, there.0)) - i64::from(index);
+            match runs.last_mut() {
+                Some((of, length)) if *of == difference => *length += some,
+                _ => runs.push((difference, some)),
+            }
+            count -= some;
+            there.1 -= some;
         }
     }
+    runs
 }
 
 /// The first and the last bucket of some.

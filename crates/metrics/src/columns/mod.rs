@@ -5,7 +5,8 @@
 //! alone its smallest and largest value are written, and the gaps between the buckets of its values in order: the high
 //! bits of a gap in a column that a compressor packs well, the low ones, which nothing packs, as they are (Rice's code).
 //! One that resembles another of its row (the time to the first byte and the latency, the latency with and without its
-//! correction) is written as the differences from that, value by value in their order, of which nearly all are 0.
+//! correction) is written as the differences from that, value by value in their order. Where nearly all are alike, mostly 0,
+//! each is written with how often it comes: one that is the same as the other takes next to nothing.
 
 mod bits;
 mod decode;
@@ -48,10 +49,12 @@ const BODY: usize = FINE_TIMES + 5;
 const ORDER: [usize; TIMES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, BODY, FIRST_BYTE];
 
 /// What a column of forms says of a histogram: it is empty, its values are written one by one, or beside those of the row's
-/// latency; or so many buckets less this, with how many values each has.
+/// latency, in runs of equal differences or each by itself; or so many buckets less this, with how many values each has.
 const EMPTY: u64 = 0;
 const ONE_BY_ONE: u64 = 1;
 const BESIDE: u64 = 2;
+const EACH_BESIDE: u64 = 3;
+const BY_BUCKET: u64 = 3;
 
 /// A bucket that holds something: index and count.
 type Bucket = (u32, u64);

@@ -86,6 +86,29 @@ proptest! {
         prop_assert_eq!(read(&columns), Ok(rows));
     }
 
+    /// Requests that were late by nothing, or hardly anything: the corrected latency beside the other.
+    #[test]
+    fn nothing_is_lost_of_a_latency_that_is_hardly_corrected(
+        rows in prop::collection::vec(
+            prop::collection::vec((0u64..90_000_000, 0u64..60_000), 1..80), 1..5,
+        ),
+        late in prop::sample::select(vec![0u64, 1, 40]),
+    ) {
+        let row = |samples: &Vec<(u64, u64)>| {
+            let mut row = RequestStats::default();
+            for (latency, delay) in samples {
+                row.record(&sample((*latency, 0, Some(delay * late), 200)));
+            }
+            row
+        };
+        let rows: Vec<RequestStats> = rows.iter().map(row).collect();
+        let columns = Columns::of(&rows.iter().collect::<Vec<_>>());
+        prop_assert_eq!(read(&columns), Ok(rows));
+        if late == 0 {
+            prop_assert!(columns.0[DIFFERENCES].iter().all(|byte| *byte == 0), "nothing differs");
+        }
+    }
+
     /// Cut anywhere or with other bytes in it, it is refused or is something else, and nothing panics.
     #[test]
     fn what_is_damaged_does_no_harm(

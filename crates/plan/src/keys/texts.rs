@@ -10,6 +10,7 @@ use super::looks::HEADER_NAME;
 use super::shape::{Naming, Shape};
 use crate::expr::Expr;
 use crate::json::Json;
+use crate::node_files::NODE;
 use crate::nodes::{Node, Reader, as_variable};
 use crate::span::Spanned;
 use crate::template::Template;
@@ -221,19 +222,45 @@ impl Form for Path {
         Shape::Path
     }
     fn read(reader: &mut Reader, node: &Node) -> Option<PathBuf> {
-        let text = reader.text(node)?;
-        if text.value.contains("${") {
-            let message =
-                format!("a path without variables is expected here, found `{}`", text.value);
-            let help = "the file is opened before any variable has a value: write its path itself";
-            reader.error(text.span, message, help);
-            return None;
-        }
-        Some(reader.folder().join(text.value))
+        read_path(reader, node, &[])
     }
     fn print(value: &PathBuf) -> Value {
         json!(value.display().to_string())
     }
+}
+
+/// A file, joined to the folder of the plan, of which each node of a fleet may have its own, with `${node}` in its path.
+pub(crate) struct NodePath;
+
+impl Form for NodePath {
+    type Value = PathBuf;
+    fn shape() -> Shape {
+        Shape::Path
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<PathBuf> {
+        read_path(reader, node, &[NODE])
+    }
+    fn print(value: &PathBuf) -> Value {
+        json!(value.display().to_string())
+    }
+}
+
+/// A path without variables but these.
+fn read_path(reader: &mut Reader, node: &Node, known: &[&str]) -> Option<PathBuf> {
+    let text = reader.text(node)?;
+    let others = known.iter().fold(text.value.clone(), |text, known| text.replace(known, ""));
+    if others.contains("${") {
+        let message = format!("a path without variables is expected here, found `{}`", text.value);
+        let but = known.first().map_or(String::new(), |known| {
+            format!(" (only `{known}` may stand in it, the number of a node of a fleet)")
+        });
+        let help = format!(
+            "the file is opened before any variable has a value: write its path itself{but}"
+        );
+        reader.error(text.span, message, &help);
+        return None;
+    }
+    Some(reader.folder().join(text.value))
 }
 
 impl Plain for PathBuf {

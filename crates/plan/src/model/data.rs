@@ -8,6 +8,7 @@ use crate::keys::{
     self, At, Bool, Form, Key, Keys, Like, Listed, Looks, Maybe, Named, NotEmpty, Of, Shape, Text,
     Union, record, words,
 };
+use crate::node_files;
 use crate::nodes::{Node, Reader};
 use crate::span::Spanned;
 
@@ -18,7 +19,7 @@ record! {
         /// Name under which the row is known.
         #[key(no)]
         pub name: Spanned<String>,
-        /// The file, relative paths already joined to the folder of the plan; numbers have none.
+        /// The file, relative paths already joined to the folder of the plan; numbers have none. See [`DataSource::of_node`].
         #[key(no)]
         pub file: Spanned<PathBuf>,
         /// Its form.
@@ -39,6 +40,18 @@ record! {
         let mut rows = Rows { file: this.file.clone(), format: this.format.clone() };
         keys.union(&mut rows, true);
         (this.file, this.format) = (rows.file, rows.format);
+    }
+}
+
+impl DataSource {
+    /// What it is on a node of a fleet, by its number from 1. Where each has a file of its own, its rows are the node's alone.
+    pub fn of_node(&self, node: u32) -> DataSource {
+        let mut own = self.clone();
+        if node_files::is_by_node(&self.file.value) {
+            own.file.value = node_files::of_node(&self.file.value, node);
+            own.nodes = AmongNodes::Copy;
+        }
+        own
     }
 }
 
@@ -145,15 +158,13 @@ impl Union for Rows {
     fn keys(&mut self, keys: &mut Keys<'_>) {
         match &mut self.format {
             DataFormat::Csv(csv) => {
-                keys.key::<At<keys::Path>>(
-                    &mut self.file,
-                    Key::required("csv", "A CSV file (RFC 4180)."),
-                );
+                let about = "A CSV file (RFC 4180); with `${node}` in its path, each node of a fleet reads its own.";
+                keys.key::<At<keys::NodePath>>(&mut self.file, Key::required("csv", about));
                 csv.keys(keys);
             }
             DataFormat::JsonLines => {
-                let about = "A file of JSON objects, one per line.";
-                keys.key::<At<keys::Path>>(&mut self.file, Key::required("jsonl", about));
+                let about = "A file of JSON objects, one per line; with `${node}` in its path, each node of a fleet reads its own.";
+                keys.key::<At<keys::NodePath>>(&mut self.file, Key::required("jsonl", about));
             }
             DataFormat::Numbers(numbers) => {
                 let about = "Whole numbers in place of a file, known as `${NAME.number}`.";

@@ -144,6 +144,7 @@ const MODULES: [(&str, &[&str]); 10] = [
             "model",
             "feed_target",
             "keys",
+            "node_files",
             "nodes",
             "files",
             "vars",

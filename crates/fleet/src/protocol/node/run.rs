@@ -6,7 +6,7 @@ use std::sync::Arc;
 use squall_engine::Progress;
 
 use crate::protocol::codec::{self, Numbered, Stored};
-use crate::protocol::io::{Answer, Kept, LoadCommand, LoadEvent, Output};
+use crate::protocol::io::{Answer, Kept, LoadCommand, LoadEvent, Output, REFUSES};
 use crate::protocol::keys;
 use crate::protocol::messages::{Assignment, Change, Changes, Order, Phase, Resend, Second, Sign};
 use crate::protocol::units::{Bytes, MS, Nanos, SECOND, Shards};
@@ -238,7 +238,7 @@ impl InRun {
 
     fn refuse(&mut self, why: String, cx: &mut Cx<'_>) {
         if self.load.refused.is_empty() {
-            cx.log(format!("refuses run {}: {why}", self.run));
+            cx.log(format!("{REFUSES} {}: {why}", self.run));
             self.load.refused = why;
             codec::shorten(&mut self.load.refused);
             self.signing.is_changed = true;
