@@ -34,7 +34,7 @@ pub(super) fn coverage(facts: &Facts<'_>) -> Option<Reason> {
     Some(Reason { rule: "coverage", effect, weight, observed, advice: advice.to_owned() })
 }
 
-pub(super) fn late_nodes(facts: &Facts<'_>) -> Option<Reason> {
+pub(super) fn node_send_delay(facts: &Facts<'_>) -> Option<Reason> {
     let limit = late_limit(facts);
     let words = |node: &NodeFacts| {
         let delay = time(node.send_delay_p99_us);
@@ -49,7 +49,7 @@ pub(super) fn late_nodes(facts: &Facts<'_>) -> Option<Reason> {
 /// A machine whose CPUs were busy for this share of the run had none left for more load.
 const MAX_BUSY: f64 = 0.95;
 
-pub(super) fn full_nodes(facts: &Facts<'_>) -> Option<Reason> {
+pub(super) fn node_cpu(facts: &Facts<'_>) -> Option<Reason> {
     let words = |node: &NodeFacts| {
         format!("node {}: its CPUs were {} busy", node.name, percent(node.host_busy))
     };
@@ -62,7 +62,7 @@ pub(super) fn full_nodes(facts: &Facts<'_>) -> Option<Reason> {
 /// The share of the local ports that may be in use.
 const MAX_PORTS: f64 = 0.8;
 
-pub(super) fn short_nodes(facts: &Facts<'_>) -> Option<Reason> {
+pub(super) fn node_ports(facts: &Facts<'_>) -> Option<Reason> {
     let is_short = |node: &NodeFacts| {
         node.ports_limit > 0 && node.ports_used as f64 >= MAX_PORTS * node.ports_limit as f64
     };
@@ -80,7 +80,7 @@ pub(super) fn short_nodes(facts: &Facts<'_>) -> Option<Reason> {
 /// By how much the time of a node may be wrong, in µs: what it did may then count under a neighbouring second.
 const MAX_CLOCK_ERROR_US: f64 = 50_000.0;
 
-pub(super) fn unsure_clocks(facts: &Facts<'_>) -> Option<Reason> {
+pub(super) fn node_clock(facts: &Facts<'_>) -> Option<Reason> {
     let error = |node: &NodeFacts| node.clock_error_us.unwrap_or(0.0);
     let words = |node: &NodeFacts| {
         format!("node {}: its clock is known to within {} only", node.name, time(error(node)))
@@ -92,7 +92,7 @@ pub(super) fn unsure_clocks(facts: &Facts<'_>) -> Option<Reason> {
     Some(Reason::note(reason.rule, reason.observed, reason.advice))
 }
 
-pub(super) fn odd(facts: &Facts<'_>) -> Option<Reason> {
+pub(super) fn odd_node(facts: &Facts<'_>) -> Option<Reason> {
     let nodes = &facts.fleet?.nodes;
     let found = odd_nodes(nodes);
     let words: Vec<String> =
