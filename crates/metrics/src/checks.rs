@@ -84,8 +84,8 @@ impl Checks {
     pub(crate) fn decode(bytes: &mut &[u8]) -> Result<Checks, DecodeError> {
         let mut checks = Checks::default();
         for _ in 0..codec::get(bytes)? {
-            let id = codec::number(bytes)?;
-            let mut block = codec::get_block(bytes)?;
+            let id = codec::get_u32(bytes)?;
+            let mut block = codec::get_bytes(bytes)?;
             let mut count = || codec::get(&mut block);
             let counts = CheckCounts { passed: count()?, failed: count()?, warned: count()? };
             if id >= MAX_NUMBERS || counts.count() == 0 {

@@ -1,4 +1,5 @@
-//! Encodes numbers as LEB128 varints, the form of slices on disk.
+//! Encodes numbers as LEB128 varints (seven bits a byte, the lowest first), and texts with their length: the form of slices
+//! on disk and of records on a network.
 
 use std::fmt;
 
@@ -19,7 +20,8 @@ impl std::error::Error for DecodeError {}
 
 const TRUNCATED: DecodeError = DecodeError("the data is truncated");
 
-pub(crate) fn put(out: &mut Vec<u8>, mut number: u64) {
+/// Appends a number.
+pub fn put(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
         number >>= 7;
@@ -28,8 +30,11 @@ pub(crate) fn put(out: &mut Vec<u8>, mut number: u64) {
 }
 
 /// Takes a number. Most are below 128, and one byte; nearly all others, two.
+///
+/// # Errors
+/// The bytes end within it, or it is longer than 64 bits.
 #[inline(always)]
-pub(crate) fn get(bytes: &mut &[u8]) -> Result<u64, DecodeError> {
+pub fn get(bytes: &mut &[u8]) -> Result<u64, DecodeError> {
     match *bytes {
         [byte, rest @ ..] if *byte < 0x80 => {
             *bytes = rest;
@@ -75,38 +80,51 @@ pub(crate) fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N], DecodeE
     Ok(*taken)
 }
 
-/// Appends a text with its length.
-pub(crate) fn put_text(out: &mut Vec<u8>, text: &str) {
-    put(out, text.len() as u64);
-    out.extend_from_slice(text.as_bytes());
+/// Appends bytes with their length before them.
+pub fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    put(out, bytes.len() as u64);
+    out.extend_from_slice(bytes);
 }
 
-pub(crate) fn get_text(bytes: &mut &[u8]) -> Result<String, DecodeError> {
+/// Takes what [`put_bytes`] or [`put_block`] appended.
+///
+/// # Errors
+/// The bytes end within it.
+pub fn get_bytes<'b>(bytes: &mut &'b [u8]) -> Result<&'b [u8], DecodeError> {
     let length = usize::try_from(get(bytes)?).map_err(|_| TRUNCATED)?;
-    let (text, rest) = bytes.split_at_checked(length).ok_or(TRUNCATED)?;
+    let (own, rest) = bytes.split_at_checked(length).ok_or(TRUNCATED)?;
     *bytes = rest;
-    String::from_utf8(text.to_vec()).map_err(|_| DecodeError("a text is not UTF-8"))
+    Ok(own)
+}
+
+/// Appends a text with its length before it.
+pub fn put_text(out: &mut Vec<u8>, text: &str) {
+    put_bytes(out, text.as_bytes());
+}
+
+/// Takes what [`put_text`] appended.
+///
+/// # Errors
+/// The bytes end within it, or it is not UTF-8.
+pub fn get_text(bytes: &mut &[u8]) -> Result<String, DecodeError> {
+    let text = get_bytes(bytes)?.to_vec();
+    String::from_utf8(text).map_err(|_| DecodeError("a text is not UTF-8"))
 }
 
 /// Takes a number of 32 bits.
-pub(crate) fn number(bytes: &mut &[u8]) -> Result<u32, DecodeError> {
+///
+/// # Errors
+/// The bytes end within it, or it is larger.
+pub fn get_u32(bytes: &mut &[u8]) -> Result<u32, DecodeError> {
     u32::try_from(get(bytes)?).map_err(|_| DecodeError("a number is out of range"))
 }
 
-/// Appends what `write` appends, with its length before it.
+/// Appends what `write` appends, with its length before it. Its end is the end of what is read from it: a later version may
+/// add more to it.
 pub(crate) fn put_block(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     write(out);
     let mut length = Vec::with_capacity(4);
     put(&mut length, (out.len() - start) as u64);
     out.splice(start..start, length);
-}
-
-/// Takes what [`put_block`] wrote. Its end is the end of what is read from it: a later version may have
-/// added more to it.
-pub(crate) fn get_block<'b>(bytes: &mut &'b [u8]) -> Result<&'b [u8], DecodeError> {
-    let length = usize::try_from(get(bytes)?).map_err(|_| TRUNCATED)?;
-    let (block, rest) = bytes.split_at_checked(length).ok_or(TRUNCATED)?;
-    *bytes = rest;
-    Ok(block)
 }

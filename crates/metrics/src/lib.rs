@@ -4,7 +4,7 @@
 //! as a value.
 
 mod checks;
-mod codec;
+pub mod codec;
 mod columns;
 mod error_kind;
 mod histogram;

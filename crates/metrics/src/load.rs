@@ -109,8 +109,8 @@ impl Load {
         let in_flight = Level { most: codec::get(bytes)?, at_end: codec::get(bytes)? };
         let mut load = Load { in_flight, scenarios: Vec::new() };
         for _ in 0..codec::get(bytes)? {
-            let id = codec::number(bytes)?;
-            let mut block = codec::get_block(bytes)?;
+            let id = codec::get_u32(bytes)?;
+            let mut block = codec::get_bytes(bytes)?;
             let mut number = || codec::get(&mut block);
             let own = ScenarioLoad {
                 users: number()?,

@@ -10,9 +10,17 @@ use crate::host_sampler::HostSampler;
 use crate::monitor::{Monitor, Sampled};
 
 /// Its metrics, all of them gauges: the share of the machine's CPU time that was used, and that squall used; squall's memory;
-/// traffic of all interfaces but loopback, per second; TCP sockets of the machine.
-pub(crate) const NAMES: [&str; 5] =
-    ["host_cpu", "squall_cpu", "squall_memory_bytes", "host_network_bytes", "host_tcp_sockets"];
+/// traffic of all interfaces but loopback, per second; TCP sockets of the machine; and once they are counted, its local
+/// ports in use toward the destination that uses the most, and how many there are.
+pub(crate) const NAMES: [&str; 7] = [
+    "host_cpu",
+    "squall_cpu",
+    "squall_memory_bytes",
+    "host_network_bytes",
+    "host_tcp_sockets",
+    "host_ports_used",
+    "host_ports_limit",
+];
 
 /// Least time over which CPU time and traffic say anything: the system counts CPU time in ticks of 10 ms.
 const LEAST: Duration = Duration::from_millis(500);
@@ -74,6 +82,8 @@ fn metrics(sample: &HostSample, time: Duration) -> Sampled {
         known(sample.rss_bytes),
         a_second,
         known(sample.tcp_in_use),
+        known(sample.ports_used),
+        known(sample.ports_limit).filter(|_| sample.ports_used > 0),
     ];
     let key = |name: &str| MetricKey::new(MetricKind::Gauge, "", name, Vec::new());
     let named = NAMES.into_iter().zip(values);
@@ -97,9 +107,11 @@ mod tests {
             rss_bytes: 1 << 20,
             network_bytes: 3_000,
             tcp_in_use: 7,
+            ports_used: 21_000,
+            ports_limit: 28_232,
             ..HostSample::default()
         };
-        let expected = [0.75, 0.25, 1_048_576.0, 1_500.0, 7.0];
+        let expected = [0.75, 0.25, 1_048_576.0, 1_500.0, 7.0, 21_000.0, 28_232.0];
         let expected: Vec<(String, f64)> =
             NAMES.map(str::to_owned).into_iter().zip(expected).collect();
         assert_eq!(named(metrics(&sample, Duration::from_secs(2))), expected);
@@ -114,6 +126,7 @@ mod tests {
             cpu_busy_ticks: 2,
             network_bytes: 99,
             rss_bytes: 5,
+            ports_limit: 28_232,
             ..HostSample::default()
         };
         let sampled = named(metrics(&sample, Duration::from_millis(10)));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use squall_metrics::{Histogram, HostSample, MetricKey, SelfMetrics};
+use squall_metrics::{Histogram, HostSample, SelfMetrics};
 use squall_report::{
     Fleet, FleetEvent, Generator, GeneratorDocument, Machine, NodeReport, NodeTimes, ZoneReport,
 };
@@ -44,9 +44,10 @@ struct Node {
     /// Its place among those that have come, from 0.
     number: u32,
     shards: u64,
-    /// Seconds in which it drove something, and the last of them.
+    /// Seconds in which it drove something.
     seconds: u64,
-    last: u32,
+    /// The last of them, or in which it said that it carries none of its shards.
+    last: Option<u32>,
     requests: f64,
     errors: f64,
     latency: Histogram,
@@ -57,6 +58,8 @@ struct Node {
     /// What its monitor of the host says, at its highest.
     peak_memory: f64,
     peak_sockets: f64,
+    /// The most local ports in use toward a destination, and how many there were; 0: never so many that they were counted.
+    ports: (f64, f64),
 }
 
 impl Nodes {
@@ -107,14 +110,19 @@ impl Nodes {
         if second.second == 0 && second.late == 0 {
             node.shards = second.shards.len() as u64;
         }
-        if !second.shards.is_empty() && second.late == 0 {
-            node.seconds += 1;
-            node.last = node.last.max(second.second);
+        let drove = !second.shards.is_empty();
+        if second.late == 0 && (drove || second.is_whole) {
+            node.seconds += u64::from(drove);
+            node.last = node.last.max(Some(second.second));
         }
+        let of_host = |name: &str| record.of_host(name).unwrap_or(0.0);
+        node.peak_memory = node.peak_memory.max(of_host("squall_memory_bytes"));
+        let ports = (of_host("host_ports_used"), of_host("host_ports_limit"));
+        if ports.0 > node.ports.0 {
+            node.ports = ports;
+        }
+        node.peak_sockets = node.peak_sockets.max(of_host("host_tcp_sockets"));
         node.self_metrics.merge(&record.rest.self_metrics);
-        let gauge = |name: &str| of_host(record, name).unwrap_or(0.0);
-        node.peak_memory = node.peak_memory.max(gauge("squall_memory_bytes"));
-        node.peak_sockets = node.peak_sockets.max(gauge("host_tcp_sockets"));
         for (key, stats) in facts {
             let sum = |to: &mut (f64, u32)| {
                 if let Some(gauge) = stats.gauge() {
@@ -193,15 +201,6 @@ impl Nodes {
     }
 }
 
-/// A gauge of the node's monitor of its host, if its system has it.
-fn of_host(record: &Record, name: &str) -> Option<f64> {
-    let is_meant = |key: &MetricKey| key.is_of_monitor() && key.name == name;
-    let keys = &record.rest.metric_keys;
-    let (id, _) = keys.iter().find(|(_, key)| is_meant(key))?;
-    let (_, stats) = record.rest.metrics().find(|(own, _)| own == id)?;
-    stats.gauge().map(|gauge| gauge.last)
-}
-
 impl Node {
     fn report(&self, cells: &Cells) -> NodeReport {
         let average =
@@ -209,7 +208,8 @@ impl Node {
         let (end, ended_s) = self.end(cells);
         let used = Generator { peak_rss_bytes: self.peak_memory as u64, ..Generator::default() };
         let host = HostSample {
-            ports_limit: self.card.ports,
+            ports_used: self.ports.0 as u64,
+            ports_limit: if self.ports.1 > 0.0 { self.ports.1 as u64 } else { self.card.ports },
             tcp_in_use: self.peak_sockets as u64,
             rss_bytes: used.peak_rss_bytes,
             ..HostSample::default()
@@ -236,7 +236,7 @@ impl Node {
     /// What became of it: one that drove nothing in the end while others did was lost, if it was to drive something, and has
     /// left otherwise.
     fn end(&self, cells: &Cells) -> (&'static str, Option<f64>) {
-        let ended = if self.seconds == 0 { 0 } else { self.last + 1 };
+        let ended = self.last.map_or(0, |last| last + 1);
         // The last second is rarely a whole one, and shards that are done early have nobody in it.
         if ended + 2 > cells.seconds {
             return ("done", None);

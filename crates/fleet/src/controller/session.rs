@@ -14,6 +14,7 @@ use crate::controller::seconds::Seconds;
 use crate::protocol::io::{FleetTime, RunCommand, RunEvent};
 use crate::protocol::messages::{Card, Cells, Change, Second};
 use crate::record::{Decoder, Record};
+use crate::seal::RunKey;
 
 /// How often orders are looked for while nothing is said.
 const POLL: Duration = Duration::from_millis(20);
@@ -54,9 +55,10 @@ pub(crate) struct Session<'a, 'o> {
 }
 
 impl<'a, 'o> Session<'a, 'o> {
-    /// Over a link that was told to begin.
+    /// Over a link that was told to begin; records are of the run that has this key.
     pub(crate) fn new(
         order: &'a LoadOrder<'o>,
+        key: RunKey,
         lease: Duration,
         link: &'a mut dyn Link,
         on: &'a mut dyn FnMut(Event<'_>),
@@ -66,7 +68,7 @@ impl<'a, 'o> Session<'a, 'o> {
             link,
             on,
             followed: order.control.follow(),
-            decoder: Decoder::default(),
+            decoder: Decoder::of_run(key),
             lease,
             seconds: Seconds::new(program.known_rows(), program.most_rows()),
             nodes: Nodes::default(),

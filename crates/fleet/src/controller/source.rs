@@ -38,6 +38,9 @@ pub(crate) struct Opening {
     pub objects: Vec<(String, Bytes)>,
 }
 
+/// A load that is to begin: its link, what that is told, the job of its nodes, and the run's key.
+type Begun = (Box<dyn Link>, RunCommand, Job, RunKey);
+
 /// The nodes of a fleet, in the place of the workers of this process. Several loads may be run one after the other, as a
 /// search does: nodes are called for each.
 pub struct FleetSource {
@@ -130,13 +133,14 @@ impl FleetSource {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens the link of a load, and what it is told to begin with.
-    fn begin(&self, order: &LoadOrder<'_>) -> Result<(Box<dyn Link>, RunCommand, Job), String> {
+    /// Opens the link of a load, what it is told to begin with, and the run's key.
+    fn begin(&self, order: &LoadOrder<'_>) -> Result<Begun, String> {
         let open =
             |key, objects| (self.open)(Opening { key, objects }).map_err(|error| error.to_string());
         if let Some(kept) = &self.resumed {
-            let link = open(kept.key()?, Vec::new())?;
-            return Ok((link, RunCommand::Resume { run: kept.run.clone() }, kept.job.clone()));
+            let (key, job) = (kept.key()?, kept.job.clone());
+            let link = open(key.clone(), Vec::new())?;
+            return Ok((link, RunCommand::Resume { run: kept.run.clone() }, job, key));
         }
         let files = plan_files(order.plan)?;
         let (key, job) = (RunKey::new().map_err(|error| error.to_string())?, job(order, &files));
@@ -155,7 +159,7 @@ impl FleetSource {
         let (whole, objects) = (sealed.in_order(whole), sealed.objects);
         let wanted = Wanted { zones: self.options.nodes.clone(), wait: nanos(self.options.wait) };
         let begin = RunCommand::Begin { order: Arc::new(whole), wanted };
-        Ok((open(key, objects)?, begin, job))
+        Ok((open(key.clone(), objects)?, begin, job, key))
     }
 
     fn lease(&self) -> u64 {
@@ -183,10 +187,10 @@ impl LoadSource for FleetSource {
     }
 
     fn run(&self, order: LoadOrder<'_>, on: &mut dyn FnMut(Event<'_>)) -> io::Result<Ended> {
-        let (mut link, begin, job) = self.begin(&order).map_err(io::Error::other)?;
+        let (mut link, begin, job, key) = self.begin(&order).map_err(io::Error::other)?;
         link.command(begin);
         let lease = Duration::from_nanos(self.lease());
-        let outcome = Session::new(&order, lease, &mut *link, on).run();
+        let outcome = Session::new(&order, key, lease, &mut *link, on).run();
         // It is released whatever became of it.
         let mut state = self.state();
         (state.link, state.is_refused) = (Some(link), self.resumed.is_some() && outcome.is_err());

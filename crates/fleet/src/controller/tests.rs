@@ -6,7 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use squall_engine::LogLine;
-use squall_metrics::{ErrorKind, RequestStats, RowKey, RowKind, Sample};
+use squall_metrics::{
+    ErrorKind, MetricKey, MetricKind, MetricStats, RequestStats, RowKey, RowKind, Sample,
+};
+use squall_report::document;
 use squall_runner::{
     FinishedRun, Folder, Handle, LimitOptions, Options, PhaseEnd, Row, RunParts, Second as Whole,
     Sink, Start, Wanted as SinkWants, limit_with, load_str, run_with,
@@ -240,7 +243,7 @@ fn seconds_of_nodes_are_merged_and_what_is_late_follows() {
     let of_nodes = run.nodes.iter().map(|own| &own.generator);
     let delays = of_nodes.map(|own| (own.preempted, own.send_delay_us.max > 8_000.0));
     assert_eq!(Vec::from_iter(delays), [(30, false), (21, true)]);
-    let together = squall_report::document(&run).generator;
+    let together = document(&run).generator;
     assert_eq!((together.preempted, together.send_delay_us.max > 8_000.0), (51, true));
     assert_eq!(fleet.zones.iter().map(|own| own.requests).collect::<Vec<_>>(), [30, 21]);
     assert_eq!(fleet.events.len(), 1);
@@ -488,4 +491,34 @@ fn a_kept_run_has_what_nodes_were_given() {
     source.resumes(kept);
     let found = squall_runner::LoadSource::found(&source).expect("the setup's");
     assert_eq!(found, [("token".to_owned(), squall_plan::value::Value::text("t-1"))]);
+}
+
+#[test]
+fn a_node_that_has_hardly_a_port_left_is_noted() {
+    let gauge = |name: &str, value: f64| {
+        let mut stats = MetricStats::default();
+        stats.record(MetricKind::Gauge, value, 0).expect("a number");
+        (Arc::new(MetricKey::new(MetricKind::Gauge, "", name, Vec::new())), stats)
+    };
+    let of = |second: u32, used: f64| {
+        let metrics = vec![gauge("host_ports_used", used), gauge("host_ports_limit", 28_232.0)];
+        let record = encode(&Whole { second, metrics, ..Whole::default() }, &Aside::default());
+        let shards = [0, 1, 2, 3].into();
+        let second = Second { second, shards, is_whole: true, late: 0, record };
+        Line::Say(RunEvent::Record { node: "eu-1".to_owned(), second })
+    };
+    let (source, _) = scripted(vec![vec![
+        starts(Duration::from_secs(2)),
+        of(0, 28_000.0),
+        record("us-1", 0, (10, 1_000, 0), 0),
+        of(1, 9_000.0),
+        record("us-1", 1, (10, 1_000, 0), 0),
+        whole(1),
+        ended(2, Vec::new()),
+    ]]);
+    let run = ran(source, "", Vec::new(), &Handle::default()).run;
+    let host = document(&run).nodes[0].host_metrics.clone();
+    assert_eq!((host["ports_used"], host["ports_limit"]), (28_000, 28_232));
+    let reason = run.reasons.iter().find(|own| own.rule == "node_ports").expect("it is noted");
+    assert!(reason.observed.contains("node eu-1: 28,000 of 28,232"), "{}", reason.observed);
 }

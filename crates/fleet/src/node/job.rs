@@ -58,6 +58,8 @@ pub(crate) struct Opened {
     pub options: Options,
     pub users: MostUsers,
     pub copies: Copies,
+    /// Encrypts what goes along with records of requests' content.
+    pub key: RunKey,
     /// Holds the plan's files as long as they are needed.
     _folder: RunFolder,
 }
@@ -104,7 +106,7 @@ pub(crate) fn open(
         ..Options::default()
     };
     let copies = copies(job.exchanges.as_ref())?;
-    Ok(Opened { users: MostUsers::of(&plan.plan), plan, options, copies, _folder: folder })
+    Ok(Opened { users: MostUsers::of(&plan.plan), plan, options, copies, key, _folder: folder })
 }
 
 /// An object, decrypted.

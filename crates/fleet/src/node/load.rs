@@ -145,7 +145,7 @@ fn run(
         }
     };
     shared.set_users(opened.users.clone());
-    let sink = NodeSink::new(shared.clone(), opened.copies);
+    let sink = NodeSink::new(shared.clone(), opened.copies, opened.key.clone());
     let parts = RunParts {
         source: Box::new(NodeEngine(shared.clone())),
         monitors: Vec::new(),

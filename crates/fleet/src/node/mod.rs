@@ -1,6 +1,7 @@
 //! What a process does that lends its machine to a fleet: runs loads ([`Load`]) within what it allows ([`policy`]), and keeps
 //! what it recorded until the controller has it ([`DiskSpool`]).
 
+mod capacity;
 mod card;
 mod engine;
 mod files;

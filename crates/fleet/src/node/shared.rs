@@ -8,7 +8,8 @@ use squall_load::Share;
 use squall_plan::model::Load as PlanLoad;
 use squall_plan::yaml::read_load;
 
-use super::parts::Parts;
+use super::capacity::Capacity;
+use super::parts::{Driven, Parts};
 use super::policy::MostUsers;
 use crate::protocol::io::LoadEvent;
 use crate::protocol::messages::{Change, Shards};
@@ -32,37 +33,82 @@ pub(crate) struct Shared {
 }
 
 struct State {
-    /// Shards of the whole run.
-    of: u32,
-    /// The most users of the plan's loads, and of this node.
-    users: MostUsers,
-    most_users: Option<u64>,
+    capacity: Capacity,
     is_ready: bool,
-    done: Done,
     /// When second 0 began.
     start: Option<Instant>,
     parts: Parts,
-    /// How far the users are here of loads with a number of iterations.
-    progress: Progress,
-    /// What of it was not told yet.
-    untold: Progress,
-    /// Changes of the loads' shapes.
-    shapes: Vec<(u16, PlanLoad, Duration)>,
-    is_paused: bool,
+    done: Done,
+    reached: Reached,
+    orders: Orders,
+    fence: Fence,
+    end: End,
     /// Controls the engine, while it runs.
     control: Option<Control>,
-    /// How often the load was fenced, in which second last after it had begun, and whether it is.
-    fences: u32,
-    fenced: Option<u32>,
-    is_fenced: bool,
+    failures: Vec<String>,
+}
+
+/// How far the users are here of loads with a number of iterations.
+#[derive(Debug, Default)]
+struct Reached {
+    all: Progress,
+    /// What of it was not told yet.
+    untold: Progress,
+}
+
+impl Reached {
+    fn take_untold(&mut self) -> Progress {
+        let mut told = std::mem::take(&mut self.untold);
+        if let Some(&next) = told.users.keys().nth(MAX_PROGRESS) {
+            self.untold.users = told.users.split_off(&next);
+        }
+        told
+    }
+}
+
+/// What people have ordered of the load while it runs.
+#[derive(Debug, Default)]
+struct Orders {
+    /// Shapes of loads, each from when on.
+    shapes: Vec<(u16, PlanLoad, Duration)>,
+    is_paused: bool,
+}
+
+impl Orders {
+    /// Tells an engine that is to be started.
+    fn pass(&self, control: &Control) {
+        for (number, load, after) in &self.shapes {
+            // It was a good one when it came.
+            let _known = control.reshape(*number, load, *after);
+        }
+        if self.is_paused {
+            control.pause();
+        }
+    }
+}
+
+/// The load stops where the lease runs out.
+#[derive(Debug, Default)]
+struct Fence {
+    /// How often that was.
+    count: u32,
+    /// In which second it was last, after the load had begun.
+    second: Option<u32>,
+    /// Whether it is so now.
+    is_up: bool,
+}
+
+/// What is known of the end.
+#[derive(Debug, Default)]
+struct End {
     /// Whether the engine was told to end from here.
     is_stopped: bool,
+    /// Whether a step asked for it.
+    has_asked: bool,
     /// Nothing more is to be run.
     is_over: bool,
     /// Nobody wants to hear of it any more.
     is_forgotten: bool,
-    has_asked: bool,
-    failures: Vec<String>,
 }
 
 /// Whether what the node has is done.
@@ -92,25 +138,16 @@ impl Shared {
     /// Of a run that is cut into so many shards, on a node that carries at most so many users.
     pub(crate) fn new(of: u32, most_users: Option<u64>, tell: std::sync::Arc<Tell>) -> Shared {
         let state = State {
-            of,
-            users: MostUsers::default(),
-            most_users,
+            capacity: Capacity::new(of, most_users),
             is_ready: false,
-            done: Done::default(),
             start: None,
             parts: Parts::default(),
-            progress: Progress::default(),
-            untold: Progress::default(),
-            shapes: Vec::new(),
-            is_paused: false,
+            done: Done::default(),
+            reached: Reached::default(),
+            orders: Orders::default(),
+            fence: Fence::default(),
+            end: End::default(),
             control: None,
-            fences: 0,
-            fenced: None,
-            is_fenced: false,
-            is_stopped: false,
-            is_over: false,
-            is_forgotten: false,
-            has_asked: false,
             failures: Vec::new(),
         };
         Shared { state: Mutex::new(state), changed: Condvar::new(), tell }
@@ -123,14 +160,14 @@ impl Shared {
 
     /// Tells something, unless the run is forgotten.
     pub(crate) fn tell(&self, event: LoadEvent) {
-        if !self.state().is_forgotten {
+        if !self.state().end.is_forgotten {
             (self.tell)(event);
         }
     }
 
     /// The plan is opened: these are its users.
     pub(crate) fn set_users(&self, users: MostUsers) {
-        self.state().users = users;
+        self.state().capacity.set_users(users);
     }
 
     /// The plan can run: tells so.
@@ -144,11 +181,11 @@ impl Shared {
     }
 
     pub(crate) fn is_forgotten(&self) -> bool {
-        self.state().is_forgotten
+        self.state().end.is_forgotten
     }
 
-    /// The shards of a second, and whether they were driven from its beginning to its end.
-    pub(crate) fn parts_of(&self, second: u32) -> (Shards, bool) {
+    /// What was driven in a second.
+    pub(crate) fn driven_in(&self, second: u32) -> Driven {
         let mut state = self.state();
         state.parts.forget(second);
         state.parts.of(second)
@@ -160,9 +197,8 @@ impl Shared {
         if state.start.is_none() {
             state.start = Some(at);
             let (second, _) = state.now(Instant::now());
-            let shards = state.within(shards);
             state.done.first = second;
-            state.parts.set(second, shards);
+            state.drive(second, shards);
         }
         self.changed.notify_all();
     }
@@ -170,8 +206,7 @@ impl Shared {
     /// From a second on it has these shards.
     pub(crate) fn reshare(&self, from: u32, shards: &Shards) {
         let mut state = self.state();
-        let shards = state.within(shards);
-        state.parts.set(from, shards.clone());
+        let shards = state.drive(from, shards);
         if let Some(control) = &state.control {
             state.reshare(control, from, &shards);
         }
@@ -180,15 +215,15 @@ impl Shared {
     /// The lease has run out: nothing more is sent.
     pub(crate) fn fence(&self) {
         let mut state = self.state();
-        state.fences += 1;
-        state.is_fenced = true;
+        state.fence.count += 1;
+        state.fence.is_up = true;
         let (second, has_begun) = state.now(Instant::now());
         match has_begun {
             true => {
-                state.fenced = Some(second);
+                state.fence.second = Some(second);
                 state.parts.stop(second);
             }
-            false => state.parts.set(0, Shards::from([])),
+            false => state.parts.set(0, Shards::from([]), false),
         }
         state.stop(Control::abort);
     }
@@ -196,9 +231,8 @@ impl Shared {
     /// Goes on after a fence, from a second on.
     pub(crate) fn resume(&self, from: u32, shards: &Shards) {
         let mut state = self.state();
-        let shards = state.within(shards);
-        state.parts.set(from, shards);
-        state.is_fenced = false;
+        state.drive(from, shards);
+        state.fence.is_up = false;
         self.changed.notify_all();
     }
 
@@ -214,12 +248,12 @@ impl Shared {
                 }
             }
             Change::Stop { graceful } => {
-                state.is_over = true;
+                state.end.is_over = true;
                 let graceful = Duration::from_nanos(*graceful);
                 state.stop(|control| control.stop(graceful));
             }
             Change::Abort => {
-                state.is_over = true;
+                state.end.is_over = true;
                 state.stop(Control::abort);
             }
         }
@@ -229,7 +263,7 @@ impl Shared {
     /// Ends everything, and tells nothing of it any more.
     pub(crate) fn forget(&self) {
         let mut state = self.state();
-        (state.is_forgotten, state.is_over) = (true, true);
+        (state.end.is_forgotten, state.end.is_over) = (true, true);
         state.stop(Control::abort);
         self.changed.notify_all();
     }
@@ -237,24 +271,24 @@ impl Shared {
     /// Waits until the engine is to be started; `None`: it is not, as the load is over.
     pub(crate) fn launch(&self) -> Option<Launch> {
         let waits =
-            |state: &mut State| !state.is_over && (state.start.is_none() || state.is_fenced);
+            |state: &mut State| !state.end.is_over && (state.start.is_none() || state.fence.is_up);
         // It ends: whoever has the load forgets it at last.
         let waited = self.changed.wait_while(self.state(), waits);
         let mut state = waited.unwrap_or_else(PoisonError::into_inner);
-        let start = state.start.filter(|_| !state.is_over)?;
+        let start = state.start.filter(|_| !state.end.is_over)?;
         let now = Instant::now();
         let (second, _) = state.now(now);
-        if state.fenced.is_none() && start < now + NEAR {
+        if state.fence.second.is_none() && start < now + NEAR {
             state.parts.cut(second);
         }
         // After a fence it has nothing but what it was given since, be that late.
-        let (given, since, first) = match state.fenced {
-            None => (state.parts.of(second).0, second, second),
+        let (given, since, first) = match state.fence.second {
+            None => (state.parts.of(second).shards, second, second),
             // It begins nothing before the next whole second.
             Some(fenced) => (Shards::from([]), fenced, second.saturating_add(1)),
         };
-        let (control, share) = (state.new_control(since), share(&given, state.of));
-        Some(Launch { control, share, start, second: first, fences: state.fences })
+        let (control, share) = (state.new_control(since), state.capacity.share(&given));
+        Some(Launch { control, share, start, second: first, fences: state.fence.count })
     }
 
     /// The engine has ended. Unless that was because of a fence, the load is over.
@@ -262,29 +296,24 @@ impl Shared {
         let mut state = self.state();
         (state.done.is_idle, state.done.past) = (false, None);
         state.control = None;
-        state.is_over |= state.fences == launch.fences;
+        state.end.is_over |= state.fence.count == launch.fences;
     }
 
     /// Users of loads with a number of iterations are so far.
     pub(crate) fn progress(&self, progress: &Progress) {
         let mut state = self.state();
-        state.progress.merge(progress);
-        state.untold.merge(progress);
+        state.reached.all.merge(progress);
+        state.reached.untold.merge(progress);
     }
 
     /// Others were so far with what is given next.
     pub(crate) fn know(&self, known: &Progress) {
-        self.state().progress.merge(known);
+        self.state().reached.all.merge(known);
     }
 
     /// Tells what has changed of how far users are, or a part of it if it is much.
     pub(crate) fn tell_progress(&self) {
-        let mut state = self.state();
-        let mut told = std::mem::take(&mut state.untold);
-        if let Some(&next) = told.users.keys().nth(MAX_PROGRESS) {
-            state.untold.users = told.users.split_off(&next);
-        }
-        drop(state);
+        let told = self.state().reached.take_untold();
         if !told.is_empty() {
             self.tell(LoadEvent::Progress(told));
         }
@@ -315,14 +344,14 @@ impl Shared {
 
     /// Tells that the end is asked for, if the engine ends and was not told to from here.
     pub(crate) fn look_for_a_stop(&self, control: &Control) {
-        if control.is_stopped() && !self.state().is_stopped {
+        if control.is_stopped() && !self.state().end.is_stopped {
             self.ask_to_stop();
         }
     }
 
     /// Tells that the end is asked for, once.
     pub(crate) fn ask_to_stop(&self) {
-        if !std::mem::replace(&mut self.state().has_asked, true) {
+        if !std::mem::replace(&mut self.state().end.has_asked, true) {
             self.tell(LoadEvent::StopAsked);
         }
     }
@@ -341,16 +370,14 @@ impl State {
         (second, since.is_some())
     }
 
-    /// As many of these shards as the node carries.
-    fn within(&mut self, shards: &Shards) -> Shards {
-        let fits = self.users.within(shards, self.of, self.most_users).len();
-        if let Some(most) = self.most_users.filter(|_| fits < shards.len()) {
-            self.fail(format!(
-                "this node drove {fits} of its {} shards, as it carries at most {most} users (`--max-users`)",
-                shards.len()
-            ));
+    /// From a second on it drives as many of these shards as it carries: which they are.
+    fn drive(&mut self, from: u32, shards: &Shards) -> Shards {
+        let fits: Shards = self.capacity.within(shards).into();
+        self.parts.set(from, fits.clone(), fits.len() < shards.len());
+        if let Some(why) = self.capacity.told(fits.len(), shards.len()) {
+            self.fail(why);
         }
-        shards[..fits].into()
+        fits
     }
 
     /// A control for an engine that has the parts after this second to come, with everything that was told before.
@@ -359,36 +386,30 @@ impl State {
         for (from, shards) in self.parts.after(second) {
             self.reshare(&control, from, shards);
         }
-        for (number, load, after) in &self.shapes {
-            // It was a good one when it came.
-            let _known = control.reshape(*number, load, *after);
-        }
-        if self.is_paused {
-            control.pause();
-        }
-        self.is_stopped = false;
+        self.orders.pass(&control);
+        self.end.is_stopped = false;
         self.control = Some(control.clone());
         control
     }
 
     /// Gives the engine other shards from a second on. Of those that it had before it knows how far it was.
     fn reshare(&self, control: &Control, from: u32, shards: &Shards) {
-        let (before, _) = self.parts.of(from.saturating_sub(1));
+        let before = self.parts.of(from.saturating_sub(1)).shards;
         let new: Vec<u32> =
             shards.iter().filter(|own| before.binary_search(own).is_err()).copied().collect();
-        let known = self.progress.within(&share(&new, self.of));
-        control.reshare_with(share(shards, self.of), known, seconds(from));
+        let known = self.reached.all.within(&self.capacity.share(&new));
+        control.reshare_with(self.capacity.share(shards), known, seconds(from));
     }
 
     fn stop(&mut self, stop: impl FnOnce(&Control)) {
-        self.is_stopped = true;
+        self.end.is_stopped = true;
         if let Some(control) = &self.control {
             stop(control);
         }
     }
 
     fn pause(&mut self, is_paused: bool) {
-        self.is_paused = is_paused;
+        self.orders.is_paused = is_paused;
         match (&self.control, is_paused) {
             (Some(control), true) => control.pause(),
             (Some(control), false) => control.resume(),
@@ -398,18 +419,12 @@ impl State {
 
     fn reshape(&mut self, number: u16, shape: &str, after: Duration) -> Result<(), String> {
         let load = read_load(shape)?;
-        let mut users = self.users.clone();
-        users.change(number, &load);
+        // It is tried on one that nobody obeys if there is none, so that a bad one is known now.
+        let control = self.control.clone().unwrap_or_default();
         let (second, _) = self.now(Instant::now());
-        let (shards, _) = self.parts.of(second);
-        if users.within(&shards, self.of, self.most_users).len() < shards.len() {
-            let most = self.most_users.unwrap_or_default();
-            return Err(format!("this node carries at most {most} users (`--max-users`)"));
-        }
-        // It is tried on one that nobody obeys, so that a bad one is known now.
-        self.control.clone().unwrap_or_default().reshape(number, &load, after)?;
-        self.users = users;
-        self.shapes.push((number, load, after));
+        self.capacity.change(number, &load, &self.parts.of(second).shards)?;
+        control.reshape(number, &load, after)?;
+        self.orders.shapes.push((number, load, after));
         Ok(())
     }
 
@@ -418,15 +433,6 @@ impl State {
             self.failures.push(why);
         }
     }
-}
-
-/// Shards out of so many.
-fn share(shards: &[u32], of: u32) -> Share {
-    let numbers: Vec<u64> = shards.iter().map(|shard| u64::from(*shard)).collect();
-    // Those that do not exist are nobody's.
-    let known =
-        || Share::new(&[], u64::from(of.max(1))).unwrap_or_else(|_| Share::all().worker_of(1, 1));
-    Share::new(&numbers, u64::from(of)).unwrap_or_else(|_| known())
 }
 
 fn seconds(second: u32) -> Duration {

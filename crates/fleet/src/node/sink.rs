@@ -9,10 +9,12 @@ use squall_report::Run;
 use squall_runner::{Event, EventKind, Phase, Sink, Start, Wanted};
 
 use super::job::Copies;
+use super::parts::Driven;
 use super::shared::Shared;
 use crate::protocol::io::LoadEvent;
 use crate::protocol::messages::Second;
 use crate::record::{self, Aside};
+use crate::seal::RunKey;
 
 /// Seconds of which it is remembered how often they came.
 const REMEMBERED: u32 = 600;
@@ -21,24 +23,28 @@ const REMEMBERED: u32 = 600;
 pub(crate) struct NodeSink {
     shared: Arc<Shared>,
     copies: Copies,
+    key: RunKey,
     aside: Aside,
     /// How often each second came, of those that may come again.
     came: HashMap<u32, u32>,
 }
 
 impl NodeSink {
-    pub(crate) fn new(shared: Arc<Shared>, copies: Copies) -> NodeSink {
-        NodeSink { shared, copies, aside: Aside::default(), came: HashMap::new() }
+    /// Of a run that wants these copies, and encrypts them with this key.
+    pub(crate) fn new(shared: Arc<Shared>, copies: Copies, key: RunKey) -> NodeSink {
+        let aside = Aside::of_run(key.clone());
+        NodeSink { shared, copies, key, aside, came: HashMap::new() }
     }
 
     fn hand_over(&mut self, second: &squall_runner::Second) {
-        let (shards, is_whole) = self.shared.parts_of(second.second);
+        let Driven { shards, is_whole } = self.shared.driven_in(second.second);
         self.shared.is_past(second.second);
         self.shared.tell_progress();
-        let aside = std::mem::take(&mut self.aside);
-        // Without shards there is nothing to say but of what they have left in flight; and a second may come again for no more
-        // than a sample of the host.
-        let is_empty = second.slices.is_empty() || shards.is_empty() && second.rows.is_empty();
+        let aside = std::mem::replace(&mut self.aside, Aside::of_run(self.key.clone()));
+        // Without shards there is nothing to say but of what they have left in flight, and that it carries none of them; and a
+        // second may come again for no more than a sample of the host.
+        let has_none = shards.is_empty() && !is_whole && second.rows.is_empty();
+        let is_empty = second.slices.is_empty() || has_none;
         if is_empty && aside.is_empty() {
             return;
         }

@@ -352,6 +352,29 @@ fn a_load_is_paused_and_changed() {
     }
 }
 
+/// A node that carries none of its shards says so of each second, so that they are listed with the reason.
+#[test]
+fn a_node_that_carries_none_of_its_shards_says_so() {
+    let server = target();
+    let allows = Allows { max_users: Some(9), ..local() };
+    let mut node = Node::new(job(&plan(&server, "users: 80, for: 1h")), allows);
+    assert!(matches!(node.next(), LoadEvent::Ready));
+    node.start(soon(100), &[0, 1]);
+    let mut seconds = vec![node.second(), node.second()];
+    assert!(seconds.iter().all(|own| own.shards.is_empty() && own.is_whole), "{seconds:?}");
+    assert_eq!((seconds[0].second, seconds[1].second), (0, 1));
+    node.stop();
+    let failures = loop {
+        match node.next() {
+            LoadEvent::Second(second) => seconds.push(second),
+            LoadEvent::Ended { failures } => break failures,
+            _ => {}
+        }
+    };
+    assert_eq!((sum(&seconds), server.stats().requests), (0, 0));
+    assert!(failures[0].contains("drove 0 of its 2 shards"), "{failures:?}");
+}
+
 #[test]
 fn a_step_that_stops_the_run_asks_for_it() {
     let server = target();

@@ -340,7 +340,8 @@ pub struct Second {
     pub second: u32,
     /// The shards that it drove in it.
     pub shards: Shards,
-    /// Whether it drove them from the second's beginning to its end.
+    /// Whether it drove them from the second's beginning to its end. Without shards: whether it carries none of those that it
+    /// has (`--max-users`).
     pub is_whole: bool,
     /// More of a second that was published before.
     pub late: u32,

@@ -1,5 +1,6 @@
-//! Numbers and texts as bytes, and sections that are compressed each by itself.
+//! Sections of a record, compressed each by itself.
 
+use squall_metrics::codec::{get, get_bytes, get_text, put, put_bytes};
 use squall_metrics::{DecodeError, ErrorKind};
 use zstd::bulk::{Compressor, Decompressor};
 
@@ -11,53 +12,6 @@ const MAGIC: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
 pub(super) const MAX_PLAIN: usize = 16 << 20;
 
 const TRUNCATED: DecodeError = DecodeError("the record is truncated");
-
-/// Appends a number: seven bits a byte, the lowest first.
-pub(super) fn put(out: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
-}
-
-/// Takes a number.
-pub(super) fn get(bytes: &mut &[u8]) -> Result<u64, DecodeError> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let (byte, rest) = bytes.split_first().ok_or(TRUNCATED)?;
-        *bytes = rest;
-        number |= u64::from(byte & 0x7f) << shift;
-        if *byte < 0x80 {
-            return Ok(number);
-        }
-    }
-    Err(DecodeError("a number is longer than 64 bits"))
-}
-
-/// Takes a number of 32 bits.
-pub(super) fn get_u32(bytes: &mut &[u8]) -> Result<u32, DecodeError> {
-    u32::try_from(get(bytes)?).map_err(|_| DecodeError("a number is out of range"))
-}
-
-/// Appends bytes with their length.
-pub(super) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
-    put(out, bytes.len() as u64);
-    out.extend_from_slice(bytes);
-}
-
-/// Takes what [`put_bytes`] appended.
-pub(super) fn get_bytes<'b>(bytes: &mut &'b [u8]) -> Result<&'b [u8], DecodeError> {
-    let length = usize::try_from(get(bytes)?).map_err(|_| TRUNCATED)?;
-    let (own, rest) = bytes.split_at_checked(length).ok_or(TRUNCATED)?;
-    *bytes = rest;
-    Ok(own)
-}
-
-pub(super) fn get_text(bytes: &mut &[u8]) -> Result<String, DecodeError> {
-    let own = get_bytes(bytes)?.to_vec();
-    String::from_utf8(own).map_err(|_| DecodeError("a text is not UTF-8"))
-}
 
 /// Takes the kind of an error: its label.
 pub(super) fn get_kind(bytes: &mut &[u8]) -> Result<ErrorKind, DecodeError> {
@@ -82,18 +36,23 @@ impl Packer {
 
     /// Appends a section: its length, that of what it is compressed to (0: it is not), and that.
     pub(super) fn put(&mut self, out: &mut Vec<u8>, plain: &[u8]) {
-        put(out, plain.len() as u64);
-        if plain.is_empty() {
-            return;
-        }
         let packed = self.compressor.as_mut().and_then(|own| own.compress(plain).ok());
         let packed = packed.as_ref().and_then(|packed| packed.strip_prefix(&MAGIC));
         match packed.filter(|packed| packed.len() < plain.len()) {
-            Some(packed) => put_bytes(out, packed),
-            None => {
-                put(out, 0);
-                out.extend_from_slice(plain);
+            Some(packed) => {
+                put(out, plain.len() as u64);
+                put_bytes(out, packed);
             }
+            None => Packer::put_as_is(out, plain),
+        }
+    }
+
+    /// Appends a section of bytes that nothing compresses.
+    pub(super) fn put_as_is(out: &mut Vec<u8>, bytes: &[u8]) {
+        put(out, bytes.len() as u64);
+        if !bytes.is_empty() {
+            put(out, 0);
+            out.extend_from_slice(bytes);
         }
     }
 }

@@ -6,15 +6,12 @@ use std::sync::Arc;
 use squall_engine::{
     Exchange, ExchangeCopy, Extracted, Section, SeenGroup, StatedResponse, Tally, TraceId,
 };
+use squall_metrics::codec::{get, get_bytes, get_text, get_u32, put, put_text};
 use squall_metrics::{DecodeError, Phases};
 use squall_plan::secrets::Secrets;
 use squall_runner::{masked_body, masked_head, masked_request, masked_url};
 
-use super::bytes::{get, get_bytes, get_kind, get_text, get_u32, put, put_bytes};
-
-fn put_text(out: &mut Vec<u8>, text: &str) {
-    put_bytes(out, text.as_bytes());
-}
+use super::bytes::get_kind;
 
 /// 0, or one more than the number.
 fn put_some(out: &mut Vec<u8>, number: Option<u64>) {

@@ -41,7 +41,7 @@ pub fn facts(node: &str, zone: &str, second: u32, record: &Record) -> Vec<Fact> 
     sheet.trend("node_send_delay", &of_node, Histogram::from(&own.send_delay));
     sheet.trend("node_receive_delay", &of_node, Histogram::from(&own.receive_delay));
     for (name, of_host) in [("node_cpu", "squall_cpu"), ("node_host_cpu", "host_cpu")] {
-        if let Some(share) = gauge(record, of_host) {
+        if let Some(share) = record.of_host(of_host) {
             sheet.record(MetricKind::Gauge, name, &of_node, share);
         }
     }
@@ -53,14 +53,6 @@ pub fn facts(node: &str, zone: &str, second: u32, record: &Record) -> Vec<Fact> 
         sheet.trend("zone_latency", &of_zone, latency);
     }
     sheet.facts
-}
-
-/// The last value of a gauge that the node's monitor of its host has.
-fn gauge(record: &Record, name: &str) -> Option<f64> {
-    let keys = record.rest.metric_keys.iter();
-    let (id, _) = keys.into_iter().find(|(_, key)| key.is_of_monitor() && key.name == name)?;
-    let stats = record.rest.metrics().find(|(own, _)| own == id)?.1;
-    stats.gauge().map(|gauge| gauge.last)
 }
 
 struct Sheet {

@@ -12,6 +12,7 @@ use super::aside::{Aside, SeenAside};
 use super::bytes::{Packer, Unpacker, section};
 use super::names;
 use crate::protocol::io::Bytes;
+use crate::seal::RunKey;
 
 /// The first byte of a record: the version of its form.
 const VERSION: u8 = 1;
@@ -35,6 +36,7 @@ pub fn encode(second: &Second, aside: &Aside) -> Bytes {
         packer.put(&mut out, &column);
     }
     packer.put(&mut out, &aside.encode());
+    Packer::put_as_is(&mut out, &aside.seal(&mut packer));
     out.into()
 }
 
@@ -90,7 +92,7 @@ pub struct Record {
     pub aside: SeenAside,
 }
 
-/// Reads what [`encode`] wrote. The memory that it takes is bounded, whatever the bytes are.
+/// Reads what [`encode`] wrote, but for what is encrypted. The memory that it takes is bounded, whatever the bytes are.
 ///
 /// # Errors
 /// They are no record, or one of another version.
@@ -102,17 +104,24 @@ pub fn decode(bytes: &[u8]) -> Result<Record, DecodeError> {
 const MAX_KNOWN: usize = 4;
 const MAX_KNOWN_BYTES: usize = 64 << 10;
 
-/// Reads records one after the other, and knows the names of the last ones: nodes have the same in every second.
+/// Reads records one after the other, and knows the names of the last ones: nodes have the same in every second. Without a
+/// run's key, what is encrypted is left out.
 #[derive(Debug, Default)]
 pub struct Decoder {
+    key: Option<RunKey>,
     known: Vec<(Vec<u8>, Arc<[RowKey]>)>,
 }
 
 impl Decoder {
-    /// As [`decode`].
+    /// One for the records of the run that has this key.
+    pub fn of_run(key: RunKey) -> Decoder {
+        Decoder { key: Some(key), ..Decoder::default() }
+    }
+
+    /// Reads a record.
     ///
     /// # Errors
-    /// As of [`decode`].
+    /// As of [`decode`]; or what is encrypted was so with another key.
     pub fn decode(&mut self, bytes: &[u8]) -> Result<Record, DecodeError> {
         let (version, mut bytes) = bytes.split_first().ok_or(DecodeError("the record is empty"))?;
         if *version != VERSION {
@@ -126,7 +135,11 @@ impl Decoder {
         for column in &mut columns {
             *column = unpacker.take(bytes)?;
         }
-        let aside = SeenAside::decode(&unpacker.take(bytes)?)?;
+        let mut aside = SeenAside::decode(&unpacker.take(bytes)?)?;
+        let sealed = unpacker.take(bytes)?;
+        if let Some(key) = &self.key {
+            aside.open(&sealed, key, &mut unpacker)?;
+        }
         if !bytes.is_empty() {
             return Err(DecodeError("the record is longer than it says"));
         }
@@ -164,12 +177,23 @@ pub fn section_bytes(bytes: &[u8]) -> Result<Vec<(&'static str, usize, usize)>, 
     let (_, mut bytes) = bytes.split_first().ok_or(DecodeError("the record is empty"))?;
     let bytes = &mut bytes;
     let mut unpacker = Unpacker::new()?;
-    let names = ["names", "the rest"].into_iter().chain(COLUMN_NAMES).chain(["aside"]);
+    let names = ["names", "the rest"].into_iter().chain(COLUMN_NAMES).chain(["aside", "copies"]);
     let measured = |name| {
         let before = bytes.len();
         Ok((name, unpacker.take(bytes)?.len(), before - bytes.len()))
     };
     names.map(measured).collect()
+}
+
+/// All sections as they are once they are decompressed, one after the other.
+#[cfg(test)]
+pub(super) fn plain_sections(bytes: &[u8]) -> Result<Vec<u8>, DecodeError> {
+    let mut bytes = bytes.get(1..).unwrap_or_default();
+    let (mut plain, mut unpacker) = (Vec::new(), Unpacker::new()?);
+    while !bytes.is_empty() {
+        plain.extend(unpacker.take(&mut bytes)?);
+    }
+    Ok(plain)
 }
 
 fn read_rest(mut bytes: &[u8]) -> Result<(Slice, Vec<(u32, TimeAccount)>), DecodeError> {
@@ -194,6 +218,15 @@ impl Record {
     /// The name of a number.
     pub(super) fn key(&self, NameId(id): NameId) -> Option<&RowKey> {
         self.names.get(id as usize)
+    }
+
+    /// The last value of a gauge that the node's monitor of its host has, such as `squall_cpu`; `None`: it does not report
+    /// it.
+    pub(crate) fn of_host(&self, name: &str) -> Option<f64> {
+        let mut keys = self.rest.metric_keys.iter();
+        let (id, _) = keys.find(|(_, key)| key.is_of_monitor() && key.name == name)?;
+        let stats = self.rest.metrics().find(|(own, _)| own == id)?.1;
+        stats.gauge().map(|gauge| gauge.last)
     }
 
     /// Gives the copies the number of their node, as each node numbers groups for itself.

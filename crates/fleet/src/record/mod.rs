@@ -23,8 +23,10 @@ pub use merger::{MAX_NODES_WITH_FACTS, Merger};
 pub use message::{Decoder, Record, decode, encode, section_bytes};
 pub use squall_metrics::DecodeError;
 
-/// Any bytes as a record: they are refused, or are merged into a slice that can be written and read again.
+/// Any bytes as a record, or as what is encrypted in one: they are refused, or are merged into a slice that can be written
+/// and read again.
 pub(crate) fn fuzz(bytes: &[u8]) {
+    let _refused = SeenAside::default().read(bytes);
     let Ok(record) = decode(bytes) else { return };
     let mut merger = Merger::new();
     merger.add("n", "z", 0, &record);

@@ -1,9 +1,10 @@
 //! The names of a record's rows, checks and scenarios, in the order of their numbers. Each says only how it differs from the
 //! one before, as names of a plan resemble each other.
 
+use squall_metrics::codec::{get, get_bytes, get_text, put, put_bytes};
 use squall_metrics::{DecodeError, MAX_NAMES_LIMIT, Place, RowKey, RowKind};
 
-use super::bytes::{MAX_PLAIN, get, get_bytes, get_text, put, put_bytes};
+use super::bytes::MAX_PLAIN;
 
 /// Most names of a record: those of a run, and again those of its checks and scenarios.
 const MAX_NAMES: u64 = 2 * MAX_NAMES_LIMIT as u64;

@@ -15,6 +15,7 @@ use squall_plan::secrets::Secrets;
 use squall_runner::{Row, Second};
 
 use super::*;
+use crate::seal::RunKey;
 
 const NS: u64 = 1_000_000_000;
 const WORKERS: u32 = 37;
@@ -153,6 +154,16 @@ fn the_busiest_worker_is_one_of_a_node() {
     let slices = merged(4);
     let busiest = slices.iter().map(|slice| slice.self_metrics.busiest_ns());
     assert_eq!(busiest.collect::<Vec<_>>(), [36_000; 3]);
+}
+
+fn run_key() -> RunKey {
+    RunKey::from_bytes(&[7; 32]).expect("32 bytes")
+}
+
+/// A record as who has the run's key reads it.
+fn opened(aside: &Aside) -> Record {
+    let record = encode(&second(1, &[0]), aside);
+    Decoder::of_run(run_key()).decode(&record).expect("a record")
 }
 
 fn record(workers: &[u32], aside: &Aside) -> Record {
@@ -307,12 +318,12 @@ fn exchange(secret: &str) -> Exchange {
 #[test]
 fn what_goes_along_comes_out_without_secrets() {
     const SECRET: &str = "SeCrEtVaLuE99";
-    let mut aside = Aside::default();
+    let mut aside = Aside::of_run(run_key());
     aside.log(&line());
     aside.exchange(&exchange(SECRET));
     let group = SeenGroup { at_us: 9, one_sample: Some(5), is_page: true, ..SeenGroup::default() };
     aside.group(&group);
-    let record = record(&[0], &aside).of_node(3);
+    let record = opened(&aside).of_node(3);
     assert!(!format!("{:?}", record.aside).contains(SECRET));
     assert_eq!(record.aside.log, [line()]);
     let [own] = record.exchanges() else { panic!("one exchange") };
@@ -331,9 +342,46 @@ fn what_goes_along_comes_out_without_secrets() {
     assert_eq!(record.aside.left_out, LeftOut::default());
 }
 
+/// The server and whoever reads it see neither what requests had in them nor what came back; who has the run's key does.
+#[test]
+fn what_requests_had_in_them_is_encrypted() {
+    let mut aside = Aside::of_run(run_key());
+    aside.log(&line());
+    aside.exchange(&exchange("SeCrEtVaLuE99"));
+    aside.group(&SeenGroup { name: "checkout of ann".to_owned(), ..SeenGroup::default() });
+    let bytes = encode(&second(1, &[0]), &aside);
+    let mut seen = bytes.to_vec();
+    seen.extend(message::plain_sections(&bytes).expect("a record"));
+    let holds = |text: &str| seen.windows(text.len()).any(|own| own == text.as_bytes());
+    for text in ["you are", "HTTP/1.1", "X-Key", "http://h/", "over\u{fc}", "checkout of ann"] {
+        assert!(!holds(text), "{text}");
+    }
+    assert!(holds("status 503"), "`squall fleet logs` shows lines without the key");
+    let shut = decode(&bytes).expect("it is a record without the key, too");
+    assert_eq!((shut.exchanges().len(), shut.aside.groups.len()), (0, 0));
+    assert_eq!(shut.aside.log, [LogLine { example: None, ..line() }]);
+    let [own] = &opened(&aside).aside.exchanges[..] else { panic!("one exchange") };
+    assert_eq!(own.hops[0].body, b"you are ***");
+    let other = RunKey::from_bytes(&[8; 32]).expect("a key");
+    let why = Decoder::of_run(other).decode(&bytes).expect_err("another run's key");
+    assert!(why.0.contains("another run's key"), "{why}");
+}
+
+/// A test or a tool that has no run has no copies.
+#[test]
+fn without_a_key_nothing_of_requests_goes_along() {
+    let mut aside = Aside::default();
+    aside.log(&line());
+    aside.exchange(&exchange("SeCrEtVaLuE99"));
+    aside.group(&SeenGroup::default());
+    let record = opened(&aside);
+    assert_eq!(record.aside.log, [LogLine { example: None, ..line() }]);
+    assert_eq!(record.aside.left_out, LeftOut { log: 0, exchanges: 1, groups: 1 });
+}
+
 #[test]
 fn what_does_not_fit_is_counted() {
-    let mut aside = Aside::default();
+    let mut aside = Aside::of_run(run_key());
     let mut large = exchange("SeCrEtVaLuE99");
     large.hops[0].body = vec![b'x'; 100_000];
     for _ in 0..20 {
@@ -343,8 +391,8 @@ fn what_does_not_fit_is_counted() {
         aside.log(&line());
         aside.group(&SeenGroup::default());
     }
-    let record = record(&[0], &aside);
-    let SeenAside { log, exchanges, groups, left_out } = &record.aside;
+    let record = opened(&aside);
+    let SeenAside { log, exchanges, groups, left_out, .. } = &record.aside;
     assert_eq!(exchanges.len() as u64 + left_out.exchanges, 20);
     assert_eq!(log.len() as u64 + left_out.log, 5_000);
     assert_eq!(groups.len() as u64 + left_out.groups, 5_000);
@@ -355,7 +403,7 @@ proptest! {
     /// Cut anywhere it is refused; with another byte anywhere it is refused or something else.
     #[test]
     fn what_is_damaged_does_no_harm(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
-        let mut aside = Aside::default();
+        let mut aside = Aside::of_run(run_key());
         aside.log(&line());
         aside.exchange(&exchange("SeCrEtVaLuE99"));
         let mut bytes = encode(&second(0, &[0]), &aside).to_vec();

@@ -160,11 +160,11 @@ impl Slice {
         if version > VERSION {
             return Err(DecodeError("the slice was written by a later version of squall"));
         }
-        let source = Source::from_number(codec::number(bytes)?);
-        let mut slice = Slice::new(source, codec::number(bytes)?);
+        let source = Source::from_number(codec::get_u32(bytes)?);
+        let mut slice = Slice::new(source, codec::get_u32(bytes)?);
         for _ in 0..codec::get(bytes)? {
             let kind = codec::get(bytes)?;
-            slice.decode_section(kind, codec::get_block(bytes)?, (row, version))?;
+            slice.decode_section(kind, codec::get_bytes(bytes)?, (row, version))?;
         }
         Ok(slice)
     }
@@ -196,8 +196,8 @@ impl Slice {
 
     fn decode_names(&mut self, bytes: &mut &[u8]) -> Result<(), DecodeError> {
         for _ in 0..codec::get(bytes)? {
-            let id = NameId(codec::number(bytes)?);
-            if let Some(key) = RowKey::decode(&mut codec::get_block(bytes)?)? {
+            let id = NameId(codec::get_u32(bytes)?);
+            if let Some(key) = RowKey::decode(&mut codec::get_bytes(bytes)?)? {
                 self.names.push((id, key));
             }
         }
@@ -206,16 +206,16 @@ impl Slice {
 
     fn decode_metric_keys(&mut self, bytes: &mut &[u8]) -> Result<(), DecodeError> {
         for _ in 0..codec::get(bytes)? {
-            let id = MetricId(codec::number(bytes)?);
-            self.metric_keys.push((id, MetricKey::decode(&mut codec::get_block(bytes)?)?));
+            let id = MetricId(codec::get_u32(bytes)?);
+            self.metric_keys.push((id, MetricKey::decode(&mut codec::get_bytes(bytes)?)?));
         }
         Ok(())
     }
 
     fn decode_metrics(&mut self, bytes: &mut &[u8], version: u64) -> Result<(), DecodeError> {
         for _ in 0..codec::get(bytes)? {
-            let id = codec::number(bytes)?;
-            let stats = MetricStats::decode(&mut codec::get_block(bytes)?, version)?;
+            let id = codec::get_u32(bytes)?;
+            let stats = MetricStats::decode(&mut codec::get_bytes(bytes)?, version)?;
             if id as usize >= MAX_NUMBERS || stats.count == 0 {
                 return Err(DecodeError("the number of a metric is out of range"));
             }

@@ -81,9 +81,9 @@ impl Rows {
     ) -> Result<Rows, DecodeError> {
         let mut rows = Rows::default();
         for _ in 0..codec::get(bytes)? {
-            let id = codec::number(bytes)?;
+            let id = codec::get_u32(bytes)?;
             let mut row = Box::<RequestStats>::default();
-            decode(&mut row, &mut codec::get_block(bytes)?, version)?;
+            decode(&mut row, &mut codec::get_bytes(bytes)?, version)?;
             if id >= MAX_NUMBERS || row.is_empty() {
                 return Err(DecodeError("the number of a name is out of range"));
             }

@@ -274,10 +274,19 @@ impl Member {
     pub fn deliver(&mut self, record: &Numbered) {
         let second = &record.second;
         // What comes late of a second does not stand for it: the second itself may be lost.
-        if second.shards.is_empty() || second.late > 0 {
+        if second.late > 0 {
             return;
         }
         let part = self.assignment.parts.iter().find(|part| part.epoch == record.epoch);
+        if second.shards.is_empty() {
+            let has_some = |part: &Part| {
+                part.boot == record.boot && part.from <= second.second && !part.shards.is_empty()
+            };
+            // It has nothing, or has been cut off; otherwise it carries none of what it has.
+            if !second.is_whole || !part.is_some_and(has_some) {
+                return;
+            }
+        }
         let left = part.map_or_else(Vec::new, |part| without(&part.shards, &second.shards));
         let delivered = self.delivered.entry(record.epoch).or_default();
         delivered.seconds.insert(second.second.into());
@@ -454,5 +463,28 @@ mod tests {
             ]
         );
         assert_eq!(cells.driven, 16 - 3 - 2 - 2 - 2);
+    }
+
+    /// One that carries none of its shards says so, and is not waited for; one that is cut off does not.
+    #[test]
+    fn a_node_that_carries_nothing_says_why() {
+        let card = Card { node: "a".to_owned(), boot: 7, ..Card::default() };
+        let mut member = Member::new(card, 1, Vec::new(), 0);
+        member.give([0, 1].into(), 0, Why::Given);
+        for (second, is_whole) in [(0, true), (1, true), (2, false)] {
+            let record = record(second, &[], is_whole);
+            assert_eq!(member.check(&record), Ok(()));
+            member.deliver(&record);
+        }
+        assert!(member.has_delivered(0) && member.has_delivered(1) && !member.has_delivered(2));
+        let cells = cells::of(2, 3, &member.blocks("a", 3));
+        let told =
+            cells.missing.iter().map(|own| (own.shards.to_vec(), own.from, own.to, &*own.why));
+        let few = (vec![0, 1], 0, 2, TOO_MANY_USERS);
+        assert_eq!((told.collect::<Vec<_>>(), cells.driven), (vec![few], 0));
+        // What another process of its name says, and what is of no part, does not count.
+        member.deliver(&Numbered { boot: 8, ..record(5, &[], true) });
+        member.deliver(&Numbered { epoch: 9, ..record(5, &[], true) });
+        assert!(!member.has_delivered(5));
     }
 }
