@@ -163,7 +163,7 @@ class Pages(unittest.TestCase):
         for name, seen in self.seen.items():
             with self.subTest(run=name):
                 paper = seen["printed"]
-                self.assertFalse(paper["wide"], "it is as wide as the paper")
+                self.assertFalse(paper["wide"] or paper["wide_opened"], "it is as wide as the paper")
                 for wrong in ("controls", "cut", "beyond", "light"):
                     self.assertEqual(paper[wrong], [], wrong)
                 self.assertEqual((paper["scheme"], paper["back"]), ("light", 255), "dark on white, whatever the screen is")

@@ -164,6 +164,8 @@ document! {
         observed: String,
         /// What to do about it.
         advice: String,
+        /// The nodes of a fleet that it is about; none: it is about the run.
+        nodes: Vec<String>,
     }
 
     /// By which share numbers may be wrong; 0: not.

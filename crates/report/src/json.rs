@@ -226,6 +226,7 @@ fn validity_reasons(run: &Run) -> Vec<ValidityReason> {
         effect_text: reason.effect_text(),
         observed: reason.observed.clone(),
         advice: reason.advice.clone(),
+        nodes: reason.nodes.clone(),
     });
     reasons.collect()
 }

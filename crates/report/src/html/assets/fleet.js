@@ -69,10 +69,10 @@ function nodeTable(title, all) {
 
 /** What squall used on each node, and what its machine had. */
 function resourceTable(nodes) {
-  const head = ['node', 'memory', 'ports', 'receive delay p99', 'ready, but no CPU', 'lost its CPU', 'shards at first', 'seconds with load'];
+  const head = ['node', 'memory', 'ports', 'receive delay p99', 'ready, but no CPU', 'preempted', 'shards at first', 'seconds with load'];
   const rows = nodes.map(({ node, generator, host_metrics: host, shards: had, seconds }) => [node, bytes(generator.peak_rss_bytes),
     host.ports_limit > 0 ? `${count(host.ports_used || 0)} of ${count(host.ports_limit)}` : '–', time(generator.receive_delay_us.p99),
-    time(generator.starved_s * 1e6), plural(generator.preempted, 'time'), count(had), count(seconds)]);
+    time(generator.starved_s * 1e6), count(generator.preempted), count(had), count(seconds)]);
   return table('What squall used on each node', head, rows);
 }
 
