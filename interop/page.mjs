@@ -181,6 +181,11 @@ async function print(browser, file, pdf, drawn) {
       precise: [...document.querySelectorAll('details.prints > summary')].some((own) => own.textContent.startsWith('How precisely')),
     };
   });
+  // What a reader has opened is printed as well.
+  const opened = await page.evaluate(() => [...document.querySelectorAll('section > details:not([open])')].map((own) => ((own.open = true), own)).length);
+  await page.waitForTimeout(200);
+  seen.wide_opened = await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth + 1);
+  if (opened) await page.evaluate(() => document.querySelectorAll('section > details:not(.prints)').forEach((own) => (own.open = false)));
   await page.emulateMedia({ media: null });
   const bytes = await page.pdf({ format: 'A4', preferCSSPageSize: true, ...(pdf ? { path: pdf } : {}) });
   await page.close();

@@ -89,7 +89,7 @@ class Kept(FleetTest):
         fleet = self.fleet()
         run = self.whole(fleet)
         self.assertEqual(fleet.counter.twice(3), [], "rows that were used twice")
-        self.assertEqual(sorted(node["node"] for node in run["fleet"]["nodes"]), ["n0", "n1", "n2"])
+        self.assertEqual(sorted(node["node"] for node in run["nodes"]), ["n0", "n1", "n2"])
         for node in fleet.nodes.values():
             self.assertEqual(node.wait(timeout=PATIENCE), 0, fleet.logs())
         self.assertEqual(fleet.nats.runs(), [], "the server keeps nothing of a run that is over")
@@ -208,7 +208,7 @@ class Joined(FleetTest):
         fleet.sent(RATE * 4)
         fleet.start(3)
         run = self.whole(fleet, 15)
-        joined = next(node for node in run["fleet"]["nodes"] if node["node"] == "n3")
+        joined = next(node for node in run["nodes"] if node["node"] == "n3")
         self.assertGreater(joined["requests"], 0)
 
 

@@ -62,8 +62,8 @@ class Validity(unittest.TestCase):
         self.assertEqual(code, 3)
         self.assertIn("no_free_port", result["totals"]["error_kinds"])
         self.assertEqual(reasons(result)["ports"]["validity"], "invalid")
-        self.assertEqual(result["host_metrics"]["ports_limit"], 100)
-        self.assertGreaterEqual(result["host_metrics"]["ports_used"], 80)
+        self.assertEqual(result["nodes"][0]["host_metrics"]["ports_limit"], 100)
+        self.assertGreaterEqual(result["nodes"][0]["host_metrics"]["ports_used"], 80)
 
     def test_ports_that_will_run_out(self):
         code, result = in_a_network_of_its_own("40000 40999", "-c", "50", "-r", "140/s", "-d", "6s")
@@ -89,7 +89,7 @@ class Validity(unittest.TestCase):
         found = reasons(result)
         self.assertIn("retransmits", found, result["validity_reasons"])
         self.assertGreater(result["counters"]["segments_retransmitted"], 0)
-        self.assertGreater(result["host_metrics"]["listen_overflows"], 0)
+        self.assertGreater(result["nodes"][0]["host_metrics"]["listen_overflows"], 0)
 
     def test_what_others_open_takes_no_ports(self):
         # Other programs' connections, to another destination.
@@ -102,7 +102,7 @@ class Validity(unittest.TestCase):
             for connection in held:
                 connection.close()
         # What earlier runs have closed toward the same target counts; these 8,000 do not.
-        self.assertLess(result["host_metrics"]["ports_used"], 8_000)
+        self.assertLess(result["nodes"][0]["host_metrics"]["ports_used"], 8_000)
         self.assertNotIn("ports", reasons(result))
 
 

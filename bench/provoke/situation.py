@@ -69,7 +69,7 @@ class Result:
             (reason["rule"], reason["validity"], max(reason["effect"].values()) if reason["effect"] else None,
              reason["observed"]) for reason in run["validity_reasons"])
         failures = [reason["text"] for reason in run["outcome"]["reasons"]]
-        return Result(reasons, (*run["warnings"], *failures), run["host_metrics"]["major_faults"],
+        return Result(reasons, (*run["warnings"], *failures), run["nodes"][0]["host_metrics"]["major_faults"],
                       run["generator"]["peak_rss_bytes"] / 2**20)
 
 

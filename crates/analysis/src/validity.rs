@@ -24,10 +24,10 @@ pub use weight::Effect;
 pub fn assess(facts: &Facts<'_>) -> Vec<Reason> {
     const RULES: [fn(&Facts<'_>) -> Option<Reason>; 31] = [
         fleet::coverage,
-        fleet::late_nodes,
-        fleet::full_nodes,
-        fleet::short_nodes,
-        fleet::unsure_clocks,
+        fleet::node_send_delay,
+        fleet::node_cpu,
+        fleet::node_ports,
+        fleet::node_clock,
         neighbours::host_busy,
         generator::cpu_bound,
         generator::starved,
@@ -44,7 +44,7 @@ pub fn assess(facts: &Facts<'_>) -> Vec<Reason> {
         host::clock_step,
         host::link,
         neighbours::machine_full,
-        fleet::odd,
+        fleet::odd_node,
         target::retransmits,
         target::packets_lost,
         target::retries,

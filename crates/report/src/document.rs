@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::fleet::Fleet;
+use crate::generator::{GeneratorDocument, PhaseTimes};
 use crate::meta::{FeedReport, Mark, Meta};
+use crate::node_report::NodeReport;
 use crate::schema::{document, schema_of};
 use crate::series::{CheckTrack, HostTrack, MetricTrack, RowTrack, SeriesDocument};
 
@@ -70,11 +72,11 @@ document! {
         time_accounting: TimeAccounting,
         /// Throughput as measured and by Little's law; null: no closed workload.
         throughput_gap: Option<Gap>,
-        /// What squall itself used, and its own delays.
+        /// What squall itself used, and its own delays, of all nodes together.
         generator: GeneratorDocument,
-        /// Metrics of the host: gauges at their highest, and what was counted during the run.
-        host_metrics: BTreeMap<String, u64>,
-        /// What became of the nodes of a fleet and of their shares of the load; null: one process ran it.
+        /// What each node did, and what squall and its machine needed: one entry where one process ran the load.
+        nodes: Vec<NodeReport>,
+        /// What became of the shares of a fleet's load; null: one process ran it.
         fleet: Option<Fleet>,
         /// What the tester should know.
         warnings: Vec<String>,
@@ -162,6 +164,8 @@ document! {
         observed: String,
         /// What to do about it.
         advice: String,
+        /// The nodes of a fleet that it is about; none: it is about the run.
+        nodes: Vec<String>,
     }
 
     /// By which share numbers may be wrong; 0: not.
@@ -272,22 +276,6 @@ document! {
         p999: Option<f64>,
         /// The largest one.
         max: Option<f64>,
-    }
-
-    /// The distribution of a phase or a delay, in µs.
-    PhaseTimes {
-        /// How many there are.
-        count: u64,
-        /// The mean.
-        mean: f64,
-        /// The median.
-        p50: f64,
-        /// The 90th percentile.
-        p90: f64,
-        /// The 99th percentile.
-        p99: f64,
-        /// The largest one.
-        max: f64,
     }
 
     /// What a check came to.
@@ -464,36 +452,6 @@ document! {
         share: f64,
         /// In words.
         text: String,
-    }
-
-    /// What squall itself used, and its own delays.
-    GeneratorDocument {
-        /// CPU time in user mode, in seconds.
-        cpu_user_s: f64,
-        /// CPU time in the kernel, in seconds.
-        cpu_sys_s: f64,
-        /// Largest resident memory, in bytes.
-        peak_rss_bytes: u64,
-        /// Requests written to the request log and to the samples, each by itself; null: there were neither.
-        requests_logged: Option<u64>,
-        /// Requests left out of them because a queue was full.
-        requests_not_logged: Option<u64>,
-        /// CPU time of the workers, in seconds.
-        workers_cpu_s: f64,
-        /// Time in which workers were ready to run but had no CPU, in seconds.
-        starved_s: f64,
-        /// How often they lost the CPU.
-        preempted: u64,
-        /// From the arrival of a response until it was read, in µs.
-        receive_delay_us: PhaseTimes,
-        /// How much later than due requests were sent, in µs.
-        send_delay_us: PhaseTimes,
-        /// Iterations of the event loop, in µs.
-        loop_iteration_us: PhaseTimes,
-        /// How much later than due timers were seen, in µs.
-        timer_delay_us: PhaseTimes,
-        /// How much later than made connections were seen, in µs.
-        connect_delay_us: PhaseTimes,
     }
 }
 

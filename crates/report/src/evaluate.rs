@@ -178,7 +178,7 @@ impl Run {
             None => Some(threshold.evaluate(totals, elapsed_s)),
         });
         self.threshold_results = results.collect();
-        let fleet = self.fleet.as_ref().map(|own| own.facts(&self.meta.nodes));
+        let fleet = self.fleet.as_ref().map(|own| own.facts(&self.nodes, &self.meta.nodes));
         self.reasons = squall_analysis::assess(&Facts {
             totals,
             series: &self.series,

@@ -1,11 +1,12 @@
 //! What a run says of the machines that it ran on: one of a run of one process, one a node of a fleet; and of a fleet,
-//! what became of its nodes, zones and cells.
+//! what became of its zones and cells.
 
 use std::collections::BTreeMap;
 
 use squall_analysis::{FleetFacts, NodeFacts};
 use squall_base::units::count;
 
+use crate::node_report::{NodeReport, NodeTimes};
 use crate::schema::document;
 
 /// Most shards that a sentence names.
@@ -32,7 +33,7 @@ document! {
         cpus: u64,
         /// Worker threads.
         workers: u64,
-        /// I/O backend: `io_uring` or `epoll`.
+        /// I/O backend: `io_uring` or `epoll`; of a node of a fleet what was asked for, which may be `auto`.
         io: String,
         /// Version of squall that the node runs; empty: the run's.
         squall: String,
@@ -54,8 +55,6 @@ document! {
         lease_s: f64,
         /// Which of the cells (a shard in a second) were driven.
         cells: Coverage,
-        /// The nodes.
-        nodes: Vec<NodeReport>,
         /// The zones, of nodes that say where they are.
         zones: Vec<ZoneReport>,
         /// What happened to nodes, in order.
@@ -86,42 +85,6 @@ document! {
         why: String,
     }
 
-    /// What a node did.
-    NodeReport {
-        /// Its name.
-        node: String,
-        /// Where it is; empty: it does not say.
-        zone: String,
-        /// What became of it: `done`, `lost` or `left`.
-        end: String,
-        /// Since when it was lost or had left, in seconds after the start of the load; null: it was there until the end.
-        ended_s: Option<f64>,
-        /// Shards that it had in the first second.
-        shards: u64,
-        /// Seconds in which it drove at least one shard.
-        seconds: u64,
-        /// Requests and programs that ended.
-        requests: u64,
-        /// Those of them that were errors.
-        errors: u64,
-        /// Latency of complete responses.
-        latency_us: NodeTimes,
-        /// How much later than due requests were sent, in µs, at the 99th percentile.
-        send_delay_p99_us: f64,
-        /// From the arrival of a response until it was read, in µs, at the 99th percentile.
-        receive_delay_p99_us: f64,
-        /// CPUs that squall used on average.
-        cpu_cores: f64,
-        /// Share of its machine's CPU time in which it was busy, with squall and others, from 0 to 1.
-        host_busy: f64,
-        /// Largest resident memory of squall, in bytes.
-        peak_memory_bytes: u64,
-        /// Most local ports in use toward a destination.
-        ports_used: u64,
-        /// Local ports that there are; 0: unknown.
-        ports_limit: u64,
-    }
-
     /// What the nodes of a zone did together.
     ZoneReport {
         /// Its name.
@@ -136,16 +99,6 @@ document! {
         latency_us: NodeTimes,
     }
 
-    /// Latencies of a node or a zone, in µs.
-    NodeTimes {
-        /// The median.
-        p50: f64,
-        /// The 95th percentile.
-        p95: f64,
-        /// The 99th percentile.
-        p99: f64,
-    }
-
     /// Something that happened to a node.
     FleetEvent {
         /// In seconds after the start of the load.
@@ -154,24 +107,6 @@ document! {
         node: String,
         /// In words.
         text: String,
-    }
-}
-
-impl NodeTimes {
-    /// Of a histogram of times in µs.
-    pub fn of(times: &squall_metrics::Histogram) -> NodeTimes {
-        let [p50, p95, p99] = [50.0, 95.0, 99.0].map(|p| times.percentile(p) as f64);
-        NodeTimes { p50, p95, p99 }
-    }
-}
-
-impl NodeReport {
-    /// What became of it, in words: `done`, `lost at 12 s`.
-    pub fn end_text(&self) -> String {
-        match self.ended_s {
-            Some(at) => format!("{} at {at:.0} s", self.end),
-            None => self.end.clone(),
-        }
     }
 }
 
@@ -236,8 +171,8 @@ fn gap((from, to, node, why): (u64, u64, &str, &str), mut shards: Vec<u64>) -> S
 }
 
 impl Fleet {
-    /// What validity is judged by, with what is known of the nodes' machines.
-    pub(crate) fn facts(&self, machines: &[Machine]) -> FleetFacts {
+    /// What validity is judged by, with what the nodes did and what is known of their machines.
+    pub(crate) fn facts(&self, nodes: &[NodeReport], machines: &[Machine]) -> FleetFacts {
         let by_name: BTreeMap<&str, &Machine> =
             machines.iter().map(|own| (own.node.as_str(), own)).collect();
         FleetFacts {
@@ -245,8 +180,7 @@ impl Fleet {
             driven: self.cells.driven,
             gaps: self.cells.gaps(),
             workers: machines.iter().map(|own| own.workers).sum(),
-            nodes: self
-                .nodes
+            nodes: nodes
                 .iter()
                 .map(|node| node_facts(node, by_name.get(node.node.as_str()).copied()))
                 .collect(),
@@ -262,11 +196,11 @@ fn node_facts(node: &NodeReport, machine: Option<&Machine>) -> NodeFacts {
         requests: node.requests,
         errors: node.errors,
         p95_us: node.latency_us.p95,
-        send_delay_p99_us: node.send_delay_p99_us,
+        send_delay_p99_us: node.generator.send_delay_us.p99,
         cpu: if cpus == 0 { 0.0 } else { node.cpu_cores / cpus as f64 },
         host_busy: node.host_busy,
-        ports_used: node.ports_used,
-        ports_limit: node.ports_limit,
+        ports_used: node.of_host("ports_used"),
+        ports_limit: node.of_host("ports_limit"),
         clock_error_us: machine.and_then(|own| own.clock_error_us),
     }
 }

@@ -8,11 +8,13 @@ use squall_analysis::{
 };
 use squall_base::escape_json;
 use squall_metrics::{
-    COARSE, Histogram, MetricKey, MetricKind, MetricStats, PHASES, RequestStats, RowKey, RowKind,
+    Histogram, MetricKey, MetricKind, MetricStats, PHASES, RequestStats, RowKey, RowKind,
     THOUSANDTHS, TimeAccount, UserState,
 };
 
 use crate::document::*;
+use crate::generator::{Generator, GeneratorDocument, PhaseTimes};
+use crate::node_report::{NodeReport, NodeTimes};
 use crate::run::Run;
 use crate::tracks;
 
@@ -37,6 +39,7 @@ pub fn document(run: &Run) -> RunDocument {
     let account = run.time_account();
     let validity = run.validity();
     let outcome = run.outcome();
+    let generator = GeneratorDocument::of(totals.self_metrics(), used(run));
     RunDocument {
         schema: SCHEMA,
         meta: run.meta.clone(),
@@ -84,12 +87,8 @@ pub fn document(run: &Run) -> RunDocument {
         steady: steady(run),
         time_accounting: time_accounting(&account),
         throughput_gap: ThroughputGap::of(&account).map(|gap| throughput_gap(&gap)),
-        generator: generator(run),
-        host_metrics: {
-            let (peak, during) = (run.host.peak(), run.host.during_run());
-            let values = peak.gauges().chain(during.counters());
-            values.map(|(name, number)| (name.to_owned(), number)).collect()
-        },
+        nodes: nodes(run, &generator),
+        generator,
         fleet: run.fleet.clone(),
         warnings: run.warnings.clone(),
         feeds: run.feeds.clone(),
@@ -227,27 +226,44 @@ fn validity_reasons(run: &Run) -> Vec<ValidityReason> {
         effect_text: reason.effect_text(),
         observed: reason.observed.clone(),
         advice: reason.advice.clone(),
+        nodes: reason.nodes.clone(),
     });
     reasons.collect()
 }
 
-fn generator(run: &Run) -> GeneratorDocument {
-    let own = run.totals.self_metrics();
-    GeneratorDocument {
-        cpu_user_s: run.generator.cpu_user_s,
-        cpu_sys_s: run.generator.cpu_sys_s,
-        peak_rss_bytes: run.generator.peak_rss_bytes,
-        requests_logged: run.generator.requests_logged,
-        requests_not_logged: run.generator.requests_not_logged,
-        workers_cpu_s: own.cpu_ns as f64 / 1e9,
-        starved_s: own.starved_ns as f64 / 1e9,
-        preempted: own.preempted,
-        receive_delay_us: phase(&own.receive_delay),
-        send_delay_us: phase(&own.send_delay),
-        loop_iteration_us: phase(&own.loop_iteration),
-        timer_delay_us: phase(&own.timer_delay),
-        connect_delay_us: phase(&own.connect_delay),
+/// What each node did. Of a fleet that has not ended nothing is known yet.
+fn nodes(run: &Run, generator: &GeneratorDocument) -> Vec<NodeReport> {
+    match run.meta.nodes.as_slice() {
+        [_] if run.fleet.is_none() => vec![process(run, generator.clone())],
+        _ => run.nodes.clone(),
     }
+}
+
+/// What the process did that ran all of a load.
+fn process(run: &Run, generator: GeneratorDocument) -> NodeReport {
+    let all = run.totals.all();
+    let used_s = generator.cpu_user_s + generator.cpu_sys_s;
+    let (peak, during) = (run.host.peak(), run.host.during_run());
+    let metrics = peak.gauges().chain(during.counters());
+    NodeReport {
+        end: if run.finished { "done" } else { "" }.to_owned(),
+        shards: 1,
+        seconds: u64::from(run.totals.seconds()),
+        requests: all.count,
+        errors: all.errors,
+        latency_us: NodeTimes::of(&all.latency),
+        cpu_cores: if run.elapsed_s > 0.0 { used_s / run.elapsed_s } else { 0.0 },
+        host_busy: during.cpu_shares().map_or(0.0, |shares| shares.busy),
+        generator,
+        host_metrics: metrics.map(|(name, number)| (name.to_owned(), number)).collect(),
+        ..NodeReport::default()
+    }
+}
+
+/// What squall used; of several nodes the memory of the one with the most.
+fn used(run: &Run) -> Generator {
+    let peak = run.nodes.iter().map(|node| node.generator.peak_rss_bytes).max().unwrap_or(0);
+    Generator { peak_rss_bytes: run.generator.peak_rss_bytes.max(peak), ..run.generator }
 }
 
 /// A row with what identifies it.
@@ -293,7 +309,7 @@ fn row(row: &RequestStats, elapsed_s: f64) -> Row {
         latency_with_timeouts_us: bounded(Durations::of(row)),
         corrected_latency_us: corrected,
         corrected_latency_with_timeouts_us: bounded(Durations::corrected(row)),
-        phases: phases.map(|(name, own)| ((*name).to_owned(), phase(own))).collect(),
+        phases: phases.map(|(name, own)| ((*name).to_owned(), PhaseTimes::of(own))).collect(),
         ..Row::default()
     }
 }
@@ -429,16 +445,4 @@ fn bounded_times(durations: &Durations<'_>) -> BoundedTimes {
         max: value("max", durations.max()),
     };
     BoundedTimes { at_least, ..own }
-}
-
-fn phase(h: &Histogram<COARSE>) -> PhaseTimes {
-    let p = |p: f64| h.percentile(p) as f64;
-    PhaseTimes {
-        count: h.count(),
-        mean: h.mean(),
-        p50: p(50.0),
-        p90: p(90.0),
-        p99: p(99.0),
-        max: h.max() as f64,
-    }
 }

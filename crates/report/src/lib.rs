@@ -15,6 +15,7 @@ pub mod families;
 mod files;
 mod fleet;
 mod folder;
+mod generator;
 mod group_path;
 mod history;
 mod hlog;
@@ -24,9 +25,11 @@ mod junit;
 mod limit;
 mod lines;
 mod live;
+mod load;
 mod markdown;
 mod markup;
 mod meta;
+mod node_report;
 mod openmetrics;
 mod output;
 #[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
@@ -40,6 +43,7 @@ mod series;
 mod text;
 mod totals_file;
 mod tracks;
+mod trend;
 
 /// What the fuzzer asks of parsers that are otherwise this crate's own. No part of the interface.
 pub mod fuzz {
@@ -59,24 +63,24 @@ pub use curves::RunCurves;
 pub use document::*;
 pub use export::{Format, export};
 pub use files::{FileKind, Finished, file};
-pub use fleet::{Coverage, Fleet, FleetEvent, Machine, Missing, NodeReport, NodeTimes, ZoneReport};
-pub use folder::{
-    LoadError, RunFolder, amend_result, load, load_folder, load_folder_to_draw, new_folder,
-    read_result,
-};
+pub use fleet::{Coverage, Fleet, FleetEvent, Machine, Missing, ZoneReport};
+pub use folder::{RunFolder, amend_result, new_folder};
+pub use generator::{Generator, GeneratorDocument, PhaseTimes};
 pub use group_path::group_path;
 pub use history::{
-    Extent, Filter, HistoryDocument, HistoryRun, OUTCOMES, TrendDocument, TrendRun, VALIDITIES,
-    find_run, find_runs, history, history_run, history_text, last_runs, trend, trend_text,
+    Extent, Filter, HistoryDocument, HistoryRun, OUTCOMES, VALIDITIES, find_run, find_runs,
+    history, history_run, history_text, last_runs,
 };
 pub use html::{Details, html};
 pub use json::{document, request_rows, write_json};
 pub use limit::{Around, LIMIT_SCHEMA, level_text, limit_json, limit_text};
 pub use live::{Live, live_line};
+pub use load::{LoadError, load, load_folder, load_folder_to_draw, read_result};
 pub use meta::{FeedReport, Mark, Meta, PlannedLoad, ScenarioMeta};
+pub use node_report::{NodeReport, NodeTimes};
 pub use output::{replace_file, rewrite_file};
 pub use recording::Recording;
-pub use run::{Generator, Run};
+pub use run::Run;
 pub use samples::{
     GroupPart, GroupSample, ListenedSample, LoadedPage, PlanAnswer, RequestSample, SampleFormat,
     SamplePart, SampleWriter,
@@ -86,3 +90,4 @@ pub use series::{
     SeriesTimes,
 };
 pub use text::{Show, text};
+pub use trend::{TrendDocument, TrendRun, trend, trend_text};

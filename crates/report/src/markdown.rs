@@ -64,7 +64,7 @@ pub fn markdown(run: &RunDocument) -> String {
         plain(&run.validity),
     );
     if let Some(fleet) = &run.fleet {
-        let nodes = counted(fleet.nodes.len() as u64, "node");
+        let nodes = counted(run.nodes.len() as u64, "node");
         let coverage = plain(&fleet.cells.text(MAX_GAPS));
         let _ = writeln!(out, "{nodes}, coverage {coverage}.\n");
     }

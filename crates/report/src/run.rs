@@ -11,36 +11,14 @@ use squall_metrics::{CheckCounts, HostMetrics, RequestStats, RowKind, TimeAccoun
 use crate::curves::RunCurves;
 use crate::document::RunPhase;
 use crate::fleet::Fleet;
+use crate::generator::Generator;
 use crate::meta::{FeedReport, Mark, Meta};
+use crate::node_report::NodeReport;
 
 /// What is said of a run that the tester interrupted.
 pub(crate) const INTERRUPTED: &str = "the run was interrupted: these are the results up to then";
 /// Why a run failed that did not finish.
 const NO_END: &str = "the run did not finish: squall was killed, or is still running";
-
-/// Resources that squall itself used.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Generator {
-    /// CPU time in user mode, in seconds.
-    pub cpu_user_s: f64,
-    /// CPU time in the kernel, in seconds.
-    pub cpu_sys_s: f64,
-    /// Largest resident memory, in bytes.
-    pub peak_rss_bytes: u64,
-    /// Requests written to the request log and to the samples, if there were any; one that is in both counts twice.
-    pub requests_logged: Option<u64>,
-    /// Requests left out of them because a queue was full.
-    pub requests_not_logged: Option<u64>,
-}
-
-impl Generator {
-    /// So many requests were written to a log, and so many left out, in all phases by now; `None`: there
-    /// is no log.
-    pub fn count_logged(&mut self, exchanges: Option<(u64, u64)>) {
-        self.requests_logged = exchanges.map(|(written, _)| written);
-        self.requests_not_logged = exchanges.map(|(_, left_out)| left_out);
-    }
-}
 
 /// Everything that outputs are made of. What is large is shared, so that a copy costs little.
 #[derive(Debug, Clone, Default)]
@@ -73,8 +51,10 @@ pub struct Run {
     pub log: Vec<String>,
     /// Resources that squall itself used.
     pub generator: Generator,
-    /// What became of the nodes of a fleet; `None`: one process ran it. It has to be there before the run is evaluated,
-    /// which judges it.
+    /// What each node of a fleet did; none: one process ran it.
+    pub nodes: Vec<NodeReport>,
+    /// What became of the shares of a fleet's load; `None`: one process ran it. This and the nodes have to be there before
+    /// the run is evaluated, which judges them.
     pub fleet: Option<Fleet>,
     /// Metrics of the host that squall ran on.
     pub host: HostMetrics,

@@ -31,10 +31,11 @@ pub(super) fn coverage(facts: &Facts<'_>) -> Option<Reason> {
     let advice = "the target had less load than the plan asks for in these seconds: leave them out, or run again; a fleet with room to spare takes over the shards of a lost node (`--on-loss redistribute`)";
     let effect = Some(Shift::of_rate(share).effect(facts));
     let weight = if share > MAX_MISSING { Validity::Invalid } else { Validity::Questionable };
-    Some(Reason { rule: "coverage", effect, weight, observed, advice: advice.to_owned() })
+    let reason = Reason::of_unknown_effect("coverage", observed, advice.to_owned());
+    Some(Reason { effect, weight, ..reason })
 }
 
-pub(super) fn late_nodes(facts: &Facts<'_>) -> Option<Reason> {
+pub(super) fn node_send_delay(facts: &Facts<'_>) -> Option<Reason> {
     let limit = late_limit(facts);
     let words = |node: &NodeFacts| {
         let delay = time(node.send_delay_p99_us);
@@ -49,7 +50,7 @@ pub(super) fn late_nodes(facts: &Facts<'_>) -> Option<Reason> {
 /// A machine whose CPUs were busy for this share of the run had none left for more load.
 const MAX_BUSY: f64 = 0.95;
 
-pub(super) fn full_nodes(facts: &Facts<'_>) -> Option<Reason> {
+pub(super) fn node_cpu(facts: &Facts<'_>) -> Option<Reason> {
     let words = |node: &NodeFacts| {
         format!("node {}: its CPUs were {} busy", node.name, percent(node.host_busy))
     };
@@ -62,7 +63,7 @@ pub(super) fn full_nodes(facts: &Facts<'_>) -> Option<Reason> {
 /// The share of the local ports that may be in use.
 const MAX_PORTS: f64 = 0.8;
 
-pub(super) fn short_nodes(facts: &Facts<'_>) -> Option<Reason> {
+pub(super) fn node_ports(facts: &Facts<'_>) -> Option<Reason> {
     let is_short = |node: &NodeFacts| {
         node.ports_limit > 0 && node.ports_used as f64 >= MAX_PORTS * node.ports_limit as f64
     };
@@ -74,13 +75,13 @@ pub(super) fn short_nodes(facts: &Facts<'_>) -> Option<Reason> {
     let advice = "reuse connections (`connections: {reuse: per_user}`), or add nodes";
     let reason = of_nodes(facts, "node_ports", is_short, words, &limit, advice)?;
     // Requests that found no port are errors, which are judged by themselves.
-    Some(Reason::note(reason.rule, reason.observed, reason.advice))
+    Some(reason.as_note())
 }
 
 /// By how much the time of a node may be wrong, in µs: what it did may then count under a neighbouring second.
 const MAX_CLOCK_ERROR_US: f64 = 50_000.0;
 
-pub(super) fn unsure_clocks(facts: &Facts<'_>) -> Option<Reason> {
+pub(super) fn node_clock(facts: &Facts<'_>) -> Option<Reason> {
     let error = |node: &NodeFacts| node.clock_error_us.unwrap_or(0.0);
     let words = |node: &NodeFacts| {
         format!("node {}: its clock is known to within {} only", node.name, time(error(node)))
@@ -89,16 +90,21 @@ pub(super) fn unsure_clocks(facts: &Facts<'_>) -> Option<Reason> {
     let advice = "its seconds begin that much before or after the others': let a time service set its clock, or place the controller nearer; latencies are not affected";
     let is_unsure = |node: &NodeFacts| error(node) > MAX_CLOCK_ERROR_US;
     let reason = of_nodes(facts, "node_clock", is_unsure, words, &limit, advice)?;
-    Some(Reason::note(reason.rule, reason.observed, reason.advice))
+    Some(reason.as_note())
 }
 
-pub(super) fn odd(facts: &Facts<'_>) -> Option<Reason> {
+pub(super) fn odd_node(facts: &Facts<'_>) -> Option<Reason> {
     let nodes = &facts.fleet?.nodes;
     let found = odd_nodes(nodes);
     let words: Vec<String> =
         found.iter().map(|odd| format!("node {}: {}", nodes[odd.node].name, odd.text())).collect();
     let advice = "look at that node's machine and its way to the target before judging the target";
-    (!words.is_empty()).then(|| Reason::note("odd_node", named(&words), advice.to_owned()))
+    let mut names: Vec<String> = found.iter().map(|odd| nodes[odd.node].name.clone()).collect();
+    // One may be odd in several ways.
+    names.sort();
+    names.dedup();
+    let note = || Reason::note("odd_node", named(&words), advice.to_owned());
+    (!words.is_empty()).then(|| Reason { nodes: names, ..note() })
 }
 
 /// The share of all requests that nodes may have made that were late or full: what these measured hardly moves the whole.
@@ -126,10 +132,10 @@ fn of_nodes(
         return None;
     }
     let observed = format!("{}{limit}", named(&told));
-    Some(match share > MAX_OF_REQUESTS {
-        true => Reason::of_unknown_effect(rule, observed, advice.to_owned()),
-        false => Reason::note(rule, observed, advice.to_owned()),
-    })
+    let names = meant.iter().map(|node| node.name.clone()).collect();
+    let reason = Reason::of_unknown_effect(rule, observed, advice.to_owned());
+    let reason = if share > MAX_OF_REQUESTS { reason } else { reason.as_note() };
+    Some(Reason { nodes: names, ..reason })
 }
 
 /// The first of several, and how many more there are.
@@ -151,8 +157,12 @@ mod tests {
 
     /// The rules that a fleet breaks, each with its weight and what was observed.
     fn told(fleet: &FleetFacts) -> Vec<(&'static str, Validity, String)> {
+        assessed(fleet).into_iter().map(|own| (own.rule, own.weight, own.observed)).collect()
+    }
+
+    fn assessed(fleet: &FleetFacts) -> Vec<Reason> {
         let (totals, host) = (Totals::new(), HostMetrics::default());
-        let reasons = assess(&Facts {
+        assess(&Facts {
             totals: &totals,
             series: &Series::of_rows(Vec::new()),
             all: &RequestStats::default(),
@@ -163,8 +173,7 @@ mod tests {
             thresholds: &[],
             results: &[],
             shows_corrected: true,
-        });
-        reasons.into_iter().map(|own| (own.rule, own.weight, own.observed)).collect()
+        })
     }
 
     /// So many nodes that are alike and well.
@@ -232,6 +241,24 @@ mod tests {
             let full = "node eu-1: its CPUs were 97% busy (limit 95%)".to_owned();
             assert_eq!(told(&own), [("node_cpu", weight, full)]);
         }
+    }
+
+    #[test]
+    fn a_reason_has_the_nodes_that_it_is_about() {
+        let mut own = fleet(9);
+        for at in [1, 2, 5, 7] {
+            own.nodes[at].host_busy = 1.0;
+        }
+        own.nodes[4].p95_us = 900_000.0;
+        own.nodes[4].errors = 500;
+        own.driven -= 1;
+        let nodes = |rule: &str| {
+            let found = assessed(&own).into_iter().find(|reason| reason.rule == rule);
+            found.expect("a reason").nodes
+        };
+        assert_eq!(nodes("node_cpu"), ["eu-1", "eu-2", "eu-5", "eu-7"], "more than it names");
+        assert_eq!(nodes("odd_node"), ["eu-4"], "in two ways");
+        assert_eq!(nodes("coverage"), [""; 0], "it is about the run");
     }
 
     /// What a fleet recorded comes as that of one worker.

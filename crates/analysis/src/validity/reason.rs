@@ -16,6 +16,8 @@ pub struct Reason {
     pub observed: String,
     /// What to do about it.
     pub advice: String,
+    /// The nodes of a fleet that it is about; none: it is about the run.
+    pub nodes: Vec<String>,
 }
 
 /// The rules that say that squall or the machine that it runs on was too slow, or had too little of something.
@@ -49,7 +51,7 @@ impl Reason {
         advice: String,
     ) -> Reason {
         let (effect, weight) = (Some(shift.effect(facts)), shift.weight(facts));
-        Reason { rule, effect, weight, observed, advice }
+        Reason { rule, effect, weight, observed, advice, nodes: Vec::new() }
     }
 
     /// One of which nobody knows the effect.
@@ -58,12 +60,18 @@ impl Reason {
         observed: String,
         advice: String,
     ) -> Reason {
-        Reason { rule, effect: None, weight: Validity::Questionable, observed, advice }
+        let weight = Validity::Questionable;
+        Reason { rule, effect: None, weight, observed, advice, nodes: Vec::new() }
     }
 
     /// Something worth knowing, which changed nothing.
     pub(super) fn note(rule: &'static str, observed: String, advice: String) -> Reason {
-        Reason { rule, effect: Some(Effect::NONE), weight: Validity::Valid, observed, advice }
+        Reason::of_unknown_effect(rule, observed, advice).as_note()
+    }
+
+    /// The same as no more than a note.
+    pub(super) fn as_note(self) -> Reason {
+        Reason { effect: Some(Effect::NONE), weight: Validity::Valid, ..self }
     }
 
     /// Whether it is about squall and its machine, and not about the target, the network or the plan.

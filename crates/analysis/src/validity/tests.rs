@@ -1,5 +1,8 @@
 //! Rules on made-up runs: what each sees, and that it is a note where the numbers hardly change.
 
+mod machine;
+mod target;
+
 use std::sync::Arc;
 
 use super::seconds::seconds_in_words;
@@ -87,6 +90,32 @@ fn one(
     effect: &str,
 ) -> Vec<(&'static str, Validity, String)> {
     vec![(rule, validity, effect.to_owned())]
+}
+
+/// A request of 1 ms, of which a phase took so long; the time in the pool comes before it.
+fn with_phase(name: &str, us: u64) -> Sample {
+    phase_of(1_000, name, us)
+}
+
+/// A request of so many µs, of which a phase took so many.
+fn phase_of(latency: u64, name: &str, us: u64) -> Sample {
+    let mut phases = Phases::default();
+    phases.add(PHASES.iter().position(|own| *own == name).expect("a phase"), us * 1_000);
+    Sample { phases, ..Sample::ok(latency) }
+}
+
+/// A machine with two CPUs, whose counters count this much in each of ten seconds.
+fn machine(of_second: HostSample) -> HostMetrics {
+    let mut host = HostMetrics::default();
+    for second in 0..=10u64 {
+        let mut sample = of_second;
+        for (name, value) in of_second.counters() {
+            sample.set(name, value * second);
+        }
+        sample.cpu_ticks = 200 * second;
+        host.add(second as f64, sample);
+    }
+    host
 }
 
 #[test]
@@ -239,16 +268,6 @@ fn a_rate_that_squall_cannot_send_is_not_the_one_that_was_asked_for() {
     assert_eq!(behind(2_000), (Validity::Questionable, Some(0.0)), "the corrected latency");
 }
 
-#[test]
-fn what_the_target_sent_again_is_named() {
-    let lossy = |out_of_order| machine(HostSample { out_of_order, ..HostSample::default() });
-    assert_eq!(reasons_on(&lossy(0), |_, _| ()), []);
-    assert_eq!(
-        told(&reasons_on(&lossy(4), |_, _| ())),
-        one("packets_lost", Validity::Valid, "none")
-    );
-}
-
 /// Three requests are what was asked for, and have no throughput.
 #[test]
 fn a_run_of_three_requests_is_valid() {
@@ -391,321 +410,4 @@ fn an_apdex_is_doubted_where_the_latencies_that_it_counts_are() {
     assert_eq!(weight(&[]), [("name_lookups", Validity::Valid)], "little of any number shown");
     assert_eq!(weight(&["apdex(b, 1s) > 0.9"]), [("name_lookups", Validity::Valid)]);
     assert_eq!(weight(&["apdex(a, 10ms) > 0.9"]), [("name_lookups", Validity::Questionable)]);
-}
-
-#[test]
-fn what_runs_out_is_a_note_until_something_failed() {
-    let mut host = HostMetrics::default();
-    for second in 0..10u32 {
-        let ports_used = 1_000 * u64::from(second);
-        host.add(
-            f64::from(second),
-            HostSample { ports_used, ports_limit: 10_000, ..HostSample::default() },
-        );
-    }
-    let note = one("ports", Validity::Valid, "none");
-    assert_eq!(told(&reasons_on(&host, |_, _| ())), note);
-    let found = reasons(|_, slice| {
-        let error = Some(ErrorKind::NoFreePort);
-        let failed = Sample { complete: false, error, ..Sample::ok(10) };
-        (0..100).for_each(|_| slice.record(NameId(0), &failed));
-    });
-    assert_eq!(told(&found), one("ports", Validity::Invalid, "rate by up to 50%"));
-}
-
-#[test]
-fn the_host_is_looked_at() {
-    let mut host = HostMetrics::default();
-    host.add(0.0, HostSample::default());
-    let later = HostSample {
-        cpu_ticks: 2_000,
-        steal_ticks: 200,
-        major_faults: 10_000,
-        clock_step_us: 50_000,
-        link_used_permille: 900,
-        ..HostSample::default()
-    };
-    host.add(10.0, later);
-    let mut found = told(&reasons_on(&host, |_, _| ()));
-    found.sort_by_key(|(rule, ..)| *rule);
-    let unknown = |rule| (rule, Validity::Questionable, "unknown".to_owned());
-    let rate = |rule| (rule, Validity::Questionable, "rate by up to 10%".to_owned());
-    assert_eq!(found, [unknown("clock_step"), unknown("link"), rate("steal"), rate("swapping")]);
-}
-
-#[test]
-fn what_was_sent_again_weighs_by_what_it_added() {
-    let sent_again = |number: u64| {
-        move |_: u32, slice: &mut Slice| slice.counters.segments_retransmitted = number
-    };
-    assert_eq!(
-        reasons(|second, slice| slice.counters.segments_retransmitted = u64::from(second == 0)),
-        []
-    );
-    // No response took as long as one that waits for a retransmission.
-    assert_eq!(told(&reasons(sent_again(2))), one("retransmits", Validity::Valid, "none"));
-    let lost = reasons(|second, slice| {
-        sent_again(2)(second, slice);
-        (0..2).for_each(|_| slice.record(NameId(0), &Sample::ok(240_000)));
-    });
-    let effect = lost[0].effect.expect("known");
-    assert_eq!((lost[0].rule, lost[0].validity()), ("retransmits", Validity::Invalid));
-    assert_eq!((effect.mean_us / 100.0).round(), 47.0, "2 of 102 took 239 ms more: {effect:?}");
-    assert!(lost[0].observed.contains("20 responses took 200 ms or more"), "{}", lost[0].observed);
-    // Five of a thousand do not reach the 99th percentile.
-    let few = reasons(|second, slice| {
-        slice.counters.segments_retransmitted = u64::from(second % 2 == 0);
-        if second % 2 == 0 {
-            slice.record(NameId(0), &Sample::ok(240_000));
-        }
-    });
-    assert_eq!(few[0].effect.map(|effect| effect.p99), Some(0.0));
-    let found = reasons(|_, slice| slice.counters.stale_retries = 3);
-    assert_eq!(told(&found), one("retries", Validity::Valid, "p99 by up to 3%"));
-    let found = reasons(|_, slice| slice.counters.stale_retries = 20);
-    assert_eq!(told(&found), one("retries", Validity::Questionable, "p99 by up to 20%"));
-}
-
-#[test]
-fn timeouts_and_stalls_that_percentiles_hide_are_notes() {
-    let found = reasons(|_, slice| {
-        let error = Some(ErrorKind::TimeoutFirstByte);
-        let given_up = Sample { complete: false, error, ..Sample::ok(1_000_000) };
-        (0..5).for_each(|_| slice.record(NameId(0), &given_up));
-    });
-    assert_eq!(told(&found), one("timeouts", Validity::Valid, "none"));
-    assert!(found[0].observed.starts_with("50 requests timed out"), "{}", found[0].observed);
-    assert!(found[0].observed.contains("percentiles above p95.2"), "{}", found[0].observed);
-    // What the end of the load cut off is no timeout of the target.
-    let cut_off = |_: u32, slice: &mut Slice| {
-        let error = Some(ErrorKind::Interrupted);
-        let cut_off = Sample { complete: false, error, ..Sample::ok(1_000_000) };
-        (0..5).for_each(|_| slice.record(NameId(0), &cut_off));
-    };
-    let found = reasons(cut_off);
-    assert_eq!(told(&found), one("cut_off", Validity::Valid, "none"));
-    let told_of = &found[0].observed;
-    assert!(told_of.starts_with("the end of the load cut off 50 requests"), "{told_of}");
-    assert!(!found[0].advice.contains("target"), "{}", found[0].advice);
-    let found = reasons(|second, slice| {
-        cut_off(second, slice);
-        let error = Some(ErrorKind::TimeoutFirstByte);
-        slice.record(NameId(0), &Sample { complete: false, error, ..Sample::ok(1_000_000) });
-    });
-    assert_eq!(told(&found), one("timeouts", Validity::Valid, "none"));
-    assert!(found[0].observed.contains("; 50 cut off"), "{}", found[0].observed);
-    let stall = |second: u32, slice: &mut Slice| {
-        if second == 5 {
-            slice.record(NameId(0), &Sample::ok(2_000_000));
-        }
-    };
-    let found = reasons(stall);
-    assert_eq!(told(&found), one("hidden_stall", Validity::Valid, "none"));
-    assert!(found[0].observed.starts_with("1 request took"), "{}", found[0].observed);
-    // With a schedule the corrected latency shows it.
-    let scheduled = reasons(|second, slice| {
-        stall(second, slice);
-        let corrected_latency_ns = Some(1_000_000);
-        slice.record(NameId(0), &Sample { corrected_latency_ns, ..Sample::ok(1_000) });
-    });
-    assert_eq!(scheduled, []);
-}
-
-/// A request of 1 ms, of which a phase took so long; the time in the pool comes before it.
-fn with_phase(name: &str, us: u64) -> Sample {
-    phase_of(1_000, name, us)
-}
-
-/// A request of so many µs, of which a phase took so many.
-fn phase_of(latency: u64, name: &str, us: u64) -> Sample {
-    let mut phases = Phases::default();
-    phases.add(PHASES.iter().position(|own| *own == name).expect("a phase"), us * 1_000);
-    Sample { phases, ..Sample::ok(latency) }
-}
-
-#[test]
-fn names_that_are_looked_up_are_a_part_of_latencies() {
-    let lookups = |number: u32, us: u64| {
-        reasons(move |_, slice| {
-            (0..number).for_each(|_| slice.record(NameId(0), &phase_of(10 * us, "dns", us)));
-        })
-    };
-    assert_eq!(lookups(1, 100), [], "too little");
-    let half = |us| {
-        let found = lookups(100, us);
-        let effect = found[0].effect.expect("known");
-        (found[0].rule, found[0].validity(), effect.mean_us.round(), effect.p99_us.round())
-    };
-    assert_eq!(half(500), ("name_lookups", Validity::Valid, 250.0, 500.0));
-    assert_eq!(half(5_000), ("name_lookups", Validity::Questionable, 2_500.0, 5_000.0));
-}
-
-#[test]
-fn what_a_users_lookups_take_is_a_part_of_its_time() {
-    let found = reasons(|second, slice| {
-        let start = u64::from(second) * SECOND;
-        let mut book = TimeRecorder::new(start);
-        book.expect(1);
-        book.change(UserState::NotStarted, UserState::Request, start);
-        slice.time_account = book.close(start + SECOND);
-        (0..100).for_each(|_| slice.record(NameId(0), &with_phase("dns", 1_000)));
-    });
-    // 0.1 s of each second.
-    assert_eq!(found[0].effect.map(|effect| (effect.rate * 100.0).round()), Some(10.0));
-}
-
-#[test]
-fn waits_for_the_plans_own_pool_are_a_note() {
-    let waits = |us: u64| reasons(move |_, slice| slice.record(NameId(0), &with_phase("pool", us)));
-    assert_eq!(waits(5_000), []);
-    assert_eq!(told(&waits(10_000)), one("pool_waits", Validity::Valid, "none"));
-}
-
-#[test]
-fn memory_from_a_slow_disk_costs_the_time_that_it_took() {
-    let mut host = HostMetrics::default();
-    host.add(0.0, HostSample::default());
-    host.add(10.0, HostSample { major_faults: 1_000, ..HostSample::default() });
-    let note = one("swapping", Validity::Valid, "rate by up to 1%");
-    assert_eq!(told(&reasons_on(&host, |_, _| ())), note);
-    let found = reasons_on(&host, |second, slice| {
-        let start = u64::from(second) * SECOND;
-        let mut book = TimeRecorder::new(start);
-        book.expect(1);
-        book.change(UserState::NotStarted, UserState::Ready, start);
-        book.change(UserState::Ready, UserState::Request, start + SECOND / 4);
-        slice.time_account = book.close(start + SECOND);
-    });
-    let swapping = found.iter().find(|reason| reason.rule == "swapping");
-    assert_eq!(swapping.map(Reason::effect_text).as_deref(), Some("rate by up to 25%"));
-}
-
-/// A machine with two CPUs, whose counters count this much in each of ten seconds.
-fn machine(of_second: HostSample) -> HostMetrics {
-    let mut host = HostMetrics::default();
-    for second in 0..=10u64 {
-        let mut sample = of_second;
-        for (name, value) in of_second.counters() {
-            sample.set(name, value * second);
-        }
-        sample.cpu_ticks = 200 * second;
-        host.add(second as f64, sample);
-    }
-    host
-}
-
-/// Full by programs that spin, beside a target that takes a tenth of it.
-fn full_by_others() -> HostSample {
-    HostSample {
-        cpu_busy_ticks: 200,
-        own_cpu_ticks: 2,
-        target_cpu_ticks: 18,
-        target_is_local: 1,
-        target_processes: 1,
-        cpu_pressure_us: 900_000,
-        ..HostSample::default()
-    }
-}
-
-/// 100 requests of 20 to 60 ms in each of ten seconds, on such a machine.
-fn beside(of_second: HostSample, starved_ms: u64) -> Vec<Reason> {
-    let host = machine(of_second);
-    assessed_over(10.0, &host, (0..10).collect(), &[], |_, slice| {
-        (0..100).for_each(|n| slice.record(NameId(0), &Sample::ok(20_000 + 400 * n)));
-        slice.self_metrics.starved_ns = starved_ms * 1_000_000;
-    })
-}
-
-#[test]
-fn neighbours_of_the_target_are_doubted_by_what_it_waited() {
-    // 100 responses a second, 90% of what they waited is the neighbours' fault: 6.3 ms each.
-    let busy = beside(HostSample { target_waited_us: 700_000, ..full_by_others() }, 0);
-    let effect = busy[0].effect.expect("known");
-    assert_eq!((busy[0].rule, busy[0].validity()), ("host_busy", Validity::Questionable));
-    assert_eq!((effect.mean_us / 100.0).round(), 63.0, "{effect:?}");
-    assert!(effect.p99_us > 15_000.0 && effect.p99_us < 21_000.0, "up to the median: {effect:?}");
-    let said = "other programs took 90% of this machine's CPU time (limit 10%), which was 100% busy, and the target";
-    assert!(busy[0].observed.starts_with(said), "{}", busy[0].observed);
-    // It had its CPU: they gave way.
-    let calm = beside(HostSample { target_waited_us: 900, ..full_by_others() }, 0);
-    assert_eq!((calm[0].rule, calm[0].validity()), ("host_busy", Validity::Valid));
-    // One of the two CPUs, that of the target, is taken, and nothing is full.
-    let half = HostSample { cpu_busy_ticks: 120, cpu_pressure_us: 0, ..full_by_others() };
-    let found = beside(HostSample { target_waited_us: 700_000, ..half }, 0);
-    assert_eq!((found[0].rule, found[0].validity()), ("host_busy", Validity::Questionable));
-    assert_eq!(beside(HostSample { target_waited_us: 900, ..half }, 0), []);
-    // A desktop at rest.
-    let rest = HostSample { cpu_busy_ticks: 30, ..full_by_others() };
-    assert_eq!(beside(HostSample { target_waited_us: 700_000, ..rest }, 0), []);
-}
-
-#[test]
-fn neighbours_of_a_target_that_cannot_be_seen_have_an_unknown_effect() {
-    let unseen = HostSample { target_processes: 0, target_cpu_ticks: 0, ..full_by_others() };
-    let found = told(&beside(unseen, 0));
-    assert_eq!(found, one("host_busy", Validity::Questionable, "unknown"));
-    // squall waited for a CPU, and so did the target beside it.
-    let found = told(&beside(HostSample { cpu_pressure_us: 0, ..unseen }, 77));
-    let unknown = |rule| (rule, Validity::Questionable, "unknown".to_owned());
-    assert_eq!(found, [unknown("host_busy"), unknown("starved")]);
-    // Nobody waited.
-    assert_eq!(beside(HostSample { cpu_pressure_us: 0, ..unseen }, 0), []);
-}
-
-/// What squall waited for is in no latency that ends with the kernel's stamp, and the target has its own machine.
-#[test]
-fn neighbours_of_squall_alone_cost_what_squall_lost() {
-    let far = HostSample { target_is_local: 0, target_processes: 0, ..full_by_others() };
-    let note = |rule| (rule, Validity::Valid, "none".to_owned());
-    assert_eq!(told(&beside(far, 77)), [note("host_busy"), note("starved")]);
-    // What squall lost can make a run invalid; that others were busy cannot.
-    let found = assessed_over(10.0, &machine(far), (0..10).collect(), &[], |second, slice| {
-        let start = u64::from(second) * SECOND;
-        let mut book = TimeRecorder::new(start);
-        book.expect(1);
-        book.change(UserState::NotStarted, UserState::Ready, start);
-        book.change(UserState::Ready, UserState::Request, start + SECOND * 3 / 5);
-        slice.time_account = book.close(start + SECOND);
-        slice.self_metrics.starved_ns = 600_000_000;
-        slice.record(NameId(0), &Sample::ok(20_000));
-    });
-    let weight = |rule| found.iter().find(|own| own.rule == rule).map(Reason::validity);
-    assert_eq!(weight("host_busy"), Some(Validity::Questionable), "{found:?}");
-    assert_eq!(weight("starved"), Some(Validity::Invalid), "{found:?}");
-}
-
-#[test]
-fn a_machine_that_the_target_fills_is_a_finding() {
-    let full = HostSample { own_cpu_ticks: 70, target_cpu_ticks: 125, ..full_by_others() };
-    let found = beside(HostSample { target_waited_us: 2_000_000, ..full }, 0);
-    assert_eq!(told(&found), one("machine_full", Validity::Valid, "none"));
-    let said = "the target's machine was full: all its CPUs were busy in seconds 1 to 10 of 1 to 10, 62.5% with the target and 35% with squall";
-    assert_eq!(found[0].observed, said);
-    assert!(!found[0].is_of_generator());
-    let built_in = HostSample { own_cpu_ticks: 195, target_cpu_ticks: 0, ..full_by_others() };
-    let found = beside(built_in, 0);
-    assert!(found[0].observed.ends_with("97.5% with squall and its built-in target"), "{found:?}");
-    assert_eq!(beside(HostSample { cpu_busy_ticks: 180, ..full }, 0), []);
-}
-
-/// The advice names what would help here.
-#[test]
-fn advice_is_about_the_cause() {
-    let advice = |of_second: HostSample, cpu_ms: u64, starved_ms: u64| {
-        let host = machine(of_second);
-        let found = assessed_over(10.0, &host, (0..10).collect(), &[], |_, slice| {
-            slice.self_metrics.cpu_ns = cpu_ms * 1_000_000;
-            slice.self_metrics.starved_ns = starved_ms * 1_000_000;
-            (0..50).for_each(|_| slice.record(NameId(0), &Sample::ok(30)));
-            (0..50).for_each(|_| slice.self_metrics.send_delay.record(5_000));
-        });
-        found.into_iter().find(|own| own.rule == "send_delay").expect("late").advice
-    };
-    let far = HostSample { target_is_local: 0, ..full_by_others() };
-    let quiet = HostSample::default();
-    assert!(advice(far, 20, 0).starts_with("the machine is busy: other programs took 90%"));
-    assert!(advice(quiet, 990, 0).starts_with("squall used all of its CPU"));
-    assert!(advice(quiet, 20, 200).starts_with("squall waited for a CPU"));
-    let calm = advice(quiet, 20, 0);
-    assert!(calm.starts_with("squall had CPU to spare") && !calm.contains("machines"), "{calm}");
 }

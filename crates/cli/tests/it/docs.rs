@@ -64,13 +64,16 @@ fn every_key_of_run_json_is_documented() {
     let latency = json["totals"]["latency_us"].as_object().expect("an object").keys().cloned();
     let meta = json["meta"].as_object().expect("an object").keys().cloned();
     let generator = json["generator"].as_object().expect("an object").keys().cloned();
+    let node = serde_json::to_value(squall_report::NodeReport::default()).expect("JSON");
+    let node = node.as_object().expect("an object").keys().cloned();
     let counters = Counters::default();
     let counters = counters.named().map(|(name, _)| name.to_owned());
     let time_accounting = json["time_accounting"].as_object().expect("an object").keys().cloned();
-    let host_metrics = json["host_metrics"].as_object().expect("an object").keys().cloned();
+    let host = squall_metrics::HostSample::default();
+    let host_metrics = host.gauges().chain(host.counters()).map(|(name, _)| name.to_owned());
     let phases = PHASES.map(str::to_owned);
-    let inner =
-        row.chain(latency).chain(meta).chain(generator).chain(time_accounting).chain(host_metrics);
+    let of_nodes = node.chain(generator).chain(host_metrics);
+    let inner = row.chain(latency).chain(meta).chain(of_nodes).chain(time_accounting);
     for key in top.chain(inner).chain(counters).chain(phases) {
         assert!(text.contains(&format!("`{key}`")), "{key}");
     }
@@ -86,15 +89,19 @@ fn rules() -> Vec<String> {
         let is_rule = |name: &&str| !name.contains([' ', '{']) && *name != "samples_needed";
         rules.filter(is_rule).map(str::to_owned).collect()
     };
-    ["generator", "host", "neighbours", "target"].iter().flat_map(|own| named(own)).collect()
+    ["fleet", "generator", "host", "neighbours", "target"].into_iter().flat_map(named).collect()
 }
 
 #[test]
 fn every_rule_of_validity_is_explained_and_provoked() {
     let (reference, guide) = (doc("docs/measurement.md"), doc("docs/howto/questionable.md"));
-    let provoked = ["generator", "outside"].map(|name| doc(&format!("bench/provoke/{name}.py")));
+    let mut provoked =
+        ["generator", "outside"].map(|name| doc(&format!("bench/provoke/{name}.py"))).to_vec();
+    // Those of a fleet are provoked by what nodes say.
+    let of_fleets = doc("crates/analysis/src/validity/fleet.rs");
+    provoked.push(of_fleets.split_once("mod tests").expect("tests").1.to_owned());
     let rules = rules();
-    assert!(rules.len() >= 25, "{rules:?}");
+    assert!(rules.len() >= 25 && rules.contains(&"coverage".to_owned()), "{rules:?}");
     for rule in rules {
         assert!(reference.contains(&format!("| `{rule}` |")), "{rule}");
         assert!(guide.contains(&format!("`{rule}`")), "{rule}");

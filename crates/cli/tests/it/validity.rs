@@ -74,7 +74,7 @@ fn one_table_of_files_is_not_the_limit() {
     assert_eq!(json["counters"]["connections_opened"], 100);
     let workers = json["meta"]["nodes"][0]["workers"].as_u64().expect("a number");
     assert!(workers >= 3, "{workers}");
-    let open = json["host_metrics"]["open_files"].as_u64().expect("a number");
+    let open = json["nodes"][0]["host_metrics"]["open_files"].as_u64().expect("a number");
     assert!(open <= 80, "of the fullest table: {open}");
 }
 
@@ -147,9 +147,9 @@ fn a_killed_run_is_evaluated_too() {
     let run = run.expect("an entry").path().display().to_string();
     let output = squall(folder.path(), &["report", &run, "--json", "-"]);
     let again: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(again["host_metrics"], first["host_metrics"]);
+    assert_eq!(again["nodes"][0]["host_metrics"], first["nodes"][0]["host_metrics"]);
     assert_eq!(again["validity_reasons"], first["validity_reasons"]);
-    assert!(again["host_metrics"]["open_files_limit"].as_u64() > Some(0));
+    assert!(again["nodes"][0]["host_metrics"]["open_files_limit"].as_u64() > Some(0));
 }
 
 /// Pauses that are too short to be a stall each cost a closed load a part of its requests.

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use squall_metrics::Histogram;
-use squall_report::{Fleet, FleetEvent, Machine, NodeReport, NodeTimes, ZoneReport};
+use squall_metrics::{Histogram, HostSample, SelfMetrics};
+use squall_report::{
+    Fleet, FleetEvent, Generator, GeneratorDocument, Machine, NodeReport, NodeTimes, ZoneReport,
+};
 
 use crate::controller::coverage::coverage;
 use crate::protocol::io::FleetTime;
@@ -49,12 +51,13 @@ struct Node {
     requests: f64,
     errors: f64,
     latency: Histogram,
-    send_delay: Histogram,
-    receive_delay: Histogram,
+    self_metrics: SelfMetrics,
     /// Shares of its machine's CPU time, added up, and how many.
     cpu: (f64, u32),
     host_busy: (f64, u32),
+    /// What its monitor of the host says, at its highest.
     peak_memory: f64,
+    peak_sockets: f64,
     /// The most local ports in use toward a destination, and how many there were; 0: never so many that they were counted.
     ports: (f64, f64),
 }
@@ -118,6 +121,8 @@ impl Nodes {
         if ports.0 > node.ports.0 {
             node.ports = ports;
         }
+        node.peak_sockets = node.peak_sockets.max(of_host("host_tcp_sockets"));
+        node.self_metrics.merge(&record.rest.self_metrics);
         for (key, stats) in facts {
             let sum = |to: &mut (f64, u32)| {
                 if let Some(gauge) = stats.gauge() {
@@ -128,8 +133,6 @@ impl Nodes {
                 "node_requests" => node.requests += stats.sum(),
                 "node_errors" => node.errors += stats.sum(),
                 "node_latency" => node.latency.merge(&stats.trend),
-                "node_send_delay" => node.send_delay.merge(&stats.trend),
-                "node_receive_delay" => node.receive_delay.merge(&stats.trend),
                 "node_cpu" => sum(&mut node.cpu),
                 "node_host_cpu" => sum(&mut node.host_busy),
                 _ => {}
@@ -158,7 +161,12 @@ impl Nodes {
         self.nodes.values().map(machine).collect()
     }
 
-    /// What became of them in a run with these cells.
+    /// What each of them did in a run with these cells.
+    pub(crate) fn reports(&self, cells: &Cells) -> Vec<NodeReport> {
+        self.nodes.values().map(|node| node.report(cells)).collect()
+    }
+
+    /// What became of their shares in a run with these cells.
     pub(crate) fn fleet(&self, cells: &Cells, (lease_ns, on_loss): (u64, OnLoss)) -> Fleet {
         let on_loss = match on_loss {
             OnLoss::Redistribute => "redistribute",
@@ -170,7 +178,6 @@ impl Nodes {
             on_loss: on_loss.to_owned(),
             lease_s: lease_ns as f64 / SECOND,
             cells: coverage(cells),
-            nodes: self.nodes.values().map(|node| node.report(cells)).collect(),
             zones: self.zones(),
             events: self.events.clone(),
         }
@@ -199,6 +206,16 @@ impl Node {
         let average =
             |(sum, count): (f64, u32)| if count == 0 { 0.0 } else { sum / f64::from(count) };
         let (end, ended_s) = self.end(cells);
+        let used = Generator { peak_rss_bytes: self.peak_memory as u64, ..Generator::default() };
+        let host = HostSample {
+            ports_used: self.ports.0 as u64,
+            ports_limit: if self.ports.1 > 0.0 { self.ports.1 as u64 } else { self.card.ports },
+            tcp_in_use: self.peak_sockets as u64,
+            rss_bytes: used.peak_rss_bytes,
+            ..HostSample::default()
+        };
+        // What it does not tell is left out, rather than 0.
+        let known = host.gauges().filter(|(_, value)| *value > 0);
         NodeReport {
             node: self.card.node.clone(),
             zone: self.card.zone.clone(),
@@ -209,13 +226,10 @@ impl Node {
             requests: self.requests as u64,
             errors: self.errors as u64,
             latency_us: NodeTimes::of(&self.latency),
-            send_delay_p99_us: self.send_delay.percentile(99.0) as f64,
-            receive_delay_p99_us: self.receive_delay.percentile(99.0) as f64,
             cpu_cores: average(self.cpu) * f64::from(self.card.cores),
             host_busy: average(self.host_busy),
-            peak_memory_bytes: self.peak_memory as u64,
-            ports_used: self.ports.0 as u64,
-            ports_limit: if self.ports.1 > 0.0 { self.ports.1 as u64 } else { self.card.ports },
+            generator: GeneratorDocument::of(&self.self_metrics, used),
+            host_metrics: known.map(|(name, value)| (name.to_owned(), value)).collect(),
         }
     }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use squall_engine::{Ended, Event, Program, RunOptions};
 use squall_plan::value::Value;
 use squall_plan::yaml::Loaded;
-use squall_report::{Fleet, Machine, Run};
+use squall_report::{Fleet, Machine, NodeReport, Run};
 use squall_runner::{Io, LoadOrder, LoadSource, Options, PlanText, Values};
 
 use crate::controller::job::{job, plan_files, seal};
@@ -59,7 +59,14 @@ struct State {
     /// It goes on with a run, and could not: another controller leads it, or the server was not there.
     is_refused: bool,
     /// What became of the last load.
-    done: Option<(Fleet, Vec<Machine>)>,
+    done: Option<Done>,
+}
+
+/// What became of a load, for its result.
+struct Done {
+    fleet: Fleet,
+    nodes: Vec<NodeReport>,
+    machines: Vec<Machine>,
 }
 
 impl FleetSource {
@@ -190,14 +197,18 @@ impl LoadSource for FleetSource {
         drop(state);
         let Outcome { ended, nodes, cells } = outcome?;
         let on_loss = self.resumed.as_ref().map_or(self.options.on_loss, |kept| kept.on_loss);
-        let fleet = nodes.fleet(&cells, (self.lease(), on_loss));
-        self.state().done = Some((fleet, nodes.machines(&job.io, job.workers)));
+        self.state().done = Some(Done {
+            fleet: nodes.fleet(&cells, (self.lease(), on_loss)),
+            nodes: nodes.reports(&cells),
+            machines: nodes.machines(&job.io, job.workers),
+        });
         Ok(ended)
     }
 
     fn complete(&self, run: &mut Run) {
-        if let Some((fleet, machines)) = self.state().done.take() {
+        if let Some(Done { fleet, nodes, machines }) = self.state().done.take() {
             run.fleet = Some(fleet);
+            run.nodes = nodes;
             run.meta.nodes = machines;
         }
         if let Some(kept) = &self.resumed {

@@ -9,6 +9,7 @@ use squall_engine::LogLine;
 use squall_metrics::{
     ErrorKind, MetricKey, MetricKind, MetricStats, RequestStats, RowKey, RowKind, Sample,
 };
+use squall_report::document;
 use squall_runner::{
     FinishedRun, Folder, Handle, LimitOptions, Options, PhaseEnd, Row, RunParts, Second as Whole,
     Sink, Start, Wanted as SinkWants, limit_with, load_str, run_with,
@@ -113,7 +114,9 @@ fn record(node: &str, second: u32, (count, us, errors): (u64, u64, u64), late: u
         stats.record(&Sample { error, ..Sample::ok(us) });
     }
     let key = Arc::new(RowKey::new(RowKind::Request, "a", "GET /"));
-    let whole = Whole { second, rows: vec![Row { key, stats }], ..Whole::default() };
+    let mut whole = Whole { second, rows: vec![Row { key, stats }], ..Whole::default() };
+    whole.self_metrics.preempted = count;
+    whole.self_metrics.send_delay.record(us);
     let mut aside = Aside::default();
     if errors > 0 {
         let text = format!("status of {node}");
@@ -228,14 +231,20 @@ fn seconds_of_nodes_are_merged_and_what_is_late_follows() {
     assert_eq!(Vec::from_iter(clocks), [(None, None), (Some(3_200.0), Some(21.0))]);
     let fleet = run.fleet.as_ref().expect("a fleet");
     assert_eq!((fleet.shards, fleet.cells.cells, fleet.cells.driven), (8, 24, 20));
-    let nodes: Vec<_> = fleet
+    let nodes: Vec<_> = run
         .nodes
         .iter()
         .map(|own| (own.node.as_str(), own.end_text(), own.requests, own.errors, own.shards))
         .collect();
     let expected = [("eu-1", "done".to_owned(), 30, 0, 4), ("us-1", "done".to_owned(), 21, 3, 4)];
     assert_eq!(nodes, expected);
-    assert!(fleet.nodes[1].latency_us.p50 > 8_000.0 && fleet.nodes[0].latency_us.p50 < 1_100.0);
+    assert!(run.nodes[1].latency_us.p50 > 8_000.0 && run.nodes[0].latency_us.p50 < 1_100.0);
+    // Each has its own generator, and the run has them together.
+    let of_nodes = run.nodes.iter().map(|own| &own.generator);
+    let delays = of_nodes.map(|own| (own.preempted, own.send_delay_us.max > 8_000.0));
+    assert_eq!(Vec::from_iter(delays), [(30, false), (21, true)]);
+    let together = document(&run).generator;
+    assert_eq!((together.preempted, together.send_delay_us.max > 8_000.0), (51, true));
     assert_eq!(fleet.zones.iter().map(|own| own.requests).collect::<Vec<_>>(), [30, 21]);
     assert_eq!(fleet.events.len(), 1);
     let marks: Vec<&str> = run.marks.iter().map(|own| own.text.as_str()).collect();
@@ -508,8 +517,8 @@ fn a_node_that_has_hardly_a_port_left_is_noted() {
         ended(2, Vec::new()),
     ]]);
     let run = ran(source, "", Vec::new(), &Handle::default()).run;
-    let nodes = &run.fleet.as_ref().expect("a fleet").nodes;
-    assert_eq!((nodes[0].ports_used, nodes[0].ports_limit), (28_000, 28_232));
+    let host = document(&run).nodes[0].host_metrics.clone();
+    assert_eq!((host["ports_used"], host["ports_limit"]), (28_000, 28_232));
     let reason = run.reasons.iter().find(|own| own.rule == "node_ports").expect("it is noted");
     assert!(reason.observed.contains("node eu-1: 28,000 of 28,232"), "{}", reason.observed);
 }

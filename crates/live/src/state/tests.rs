@@ -462,6 +462,7 @@ fn the_conclusion_says_who_is_the_limit() {
         weight: squall_analysis::Validity::Questionable,
         observed: "workers waited for a CPU".to_owned(),
         advice: String::new(),
+        nodes: Vec::new(),
     }];
     let conclusion = state.conclusion();
     assert_eq!(conclusion.word, "The generator may be the limit");

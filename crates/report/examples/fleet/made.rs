@@ -6,7 +6,8 @@ use squall_metrics::{
     Slice, Source,
 };
 use squall_report::{
-    Coverage, Fleet, FleetEvent, Machine, Meta, Missing, NodeReport, NodeTimes, Run, ZoneReport,
+    Coverage, Fleet, FleetEvent, GeneratorDocument, Machine, Meta, Missing, NodeReport, NodeTimes,
+    PhaseTimes, Run, ZoneReport,
 };
 
 /// Requests of a node in a second.
@@ -14,6 +15,8 @@ const REQUESTS: u64 = 20;
 /// Nodes of which metrics are recorded: a run has at most 1,000 metrics.
 const NODES_OVER_TIME: usize = 300;
 const SHARDS_OF_A_NODE: u64 = 16;
+/// So many seconds before the end the second node is lost.
+const LOST_BEFORE: u32 = 3;
 
 /// A run of so many nodes and seconds, not evaluated yet, whose slices are kept.
 pub fn run(nodes: usize, seconds: u32, mut keep: impl FnMut(&Slice)) -> Run {
@@ -30,6 +33,7 @@ pub fn run(nodes: usize, seconds: u32, mut keep: impl FnMut(&Slice)) -> Run {
         elapsed_s: f64::from(seconds),
         finished: true,
         totals: totals.into(),
+        nodes: node_reports(&all, seconds),
         fleet: Some(fleet(&all, seconds)),
         ..Run::default()
     }
@@ -44,7 +48,7 @@ fn zone(node: usize) -> &'static str {
 }
 
 fn is_lost(node: usize, second: u32, seconds: u32) -> bool {
-    node == 1 && second + 3 >= seconds
+    node == 1 && second + LOST_BEFORE >= seconds
 }
 
 /// In µs.
@@ -137,9 +141,42 @@ pub fn meta(nodes: usize) -> Meta {
     }
 }
 
+/// What each node did, of what it measured.
+fn node_reports(all: &[RequestStats], seconds: u32) -> Vec<NodeReport> {
+    let delay = |p99: f64| PhaseTimes { count: 200, p99, ..PhaseTimes::default() };
+    let generator = GeneratorDocument {
+        peak_rss_bytes: 40 << 20,
+        starved_s: 0.02,
+        preempted: 12,
+        send_delay_us: delay(80.0),
+        receive_delay_us: delay(12.0),
+        ..GeneratorDocument::default()
+    };
+    let metrics = [("ports_used", 120), ("ports_limit", 28_232)];
+    let node = |(node, own): (usize, &RequestStats)| {
+        let lost_s = (node == 1).then_some(u64::from(seconds - LOST_BEFORE));
+        NodeReport {
+            node: name(node),
+            zone: zone(node).to_owned(),
+            end: if lost_s.is_some() { "lost" } else { "done" }.to_owned(),
+            ended_s: lost_s.map(|second| second as f64),
+            shards: SHARDS_OF_A_NODE,
+            seconds: lost_s.unwrap_or(u64::from(seconds)),
+            requests: own.count,
+            errors: 0,
+            latency_us: NodeTimes::of(&own.latency),
+            cpu_cores: if node == 3 { 3.4 } else { 1.2 },
+            host_busy: if node == 3 { 0.9 } else { 0.4 },
+            generator: generator.clone(),
+            host_metrics: metrics.map(|(name, value)| (name.to_owned(), value)).into(),
+        }
+    };
+    all.iter().enumerate().map(node).collect()
+}
+
 fn fleet(all: &[RequestStats], seconds: u32) -> Fleet {
     let shards = all.len() as u64 * SHARDS_OF_A_NODE;
-    let [from_s, to_s] = [3, 1].map(|before| u64::from(seconds - before));
+    let [from_s, to_s] = [LOST_BEFORE, 1].map(|before| u64::from(seconds - before));
     let lost = (0..shards).filter(|shard| shard % all.len() as u64 == 1);
     let missing: Vec<Missing> = lost
         .map(|shard| Missing {
@@ -151,31 +188,15 @@ fn fleet(all: &[RequestStats], seconds: u32) -> Fleet {
         })
         .collect();
     let cells = shards * u64::from(seconds);
-    let gone = |node: usize| node == 1;
-    let node = |(node, own): (usize, &RequestStats)| NodeReport {
-        node: name(node),
-        zone: zone(node).to_owned(),
-        end: if gone(node) { "lost" } else { "done" }.to_owned(),
-        ended_s: gone(node).then_some(from_s as f64),
-        shards: SHARDS_OF_A_NODE,
-        seconds: u64::from(seconds) - if gone(node) { 3 } else { 0 },
-        requests: own.count,
-        errors: 0,
-        latency_us: NodeTimes::of(&own.latency),
-        send_delay_p99_us: 80.0,
-        receive_delay_p99_us: 12.0,
-        cpu_cores: if node == 3 { 3.4 } else { 1.2 },
-        host_busy: if node == 3 { 0.9 } else { 0.4 },
-        peak_memory_bytes: 40 << 20,
-        ports_used: 120,
-        ports_limit: 28_232,
-    };
     Fleet {
         shards,
         on_loss: "redistribute".to_owned(),
         lease_s: 15.0,
-        cells: Coverage { cells, driven: cells - missing.len() as u64 * 3, missing },
-        nodes: all.iter().enumerate().map(node).collect(),
+        cells: Coverage {
+            cells,
+            driven: cells - missing.len() as u64 * u64::from(LOST_BEFORE),
+            missing,
+        },
         zones: ["eu", "us"].map(|own| zone_report(own, all)).to_vec(),
         events: vec![FleetEvent {
             at_s: from_s as f64,

@@ -137,16 +137,9 @@ fn value(out: &mut String, own: &ComparedValue, first: Option<(String, usize)>) 
         _ => "",
     };
     let why = own.why.as_ref().map_or(String::new(), |why| format!(" title=\"{}\"", escaped(why)));
-    let _ = writeln!(
-        out,
-        "<tr{class}>{head}<td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td{why}>{}</td></tr>",
-        own.measure,
-        own.shown(own.before),
-        own.shown(own.after),
-        own.its_change(),
-        own.interval(),
-        own.word().to_lowercase()
-    );
+    let cells = own.cells().map(|cell| format!("<td>{cell}</td>")).concat();
+    let word = own.word().to_lowercase();
+    let _ = writeln!(out, "<tr{class}>{head}{cells}<td{why}>{word}</td></tr>");
 }
 
 fn pictures(out: &mut String, row: &ComparedRow, named: bool, names: (&str, &str)) {

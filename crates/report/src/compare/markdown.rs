@@ -106,14 +106,6 @@ fn values(out: &mut String, row: &ComparedRow, named: bool) {
         } else {
             own.word().to_owned()
         };
-        let _ = writeln!(
-            out,
-            "| {label} | {} | {} | {} | {} | {} | {word} |",
-            own.measure,
-            own.shown(own.before),
-            own.shown(own.after),
-            own.its_change(),
-            own.interval()
-        );
+        let _ = writeln!(out, "| {label} | {} | {word} |", own.cells().join(" | "));
     }
 }

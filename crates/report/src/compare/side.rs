@@ -11,8 +11,8 @@ use squall_metrics::{HostSample, Place, RowKey, RowKind};
 use super::about::RunAbout;
 use super::baseline::{decode_baseline, is_baseline};
 use crate::document::{Known, Row, RunDocument, Times};
-use crate::folder::{LoadError, MAX_RESULT, load_folder, load_json};
 use crate::json::document;
+use crate::load::{LoadError, MAX_RESULT, load_folder, load_json};
 use crate::recording::Recording;
 
 /// A side of a comparison: a run, or several of the same thing.
@@ -118,13 +118,14 @@ fn about(run: &RunDocument, source: &str) -> RunAbout {
     }
 }
 
-/// The share of the machine's CPU time that others took.
+/// The share of a machine's CPU time that others took; of several that of the one where they took most.
 fn cpu_of_others(run: &RunDocument) -> Option<f64> {
-    let mut sample = HostSample::default();
-    run.host_metrics.iter().for_each(|(name, value)| sample.set(name, *value));
-    // Earlier versions did not know what squall itself took.
-    let is_known = run.host_metrics.contains_key("own_cpu_ticks");
-    sample.cpu_shares().filter(|_| is_known).map(|shares| shares.others)
+    let others = run.nodes.iter().filter_map(|node| {
+        let mut sample = HostSample::default();
+        node.host_metrics.iter().for_each(|(name, value)| sample.set(name, *value));
+        sample.cpu_shares().map(|shares| shares.others)
+    });
+    others.reduce(f64::max)
 }
 
 /// What was recorded in some seconds.

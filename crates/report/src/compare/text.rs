@@ -127,14 +127,9 @@ fn table(out: &mut String, row: &ComparedRow, named: bool, picture: usize, show:
     let ratios = || row.values.iter().filter(|own| own.unit != "share");
     let axis = axis(ratios());
     for own in &row.values {
-        let mut line = format!(
-            "   {:<12} {:>11} {:>11} {:>9}  {:<19} ",
-            own.measure,
-            own.shown(own.before),
-            own.shown(own.after),
-            own.its_change(),
-            own.interval(),
-        );
+        let [measure, before, after, change, interval] = own.cells();
+        let mut line =
+            format!("   {measure:<12} {before:>11} {after:>11} {change:>9}  {interval:<19} ");
         line.push_str(&colored(own, show));
         // A picture is on the scale of ratios.
         if let (true, Some(change), "us" | "per_second") =
@@ -208,14 +203,10 @@ fn shift(out: &mut String, row: &ComparedRow, named: bool, names: (&str, &str), 
         let picture = own
             .change
             .map_or(String::new(), |change| axis.interval(change, (own.low, own.high), room));
+        let [measure, before, after, change, interval] = own.cells();
         let _ = writeln!(
             out,
-            "   {:<6} {:>9} {:>9} {:>8}  {:<18} {picture}",
-            own.measure,
-            own.shown(own.before),
-            own.shown(own.after),
-            own.its_change(),
-            own.interval(),
+            "   {measure:<6} {before:>9} {after:>9} {change:>8}  {interval:<18} {picture}"
         );
     }
     let (before, after) = (&row.curves.0, &row.curves.1);

@@ -60,6 +60,12 @@ impl ComparedValue {
         }
     }
 
+    /// What every form shows of it: the measure, before, after, its change and the interval of it.
+    pub(super) fn cells(&self) -> [String; 5] {
+        let (before, after) = (self.shown(self.before), self.shown(self.after));
+        [self.measure.clone(), before, after, self.its_change(), self.interval()]
+    }
+
     /// Both, as far as there is an interval: `+5.1% (+2.0% to +8.3%)`.
     pub(super) fn its_change_and_interval(&self) -> String {
         match self.interval().as_str() {

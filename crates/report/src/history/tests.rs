@@ -1,8 +1,8 @@
 use super::*;
 use crate::document::{FailureDocument, RunDocument, Times};
-use crate::fleet::Machine;
 
-fn run(number: u64, value: f64) -> HistoryRun {
+/// A run with a commit of its number, and such a 95th percentile.
+pub(crate) fn run(number: u64, value: f64) -> HistoryRun {
     let labels = [("commit".to_owned(), format!("{number:07}abcdef"))].into_iter().collect();
     let latency_us = Times { count: 9, p95: value, ..Times::default() };
     let row = |kind: &str, name: &str| Row {
@@ -56,59 +56,6 @@ fn no_more_of_a_result_is_read_than_is_wanted() {
     let later = json.replacen(&format!("\"schema\":{SCHEMA}"), "\"schema\":99", 1);
     let later = history_run(Path::new("runs/3"), later.as_bytes(), Extent::Totals);
     assert!(later.is_err_and(|reason| reason.contains("another version")));
-}
-
-#[test]
-fn a_step_is_shown_with_its_commit() {
-    let value = |number: u64| if number < 12 { 1_000.0 } else { 1_100.0 } + (number % 3) as f64;
-    let runs = (0..20).map(|number| run(number, value(number))).collect();
-    let history = HistoryDocument { runs, unread: Vec::new() };
-    for text in ["p95", "p95(login)"] {
-        let of = MeasureOf::parse(text).expect("a measure");
-        let found = trend(&history, &of);
-        let stepped: Vec<usize> =
-            (0..found.runs.len()).filter(|at| found.runs[*at].step.is_some()).collect();
-        assert_eq!((found.runs.len(), found.without, stepped), (20, 0, vec![12]), "{text}");
-        let show = Show { columns: 80, ..Default::default() };
-        let shown = trend_text(&found, &show);
-        assert!(shown.contains("stepped by +10.0% at 1970-01-01 00:12 0000012abc"), "{shown}");
-        assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
-    }
-    let of = MeasureOf::parse("p95(logout)").expect("a measure");
-    assert_eq!(trend(&history, &of).without, 20);
-}
-
-fn machine(cpu: &str) -> Machine {
-    Machine { cpu: cpu.to_owned(), ..Machine::default() }
-}
-
-#[test]
-fn a_trend_says_what_keeps_its_runs_from_being_compared() {
-    let of = MeasureOf::parse("p95").expect("a measure");
-    let runs = (0..9).map(|number| run(number, 1_000.0)).collect();
-    let mut history = HistoryDocument { runs, unread: Vec::new() };
-    for own in &mut history.runs {
-        own.meta.plan = "shop".to_owned();
-        own.meta.nodes = vec![machine("Xeon")];
-        own.validity = "valid".to_owned();
-    }
-    assert_eq!(trend(&history, &of).cautions, [""; 0], "they are alike");
-    history.runs[4].meta.plan = "pay".to_owned();
-    for own in &mut history.runs[6..] {
-        own.meta.nodes = vec![machine("EPYC"); 2];
-        own.validity = "questionable".to_owned();
-    }
-    history.runs[8].validity = "invalid".to_owned();
-    let found = trend(&history, &of);
-    let wanted = [
-        "plan differs: shop in 8 runs, pay in 1 run",
-        "processor differs: Xeon in 6 runs, EPYC in 3 runs",
-        "number of nodes differs: 1 in 6 runs, 2 in 3 runs",
-        "not all are valid: questionable in 2 runs, invalid in 1 run",
-    ];
-    assert_eq!(found.cautions, wanted);
-    let shown = trend_text(&found, &Show { columns: 80, ..Default::default() });
-    assert!(wanted.iter().all(|own| shown.contains(&format!(" careful  {own}\n"))), "{shown}");
 }
 
 #[test]

@@ -9,11 +9,13 @@ use squall_metrics::Quantities;
 use super::fleet::FleetWords;
 use crate::document::RunPhase;
 use crate::document::{
-    AbortDocument, CheckRow, Gap, GeneratorDocument, MetricRow, OutcomeDocument, Row, RunDocument,
-    SteadyPart, ThresholdRow, TimeAccounting, ValidityReason,
+    AbortDocument, CheckRow, Gap, MetricRow, OutcomeDocument, Row, RunDocument, SteadyPart,
+    ThresholdRow, TimeAccounting, ValidityReason,
 };
 use crate::fleet::Fleet;
+use crate::generator::GeneratorDocument;
 use crate::meta::{Mark, Meta};
+use crate::node_report::NodeReport;
 use crate::series::{HostTrack, MetricTrack, SeriesDocument, SeriesScenario};
 
 /// A column of a scenario's series, and where its numbers come from.
@@ -73,7 +75,7 @@ figures! {
     time_accounting: TimeAccounting,
     throughput_gap: Option<Gap>,
     generator: GeneratorDocument,
-    host_metrics: BTreeMap<String, u64>,
+    nodes: [NodeReport],
     fleet: Option<Fleet>,
     warnings: [String],
     log: [String],

@@ -24,7 +24,7 @@ impl FleetWords {
     pub(super) fn of(run: &RunDocument) -> Option<FleetWords> {
         let fleet = run.fleet.as_ref()?;
         let mut odd: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-        for own in odd_nodes(&fleet.facts(&run.meta.nodes).nodes) {
+        for own in odd_nodes(&fleet.facts(&run.nodes, &run.meta.nodes).nodes) {
             odd.entry(own.node).or_default().push(own.text());
         }
         Some(FleetWords { coverage: fleet.cells.text(MAX_GAPS), odd })

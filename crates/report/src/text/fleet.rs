@@ -9,7 +9,8 @@ use super::columns::Columns;
 use super::paragraph::paragraph;
 use super::show::{Show, more};
 use crate::document::RunDocument;
-use crate::fleet::{Fleet, NodeReport, NodeTimes};
+use crate::fleet::Fleet;
+use crate::node_report::{NodeReport, NodeTimes};
 
 /// Most gaps of the coverage that are named, and most where everything is shown.
 const MAX_GAPS: [usize; 2] = [3, 20];
@@ -30,7 +31,7 @@ pub(super) fn line(out: &mut String, run: &RunDocument, show: &Show) {
     let gaps = MAX_GAPS[usize::from(is_full(show))];
     let text = format!(
         "{}, {}, coverage {}",
-        counted(fleet.nodes.len() as u64, "node"),
+        counted(run.nodes.len() as u64, "node"),
         counted(fleet.shards, "shard"),
         fleet.cells.text(gaps)
     );
@@ -76,23 +77,24 @@ fn zones(out: &mut String, fleet: &Fleet, show: &Show) {
 }
 
 fn nodes(out: &mut String, run: &RunDocument, fleet: &Fleet, show: &Show) {
-    if fleet.nodes.is_empty() {
+    let nodes = &run.nodes;
+    if nodes.is_empty() {
         return;
     }
-    let odd = odd_nodes(&fleet.facts(&run.meta.nodes).nodes);
+    let odd = odd_nodes(&fleet.facts(nodes, &run.meta.nodes).nodes);
     let usual = vec![COUNT, ERRORS, TIME, TIME, TIME, DELAY, CORES];
     let mut columns = Columns::new(show.width(), usual);
     let titles = ["requests", "errors", "p50", "p95", "p99", "send delay", "cores"];
     columns.cells("node", titles.map(str::to_owned).to_vec());
     let shown = match is_full(show) {
-        true => (0..fleet.nodes.len()).collect(),
-        false => most_conspicuous(fleet, &odd),
+        true => (0..nodes.len()).collect(),
+        false => most_conspicuous(nodes, &odd),
     };
     for at in &shown {
-        node(&mut columns, &fleet.nodes[*at], odd.iter().filter(|own| own.node == *at));
+        node(&mut columns, &nodes[*at], odd.iter().filter(|own| own.node == *at));
     }
     columns.write(out);
-    more(out, fleet.nodes.len() - shown.len(), "nodes (--full)");
+    more(out, nodes.len() - shown.len(), "nodes (--full)");
     out.push('\n');
 }
 
@@ -109,7 +111,7 @@ fn node<'o>(columns: &mut Columns, node: &NodeReport, odd: impl Iterator<Item = 
     };
     let mut cells = counts(node.requests, node.errors).to_vec();
     cells.extend(times(&node.latency_us, node.requests));
-    cells.push(time(node.send_delay_p99_us));
+    cells.push(time(node.generator.send_delay_us.p99));
     cells.push(format!("{:.2}", node.cpu_cores));
     columns.cells(format!("{mark}{}{zone}", node.node), cells);
     if !told.is_empty() {
@@ -118,11 +120,11 @@ fn node<'o>(columns: &mut Columns, node: &NodeReport, odd: impl Iterator<Item = 
 }
 
 /// The places of the nodes that a tester should look at first.
-fn most_conspicuous(fleet: &Fleet, odd: &[OddNode]) -> Vec<usize> {
+fn most_conspicuous(nodes: &[NodeReport], odd: &[OddNode]) -> Vec<usize> {
     let rank = |at: &usize| odd.iter().position(|own| own.node == *at).unwrap_or(usize::MAX);
-    let mut places: Vec<usize> = (0..fleet.nodes.len()).collect();
+    let mut places: Vec<usize> = (0..nodes.len()).collect();
     places.sort_by_key(|at| {
-        let node = &fleet.nodes[*at];
+        let node = &nodes[*at];
         (rank(at), node.end == "done", Reverse(node.latency_us.p95 as u64))
     });
     places.truncate(MAX_NODES);
@@ -141,9 +143,16 @@ fn times(own: &NodeTimes, requests: u64) -> [String; 3] {
 mod tests {
     use super::*;
     use crate::fleet::{Coverage, FleetEvent, Missing, ZoneReport};
+    use crate::generator::{GeneratorDocument, PhaseTimes};
 
     const BRIEF: Show = Show { columns: 100, color: false, full: false, explain: false };
     const FULL: Show = Show { full: true, ..BRIEF };
+
+    /// A generator that sent requests so late, in µs.
+    fn delayed(p99: f64) -> GeneratorDocument {
+        let send_delay_us = PhaseTimes { p99, ..PhaseTimes::default() };
+        GeneratorDocument { send_delay_us, ..GeneratorDocument::default() }
+    }
 
     fn node(name: &str, zone: &str, p95_ms: f64) -> NodeReport {
         NodeReport {
@@ -153,7 +162,7 @@ mod tests {
             requests: 1_000,
             errors: 10,
             latency_us: NodeTimes { p50: p95_ms * 500.0, p95: p95_ms * 1e3, p99: p95_ms * 2e3 },
-            send_delay_p99_us: 80.0,
+            generator: delayed(80.0),
             cpu_cores: 0.5,
             ..NodeReport::default()
         }
@@ -161,8 +170,8 @@ mod tests {
 
     fn run(nodes: Vec<NodeReport>, missing: Vec<Missing>) -> RunDocument {
         let cells = Coverage { cells: 200, driven: 186, missing };
-        let fleet = Fleet { shards: 64, cells, nodes, ..Fleet::default() };
-        RunDocument { fleet: Some(fleet), ..RunDocument::default() }
+        let fleet = Fleet { shards: 64, cells, ..Fleet::default() };
+        RunDocument { fleet: Some(fleet), nodes, ..RunDocument::default() }
     }
 
     fn written(run: &RunDocument, show: &Show) -> String {
@@ -218,7 +227,7 @@ mod tests {
     fn of_a_thousand_nodes_the_most_conspicuous_are_shown() {
         let mut nodes: Vec<NodeReport> =
             (0..1_000).map(|at| node(&format!("n{at}"), "", 30.0 + f64::from(at % 7))).collect();
-        nodes[700].send_delay_p99_us = 50_000.0;
+        nodes[700].generator = delayed(50_000.0);
         nodes[300].end = "left".to_owned();
         let run = run(nodes, Vec::new());
         let brief = written(&run, &BRIEF);

@@ -11,7 +11,8 @@ use super::paragraph::{log_line, paragraph, verdict};
 use super::show::{MAX_LOG_SHOWN, Show, more, of_kind};
 use super::table;
 use super::width::shorten;
-use crate::document::{Known, MetricRow, NONE, PhaseTimes, RunDocument};
+use crate::document::{Known, MetricRow, NONE, RunDocument};
+use crate::generator::PhaseTimes;
 
 /// Most metrics that are shown.
 const MAX_METRICS_SHOWN: usize = 30;

@@ -46,7 +46,7 @@ fn what_became_of_a_fleet_is_read_again() {
     let (run, _) = made(4);
     let json = serde_json::to_vec(&run).expect("JSON");
     let read = squall_report::read_result(&json).expect("a result");
-    assert_eq!(read.fleet, run.fleet);
+    assert_eq!((&read.fleet, &read.nodes), (&run.fleet, &run.nodes));
     assert_eq!(read.meta.nodes, run.meta.nodes);
 }
 

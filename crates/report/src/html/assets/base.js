@@ -103,15 +103,16 @@ function announce(text) {
   document.getElementById('announce').textContent = text;
 }
 
-/** A table: its head, and rows of cells; from column `numbers` on they are numbers. `table.prose` has sentences: on
- * a phone its cells stand below each other. */
+/** A table: its head, and rows of cells; from column `numbers` on they are numbers. `{ across }` says more of the row before
+ * it, below its cells. `table.prose` has sentences: on a phone its cells stand below each other. */
 function table(caption, head, rows, numbers = 1, form = 'table') {
   const cell = (value, at) =>
     at === 0 ? el('th', { scope: 'row' }, value) : el(at >= numbers ? 'td.number' : 'td', { 'data-title': head[at] }, value);
+  const line = (row) => (row.across ? el('tr.across', null, el('td', { colspan: head.length }, el('div', null, row.across))) : el('tr', null, row.map(cell)));
   const titles = head.map((title, at) => el(at >= numbers ? 'th.number' : 'th', { scope: 'col' }, title));
   return el('div.wide', { tabindex: 0, role: 'group', 'aria-label': caption },
     el(form, null, el('caption.unseen', null, caption), el('thead', null, el('tr', null, titles)),
-      el('tbody', null, rows.map((row) => el('tr', null, row.map(cell))))));
+      el('tbody', null, rows.map(line))));
 }
 
 /** What opens to a content that is made when it is opened. */

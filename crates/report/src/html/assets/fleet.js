@@ -22,10 +22,10 @@ function fleetSection() {
   const whole = fleet.cells.driven >= fleet.cells.cells;
   const events = fleet.events.map((own) => el('li', null, el('span.tag', null, moment(own.at_s)), own.text));
   return section('fleet', 'Fleet', 'Fleet',
-    el('p', null, `${plural(fleet.nodes.length, 'node')}, ${plural(fleet.shards, 'shard')}; on the loss of a node: ${fleet.on_loss}, after ${exact(fleet.lease_s)} s.`),
+    el('p', null, `${plural(run.nodes.length, 'node')}, ${plural(fleet.shards, 'shard')}; on the loss of a node: ${fleet.on_loss}, after ${exact(fleet.lease_s)} s.`),
     el(whole ? 'p' : 'p.warning', null, `${whole ? '' : '▲ '}Coverage: ${told.coverage}.`),
-    zoneTable(), nodeTables(), nodeCharts(), zoneChart(),
-    events.length > 0 ? el('ul.lines', { tabindex: 0, 'aria-label': 'What happened to nodes' }, events) : null);
+    events.length > 0 ? [el('h3', null, 'What happened to nodes'), el('ul.examples', null, events)] : null,
+    zoneTable(), nodeTables(), nodeCharts(), zoneChart());
 }
 
 const ofTimes = (own, requests) => ['p50', 'p95', 'p99'].map((name) => (requests > 0 ? time(own[name]) : '–'));
@@ -35,31 +35,45 @@ function zoneTable() {
   const { zones } = run.fleet;
   if (zones.length < 2) return null;
   const rows = zones.map((own) => [own.zone, count(own.nodes), count(own.requests), errorShare(own), ...ofTimes(own.latency_us, own.requests)]);
-  return table('Zones', ['zone', 'nodes', 'requests', 'errors', 'p50', 'p95', 'p99'], rows);
+  return [el('h3', null, 'Zones'), table('Zones', ['zone', 'nodes', 'requests', 'errors', 'p50', 'p95', 'p99'], rows)];
 }
 
 /** The nodes that need a look first, and all of them where there are more. */
 function nodeTables() {
-  const { nodes } = run.fleet;
+  const { nodes } = run;
   if (nodes.length === 0) return null;
   const { odd } = run.fleet_words;
   const all = nodes.map((own, at) => ({ own, odd: odd[at] || [], rank: [odd[at] ? 0 : 1, own.end === 'done' ? 1 : 0, -own.latency_us.p95] }));
-  if (nodes.length <= NODES_AT_FIRST) return nodeTable('Nodes', all);
+  const resources = lazy('What squall used on each node', () => resourceTable(nodes));
+  if (nodes.length <= NODES_AT_FIRST) return [el('h3', null, 'Nodes'), nodeTable('Nodes', all), resources];
   const first = [...all].sort((a, b) => a.rank[0] - b.rank[0] || a.rank[1] - b.rank[1] || a.rank[2] - b.rank[2]).slice(0, NODES_AT_FIRST);
-  return [nodeTable('Nodes that need a look first', first), lazy(`All ${plural(nodes.length, 'node')}`, () => nodeTable('All nodes', all))];
+  const title = 'Nodes that need a look first';
+  return [el('h3', null, title), nodeTable(title, first), lazy(`All ${plural(nodes.length, 'node')}`, () => nodeTable('All nodes', all)), resources];
 }
 
+/** What each node measured, and below it what is to be said of it. */
 function nodeTable(title, all) {
   const machines = new Map(run.meta.nodes.map((own) => [own.node, own]));
-  const head = ['node', 'requests', 'errors', 'p50', 'p95', 'p99', 'send delay p99', 'cores', 'host busy', 'receive delay p99', 'memory', 'ports', 'shards', 'seconds'];
-  const rows = all.map(({ own, odd }) => {
+  const head = ['node', 'requests', 'errors', 'p50', 'p95', 'p99', 'send delay p99', 'CPUs used', 'machine busy'];
+  const rows = all.flatMap(({ own, odd }) => {
     const { cpus = 0 } = machines.get(own.node) || {};
-    const end = own.end === 'done' ? null : el('span.word.failed', null, ` ✘ ${own.end}${own.ended_s === null ? '' : ` at ${moment(own.ended_s)}`}`);
-    const name = [own.node, own.zone && el('span.tag', null, own.zone), end, ...odd.map((text) => el('div.place.doubt', null, `▲ ${text}`))].filter(Boolean);
-    return [name, count(own.requests), errorShare(own), ...ofTimes(own.latency_us, own.requests), time(own.send_delay_p99_us), `${own.cpu_cores.toFixed(2)}${cpus > 0 ? ` of ${cpus}` : ''}`,
-      percent(own.host_busy), time(own.receive_delay_p99_us), bytes(own.peak_memory_bytes), own.ports_limit > 0 ? `${count(own.ports_used)} of ${count(own.ports_limit)}` : '–', count(own.shards), count(own.seconds)];
+    const name = own.zone ? [own.node, el('span.tag', null, own.zone)] : own.node;
+    const end = own.end === 'done' ? [] : [el('span.word.failed', null, `✘ ${own.end}${own.ended_s === null ? '' : ` at ${moment(own.ended_s)}`}`)];
+    const told = [...end, ...odd.map((text) => el('span.doubt', null, `▲ ${text}`))];
+    const numbers = [name, count(own.requests), errorShare(own), ...ofTimes(own.latency_us, own.requests), time(own.generator.send_delay_us.p99),
+      `${own.cpu_cores.toFixed(2)}${cpus > 0 ? ` of ${cpus}` : ''}`, percent(own.host_busy)];
+    return told.length > 0 ? [numbers, { across: told }] : [numbers];
   });
   return table(title, head, rows);
+}
+
+/** What squall used on each node, and what its machine had. */
+function resourceTable(nodes) {
+  const head = ['node', 'memory', 'ports', 'receive delay p99', 'ready, but no CPU', 'preempted', 'shards at first', 'seconds with load'];
+  const rows = nodes.map(({ node, generator, host_metrics: host, shards: had, seconds }) => [node, bytes(generator.peak_rss_bytes),
+    host.ports_limit > 0 ? `${count(host.ports_used || 0)} of ${count(host.ports_limit)}` : '–', time(generator.receive_delay_us.p99),
+    time(generator.starved_s * 1e6), count(generator.preempted), count(had), count(seconds)]);
+  return table('What squall used on each node', head, rows);
 }
 
 /** A chart by node for each measure that is known over time, of which one is shown. */
@@ -74,7 +88,7 @@ function nodeCharts() {
     buttons.forEach((button, at) => button.setAttribute('aria-pressed', String(at === chosen)));
   };
   show(0);
-  return el('div', null, el('div.bar', { role: 'group', 'aria-label': 'What is drawn by node' }, 'By node: ', buttons), figures);
+  return el('div', null, el('div.bar.choice', { role: 'group', 'aria-label': 'What is drawn by node' }, 'By node: ', buttons), figures);
 }
 
 function nodeChart({ title, unit, of, tracks }) {
@@ -83,19 +97,22 @@ function nodeChart({ title, unit, of, tracks }) {
     const values = of(own);
     return { name: own.tags.node, values, starts: own.second, seconds, mean: values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length) };
   });
-  const [chosen, others] = apart(lines);
-  const series = chosen.map((line, at) => ({ ...line, color: METRIC_FORMS[at][0], dash: METRIC_FORMS[at][1] }));
+  const odd = oddNodes();
+  const [chosen, others] = apart(lines, odd);
+  const series = chosen.map((line, at) => ({ ...line, name: odd.has(line.name) ? `▲ ${line.name}` : line.name, color: METRIC_FORMS[at][0], dash: METRIC_FORMS[at][1] }));
   if (others.length > 0) series.push(band(others, seconds));
-  const without = run.fleet.nodes.length - tracks.length;
+  const without = run.nodes.length - tracks.length;
   const told = [others.length > 0 ? `Lines of their own have the nodes that are other than the rest, the highest and the lowest; the band holds the other ${plural(others.length, 'node')}.` : 'A line for each node.',
     without > 0 ? `${plural(without, 'node')} more have no curve.` : null];
   return chart({ title: `${title} by node`, unit, series, height: 200, about: told.filter(Boolean).join(' ') }).figure;
 }
 
+/** The names of the nodes that are other than the rest. */
+const oddNodes = () => new Set(Object.keys(run.fleet_words.odd).map((at) => run.nodes[at].node));
+
 /** The lines that are drawn by themselves: those of nodes that are other than the rest, the highest and the lowest; and all others. */
-function apart(lines) {
+function apart(lines, odd) {
   if (lines.length <= NODE_LINES) return [lines, []];
-  const odd = new Set(Object.keys(run.fleet_words.odd).map((at) => run.fleet.nodes[at].node));
   const sorted = [...lines].sort((a, b) => b.mean - a.mean);
   const wanted = [...sorted.filter((own) => odd.has(own.name)), ...sorted.slice(0, 2), ...sorted.slice(-1), ...sorted];
   const chosen = [...new Set(wanted)].slice(0, NODE_LINES - 1);

@@ -238,7 +238,8 @@ function generatorSection() {
     ['lost its CPU', plural(own.preempted, 'time')],
   ];
   parts.push(table('Resources of the generator', ['what', 'value'], facts), ...hostCharts().map((one) => one.figure));
-  const host = Object.entries(run.host_metrics).filter(([, value]) => value > 0).map(([name, value]) => [spoken(name), name.endsWith('bytes') ? bytes(value) : count(value)]);
+  // Those of a fleet have a table of their own.
+  const host = Object.entries(run.fleet || run.nodes.length === 0 ? {} : run.nodes[0].host_metrics).filter(([, value]) => value > 0).map(([name, value]) => [spoken(name), name.endsWith('bytes') ? bytes(value) : count(value)]);
   if (host.length > 0) parts.push(lazy('The machine: gauges at their highest, and what was counted during the run', () => table('The machine', ['what', 'value'], host)));
   return section('generator', 'Generator', 'The generator’s health', ...parts);
 }
