@@ -1,6 +1,6 @@
 """The tests against real peers in lanes that run side by side. A lane whose files and tools are those of its last green
 run, as `passed.json` has them, is skipped; one without a list of files never is. A lane that passes is put into `passed.json`,
-which is committed with the change.
+which is committed with the change. One that does not has its failed tests run once more when nothing else runs.
 
 Usage: lanes.py install [--all]     installs what the lanes that are not skipped need
        lanes.py run [--all] [LANE...] runs them; --all skips none; the lanes `together` are those that bear company, `alone` the others"""
@@ -8,6 +8,7 @@ Usage: lanes.py install [--all]     installs what the lanes that are not skipped
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -80,7 +81,7 @@ LANES = {
         # These are there before anything is installed, so that nothing is where the lane is skipped.
         tools=[["dpkg-deb", "--version"], ["python3", "--version"]],
     ),
-    # What is in no default build.
+    # What is in no default build, and what that says.
     "features": Lane(
         command=["interop/features.sh"],
         files=["crates/base", "crates/metrics", "crates/wire/src/tls.rs", "crates/wire/src/tls", "crates/runner/src", "crates/report/src",
@@ -135,45 +136,57 @@ def chosen(names, everything):
     return run, skipped
 
 
-def run_lane(name, results):
-    """Runs one lane; its output is in a file of its own."""
-    lane, log = LANES[name], LOGS / f"{name}.txt"
-    command = lane.command or [str(PYTHON), "-m", "unittest", "-v", *lane.modules]
+def run_lane(name, results, tests=None):
+    """Runs one lane, or some of its tests; the output is in a file of its own."""
+    lane, log = LANES[name], LOGS / f"{name}{'-again' if tests else ''}.txt"
+    command = [str(PYTHON), "-m", "unittest", "-v", *(tests or lane.modules)] if tests or not lane.command else lane.command
     began = time.monotonic()
     with log.open("wb") as output:
-        process = subprocess.Popen(command, cwd=ROOT if lane.command else HERE, stdout=output, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(command, cwd=HERE if tests or not lane.command else ROOT, stdout=output, stderr=subprocess.STDOUT)
         _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     results[name] = (process.returncode, time.monotonic() - began, used.ru_utime + used.ru_stime, log)
 
 
-def side_by_side(names):
-    """Runs lanes at the same time; returns those that have passed."""
-    results = {}
-    threads = [threading.Thread(target=run_lane, args=(name, results)) for name in names]
+def failed_tests(text):
+    """The tests and classes that unittest says to have failed; none where something else has."""
+    failed = set(re.findall(r"^(?:ERROR|FAIL): \S+ \((test_[\w.]+)\)", text, re.MULTILINE))
+    # A test of a class that could not be prepared, or of a module, is run with it.
+    return sorted(name for name in failed if not any(name.startswith(other + ".") for other in failed))
+
+
+def side_by_side(names, tests=None):
+    """Runs lanes at the same time, or some tests of them; returns those that have passed, and which tests of the others failed."""
+    results, tests = {}, tests or {}
+    threads = [threading.Thread(target=run_lane, args=(name, results, tests.get(name))) for name in names]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
+    good, failed = [], {}
     for name in names:
         code, wall, cpu, log = results[name]
         print(f"{name}: {'passed' if code == 0 else 'FAILED'} in {wall:.0f} s ({cpu:.0f} s of CPU)", flush=True)
-        if code != 0:
-            print(log.read_text(errors="replace"), flush=True)
-    return [name for name in names if results[name][0] == 0]
+        if code == 0:
+            good.append(name)
+        else:
+            text = log.read_text(errors="replace")
+            print(text, flush=True)
+            failed[name] = failed_tests(text)
+    return good, failed
 
 
 def run(lanes):
     LOGS.mkdir(parents=True, exist_ok=True)
-    together = [name for name in lanes if not LANES[name].alone]
-    good = side_by_side(together)
+    good, failed = side_by_side([name for name in lanes if not LANES[name].alone])
     for name in lanes:
         if LANES[name].alone:
-            good += side_by_side([name])
-    # A neighbour's noise fails no lane twice.
-    for name in [name for name in lanes if name not in good]:
-        print(f"{name}: once more, when nothing else runs", flush=True)
-        good += side_by_side([name])
+            passed, also = side_by_side([name])
+            good, failed = good + passed, failed | also
+    # A neighbour's noise fails no test twice.
+    for name, tests in failed.items():
+        print(f"{name}: once more, when nothing else runs: {', '.join(tests) or 'all of it'}", flush=True)
+        good += side_by_side([name], {name: tests})[0]
     passed = json.loads(PASSED.read_text()) if PASSED.exists() else {}
     passed.update({name: lanes[name] for name in good if lanes[name]})
     PASSED.write_text(json.dumps(dict(sorted(passed.items())), indent=2) + "\n")

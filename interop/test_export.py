@@ -1,7 +1,9 @@
-"""Exports as others read them: Parquet by pyarrow has the rows of CSV, and both add up to run.json."""
+"""What squall does with its features, and says without them. Exports as others read them: Parquet by pyarrow has the rows of CSV, and both
+add up to run.json. `SQUALL` is a build without features, target/debug/squall one with all, as `cargo test --workspace` makes it."""
 
 import csv
 import json
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -11,6 +13,8 @@ import pyarrow.parquet
 
 from peers import SQUALL
 
+ROOT = Path(__file__).resolve().parent.parent
+WITH_FEATURES = ROOT / "target/debug/squall"
 PLAN = """
 target: builtin
 scenarios:
@@ -26,10 +30,10 @@ class Export(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             plan = Path(folder, "plan.yaml")
             plan.write_text(PLAN)
-            subprocess.run([SQUALL, "run", plan, "--out", folder, "--quiet"], check=True, capture_output=True)
+            subprocess.run([WITH_FEATURES, "run", plan, "--out", folder, "--quiet"], check=True, capture_output=True)
             [run] = [path.parent for path in Path(folder).glob("*/run.json")]
             for form in ("csv", "parquet"):
-                export = [SQUALL, "export", run, "--format", form, "-o", Path(folder, f"run.{form}")]
+                export = [WITH_FEATURES, "export", run, "--format", form, "-o", Path(folder, f"run.{form}")]
                 subprocess.run(export, check=True, capture_output=True)
             table = pyarrow.parquet.read_table(Path(folder, "run.parquet"))
             with open(Path(folder, "run.csv"), newline="") as file:
@@ -65,7 +69,7 @@ class Samples(unittest.TestCase):
             plan = Path(folder, "plan.yaml")
             plan.write_text(PLAN)
             for form in ("csv", "parquet"):
-                command = [SQUALL, "run", plan, "--json", "--quiet", "--out", folder, "--out", f"samples={folder}/all.{form}"]
+                command = [WITH_FEATURES, "run", plan, "--json", "--quiet", "--out", folder, "--out", f"samples={folder}/all.{form}"]
                 result = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
                 counts[form] = result["totals"]
             table = pyarrow.parquet.read_table(Path(folder, "all.parquet"))
@@ -76,6 +80,40 @@ class Samples(unittest.TestCase):
         self.assertEqual(len(lines), counts["csv"]["count"])
         self.assertEqual(sum(table["bytes_in"].to_pylist()), counts["parquet"]["bytes_in"])
         self.assertEqual({line["name"] for line in lines}, set(table["name"].to_pylist()))
+
+
+class Without(unittest.TestCase):
+    """A build without features says so before anything is sent or read, whichever way it is asked for them."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def refused(self, *words):
+        """What squall says where it ends with 2."""
+        ran = subprocess.run([SQUALL, *words], cwd=self.folder, capture_output=True, text=True, check=False)
+        self.assertEqual(ran.returncode, 2, ran.stderr)
+        return ran.stderr
+
+    def test_parquet(self):
+        (self.folder / "plan.yaml").write_text(
+            "target: http://127.0.0.1:9\nsamples: [{file: all.parquet, form: parquet}]\n"
+            "scenarios: {a: {load: {users: 1, iterations: 1}, steps: [{get: /}]}}\n")
+        for words in (["run", "plan.yaml"], ["check", "plan.yaml"], ["run", "plan.yaml", "--out", "samples=all.parquet"],
+                      ["export", "folder", "--format", "parquet"]):
+            self.assertIn("writes no Parquet: write CSV, or build squall with", self.refused(*words))
+        self.assertIn("plan.yaml:2:18: error: this build", self.refused("check", "plan.yaml"))
+
+    def test_pkcs12(self):
+        shutil.copy(ROOT / "crates/wire/src/tls/key_store/clients.p12", self.folder)
+        (self.folder / "plan.yaml").write_text(
+            "target: https://127.0.0.1:9\nconnections: {tls: {key_store: {file: clients.p12, password: secret-of-tests}}}\n"
+            "scenarios: {a: {load: {users: 1, iterations: 1}, steps: [{get: /}]}}\n")
+        for words in (["run", "plan.yaml"], ["check", "plan.yaml"]):
+            text = self.refused(*words)
+            self.assertIn("PKCS #12, which this build of squall does not read", text)
+            self.assertIn("convert PKCS #12 with `openssl pkcs12 -in ", text)
 
 
 if __name__ == "__main__":

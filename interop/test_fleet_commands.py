@@ -25,7 +25,7 @@ def said(words, **options):
 class Commands(FleetTest):
     def test_status_shows_nodes_and_shares_and_stop_ends_the_run_in_order(self):
         fleet = self.fleet(seconds=60)
-        fleet.sent(RATE * 4)
+        fleet.sent(RATE * 2)
         shown = json.loads(fleet.squall("fleet", "status", "--json").stdout)
         self.assertEqual({node["node"]: node["state"] for node in shown["nodes"]}, {"n0": "running", "n1": "running", "n2": "running"})
         run, = shown["runs"]
@@ -46,16 +46,16 @@ class Commands(FleetTest):
         self.assertNotEqual(again.returncode, 0)
 
     def test_logs_of_all_nodes_come_together(self):
-        fleet = self.fleet(seconds=20, steps=f'[{STEP}, {{log: "row ${{rows.id}}"}}]')
-        fleet.sent(RATE * 4)
+        fleet = self.fleet(seconds=10, steps=f'[{STEP}, {{log: "row ${{rows.id}}"}}]')
+        fleet.sent(RATE * 2)
         logs = fleet.squall("fleet", "logs")
         self.assertEqual(logs.returncode, 0, logs.stderr)
         nodes = {line.split()[0] for line in logs.stdout.splitlines() if " s  " in line and "row " in line}
         self.assertEqual(nodes, {"n0", "n1", "n2"}, logs.stdout[:2000])
 
     def test_a_run_is_resumed_by_one_controller_when_its_first_is_dead(self):
-        fleet = self.fleet(seconds=25)
-        fleet.sent(RATE * 4)
+        fleet = self.fleet(seconds=12)
+        fleet.sent(RATE * 2)
         left = fleet.left()
         (self.folder / "run.json").unlink(missing_ok=True)
         second = fleet.squall("fleet", "resume", str(left), "--quiet")
@@ -67,7 +67,7 @@ class Commands(FleetTest):
             fleet.controller = subprocess.Popen(
                 [SQUALL, "fleet", "resume", left, "--nats", fleet.nats.url, "--json", self.folder / "run.json", "--quiet"],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        self.whole(fleet, 25)
+        self.whole(fleet, 12)
         self.assertEqual(fleet.controller.returncode, 0, fleet.logs())
 
 

@@ -112,30 +112,6 @@ fn a_file_that_cannot_be_is_refused() {
     }
 }
 
-/// Whichever way Parquet is asked for, before anything is sent or read.
-#[cfg(not(feature = "parquet"))]
-#[test]
-fn a_build_without_parquet_says_so() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let plan = "target: http://127.0.0.1:9\nsamples: [{file: all.parquet, form: parquet}]\n\
-                scenarios: {a: {load: {users: 1, iterations: 1}, steps: [{get: /}]}}\n";
-    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
-    for args in [
-        &["run", "plan.yaml"][..],
-        &["check", "plan.yaml"],
-        &["run", "plan.yaml", "--out", "samples=all.parquet"],
-        &["export", "folder", "--format", "parquet"],
-    ] {
-        let output = squall(folder.path(), args);
-        let text = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{args:?}: {text}");
-        assert!(text.contains("writes no Parquet: write CSV, or build squall with"), "{text}");
-    }
-    let text = String::from_utf8_lossy(&squall(folder.path(), &["check", "plan.yaml"]).stderr)
-        .into_owned();
-    assert!(text.contains("plan.yaml:2:18: error: this build"), "{text}");
-}
-
 #[test]
 fn a_group_that_is_one_sample_comes_before_its_parts() {
     let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
