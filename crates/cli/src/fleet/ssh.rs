@@ -188,7 +188,7 @@ fn show(host: &str, stream: Box<dyn Read + Send>) {
 
 /// Waits until all have ended, by themselves or because they were told to.
 fn follow(mut nodes: Vec<Remote>, told: &Receiver<Told>) -> CommandResult {
-    let (mut interrupts, mut failed) = (0, Vec::new());
+    let (all, mut interrupts, mut failed) = (nodes.len(), 0, 0);
     while !nodes.is_empty() {
         match told.recv() {
             Ok(Told::Interrupted) => {
@@ -207,7 +207,11 @@ fn follow(mut nodes: Vec<Remote>, told: &Receiver<Told>) -> CommandResult {
             Ok(Told::Ended(number)) => nodes.retain_mut(|node| match node.ended(number) {
                 None => true,
                 Some(status) => {
-                    failed.extend(failure(&node.host, &status));
+                    // Said now: the others may go on for hours.
+                    if let Some(why) = failure(&node.host, &status) {
+                        failed += 1;
+                        out::message(&format!("squall: {why}\n"));
+                    }
                     false
                 }
             }),
@@ -215,9 +219,9 @@ fn follow(mut nodes: Vec<Remote>, told: &Receiver<Told>) -> CommandResult {
             Err(_) => break,
         }
     }
-    match (interrupts, failed.is_empty()) {
-        (0, false) => Err(CommandError::incomplete(failed.join("\n"))),
-        (0, true) => Ok(Exit::Ok),
+    match (interrupts, failed) {
+        (0, 0) => Ok(Exit::Ok),
+        (0, _) => Err(CommandError::incomplete(format!("{failed} of {all} nodes failed"))),
         _ => Ok(Exit::Interrupted),
     }
 }
