@@ -25,6 +25,7 @@ mod assign;
 mod cells;
 mod controller;
 mod node;
+mod tickets;
 
 pub use controller::{Controller, Lead, Seal};
 pub use node::Node;

@@ -1,9 +1,8 @@
 //! What the controller has asked for, and waits for.
 
-use std::collections::HashMap;
-
-use crate::protocol::io::{Now, Output, RunEvent, Ticket};
+use crate::protocol::io::{Now, Output, RunEvent};
 use crate::protocol::messages::Card;
+use crate::protocol::tickets::Tickets;
 use crate::protocol::units::{Bytes, FleetTime, Nanos};
 
 /// Seals the order's key for a node, or says why not.
@@ -41,27 +40,8 @@ pub enum Purpose {
     Mark,
 }
 
-/// The tickets that are out, and what each is for.
-#[derive(Debug, Default)]
-pub struct Desk {
-    next: u64,
-    open: HashMap<Ticket, Purpose>,
-}
-
-impl Desk {
-    /// A ticket for something.
-    pub fn ticket(&mut self, purpose: Purpose) -> Ticket {
-        self.next += 1;
-        let ticket = Ticket(self.next);
-        self.open.insert(ticket, purpose);
-        ticket
-    }
-
-    /// What a ticket was for.
-    pub fn take(&mut self, ticket: Ticket) -> Option<Purpose> {
-        self.open.remove(&ticket)
-    }
-}
+/// What the controller waits for.
+pub type Desk = Tickets<Purpose>;
 
 /// The fleet's time: the controller's system's clock when it began, counted on by its steady clock, so that a step of the
 /// former moves nothing.

@@ -1,9 +1,8 @@
 //! What a node has asked for, and waits for.
 
-use std::collections::HashMap;
-
-use crate::protocol::io::{Now, Output, Ticket};
+use crate::protocol::io::{Now, Output};
 use crate::protocol::messages::Card;
+use crate::protocol::tickets::Tickets;
 use crate::protocol::units::Nanos;
 
 /// What an answer is for.
@@ -38,32 +37,13 @@ pub enum Polled {
     Release,
 }
 
-/// The tickets that are out, and what each is for.
-#[derive(Debug, Default)]
-pub struct Desk {
-    next: u64,
-    open: HashMap<Ticket, Purpose>,
-}
+/// What a node waits for.
+pub type Desk = Tickets<Purpose>;
 
-impl Desk {
-    /// A ticket for something.
-    pub fn ticket(&mut self, purpose: Purpose) -> Ticket {
-        self.next += 1;
-        let ticket = Ticket(self.next);
-        self.open.insert(ticket, purpose);
-        ticket
-    }
-
-    /// What a ticket was for; `None` if it is not open, as that of a run that has ended.
-    pub fn take(&mut self, ticket: Ticket) -> Option<Purpose> {
-        self.open.remove(&ticket)
-    }
-
-    /// Forgets what a run had asked for.
-    pub fn forget_run(&mut self) {
-        self.open.retain(|_, purpose| {
-            matches!(purpose, Purpose::ReadCard | Purpose::PutCard | Purpose::Farewell)
-        });
+impl Purpose {
+    /// Whether it is the affair of a run, and not of the node's place in the fleet.
+    pub fn is_of_run(&self) -> bool {
+        !matches!(self, Purpose::ReadCard | Purpose::PutCard | Purpose::Farewell)
     }
 }
 

@@ -277,7 +277,7 @@ impl Node {
         if self.done.len() > DONE {
             self.done.pop_front();
         }
-        self.desk.forget_run();
+        self.desk.retain(|purpose| !purpose.is_of_run());
         self.run = None;
         self.is_leaving |= self.once;
         self.leave(now, out);
