@@ -51,6 +51,8 @@ pub(crate) struct Orders {
     pub begins: Option<Instant>,
     /// The loads stand still.
     pub paused: bool,
+    /// After this nothing begins, unless it is put off before.
+    pub valid_until: Option<Instant>,
     /// Changes of loads and shares, all that there were.
     pub changes: Vec<ChangeOrder>,
 }

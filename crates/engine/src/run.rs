@@ -102,6 +102,13 @@ impl Control {
         self.0.send_modify(|orders| orders.paused = false);
     }
 
+    /// From then on nobody arrives, begins or goes on, unless this is put off first: whoever else would drive this
+    /// process's share may have begun. A process that was not run for a while thus sends nothing when it wakes up, before
+    /// anybody could tell it to stop. Unlike a pause, it puts nothing off.
+    pub fn hold_after(&self, at: Instant) {
+        self.0.send_modify(|orders| orders.valid_until = Some(at));
+    }
+
     /// Gives a load of the plan (by its number, in the plan's order) another shape from `after` the
     /// start of the run on, whose time 0 is then. A closed workload stays closed, an open one open:
     /// another kind is ignored. `after` must not be past.

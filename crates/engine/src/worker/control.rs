@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::Worker;
 use crate::messages::{ChangeKind, Command, Orders};
+use crate::profile::nanos;
 use crate::roster::Change;
 
 impl Worker {
@@ -34,12 +35,22 @@ impl Worker {
             self.roster.borrow_mut().resume(now);
             self.in_flight.wake_waiting();
         }
+        let valid = orders.valid_until.zip(orders.begins).map(|(until, begins)| {
+            let after = nanos(until.saturating_duration_since(begins));
+            self.recorder.start().saturating_add(after)
+        });
+        self.valid_until.set(valid.unwrap_or(u64::MAX));
         match orders.command {
             Command::Run => {}
             Command::Stop { graceful } => self.stop(graceful),
             Command::Abort => self.cancel(),
         }
         self.wake.notify_one();
+    }
+
+    /// Whether nothing may begin any more, as others may have begun it.
+    pub(crate) fn is_void(&self, now: u64) -> bool {
+        now > self.valid_until.get()
     }
 
     /// Begins the end: no new request, what is in flight may take `graceful` nanoseconds.

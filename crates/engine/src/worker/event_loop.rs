@@ -127,6 +127,13 @@ impl Worker {
     /// Does what is due, up to a budget; whether that was all.
     pub(crate) fn advance(self: &Rc<Self>, now: u64) -> bool {
         self.recorder.roll(now);
+        if self.is_void(now) {
+            // What is due stays due, for when this is put off.
+            self.next.set(u64::MAX);
+            self.note_due(self.recorder.second_ends());
+            self.behind.set(false);
+            return true;
+        }
         for _ in 0..BUDGET {
             let action = self.roster.borrow_mut().poll(now);
             let Some(action) = action else {

@@ -127,6 +127,8 @@ pub(crate) struct Worker {
     wake: Notify,
     /// How many changes were made of those that were ordered.
     changed: Cell<usize>,
+    /// When nothing more may begin.
+    valid_until: Cell<u64>,
     /// What the users of all workers do together.
     pub together: Arc<Together>,
     /// The variables that all users have together.
@@ -245,6 +247,7 @@ impl Worker {
             broken: RefCell::new(None),
             wake: Notify::new(),
             changed: Cell::new(0),
+            valid_until: Cell::new(u64::MAX),
             together: assignment.together,
             shared_values: assignment.shared_values,
             stays: assignment.stays,

@@ -1,6 +1,7 @@
 //! What a worker decides, on virtual time.
 
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use crate::messages::{Command, Orders};
 use crate::testing::{Bench, Handed, MS, S, program, scenario};
@@ -38,6 +39,33 @@ fn a_branch_that_waits_stands_still_in_a_pause() {
     bench.worker.obey(&Orders::default());
     bench.run_to(20 * S);
     assert_eq!(done(&bench.finish()), [(11, 1)]);
+}
+
+/// It may drive so many seconds of the load.
+fn valid_for(seconds: u64) -> Orders {
+    let begins = Some(Instant::now());
+    let valid_until = begins.map(|begins| begins + Duration::from_secs(seconds));
+    Orders { begins, valid_until, ..Orders::default() }
+}
+
+#[test]
+fn who_slept_too_long_begins_nothing_until_it_may() {
+    let bench = bench("rate: 10/s, for: 8s, max_users: 80", "{think: 100ms}, {think: 900ms}");
+    bench.worker.obey(&valid_for(2));
+    bench.run_to(1_550 * MS);
+    // It stood still, and wakes up.
+    bench.worker.clock.set(3 * S);
+    bench.run_to(4_500 * MS);
+    bench.worker.obey(&valid_for(20));
+    bench.run_to(12 * S);
+    assert!(bench.worker.is_done());
+    let handed = bench.finish();
+    let begun = |second| {
+        let slices = handed.slices.iter().filter(|slice| slice.second == second);
+        slices.map(|slice| slice.counters.iterations_started).sum::<u64>()
+    };
+    assert_eq!([0, 1, 2, 3].map(begun), [10, 6, 0, 0]);
+    assert_eq!(handed.totals.counters().iterations_done, 80);
 }
 
 #[test]

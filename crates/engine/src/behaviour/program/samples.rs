@@ -6,7 +6,7 @@ use crate::program::{ExecOp, RequestOp, TcpOp};
 use crate::sample;
 use crate::user::Cursor;
 
-/// A request, unless there is nothing to send: the run pauses, the user is one too many, or its cache has what the
+/// A request, unless there is nothing to send: the run stands still, the user is one too many, or its cache has what the
 /// response would be.
 impl Run for RequestOp {
     fn run<'p>(&'p self, user: &mut Interpreter<'_, 'p>, now: u64) -> Option<Next<'p, Cursor>> {
@@ -28,18 +28,25 @@ impl Run for TcpOp {
 }
 
 impl Run for ExecOp {
-    fn run<'p>(&'p self, _: &mut Interpreter<'_, 'p>, _: u64) -> Option<Next<'p, Cursor>> {
+    fn run<'p>(&'p self, user: &mut Interpreter<'_, 'p>, now: u64) -> Option<Next<'p, Cursor>> {
+        if user.worker.is_void(now) {
+            return Some(user.later(now));
+        }
         Some(Next::Go(Task::Sample(self.into())))
     }
 }
 
 impl<'p> Interpreter<'_, 'p> {
-    /// What a user does that may send nothing now: the run pauses, or the user is one too many. `None`: it may.
+    /// The same operation again, when the run goes on.
+    fn later(&mut self, now: u64) -> Next<'p, Cursor> {
+        self.cursor.pc -= 1;
+        Next::Wait(now)
+    }
+
+    /// What a user does that may send nothing now: the run stands still, or the user is one too many. `None`: it may.
     fn may_send(&mut self, now: u64) -> Option<Next<'p, Cursor>> {
-        if self.worker.roster.borrow().is_paused() {
-            // It is sent when the pause is over.
-            self.cursor.pc -= 1;
-            return Some(Next::Wait(now));
+        if self.worker.is_void(now) || self.worker.roster.borrow().is_paused() {
+            return Some(self.later(now));
         }
         // An arrival was due before its load ended: its first request is sent.
         let arrived = std::mem::take(&mut self.strand.arrived);
