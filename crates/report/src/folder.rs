@@ -1,4 +1,4 @@
-//! A run on disk, written from its first second: it survives a `kill -9`, and [`crate::load()`] makes a [`Run`] of
+//! A run on disk, written from its first second: it survives a `kill -9`, and `load.rs` makes a [`Run`] of
 //! it.
 //!
 //! `plan.yaml`, `run.json` (at the start and at the end), `slices.bin` (everything recorded, one
