@@ -336,7 +336,7 @@ scenarios:
     /// Of files by node each fetches its own, whatever others there are, and names the one that was not sent.
     #[test]
     fn a_node_reads_the_data_file_of_its_number() {
-        let by_node = PLAN.replace("people.csv", "people.${node}.csv");
+        let by_node = PLAN.replace("data/people.csv", "'data/people.${node}.csv'");
         let files: &[(&str, &[u8])] =
             &[("data/people.1.csv", b"name\nann\n"), ("data/people.2.csv", b"name\nbob\n")];
         let mut sealed = sealed(job(&by_node), files, local(), 8);

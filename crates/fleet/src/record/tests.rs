@@ -447,3 +447,25 @@ fn names_take_little() {
     let (name, _, bytes) = sections[0];
     assert!(name == "names" && bytes < 400, "{name}: {bytes} bytes");
 }
+
+/// A corrected latency beside the other costs something only where requests were late.
+#[test]
+fn a_latency_that_is_not_corrected_takes_little() {
+    let bytes = |delay: Option<u64>| {
+        let mut random = Random::of(3, 1, 4, 1);
+        let row = |number| {
+            let mut stats = RequestStats::default();
+            for _ in 0..50 {
+                let own = sample(&mut random);
+                let corrected_latency_ns = delay.map(|delay| own.latency_ns + delay);
+                stats.record(&Sample { corrected_latency_ns, ..own });
+            }
+            Row { key: key(RowKind::Request, &format!("GET /{number}")), stats }
+        };
+        let second = Second { rows: (0..200).map(row).collect(), ..Second::default() };
+        encode(&second, &Aside::default()).len()
+    };
+    let (without, in_time, late) = (bytes(None), bytes(Some(0)), bytes(Some(20_000)));
+    assert!(in_time < without + 250, "{without} bytes, and {in_time} with both");
+    assert!(late > in_time, "{in_time} bytes, and {late} where requests were late");
+}
