@@ -3,6 +3,7 @@ nothing is left of a fleet on one machine."""
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -59,6 +60,11 @@ class Commands(FleetTest):
         left = fleet.left()
         (self.folder / "run.json").unlink(missing_ok=True)
         second = fleet.squall("fleet", "resume", str(left), "--quiet")
+        self.assertEqual(second.returncode, 2, second.stderr)
+        self.assertRegex(second.stderr, r"another squall on this machine leads this run, and writes its folder: end that one first")
+        elsewhere = self.folder / "copy"
+        shutil.copytree(left, elsewhere)
+        second = fleet.squall("fleet", "resume", str(elsewhere), "--quiet")
         self.assertEqual(second.returncode, 3, second.stderr)
         self.assertRegex(second.stderr, r"run \S+ is led by another controller, on \S+: end that one first")
         fleet.controller.kill()

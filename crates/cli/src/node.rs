@@ -25,7 +25,7 @@ pub fn command(args: &Node) -> CommandResult {
     let asked = Arc::new(AtomicU8::new(0));
     watch_signals(&asked)?;
     if args.ends_with_input {
-        watch_input(&asked);
+        watch_input(&asked, if args.ends_at_once { 2 } else { 1 });
     }
     let asked = move || match asked.load(Ordering::Relaxed) {
         0 => Asked::GoOn,
@@ -106,13 +106,14 @@ fn watch_signals(asked: &Arc<AtomicU8>) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// The end of the standard input has it leave in order, as what has started it is gone.
-fn watch_input(asked: &Arc<AtomicU8>) {
+/// The end of the standard input counts as so many signals, as what has started the node is gone: it leaves in order or, if its
+/// server is gone too, ends.
+fn watch_input(asked: &Arc<AtomicU8>, signals: u8) {
     let asked = asked.clone();
     std::thread::spawn(move || {
         let (mut input, mut bytes) = (std::io::stdin().lock(), [0; 1_024]);
         while input.read(&mut bytes).is_ok_and(|read| read > 0) {}
-        raise(&asked);
+        (0..signals).for_each(|_| raise(&asked));
     });
 }
 

@@ -26,6 +26,8 @@ pub enum ExchangeFilter {
 type LogWatch = Arc<dyn Fn(&str) + Send + Sync>;
 /// Told of a group that is over.
 type GroupWatch = Arc<dyn Fn(SeenGroup) + Send + Sync>;
+/// Told how many copies were lost.
+type LostWatch = Arc<dyn Fn(u64) + Send + Sync>;
 
 /// Told of exchanges when they are over, on the thread of the worker that made them.
 #[derive(Clone)]
@@ -35,6 +37,8 @@ pub struct Trace {
     log: Option<LogWatch>,
     /// Told of groups when they are over.
     group: Option<GroupWatch>,
+    /// Told of copies that were lost elsewhere.
+    lost: Option<LostWatch>,
     /// How many groups have a number.
     groups: Arc<AtomicU64>,
     /// Copies that may be written over.
@@ -65,6 +69,7 @@ impl Trace {
             watch: Arc::new(watch),
             log: None,
             group: None,
+            lost: None,
             groups: Arc::default(),
             spares: Spares::default(),
             which,
@@ -95,6 +100,11 @@ impl Trace {
         Trace { group: Some(Arc::new(group)), ..self }
     }
 
+    /// The same, told how many copies were lost where they were made, if that was elsewhere.
+    pub fn with_lost(self, lost: impl Fn(u64) + Send + Sync + 'static) -> Self {
+        Trace { lost: Some(Arc::new(lost)), ..self }
+    }
+
     /// Who is told of groups.
     pub(crate) fn group(&self) -> Option<&(dyn Fn(SeenGroup) + Send + Sync)> {
         self.group.as_deref()
@@ -118,6 +128,11 @@ impl Trace {
     /// Hands over a group that is over, if anybody is told of groups.
     pub fn tell_group(&self, group: SeenGroup) {
         self.group.iter().for_each(|watch| watch(group.clone()));
+    }
+
+    /// So many copies of exchanges and groups were lost before they came here.
+    pub fn lose(&self, copies: u64) {
+        self.lost.iter().for_each(|lost| lost(copies));
     }
 
     /// What of exchanges is wanted: which, most bytes of each message, and whether groups are as well.

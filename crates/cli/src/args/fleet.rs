@@ -130,6 +130,9 @@ pub struct Node {
     /// End when the standard input does: what starts it holds that open, and the node ends with it.
     #[arg(long, hide_short_help = true)]
     pub ends_with_input: bool,
+    /// With --ends-with-input: end at once, as the server ends as well.
+    #[arg(long, hide = true, requires = "ends_with_input")]
+    pub ends_at_once: bool,
     /// Hosts that it sends requests to: names, *.example.com, addresses, networks (10.0.0.0/8), or '*'; may be given more than once. Without it the node takes no run.
     #[arg(long, value_name = "HOST", env = "SQUALL_ALLOW_HOSTS", value_delimiter = ',', value_parser = allowed_host)]
     pub allow_hosts: Vec<String>,

@@ -9,6 +9,7 @@ mod words;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use squall_base::units::count;
 use squall_report::{FeedReport, FileKind, Finished, SampleFormat};
 use squall_runner::{FinishedRun, Handle, Options, PhaseReport, RunParts, Samples, Sink, Values};
 
@@ -102,7 +103,9 @@ fn conclude(asked: &Asked, outcome: &FinishedRun) -> CommandResult {
         files::write(&[file], finished).map_err(CommandError::incomplete)?;
     }
     let troubles = outcome.phases.iter().filter_map(PhaseReport::trouble);
-    let lost = outcome.run.feeds.iter().filter_map(FeedReport::loss);
+    let left_out = outcome.run.generator.requests_not_logged.filter(|own| *own > 0);
+    let left_out = left_out.map(|own| format!("{} samples were left out, as a queue was full", count(own)));
+    let lost = outcome.run.feeds.iter().filter_map(FeedReport::loss).chain(left_out);
     troubles.chain(outcome.run.incomplete.iter().cloned()).chain(lost).for_each(|trouble| {
         out::message(&format!("squall: {trouble}\n"));
     });

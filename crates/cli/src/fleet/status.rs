@@ -1,6 +1,6 @@
 //! `squall fleet status`, `stop` and `logs`: what a fleet is doing, as its server knows it, from any machine.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use squall_base::units::{bytes, count, counted};
@@ -54,10 +54,13 @@ pub fn logs(server: &Server, run: Option<&str>) -> CommandResult {
             format!("there is no run `{run}` at this server: `squall fleet status` lists them");
         return Err(CommandError::bad_input(text));
     }
-    client.consume(&run);
-    while let Some(event) = client.next(QUIET) {
+    client.read(&run);
+    let mut until = Instant::now() + QUIET;
+    // Hearts of nodes beat on when the run has nothing more to say.
+    while let Some(event) = client.next(until.saturating_duration_since(Instant::now())) {
         match event {
             Event::Input(Input::Message { subject, payload, .. }) => {
+                until = Instant::now() + QUIET;
                 lines(&run, &subject, &payload).iter().for_each(|line| out::print(line));
             }
             Event::Input(_) => {}
@@ -164,8 +167,15 @@ fn describe(seen: &FleetStatus, now: f64) -> String {
     let head =
         ["node", "zone", "weight", "cores", "memory", "version", "clock", "state", "run", "shards"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
-    rows.extend(seen.nodes.iter().map(row));
+    let (living, silent): (Vec<&NodeStatus>, Vec<&NodeStatus>) =
+        seen.nodes.iter().partition(|node| node.heart.is_some());
+    rows.extend(living.into_iter().map(row));
     let mut text = table(&rows);
+    let silent: Vec<&str> = silent.into_iter().map(|own| own.card.node.as_str()).collect();
+    if !silent.is_empty() {
+        let count = counted(silent.len() as u64, "node");
+        text += &format!("\n{count} not heard of, dead or cut off: {}\n", silent.join(", "));
+    }
     for run in &seen.runs {
         text += &format!("\n{}", run_in_words(run, now));
     }
@@ -310,9 +320,10 @@ mod tests {
             FleetStatus { nodes: vec![node("a", Some(heart)), node("b", None)], runs: vec![run] };
         let text = describe(&seen, 142.0);
         let expected = "\
-node  zone  weight  cores  memory   version  clock            state   run     shards
-a     -     2       4      8.0 GiB  0.1.0    +3.2 s ±0.02 ms  runs    shop-1  16
-b     -     2       4      8.0 GiB  0.1.0    -                silent  -       -
+node  zone  weight  cores  memory   version  clock            state  run     shards
+a     -     2       4      8.0 GiB  0.1.0    +3.2 s ±0.02 ms  runs   shop-1  16
+
+1 node not heard of, dead or cut off: b
 
 run shop-1: since 42 s, 2 nodes, 32 shards, controller on desk
 ";

@@ -8,11 +8,11 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use squall_fleet::controller::{EndedNode, EndedNodes};
 use squall_fleet::transport::{Connect, LocalServer};
 
 use super::connection::VARIABLES;
 use crate::exit::CommandError;
-use crate::out;
 
 /// Lines of a node that are kept to explain its end.
 const LINES: usize = 5;
@@ -24,6 +24,8 @@ const END: Duration = Duration::from_secs(5);
 /// A server, and nodes that are processes of this machine. They end when this is dropped.
 pub struct LocalNodes {
     nodes: Vec<LocalNode>,
+    /// Those that have ended by themselves.
+    ended: Arc<Mutex<Vec<EndedNode>>>,
     /// The last to go: nodes take their leave of it.
     server: LocalServer,
 }
@@ -33,16 +35,6 @@ struct LocalNode {
     child: Child,
     /// As long as it is open the node goes on.
     life: Option<ChildStdin>,
-    said: Arc<Mutex<Said>>,
-}
-
-/// What a node says.
-#[derive(Default)]
-struct Said {
-    /// The last lines.
-    lines: VecDeque<String>,
-    /// Whether its end was asked for.
-    may_end: bool,
 }
 
 impl LocalNodes {
@@ -52,7 +44,7 @@ impl LocalNodes {
     /// There is no `nats-server` that will do, or a process cannot be started.
     pub fn start(count: u32, allow_exec: bool) -> Result<LocalNodes, CommandError> {
         let server = LocalServer::start().map_err(CommandError::incomplete)?;
-        let mut local = LocalNodes { nodes: Vec::new(), server };
+        let mut local = LocalNodes { nodes: Vec::new(), ended: Arc::default(), server };
         for number in 1..=count {
             let node = local.node(number, allow_exec);
             let text = |error| format!("node {number} cannot be started: {error}");
@@ -66,12 +58,18 @@ impl LocalNodes {
         self.server.connect(name)
     }
 
+    /// Says which nodes have ended by themselves.
+    pub fn ended(&self) -> EndedNodes {
+        let ended = self.ended.clone();
+        Arc::new(move || locked(&ended).clone())
+    }
+
     fn node(&self, number: u32, allow_exec: bool) -> std::io::Result<LocalNode> {
         let name = format!("local-{number}");
         let mut command = Command::new(std::env::current_exe()?);
         // What one process would do these do together: they may ask whom it might, and read what it might. Nobody else has the
         // server's token, which is not among the arguments, as everybody can read those.
-        command.args(["node", "--ends-with-input", "--name", &name]);
+        command.args(["node", "--ends-with-input", "--ends-at-once", "--name", &name]);
         command.args(["--allow-hosts", "*", "--allow-files", "/"]);
         // Nodes of another fleet on this machine have the same names.
         command.arg("--spool").arg(self.server.spool());
@@ -85,17 +83,21 @@ impl LocalNodes {
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         // Ctrl-C is for squall alone, which ends the run on its nodes in order.
         let mut child = command.process_group(0).spawn()?;
-        let (life, said) = (child.stdin.take(), Arc::new(Mutex::new(Said::default())));
+        let life = child.stdin.take();
         if let Some(errors) = child.stderr.take() {
-            let said = said.clone();
-            std::thread::spawn(move || listen(&name, errors, &said));
+            let ended = self.ended.clone();
+            std::thread::spawn(move || {
+                let last_words = last_words(errors);
+                locked(&ended).push(EndedNode { node: name, last_words });
+            });
         }
-        Ok(LocalNode { child, life, said })
+        Ok(LocalNode { child, life })
     }
 }
 
-/// Keeps a node's last lines, and shows them if it ends before it should.
-fn listen(name: &str, errors: impl Read, said: &Mutex<Said>) {
+/// The last lines that a node says, once it has ended.
+fn last_words(errors: impl Read) -> String {
+    let mut lines = VecDeque::new();
     let mut errors = BufReader::new(errors);
     loop {
         let mut line = Vec::new();
@@ -103,30 +105,22 @@ fn listen(name: &str, errors: impl Read, said: &Mutex<Said>) {
             Ok(0) | Err(_) => break,
             Ok(_) => {}
         }
-        let line = String::from_utf8_lossy(&line).trim_end().to_owned();
-        let mut said = locked(said);
-        if said.lines.len() == LINES {
-            said.lines.pop_front();
+        if lines.len() == LINES {
+            lines.pop_front();
         }
-        said.lines.push_back(line);
+        lines.push_back(String::from_utf8_lossy(&line).trim_end().to_owned());
     }
-    let said = locked(said);
-    // The live view says itself that a node was lost.
-    if !said.may_end && !squall_live::is_shown() {
-        let last: Vec<&str> = said.lines.iter().map(String::as_str).collect();
-        out::message(&format!("squall: {name} has ended: {}\n", last.join("; ")));
-    }
+    Vec::from(lines).join("; ")
 }
 
-/// Nobody panics with it in hand; if somebody did, lines would be missing at most.
-fn locked(said: &Mutex<Said>) -> MutexGuard<'_, Said> {
-    said.lock().unwrap_or_else(PoisonError::into_inner)
+/// Nobody panics with it in hand; if somebody did, a node would be missing at most.
+fn locked(ended: &Mutex<Vec<EndedNode>>) -> MutexGuard<'_, Vec<EndedNode>> {
+    ended.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for LocalNodes {
     fn drop(&mut self) {
         for node in &mut self.nodes {
-            locked(&node.said).may_end = true;
             node.life = None;
         }
         let until = Instant::now() + END;

@@ -120,7 +120,8 @@ pub fn generator(
             options.workers = options.workers.or(Some(each.max(1)));
             let local = LocalNodes::start(*count, options.allow_exec)?;
             let any = vec![(String::new(), *count)];
-            (FleetOptions::new(local.connect(CONTROLLER), any), Some(local))
+            let wanted = FleetOptions::new(local.connect(CONTROLLER), any);
+            (FleetOptions { ended: local.ended(), ..wanted }, Some(local))
         }
         Some(Nodes::Zones(zones)) => {
             let connect = connection::connect(&fleet.server, CONTROLLER)?;

@@ -12,7 +12,7 @@ use squall_base::random::Random;
 use squall_fleet::protocol::io::{Answer, Input};
 use squall_fleet::protocol::keys;
 use squall_fleet::record::{Aside, Decoder, Merger, encode};
-use squall_fleet::transport::{Connect, EVENTS_WAITING, Event, Nats, Transport};
+use squall_fleet::transport::{Connect, EVENTS_WAITING, Event, Nats, Room, Transport};
 use squall_metrics::{Phases, RequestStats, RowKey, RowKind, Sample, Source};
 use squall_runner::{Row, Second};
 use tokio::sync::mpsc;
@@ -147,7 +147,7 @@ fn parts(payload: &[u8]) -> Option<(u64, u32, &[u8])> {
 
 async fn merge(url: &str, nodes: u32, seconds: u32) -> Outcome<()> {
     let (client, mut arrives) = connected(url, "controller").await?;
-    client.consume(RUN.to_owned());
+    client.consume(RUN.to_owned(), Room::default());
     // The stream is there once something can be stored in it.
     let probe = keys::second(RUN, keys::MARK);
     while !matches!(

@@ -1,7 +1,7 @@
 //! What is kept of a run in its folder while it goes on, so that another process can go on with it: its name, and the key
 //! with which its job is encrypted. The file is the user's alone, and goes when the run was released.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,14 @@ use crate::seal::RunKey;
 
 /// The file in the folder of a run.
 const FILE: &str = "fleet.json";
+
+/// The file of a run as long as this process leads it: no other process of this machine goes on with the run meanwhile. The
+/// system lets go of it when the process ends, whatever ends it.
+#[derive(Debug)]
+pub(crate) struct Held {
+    /// Locked until it is closed.
+    _file: File,
+}
 
 /// What is kept of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -53,16 +61,39 @@ impl Kept {
         RunKey::from_bytes(&bytes).map_err(|_| format!("{FILE} has no key of a run any more"))
     }
 
-    /// Writes it into a run's folder.
+    /// Writes it into a run's folder, which is this process's from then on.
     ///
     /// # Errors
     /// It cannot be written.
-    pub(crate) fn write(&self, folder: &Path) -> io::Result<()> {
+    pub(crate) fn write(&self, folder: &Path) -> io::Result<Held> {
         let path = place(folder);
         let _former = fs::remove_file(&path);
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-        file.write_all(&serde_json::to_vec(self).map_err(io::Error::other)?)?;
-        file.sync_all()
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        let text = serde_json::to_vec(self).map_err(io::Error::other)?;
+        if let Err(error) = file.write_all(&text).and_then(|()| file.sync_all()) {
+            // Half a file looks like a run that can be gone on with.
+            let _gone = fs::remove_file(&path);
+            return Err(error);
+        }
+        // A file system without locks is as good as one before: the server has a lock of the run as well.
+        let _without = file.try_lock();
+        Ok(Held { _file: file })
+    }
+
+    /// Takes a run's folder over from a process that is dead.
+    ///
+    /// # Errors
+    /// It lives, and writes the folder: in a sentence.
+    pub(crate) fn hold(folder: &Path) -> Result<Held, String> {
+        let path = place(folder);
+        let file = File::open(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => Err(format!(
+                "{}: another squall on this machine leads this run, and writes its folder: end that one first",
+                folder.display()
+            )),
+            _ => Ok(Held { _file: file }),
+        }
     }
 
     /// Reads that of a run's folder.
@@ -114,7 +145,11 @@ mod tests {
         };
         let kept = Kept::new("shop-1", &key, 12.5, (15, OnLoss::Continue), job);
         kept.write(folder.path()).expect("written");
-        kept.write(folder.path()).expect("written once more");
+        let held = kept.write(folder.path()).expect("written once more");
+        let why = Kept::hold(folder.path()).expect_err("this process has it");
+        assert!(why.contains("another squall on this machine leads this run"), "{why}");
+        drop(held);
+        Kept::hold(folder.path()).expect("nobody has it");
         let mode = fs::metadata(place(folder.path())).expect("a file").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         let read = Kept::read(folder.path()).expect("read");

@@ -1,12 +1,19 @@
 //! What a load of a fleet talks to: the controller's state machine, over the transport; in tests, a script.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 use crate::controller::front::Front;
 use crate::protocol::Controller;
 use crate::protocol::io::{Bytes, Input, Output, RunCommand, RunEvent};
-use crate::transport::{Connect, ConnectError, Driver, NoSpool};
+use crate::transport::drive::Handle;
+use crate::transport::{Connect, ConnectError, Driver, NoSpool, Room};
+
+/// Bytes of what the other side says that may wait for a load that is slower, such as one whose disk is: then the stream of the
+/// run is read on when they were taken.
+const WAITING: usize = 64 << 20;
+/// About how many bytes everything has beside a record.
+const BESIDE: usize = 256;
 
 /// What the other side says.
 #[derive(Debug)]
@@ -15,6 +22,16 @@ pub(crate) enum Told {
     Event(RunEvent),
     /// A line that a person reads.
     Log(String),
+}
+
+impl Told {
+    /// About how many bytes it has.
+    fn size(&self) -> usize {
+        match self {
+            Told::Event(RunEvent::Record { second, .. }) => second.record.len() + BESIDE,
+            _ => BESIDE,
+        }
+    }
 }
 
 /// The other side has ended.
@@ -40,6 +57,33 @@ pub(crate) trait Link: Send {
 pub(crate) struct Driven {
     driver: Driver,
     told: Receiver<Told>,
+    room: Room,
+}
+
+/// Passes on what is said.
+struct Say {
+    say: Sender<Told>,
+    room: Room,
+}
+
+impl Handle for Say {
+    fn take(&mut self, output: Output) {
+        let said = match output {
+            Output::Run(event) => Told::Event(event),
+            Output::Log(line) => Told::Log(line),
+            _ => return,
+        };
+        let size = said.size();
+        self.room.fill(size);
+        if self.say.send(said).is_err() {
+            // Nobody listens any more when the load is over.
+            self.room.free(size);
+        }
+    }
+
+    fn room(&self) -> Room {
+        self.room.clone()
+    }
 }
 
 impl Driven {
@@ -53,17 +97,10 @@ impl Driven {
         connect: Connect,
     ) -> Result<Driven, ConnectError> {
         let (say, told) = channel();
-        let driver =
-            Driver::start(Front::new(controller, objects), connect, NoSpool, move |output| {
-                let said = match output {
-                    Output::Run(event) => Told::Event(event),
-                    Output::Log(line) => Told::Log(line),
-                    _ => return,
-                };
-                // Nobody listens any more when the load is over.
-                let _over = say.send(said);
-            })?;
-        Ok(Driven { driver, told })
+        let room = Room::of(WAITING);
+        let handle = Say { say, room: room.clone() };
+        let driver = Driver::start(Front::new(controller, objects), connect, NoSpool, handle)?;
+        Ok(Driven { driver, told, room })
     }
 }
 
@@ -74,13 +111,20 @@ impl Link for Driven {
 
     fn next(&mut self, within: Duration) -> Result<Option<Told>, Gone> {
         match self.told.recv_timeout(within) {
-            Ok(told) => Ok(Some(told)),
+            Ok(told) => {
+                self.room.free(told.size());
+                Ok(Some(told))
+            }
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => Err(Gone),
         }
     }
 
     fn end(self: Box<Self>, within: Duration) -> bool {
-        self.driver.join(within)
+        // What the machine still reads, such as that its nodes have let the run go, must not wait for a load that is over.
+        let Driven { driver, told, room } = *self;
+        drop(told);
+        room.clear();
+        driver.join(within)
     }
 }

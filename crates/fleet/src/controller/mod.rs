@@ -19,6 +19,6 @@ mod status;
 #[cfg(test)]
 mod tests;
 
-pub use options::{FleetOptions, parse_nodes};
+pub use options::{EndedNode, EndedNodes, FleetOptions, parse_nodes};
 pub use source::FleetSource;
 pub use status::{FleetStatus, NodeStatus, RunStatus, fleet_status, stop_run};

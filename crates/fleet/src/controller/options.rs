@@ -1,5 +1,6 @@
 //! What a run wants of a fleet.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::protocol::messages::OnLoss;
@@ -11,6 +12,18 @@ pub const LEASE: Duration = Duration::from_secs(15);
 pub const WAIT: Duration = Duration::from_secs(5 * 60);
 /// Most nodes of a run.
 const MOST_NODES: u32 = 10_000;
+
+/// A node that was started by this process, and has ended by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndedNode {
+    /// Its name.
+    pub node: String,
+    /// What it said last, in a line; empty: nothing.
+    pub last_words: String,
+}
+
+/// Says which of the nodes that this process has started have ended by themselves so far, in the order in which they have.
+pub type EndedNodes = Arc<dyn Fn() -> Vec<EndedNode> + Send + Sync>;
 
 /// What a run wants of a fleet.
 #[derive(Clone)]
@@ -27,6 +40,9 @@ pub struct FleetOptions {
     pub on_loss: OnLoss,
     /// squall's version, which nodes must have as well.
     pub version: String,
+    /// Which nodes have ended that this process has started: without all of them a load does not begin, and they are not waited
+    /// for.
+    pub ended: EndedNodes,
 }
 
 impl FleetOptions {
@@ -39,6 +55,7 @@ impl FleetOptions {
             lease: LEASE,
             on_loss: OnLoss::default(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            ended: Arc::new(Vec::new),
         }
     }
 }

@@ -10,6 +10,7 @@ use squall_runner::LoadOrder;
 
 use crate::controller::link::{Gone, Link, Told};
 use crate::controller::nodes::Nodes;
+use crate::controller::options::{EndedNode, EndedNodes};
 use crate::controller::seconds::Seconds;
 use crate::protocol::io::{FleetTime, RunCommand, RunEvent};
 use crate::protocol::messages::{Card, Cells, Change, Second};
@@ -40,6 +41,8 @@ pub(crate) struct Session<'a, 'o> {
     followed: Followed,
     decoder: Decoder,
     lease: Duration,
+    /// Nodes of this machine that have ended, and of how many of them was told.
+    ended_nodes: (&'a EndedNodes, usize),
     seconds: Seconds,
     nodes: Nodes,
     /// When the load starts, once that is known.
@@ -55,11 +58,12 @@ pub(crate) struct Session<'a, 'o> {
 }
 
 impl<'a, 'o> Session<'a, 'o> {
-    /// Over a link that was told to begin; records are of the run that has this key.
+    /// Over a link that was told to begin; records are of the run that has this key. With the lease of the nodes, and with those
+    /// that have ended.
     pub(crate) fn new(
         order: &'a LoadOrder<'o>,
         key: RunKey,
-        lease: Duration,
+        (lease, ended_nodes): (Duration, &'a EndedNodes),
         link: &'a mut dyn Link,
         on: &'a mut dyn FnMut(Event<'_>),
     ) -> Session<'a, 'o> {
@@ -70,6 +74,7 @@ impl<'a, 'o> Session<'a, 'o> {
             followed: order.control.follow(),
             decoder: Decoder::of_run(key),
             lease,
+            ended_nodes: (ended_nodes, 0),
             seconds: Seconds::new(program.known_rows(), program.most_rows()),
             nodes: Nodes::default(),
             starts: None,
@@ -92,6 +97,7 @@ impl<'a, 'o> Session<'a, 'o> {
                 return Ok(outcome);
             }
             self.tell_start();
+            self.look_for_ended_nodes()?;
             match self.link.next(POLL) {
                 Ok(None) => {}
                 Ok(Some(Told::Log(line))) => self.notice("", &line),
@@ -145,6 +151,28 @@ impl<'a, 'o> Session<'a, 'o> {
             self.failures.push(why.to_owned());
             self.ended(Cells::default())
         })
+    }
+
+    /// Tells of nodes of this machine that have ended.
+    ///
+    /// # Errors
+    /// One has before the load could begin: who would wait for it waits in vain.
+    fn look_for_ended_nodes(&mut self) -> io::Result<()> {
+        let (ended, told) = ((self.ended_nodes.0)(), self.ended_nodes.1);
+        self.ended_nodes.1 = ended.len();
+        if self.starts.is_none() {
+            let all: Vec<String> = ended.iter().map(in_words).collect();
+            return match all.is_empty() {
+                true => Ok(()),
+                false => Err(io::Error::other(all.join("; "))),
+            };
+        }
+        for own in ended.iter().skip(told) {
+            let text = in_words(own);
+            self.nodes.told(&own.node, unix_nanos(), &text);
+            self.notice(&own.node, &text);
+        }
+        Ok(())
     }
 
     /// Tells of the start when its time has come.
@@ -228,6 +256,7 @@ impl<'a, 'o> Session<'a, 'o> {
             (self.on)(Event::Log(&lines));
         }
         let Some(trace) = &self.order.trace else { return };
+        trace.lose(left_out.exchanges.saturating_add(left_out.groups));
         record.aside.exchanges.iter().for_each(|own| trace.tell(own.clone()));
         record.aside.groups.iter().for_each(|own| trace.tell_group((**own).clone()));
     }
@@ -277,6 +306,21 @@ impl<'a, 'o> Session<'a, 'o> {
         let ended = Ended { elapsed, asked, failures, variables: Vec::new() };
         Outcome { ended, nodes: std::mem::take(&mut self.nodes), cells }
     }
+}
+
+/// That a node has ended.
+fn in_words(ended: &EndedNode) -> String {
+    let EndedNode { node, last_words } = ended;
+    match last_words.is_empty() {
+        true => format!("node {node} has ended without a word"),
+        false => format!("node {node} has ended: {last_words}"),
+    }
+}
+
+/// What time it is by the system's clock, in nanoseconds since 1970.
+fn unix_nanos() -> FleetTime {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    FleetTime::try_from(now.as_nanos()).unwrap_or(FleetTime::MAX)
 }
 
 fn nanos(time: Duration) -> u64 {

@@ -12,7 +12,7 @@ use squall_report::{Fleet, Machine, NodeReport, Run};
 use squall_runner::{Io, LoadOrder, LoadSource, Options, PlanText, Values};
 
 use crate::controller::job::{job, plan_files, seal};
-use crate::controller::kept::Kept;
+use crate::controller::kept::{Held, Kept};
 use crate::controller::link::{Driven, Link};
 use crate::controller::options::FleetOptions;
 use crate::controller::session::{Outcome, Session};
@@ -21,9 +21,15 @@ use crate::protocol::keys::is_name;
 use crate::protocol::messages::{Card, Job, Order};
 use crate::protocol::{Controller, Lead};
 use crate::seal::{NodeKey, RunKey};
+use crate::transport::Connect;
 
 /// How long it may take to let nodes go.
 const RELEASE: Duration = Duration::from_secs(20);
+/// How much longer than a load may take the server keeps what nodes fetch and record, for who joins late or resumes the run;
+/// and how long, where the plan does not say how long the load takes. A controller that was lost deletes nothing.
+const KEEP_AFTER: Duration = Duration::from_secs(24 * 3600);
+const KEEP_UNKNOWN: Duration = Duration::from_secs(7 * 24 * 3600);
+const KEEP_MOST: Duration = Duration::from_secs(366 * 24 * 3600);
 /// Most letters of a plan's name in that of a run.
 const PLAN_NAME: usize = 40;
 
@@ -36,6 +42,8 @@ pub(crate) struct Opening {
     pub key: RunKey,
     /// Objects by digest.
     pub objects: Vec<(String, Bytes)>,
+    /// How long the server keeps them, and the run's seconds, if nobody deletes them.
+    pub keep: Duration,
 }
 
 /// A load that is to begin: its link, what that is told, the job of its nodes, and the run's key.
@@ -54,8 +62,8 @@ pub struct FleetSource {
 #[derive(Default)]
 struct State {
     link: Option<Box<dyn Link>>,
-    /// The folder in which the run is kept until it is released.
-    folder: Option<PathBuf>,
+    /// The folder in which the run is kept until it is released, which no other process writes meanwhile.
+    folder: Option<(PathBuf, Held)>,
     /// It goes on with a run, and could not: another controller leads it, or the server was not there.
     is_refused: bool,
     /// What became of the last load.
@@ -76,13 +84,14 @@ impl FleetSource {
         let open = move |opening: Opening| -> io::Result<Box<dyn Link>> {
             let sender = NodeKey::new().map_err(io::Error::other)?;
             let nonce = drawn().map_err(io::Error::other)?;
-            let Opening { key, objects } = opening;
+            let Opening { key, objects, keep } = opening;
             let seal = move |card: &Card| {
                 key.seal_for(&card.key, &sender).map_err(|error| error.to_string())
             };
             let (host, version) = (host_name(), version.clone());
             let controller = Controller::new(Lead { nonce, host, version, seal: Box::new(seal) });
-            let driven = Driven::start(controller, objects, connect.clone());
+            let connect = Connect { keep, ..connect.clone() };
+            let driven = Driven::start(controller, objects, connect);
             Ok(Box::new(driven.map_err(|error| io::Error::other(error.to_string()))?))
         };
         FleetSource::over(options, Box::new(open))
@@ -97,13 +106,14 @@ impl FleetSource {
     /// that it was run with. Its setup is not run again.
     ///
     /// # Errors
-    /// The folder has no such run, in a sentence.
+    /// The folder has no such run, or another process goes on with it; in a sentence.
     pub fn resume(
         options: FleetOptions,
         folder: &Path,
     ) -> Result<(FleetSource, Loaded, Options), String> {
         let kept = Kept::read(folder)?;
         kept.key()?;
+        let held = Kept::hold(folder)?;
         let job = &kept.job;
         let name = folder.join("plan.yaml").display().to_string();
         let text = PlanText { name, text: job.plan.clone(), folder: PathBuf::new() };
@@ -119,7 +129,7 @@ impl FleetSource {
         };
         let mut source = FleetSource::new(options);
         source.resumes(kept);
-        source.state().folder = Some(folder.to_owned());
+        source.state().folder = Some((folder.to_owned(), held));
         Ok((source, loaded, run))
     }
 
@@ -135,8 +145,10 @@ impl FleetSource {
 
     /// Opens the link of a load, what it is told to begin with, and the run's key.
     fn begin(&self, order: &LoadOrder<'_>) -> Result<Begun, String> {
-        let open =
-            |key, objects| (self.open)(Opening { key, objects }).map_err(|error| error.to_string());
+        let keep = keep(order.program.length_s(), self.options.wait);
+        let open = |key, objects| {
+            (self.open)(Opening { key, objects, keep }).map_err(|error| error.to_string())
+        };
         if let Some(kept) = &self.resumed {
             let (key, job) = (kept.key()?, kept.job.clone());
             let link = open(key.clone(), Vec::new())?;
@@ -150,8 +162,9 @@ impl FleetSource {
         if let Some(folder) = order.folder {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let kept = Kept::new(&run, &key, now.as_secs_f64(), (lease, on_loss), job.clone());
-            kept.write(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-            self.state().folder = Some(folder.to_owned());
+            let held = kept.write(folder);
+            let held = held.map_err(|error| format!("{}: {error}", folder.display()))?;
+            self.state().folder = Some((folder.to_owned(), held));
         }
         let version = self.options.version.clone();
         let (job_object, files) = (String::new(), Vec::new());
@@ -190,7 +203,8 @@ impl LoadSource for FleetSource {
         let (mut link, begin, job, key) = self.begin(&order).map_err(io::Error::other)?;
         link.command(begin);
         let lease = Duration::from_nanos(self.lease());
-        let outcome = Session::new(&order, key, lease, &mut *link, on).run();
+        let ended = (lease, &self.options.ended);
+        let outcome = Session::new(&order, key, ended, &mut *link, on).run();
         // It is released whatever became of it.
         let mut state = self.state();
         (state.link, state.is_refused) = (Some(link), self.resumed.is_some() && outcome.is_err());
@@ -226,17 +240,17 @@ impl LoadSource for FleetSource {
         let Some(link) = link else {
             // Nothing has begun: there is nothing to go on with.
             if self.resumed.is_none() {
-                folder.iter().for_each(|folder| Kept::delete(folder));
+                folder.iter().for_each(|(folder, _)| Kept::delete(folder));
             }
             return Vec::new();
         };
         link.command(RunCommand::Release);
         let is_done = link.end(RELEASE);
         if is_done {
-            folder.iter().for_each(|folder| Kept::delete(folder));
+            folder.iter().for_each(|(folder, _)| Kept::delete(folder));
             return Vec::new();
         }
-        let why = "the server could not be told that the run is over: what it keeps of it goes by itself within a day, and nodes wait for some minutes before they take another run";
+        let why = "the server could not be told that the run is over: what it keeps of it goes by itself in some days, and nodes wait for some minutes before they take another run";
         vec![why.to_owned()]
     }
 }
@@ -262,6 +276,15 @@ const METRICS: [&str; 11] = [
     "zone_errors",
     "zone_latency",
 ];
+
+/// How long the server keeps what belongs to a load of so many seconds, for whose nodes it is waited so long.
+fn keep(length_s: Option<f64>, wait: Duration) -> Duration {
+    // A load that is too long for a number of seconds has no end that matters.
+    let length = length_s.and_then(|own| Duration::try_from_secs_f64(own).ok());
+    let keep =
+        length.map_or(KEEP_UNKNOWN, |own| own.saturating_add(wait).saturating_add(KEEP_AFTER));
+    keep.min(KEEP_MOST)
+}
 
 /// A name that no other run has.
 pub(crate) fn run_name(plan: &str) -> Result<String, String> {

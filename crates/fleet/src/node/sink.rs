@@ -85,7 +85,40 @@ impl Sink for NodeSink {
         Ok(())
     }
 
-    fn finish(&mut self, _: &Run) -> io::Result<()> {
+    /// What was told since the last second goes with one more record of it, and how many copies found a queue full.
+    fn finish(&mut self, run: &Run) -> io::Result<()> {
+        self.aside.exchanges_left_out(run.generator.requests_not_logged.unwrap_or(0));
+        if !self.aside.is_empty() {
+            let second = self.came.keys().max().copied().unwrap_or(0);
+            self.hand_over(&squall_runner::Second { second, ..Default::default() });
+        }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    /// The last second is over before all of what was told in it has come.
+    #[test]
+    fn what_is_told_after_the_last_second_is_handed_over_at_the_end() {
+        let (tell, told) = channel();
+        let tell = move |event| tell.send(event).expect("somebody listens");
+        let shared = Arc::new(Shared::new(8, None, Arc::new(tell)));
+        let mut sink = NodeSink::new(shared, Copies { exchanges: None, groups: false });
+        let (phase, text) = (Phase::Load, "the last line".to_owned());
+        let kind = EventKind::Log { phase, worker: 0, second: 0, text, example: None };
+        sink.event(&Event { at_s: 1.0, kind }).expect("taken");
+        let mut run = Run::default();
+        run.generator.requests_not_logged = Some(7);
+        sink.finish(&run).expect("taken");
+        let LoadEvent::Second(second) = told.try_recv().expect("a second") else { panic!() };
+        let aside = record::decode(&second.record).expect("a record").aside;
+        assert_eq!((aside.log[0].text.as_str(), aside.left_out.exchanges), ("the last line", 7));
+        sink.finish(&Run::default()).expect("taken");
+        assert!(told.try_recv().is_err(), "there is nothing more to say");
     }
 }

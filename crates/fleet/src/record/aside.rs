@@ -81,6 +81,11 @@ impl Aside {
         self.left_out.log += lines;
     }
 
+    /// Adds copies of requests that were left out before they came here.
+    pub fn exchanges_left_out(&mut self, copies: u64) {
+        self.left_out.exchanges += copies;
+    }
+
     /// Adds a copy of a request, and masks its secrets.
     pub fn exchange(&mut self, exchange: &Exchange) {
         let Copies { exchanges, groups, .. } = &mut self.copies;

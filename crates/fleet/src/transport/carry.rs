@@ -5,6 +5,7 @@ use std::future::Future;
 use tokio::sync::mpsc;
 
 use crate::protocol::io::{Answer, Bytes, Input, Nanos};
+use crate::transport::room::Room;
 
 /// What a transport hands to whom it carries for.
 #[derive(Debug)]
@@ -66,8 +67,8 @@ pub trait Transport: Clone + Send + Sync + 'static {
     /// Fetches an object: [`Answer::Object`].
     fn get_object(&self, digest: String) -> impl Future<Output = Answer> + Send;
 
-    /// Makes the stream of a run, and has its messages come as [`Input::Message`] from the first on.
-    fn consume(&self, run: String);
+    /// Makes the stream of a run, and has its messages come as [`Input::Message`] from the first on, each when there is room.
+    fn consume(&self, run: String, room: Room);
     /// Ends watching the keys of a run, listening to its subjects, and consuming its stream.
     fn unwatch(&self, run: String);
     /// Deletes what is stored of a run.

@@ -89,10 +89,10 @@ impl Client {
         self.nats.listen(subject.to_owned());
     }
 
-    /// Has the messages of a run come by [`Client::next`], from the first on.
-    pub fn consume(&self, run: &str) {
+    /// Has the messages of a run come by [`Client::next`], from the first on, as long as something is stored of it.
+    pub fn read(&self, run: &str) {
         let _runtime = self.runtime.enter();
-        self.nats.consume(run.to_owned());
+        self.nats.read(run.to_owned());
     }
 
     /// Has the keys of a pattern come by [`Client::next`], from their present values on.

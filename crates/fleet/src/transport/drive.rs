@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use crate::protocol::io::{Answer, Input, Machine, Nanos, Now, Output, Ticket};
 use crate::transport::nats::Nats;
 use crate::transport::{
-    Connect, ConnectError, EVENTS_WAITING, Event, Events, Left, Spool, Transport,
+    Connect, ConnectError, EVENTS_WAITING, Event, Events, Left, Room, Spool, Transport,
 };
 
 /// How long what is on its way may take when the machine has ended.
@@ -33,6 +33,23 @@ pub struct Driver {
 #[derive(Debug, Clone)]
 pub struct Tell(mpsc::UnboundedSender<Told>);
 
+/// Takes what a driven machine has for the load, the run and the log.
+pub trait Handle: Send {
+    /// Takes it; must not block, as the machine waits meanwhile.
+    fn take(&mut self, output: Output);
+
+    /// The room in the queue that it goes into, which messages of a run's stream wait for.
+    fn room(&self) -> Room {
+        Room::default()
+    }
+}
+
+impl<F: FnMut(Output) + Send> Handle for F {
+    fn take(&mut self, output: Output) {
+        self(output);
+    }
+}
+
 #[derive(Debug)]
 enum Told {
     Input(Input),
@@ -48,7 +65,7 @@ impl Tell {
 
 impl Driver {
     /// Connects to a NATS server and drives a machine over it. `handle` is called on the machine's thread with what is for the
-    /// load, the run and the log, in order; it must not block.
+    /// load, the run and the log, in order; it must not block. What it puts into a queue it has a room of: see [`Handle`].
     ///
     /// # Errors
     /// Why the server cannot be used, or the thread not be started.
@@ -61,7 +78,7 @@ impl Driver {
     where
         M: Machine + Send + 'static,
         S: Spool + 'static,
-        H: FnMut(Output) + Send + 'static,
+        H: Handle + 'static,
     {
         Driver::start_over(machine, move |events| Nats::open(connect, events), spool, handle)
     }
@@ -79,7 +96,7 @@ impl Driver {
     where
         M: Machine + Send + 'static,
         S: Spool + 'static,
-        H: FnMut(Output) + Send + 'static,
+        H: Handle + 'static,
         T: Transport,
         O: FnOnce(Events) -> F + Send + 'static,
         F: Future<Output = Result<T, ConnectError>>,
@@ -217,7 +234,7 @@ impl Default for Clocks {
 }
 
 /// The loop. Ends when the machine says so or is told to stop.
-async fn drive<M: Machine, T: Transport, S: Spool, H: FnMut(Output)>(
+async fn drive<M: Machine, T: Transport, S: Spool, H: Handle>(
     mut machine: M,
     mut performer: Performer<T, S, H>,
     mut arrives: mpsc::Receiver<Event>,
@@ -243,7 +260,7 @@ async fn drive<M: Machine, T: Transport, S: Spool, H: FnMut(Output)>(
             Some(event) = arrives.recv() => match event {
                 Event::Input(input) => input,
                 Event::Log(line) => {
-                    (performer.handle)(Output::Log(line));
+                    performer.handle.take(Output::Log(line));
                     continue;
                 }
             },
@@ -280,7 +297,7 @@ struct Performer<T, S, H> {
     has_ended: bool,
 }
 
-impl<T: Transport, S: Spool, H: FnMut(Output)> Performer<T, S, H> {
+impl<T: Transport, S: Spool, H: Handle> Performer<T, S, H> {
     fn new(transport: T, spool: S, handle: H) -> Performer<T, S, H> {
         Performer {
             transport,
@@ -304,7 +321,7 @@ impl<T: Transport, S: Spool, H: FnMut(Output)> Performer<T, S, H> {
         match output {
             Output::Keep(kept) => {
                 if let Err(why) = self.spool.keep(kept) {
-                    (self.handle)(Output::Log(why));
+                    self.handle.take(Output::Log(why));
                 }
             }
             Output::Recall { ticket, run, boot, number } => {
@@ -318,9 +335,9 @@ impl<T: Transport, S: Spool, H: FnMut(Output)> Performer<T, S, H> {
             Output::Drop { run } => self.spool.drop_run(&run),
             Output::Watch { keys } => self.transport.watch(keys),
             Output::Listen { subject } => self.transport.listen(subject),
-            Output::Consume { run } => self.transport.consume(run),
+            Output::Consume { run } => self.transport.consume(run, self.handle.room()),
             Output::Unwatch { run } => self.transport.unwatch(run),
-            Output::Load(_) | Output::Run(_) | Output::Log(_) => (self.handle)(output),
+            Output::Load(_) | Output::Run(_) | Output::Log(_) => self.handle.take(output),
             Output::End => self.has_ended = true,
             _ => self.begin(output),
         }

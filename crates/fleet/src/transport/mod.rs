@@ -11,6 +11,7 @@ pub mod configuration;
 pub mod connect;
 pub mod drive;
 pub mod nats;
+mod room;
 pub mod server;
 mod spool;
 
@@ -19,5 +20,6 @@ pub use client::Client;
 pub use connect::{Auth, Connect, ConnectError};
 pub use drive::Driver;
 pub use nats::Nats;
+pub use room::Room;
 pub use server::LocalServer;
 pub use spool::{Left, NoSpool, Spool};

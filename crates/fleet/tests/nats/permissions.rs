@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 use squall_fleet::protocol::io::{Answer, Input};
 use squall_fleet::transport::configuration::{User, configuration};
-use squall_fleet::transport::{Auth, Connect, Event, Transport};
+use squall_fleet::transport::{Auth, Connect, Event, Room, Transport};
 
 use crate::peer::{Joined, Server, bytes, run};
 
@@ -49,7 +49,7 @@ fn a_node_does_what_it_must_and_nothing_else() {
         ] {
             assert!(matches!(put(key, value).await, Answer::Stored(_)), "{key}");
         }
-        controller.nats.consume("r".to_owned());
+        controller.nats.consume("r".to_owned(), Room::default());
         controller.nats.listen("squall.r.clock".to_owned());
         let digest: String =
             Sha256::digest(b"job").iter().map(|byte| format!("{byte:02x}")).collect();

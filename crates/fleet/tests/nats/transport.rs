@@ -5,7 +5,7 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use squall_fleet::protocol::io::{Answer, Input};
 use squall_fleet::protocol::messages::{OnLoss, Order, SentFile};
-use squall_fleet::transport::{Client, Event, LocalServer, Transport};
+use squall_fleet::transport::{Client, Event, LocalServer, Room, Transport};
 
 use crate::peer::{Joined, Server, bytes, run};
 
@@ -95,7 +95,7 @@ fn a_run_is_read_from_its_first_message_each_once_also_after_the_server_was_kill
         };
         // Nobody has made the stream yet.
         assert_eq!(publish(1).await, Answer::Unknown);
-        controller.nats.consume("r".to_owned());
+        controller.nats.consume("r".to_owned(), Room::default());
         while publish(1).await == Answer::Unknown {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
@@ -118,8 +118,68 @@ fn a_run_is_read_from_its_first_message_each_once_also_after_the_server_was_kill
         }
         // Another controller begins at the first.
         let mut resumed = Joined::to(server.connect("controller")).await;
-        resumed.nats.consume("r".to_owned());
+        resumed.nats.consume("r".to_owned(), Room::default());
         assert_eq!(resumed.message().await, (1, 1_u64.to_le_bytes().to_vec()));
+    });
+}
+
+#[test]
+#[ignore = "needs nats-server"]
+fn who_reads_a_run_makes_no_stream_of_one_that_is_over() {
+    let server = Server::open();
+    run(async {
+        let controller = Joined::to(server.connect("controller")).await;
+        controller.nats.consume("r".to_owned(), Room::default());
+        let publish = || {
+            let (subject, id) = ("squall.r.second.n".to_owned(), "r/n/1/1".to_owned());
+            controller.nats.publish(subject, id, bytes("1"))
+        };
+        while !matches!(publish().await, Answer::Stored(_)) {}
+        let mut reader = Joined::to(server.connect("controller")).await;
+        reader.nats.read("r".to_owned());
+        assert_eq!(reader.message().await, (1, b"1".to_vec()));
+        controller.nats.forget("r".to_owned()).await;
+        // One who begins to read now finds nothing, and nobody makes it anew: both have looked again when a key has come.
+        reader.nats.read("r".to_owned());
+        for number in 1..=20 {
+            let (key, value) = ("run.s.order".to_owned(), bytes(&number.to_string()));
+            stored(controller.nats.put(key, value, None).await);
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        assert_eq!(controller.nats.runs().await, Ok(Vec::new()));
+    });
+}
+
+#[test]
+#[ignore = "needs nats-server"]
+fn messages_wait_in_the_server_until_there_is_room_and_all_else_goes_on() {
+    let server = Server::open();
+    run(async {
+        let mut controller = Joined::to(server.connect("controller")).await;
+        let room = Room::of(1);
+        room.fill(1);
+        controller.nats.consume("r".to_owned(), room.clone());
+        for number in 1..=600_u64 {
+            let payload = || number.to_le_bytes().as_slice().into();
+            let publish = || {
+                let (subject, id) = ("squall.r.second.n".to_owned(), format!("r/n/1/{number}"));
+                controller.nats.publish(subject, id, payload())
+            };
+            while !matches!(publish().await, Answer::Stored(_)) {}
+        }
+        controller.nats.watch("run.r.order".to_owned());
+        stored(controller.nats.put("run.r.order".to_owned(), bytes("1"), None).await);
+        let first = controller.next(|event| match event {
+            Event::Input(Input::Key { .. }) => Some(true),
+            Event::Input(Input::Message { .. }) => Some(false),
+            _ => None,
+        });
+        assert!(first.await, "a message came without room");
+        // Longer than the server keeps a consumer that asks for nothing is not waited for here.
+        room.free(1);
+        for number in 1..=600_u64 {
+            assert_eq!(controller.message().await.1, number.to_le_bytes());
+        }
     });
 }
 

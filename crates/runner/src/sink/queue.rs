@@ -182,7 +182,12 @@ impl Sinks {
                 }
             }
         });
-        let trace = trace.with_spares(&self.spares);
+        let sinks = self.clone();
+        let trace = trace.with_spares(&self.spares).with_lost(move |copies| {
+            for feed in sinks.feeds.iter().filter(|feed| feed.wanted.is_some()) {
+                feed.queue.exchanges_dropped.fetch_add(copies, Relaxed);
+            }
+        });
         let wants_groups = self.feeds.iter().any(|feed| feed.wants_groups);
         let sinks = self.clone();
         let told = move |group| sinks.group(phase, &Arc::new(group));

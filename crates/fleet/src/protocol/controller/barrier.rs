@@ -7,7 +7,7 @@ use crate::protocol::messages::{Card, Leader};
 use crate::protocol::ranges::SHARDS;
 use crate::protocol::units::{FleetTime, MS, Nanos, SECOND};
 
-use super::candidates::Candidates;
+use super::candidates::{Candidates, FRESH};
 use super::desk::Cx;
 use super::member::Status;
 use super::run::Run;
@@ -58,10 +58,11 @@ impl Run {
         candidates.choose(&self.wanted, &have, (version, cx.now.steady), may_be)
     }
 
-    /// Chooses the nodes; a sentence about those that are missing, if there are too few.
+    /// Chooses the nodes, for which it waits until then; a sentence about those that are missing, if there are too few.
     pub fn choose(
         &mut self,
         candidates: &Candidates,
+        until: Nanos,
         cx: &mut Cx<'_>,
     ) -> Result<Vec<Card>, String> {
         let (chosen, missing) = self.chosen_of(candidates, cx);
@@ -84,7 +85,10 @@ impl Run {
             chosen.len(),
             missing.join(", ")
         );
-        let others = candidates.others(&cx.lead.version, cx.now.steady);
+        let now = cx.now.steady;
+        let has_listened =
+            now >= until || now.saturating_add(self.wanted.wait) >= until.saturating_add(FRESH);
+        let others = candidates.others(&cx.lead.version, now, has_listened);
         if !others.is_empty() {
             text.push_str(&format!(" ({})", others[..others.len().min(NAMES)].join("; ")));
         }

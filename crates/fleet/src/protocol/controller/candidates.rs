@@ -11,7 +11,7 @@ use crate::protocol::units::{Bytes, Nanos, SECOND};
 use super::run::NODES;
 
 /// How long ago a node's heart may have beaten: an idle one beats once a second.
-const FRESH: Nanos = 3 * SECOND;
+pub const FRESH: Nanos = 3 * SECOND;
 
 /// Nodes, by name.
 #[derive(Debug, Default)]
@@ -115,8 +115,9 @@ impl Candidates {
         (chosen, missing)
     }
 
-    /// Why other nodes are not taken, in words.
-    pub fn others(&self, version: &str, now: Nanos) -> Vec<String> {
+    /// Why other nodes are not taken, in words. Before `has_listened` for long enough, nothing is said of those whose hearts were
+    /// not heard.
+    pub fn others(&self, version: &str, now: Nanos, has_listened: bool) -> Vec<String> {
         let mut told = Vec::new();
         for candidate in self.nodes.values().take(NODES) {
             let (card, heart) = (&candidate.card, self.hearts.get(&candidate.card.node));
@@ -133,6 +134,7 @@ impl Candidates {
                     format!("is in run {}", heart.run)
                 }
                 Some((_, at)) if now < at + FRESH => continue,
+                _ if !has_listened => continue,
                 _ => "is not heard of".into(),
             };
             told.push(format!("{} {why}", card.node));
@@ -186,5 +188,19 @@ mod tests {
         assert_eq!(chosen(&[]), (vec!["a".to_owned(), "b".to_owned()], 0));
         assert_eq!(chosen(&["a"]), (vec!["b".to_owned()], 1));
         assert_eq!(chosen(&["a", "b"]), (vec![], 2));
+    }
+
+    /// A card alone says nothing of whether its node lives.
+    #[test]
+    fn who_was_not_heard_is_neither_chosen_nor_called_dead_too_soon() {
+        let mut candidates = Candidates::default();
+        candidates.on_card(&keys::card("a"), 1, Some(&codec::json(&card("a"))), false);
+        assert_eq!(candidates.idle("1", 0).count(), 0);
+        assert_eq!(candidates.others("1", 0, false), [""; 0]);
+        assert_eq!(candidates.others("1", FRESH, true), ["a is not heard of"]);
+        // Another process of its name does not speak for it.
+        let heart = Heartbeat { boot: 2, phase: Phase::Idle, ..Heartbeat::default() };
+        candidates.on_heart("a", heart, FRESH);
+        assert_eq!(candidates.idle("1", FRESH).count(), 0);
     }
 }

@@ -243,7 +243,13 @@ impl Controller {
     fn on_done(&mut self, now: Now, ticket: Ticket, answer: Answer, out: &mut Vec<Output>) {
         let Some(purpose) = self.desk.take(ticket) else { return };
         let fate = match purpose {
-            Purpose::Mark => return,
+            Purpose::Mark => {
+                // What nodes record is not stored either, and the run waits for it.
+                if let Answer::Refused(why) = answer {
+                    self.on_refusal(now, "messages of the run", &why, out);
+                }
+                return;
+            }
             Purpose::Put(key, _) => {
                 (self.with(now, out, |run, cx| run.writer.on_put(&key, answer, cx)), key)
             }
@@ -274,12 +280,12 @@ impl Controller {
         }
     }
 
-    /// The server refuses to store a key, which is tried again.
-    fn on_refusal(&mut self, now: Now, key: &str, why: &str, out: &mut Vec<Output>) {
+    /// The server refuses to store something, which is tried again.
+    fn on_refusal(&mut self, now: Now, what: &str, why: &str, out: &mut Vec<Output>) {
         if self.refusal != why {
             self.refusal = why.into();
             self.with(now, out, |_, cx| {
-                cx.tell("", format!("the server does not store {key}: {why}; it is tried again"))
+                cx.tell("", format!("the server does not store {what}: {why}; it is tried again"))
             });
         }
     }
@@ -404,7 +410,7 @@ impl Controller {
         let time = self.clock.time(now.steady);
         let Some(run) = &mut self.run else { return };
         let mut cx = Cx { now, out, desk: &mut self.desk, time, lead: &self.lead };
-        match run.choose(&self.candidates, &mut cx) {
+        match run.choose(&self.candidates, until, &mut cx) {
             Ok(chosen) => {
                 run.write_order(&chosen, &mut cx);
                 self.stage = Stage::Orders(chosen, until);
@@ -432,23 +438,37 @@ impl Controller {
         }
     }
 
+    /// Looks which nodes are lost, and does something with the run, if there is one.
+    fn look_after<T>(
+        &mut self,
+        now: Now,
+        out: &mut Vec<Output>,
+        act: impl FnOnce(&mut Run, &Candidates, &mut Cx<'_>) -> T,
+    ) -> Option<T> {
+        let candidates = std::mem::take(&mut self.candidates);
+        let done = self.with(now, out, |run, cx| {
+            let name = run.order.run.clone();
+            run.marks.send(&name, cx);
+            run.find_lost(cx);
+            act(run, &candidates, cx)
+        });
+        self.candidates = candidates;
+        done
+    }
+
     fn prepare(&mut self, now: Now, until: Nanos, out: &mut Vec<Output>) {
-        let time = self.clock.time(now.steady);
-        let Some(run) = &mut self.run else { return };
-        let mut cx = Cx { now, out, desk: &mut self.desk, time, lead: &self.lead };
-        let name = run.order.run.clone();
-        run.marks.send(&name, &mut cx);
-        run.find_lost(&mut cx);
-        match run.barrier(&self.candidates, until, &mut cx) {
-            Barrier::Waits => {
-                let text = run.standing();
-                self.tell_standing(text, out);
+        let looked = self.look_after(now, out, |run, candidates, cx| {
+            let barrier = run.barrier(candidates, until, cx);
+            if let Barrier::Starts(at) = barrier {
+                run.begin(at, cx);
             }
-            Barrier::Starts(at) => {
-                run.begin(at, &mut cx);
-                self.stage = Stage::Runs;
-            }
-            Barrier::Refused(why) => self.refuse(now, &why, out),
+            (barrier, run.standing())
+        });
+        match looked {
+            Some((Barrier::Waits, text)) => self.tell_standing(text, out),
+            Some((Barrier::Starts(_), _)) => self.stage = Stage::Runs,
+            Some((Barrier::Refused(why), _)) => self.refuse(now, &why, out),
+            None => {}
         }
     }
 
@@ -511,6 +531,11 @@ impl Controller {
                 if let Some(at) = run.start {
                     let nodes = run.members.values().map(|member| member.card.clone()).collect();
                     cx.run(RunEvent::Starts { at, shards: run.order.shards, nodes });
+                    // Somebody has ended it while nobody led it, or the controller that is dead had been told to.
+                    let stops = |own: &Change| matches!(own, Change::Stop { .. } | Change::Abort);
+                    if run.changes.0.iter().any(stops) {
+                        cx.run(RunEvent::Interrupted);
+                    }
                 }
             }
             is_stored
@@ -538,20 +563,20 @@ impl Controller {
     }
 
     fn watch(&mut self, now: Now, out: &mut Vec<Output>) {
-        let time = self.clock.time(now.steady);
-        let Some(run) = &mut self.run else { return };
-        let mut cx = Cx { now, out, desk: &mut self.desk, time, lead: &self.lead };
-        let name = run.order.run.clone();
-        run.marks.send(&name, &mut cx);
-        run.find_lost(&mut cx);
-        run.call_more(&self.candidates, &mut cx);
-        run.place_free(&mut cx);
-        run.even_out(&mut cx);
-        run.ask_again(&mut cx);
-        run.find_whole(&mut cx);
-        run.end_when_done(&mut cx);
-        if run.is_over(&mut cx) {
-            run.end(&mut cx);
+        let is_over = self.look_after(now, out, |run, candidates, cx| {
+            run.call_more(candidates, cx);
+            run.place_free(cx);
+            run.even_out(cx);
+            run.ask_again(cx);
+            run.find_whole(cx);
+            run.end_when_done(cx);
+            let is_over = run.is_over(cx);
+            if is_over {
+                run.end(cx);
+            }
+            is_over
+        });
+        if is_over == Some(true) {
             self.stage = Stage::Ended;
         }
     }
@@ -596,5 +621,52 @@ impl Machine for Controller {
 
     fn wake_at(&self) -> Option<Nanos> {
         (!matches!(self.stage, Stage::Idle | Stage::Over)).then_some(self.next_look)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::io::RunEvent;
+
+    fn controller() -> Controller {
+        let seal: Seal = Box::new(|_| Ok(Vec::new()));
+        let lead = Lead { nonce: 1, host: String::new(), version: String::new(), seal };
+        let mut controller = Controller::new(lead);
+        controller.run = Some(Run::new(blank("r"), Wanted::default()));
+        controller
+    }
+
+    /// A result of a part of the run must not pass for that of the whole.
+    #[test]
+    fn a_run_that_was_stopped_while_nobody_led_it_was_interrupted() {
+        let is_interrupted = |changes: Vec<Change>| {
+            let mut controller = controller();
+            controller.stage = Stage::TakesOver;
+            if let Some(run) = &mut controller.run {
+                (run.start, run.changes.0) = (Some(1), changes);
+            }
+            let mut out = Vec::new();
+            controller.take_over(Now { steady: 0, unix: 0 }, &mut out);
+            assert!(matches!(controller.stage, Stage::Replays(_)));
+            out.iter().any(|own| matches!(own, Output::Run(RunEvent::Interrupted)))
+        };
+        assert!(is_interrupted(vec![Change::Pause, Change::Stop { graceful: 5 }]));
+        assert!(!is_interrupted(vec![Change::Pause, Change::GoOn]));
+    }
+
+    /// What nodes record finds no room either: a run that seems to hang says why.
+    #[test]
+    fn a_server_without_room_is_told_of_once() {
+        let mut controller = controller();
+        let mut told = Vec::new();
+        for _ in 0..2 {
+            let ticket = controller.desk.ticket(Purpose::Mark);
+            let answer = Answer::Refused("it has no room left".into());
+            controller.on_done(Now { steady: 0, unix: 0 }, ticket, answer, &mut told);
+        }
+        let [Output::Run(RunEvent::Told { text, .. })] = &told[..] else { panic!("{told:?}") };
+        let expected = "the server does not store messages of the run: it has no room left; it is tried again";
+        assert_eq!(text, expected);
     }
 }

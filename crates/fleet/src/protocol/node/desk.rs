@@ -12,6 +12,8 @@ pub enum Purpose {
     ReadCard,
     /// Its card is put.
     PutCard,
+    /// Its card is put again, so that the server keeps it.
+    PutCardAgain,
     /// Its card is deleted.
     Farewell,
     /// The time, asked for at this moment.

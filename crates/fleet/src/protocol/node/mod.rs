@@ -24,6 +24,8 @@ const IDLE_BEAT: Nanos = SECOND;
 /// How long a node listens for another one of its name: longer than a heart waits between two beats.
 const LISTEN: Nanos = 2_500 * MS;
 const AGAIN: Nanos = 500 * MS;
+/// How often a node puts its card again: the server keeps it for a day, so that those of dead nodes go.
+const CARD_AGAIN: Nanos = 3_600 * SECOND;
 /// Most runs that a node remembers to have done.
 const DONE: usize = 64;
 /// How long a node that leaves waits for its card to be deleted.
@@ -36,6 +38,8 @@ pub struct Node {
     once: bool,
     desk: Desk,
     member: Member,
+    /// The revision of its card, and when it puts it again.
+    card: (u64, Nanos),
     run: Option<InRun>,
     /// A run that it is called to, and does not take up while it is in another.
     called: Option<String>,
@@ -70,6 +74,7 @@ impl Node {
             once,
             desk: Desk::default(),
             member: Member::Reads(0),
+            card: (0, 0),
             run: None,
             called: None,
             done: VecDeque::new(),
@@ -147,6 +152,7 @@ impl Node {
         match purpose {
             Purpose::ReadCard => return self.on_card(now, answer, out),
             Purpose::PutCard => return self.on_put(now, answer, out),
+            Purpose::PutCardAgain => return self.on_put_again(now, &answer),
             Purpose::Farewell => {
                 self.member = Member::Gone;
                 out.push(Output::End);
@@ -163,7 +169,7 @@ impl Node {
                 run.on_recalled((boot, number, round), answer, &mut cx)
             }
             Purpose::Time(sent) => run.on_time(sent, &answer, now.steady),
-            Purpose::ReadCard | Purpose::PutCard | Purpose::Farewell => {}
+            Purpose::ReadCard | Purpose::PutCard | Purpose::PutCardAgain | Purpose::Farewell => {}
         }
     }
 
@@ -175,7 +181,7 @@ impl Node {
         };
         let Some((revision, bytes)) = value else { return self.put_card(0, out) };
         match codec::read_json::<Card>(&bytes) {
-            Ok(card) if card.boot == self.me.card.boot => self.join(out),
+            Ok(card) if card.boot == self.me.card.boot => self.join(now, revision, out),
             Ok(card) if !self.me.former.iter().any(|former| former.1 == card.boot) => {
                 out.push(Output::Listen { subject: keys::heartbeat(&self.me.card.node) });
                 self.member =
@@ -187,15 +193,19 @@ impl Node {
     }
 
     fn put_card(&mut self, revision: u64, out: &mut Vec<Output>) {
-        let ticket = self.desk.ticket(Purpose::PutCard);
         self.member = Member::Waits;
+        self.put(Purpose::PutCard, revision, out);
+    }
+
+    fn put(&mut self, purpose: Purpose, revision: u64, out: &mut Vec<Output>) {
+        let ticket = self.desk.ticket(purpose);
         let (key, value) = (keys::card(&self.me.card.node), codec::json(&self.me.card));
         out.push(Output::Put { ticket, key, value, revision: Some(revision) });
     }
 
     fn on_put(&mut self, now: Now, answer: Answer, out: &mut Vec<Output>) {
         match answer {
-            Answer::Stored(_) => self.join(out),
+            Answer::Stored(revision) => self.join(now, revision, out),
             Answer::Refused(why) => {
                 out.push(Output::Log(format!(
                     "the server does not let {} join: {why}",
@@ -207,8 +217,20 @@ impl Node {
         }
     }
 
-    fn join(&mut self, out: &mut Vec<Output>) {
+    /// Whether the card that was put again is there. One that the server had given up meanwhile is put anew.
+    fn on_put_again(&mut self, now: Now, answer: &Answer) {
+        match answer {
+            Answer::Stored(revision) => self.card = (*revision, now.steady + CARD_AGAIN),
+            Answer::Conflict if self.member == Member::Joined => {
+                self.member = Member::Reads(now.steady)
+            }
+            _ => self.card.1 = now.steady + 10 * AGAIN,
+        }
+    }
+
+    fn join(&mut self, now: Now, revision: u64, out: &mut Vec<Output>) {
         self.member = Member::Joined;
+        self.card = (revision, now.steady + CARD_AGAIN);
         out.push(Output::Watch { keys: keys::call(&self.me.card.node) });
         out.push(Output::Log(format!("joined as {}; waits for a run", self.me.card.node)));
     }
@@ -226,6 +248,11 @@ impl Node {
             Member::Leaves(at) if now.steady >= at => {
                 self.member = Member::Gone;
                 out.push(Output::End);
+            }
+            Member::Joined if now.steady >= self.card.1 && !self.is_leaving => {
+                // Not once more before it is answered.
+                self.card.1 = Nanos::MAX;
+                self.put(Purpose::PutCardAgain, self.card.0, out);
             }
             _ => {}
         }
@@ -326,5 +353,50 @@ impl Machine for Node {
             wake = wake.min(run.wake_at());
         }
         (wake != Nanos::MAX).then_some(wake)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a node wants to have put or read of its card.
+    fn about_card(out: Vec<Output>) -> Vec<(super::super::io::Ticket, Option<u64>)> {
+        let about = out.into_iter().filter_map(|output| match output {
+            Output::Put { ticket, revision, key, .. } if key == "node.eu-1" => {
+                Some((ticket, revision))
+            }
+            Output::Get { ticket, key } if key == "node.eu-1" => Some((ticket, None)),
+            _ => None,
+        });
+        about.collect()
+    }
+
+    /// Cards of nodes that are dead go from the server by themselves.
+    #[test]
+    fn a_node_puts_its_card_again_as_long_as_it_lives() {
+        let card = Card { node: "eu-1".into(), boot: 7, ..Card::default() };
+        let mut node = Node::new(card, false);
+        let mut on = |steady: Nanos, input: Input| {
+            let mut out = Vec::new();
+            node.on(Now { steady, unix: 0 }, input, &mut out);
+            about_card(out)
+        };
+        let done = |ticket, answer| Input::Done { ticket, answer };
+        let read = on(0, Input::Connected)[0];
+        let put = on(0, done(read.0, Answer::Value(None)))[0];
+        assert_eq!((read.1, put.1), (None, Some(0)));
+        assert_eq!(on(0, done(put.0, Answer::Stored(3))), []);
+        assert_eq!(on(CARD_AGAIN - 1, Input::Tick), []);
+        let again = on(CARD_AGAIN, Input::Tick)[0];
+        assert_eq!(again.1, Some(3));
+        assert_eq!(on(CARD_AGAIN + SECOND, Input::Tick), [], "it waits for the answer");
+        assert_eq!(on(CARD_AGAIN + SECOND, done(again.0, Answer::Stored(9))), []);
+        let again = on(3 * CARD_AGAIN, Input::Tick)[0];
+        assert_eq!(again.1, Some(9));
+        // It was away for so long that the server has its card no more.
+        let read = on(3 * CARD_AGAIN, done(again.0, Answer::Conflict))[0];
+        let put = on(3 * CARD_AGAIN, done(read.0, Answer::Value(None)))[0];
+        assert_eq!((read.1, put.1), (None, Some(0)));
     }
 }

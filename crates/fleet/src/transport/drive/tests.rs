@@ -52,7 +52,7 @@ impl Transport for Double {
     async fn get_object(&self, _: String) -> Answer {
         Answer::Unknown
     }
-    fn consume(&self, _: String) {}
+    fn consume(&self, _: String, _: Room) {}
     fn unwatch(&self, _: String) {}
     async fn forget(&self, _: String) {}
     async fn close(&self) {

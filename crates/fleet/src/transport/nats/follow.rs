@@ -12,7 +12,7 @@ use super::api::{self, Failure};
 use super::link::Link;
 use super::names::{ID_WINDOW, KEYS, key_subject, stream_of};
 use crate::protocol::io::{Bytes, Input};
-use crate::transport::Event;
+use crate::transport::{Event, Room};
 
 /// For how long one request for messages stands: the library's 30 seconds would leave the live view behind for as long when the
 /// server was started anew.
@@ -65,7 +65,7 @@ pub fn watch(link: &Link, pattern: String) {
                 Ok(mut consumer) => {
                     trouble.over();
                     consumer
-                        .pass_on(&of, |stored| {
+                        .pass_on(&of, &Room::default(), |stored| {
                             let key = stored.subject.get(prefix..).unwrap_or_default().to_owned();
                             let value = (!stored.is_mark).then_some(stored.payload);
                             Input::Key { key, revision: stored.sequence, value }
@@ -81,7 +81,40 @@ pub fn watch(link: &Link, pattern: String) {
     });
 }
 
-pub fn consume(link: &Link, run: String) {
+/// Reads the stream of a run as long as it is there, and makes none.
+pub fn read(link: &Link, run: String) {
+    let of = link.clone();
+    let subject = format!("squall.{run}.second.*");
+    link.follow(subject.clone(), async move {
+        let stream = stream_of(&run);
+        let mut next = 1;
+        let mut trouble = Trouble::new(format!("the seconds of run {run}"));
+        loop {
+            if of.api.stream_info(&stream).await == Err(Failure::NotFound) {
+                return;
+            }
+            let failure = match Consumer::new(&of, &stream, &subject, Begin::Number(next)).await {
+                Ok(mut consumer) => {
+                    trouble.over();
+                    consumer.pass_on(&of, &Room::default(), |own| message(own, &mut next)).await
+                }
+                Err(failure) => failure,
+            };
+            if trouble.tell(&of, failure).await.is_err() {
+                return;
+            }
+        }
+    });
+}
+
+/// A message of a run's stream, after which `next` is the number of the one that follows.
+fn message(stored: Stored, next: &mut u64) -> Input {
+    let Stored { sequence, subject, payload, .. } = stored;
+    *next = sequence + 1;
+    Input::Message { sequence, subject, payload }
+}
+
+pub fn consume(link: &Link, run: String, room: Room) {
     let of = link.clone();
     let subject = format!("squall.{run}.second.*");
     link.follow(subject.clone(), async move {
@@ -92,16 +125,7 @@ pub fn consume(link: &Link, run: String) {
             let failure = match consumer_of(&of, &stream, &subject, &mut next).await {
                 Ok(mut consumer) => {
                     trouble.over();
-                    consumer
-                        .pass_on(&of, |stored| {
-                            next = stored.sequence + 1;
-                            Input::Message {
-                                sequence: stored.sequence,
-                                subject: stored.subject,
-                                payload: stored.payload,
-                            }
-                        })
-                        .await
+                    consumer.pass_on(&of, &room, |own| message(own, &mut next)).await
                 }
                 Err(failure) => failure,
             };
@@ -235,8 +259,14 @@ impl Consumer {
         })
     }
 
-    /// Passes messages on until the consumer is of no use any more: why.
-    async fn pass_on(&mut self, link: &Link, mut input: impl FnMut(Stored) -> Input) -> Failure {
+    /// Passes messages on, each when there is room, until the consumer is of no use any more: why. A server that was not asked for
+    /// long forgets its consumer, and another begins where it has ended.
+    async fn pass_on(
+        &mut self,
+        link: &Link,
+        room: &Room,
+        mut input: impl FnMut(Stored) -> Input,
+    ) -> Failure {
         let mut connections = link.api.connections.clone();
         connections.mark_unchanged();
         loop {
@@ -246,6 +276,7 @@ impl Consumer {
             };
             match stored {
                 Ok(stored) => {
+                    room.is_there().await;
                     if link.events.send(Event::Input(input(stored))).await.is_err() {
                         return Failure::Unknown;
                     }

@@ -11,10 +11,13 @@ use super::link::Link;
 use super::names::{BUCKET, ID_WINDOW, KEYS, key_subject, stream_of};
 use super::{follow, objects};
 use crate::protocol::io::{Answer, Bytes, Input, Nanos};
-use crate::transport::{Connect, ConnectError, Event, Events, Transport};
+use crate::transport::{Connect, ConnectError, Event, Events, Room, Transport};
 
 /// How long the mark of a deleted key stays, for those who watch it.
 const MARK_STAYS: Duration = Duration::from_secs(3600);
+
+/// How long a node's card stays after it was put: a node that lives puts it again each hour.
+const CARD_STAYS: Duration = Duration::from_secs(24 * 3600);
 
 /// How long a key of a run stays after it was put: longer than runs take, as one that goes on reads its first keys to its end.
 /// What is secret in them is sealed.
@@ -116,6 +119,11 @@ impl Nats {
             .collect())
     }
 
+    /// Has the messages of a run come as [`Input::Message`] from the first on, as long as something is stored of it.
+    pub fn read(&self, run: String) {
+        follow::read(&self.link, run);
+    }
+
     /// All keys of a pattern with their revisions and values, as they are now.
     ///
     /// # Errors
@@ -125,12 +133,11 @@ impl Nats {
     }
 }
 
-/// Headers with the time that a key stays: a node's card until it is deleted, all else for a month after it was put.
+/// Headers with the time that a key stays: a node's card for a day, all else for a month after it was put.
 fn stays(key: &str) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    if !key.starts_with("node.") {
-        headers.insert("Nats-TTL", api::seconds(KEYS_STAY).as_str());
-    }
+    let stays = if key.starts_with("node.") { CARD_STAYS } else { KEYS_STAY };
+    headers.insert("Nats-TTL", api::seconds(stays).as_str());
     headers
 }
 
@@ -236,8 +243,8 @@ impl Transport for Nats {
         }
     }
 
-    fn consume(&self, run: String) {
-        follow::consume(&self.link, run);
+    fn consume(&self, run: String, room: Room) {
+        follow::consume(&self.link, run, room);
     }
 
     fn unwatch(&self, run: String) {
@@ -258,7 +265,7 @@ impl Transport for Nats {
             match done {
                 Ok(()) | Err(Failure::NotFound) => {}
                 Err(failure) => {
-                    self.link.log(format!("what the server keeps of run {run} could not be deleted, and goes by itself within a day: {failure}"))
+                    self.link.log(format!("what the server keeps of run {run} could not be deleted, and goes by itself in some days: {failure}"))
                         .await;
                 }
             }

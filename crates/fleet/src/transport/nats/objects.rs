@@ -179,7 +179,7 @@ pub async fn forget(link: &Link, run: &str) {
             continue;
         }
         if link.api.purge(OBJECTS, &format!("squall-object.{digest}.*")).await.is_err() {
-            link.log(format!("object {digest} of run {run} could not be deleted from the server, and goes by itself within a day"))
+            link.log(format!("object {digest} of run {run} could not be deleted from the server, and goes by itself in some days"))
                 .await;
         }
     }
