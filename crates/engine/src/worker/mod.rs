@@ -127,6 +127,8 @@ pub(crate) struct Worker {
     wake: Notify,
     /// How many changes were made of those that were ordered.
     changed: Cell<usize>,
+    /// Whether it was told to stand still, by a pause without an instant.
+    paused: Cell<bool>,
     /// What the users of all workers do together.
     pub together: Arc<Together>,
     /// The variables that all users have together.
@@ -245,6 +247,7 @@ impl Worker {
             broken: RefCell::new(None),
             wake: Notify::new(),
             changed: Cell::new(0),
+            paused: Cell::new(false),
             together: assignment.together,
             shared_values: assignment.shared_values,
             stays: assignment.stays,

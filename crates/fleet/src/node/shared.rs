@@ -48,7 +48,8 @@ struct State {
     untold: Progress,
     /// Changes of the loads' shapes.
     shapes: Vec<(u16, PlanLoad, Duration)>,
-    is_paused: bool,
+    /// Pauses and their ends, with the second from which on each holds.
+    pauses: Vec<(bool, u32)>,
     /// Controls the engine, while it runs.
     control: Option<Control>,
     /// How often the load was fenced, in which second last after it had begun, and whether it is.
@@ -102,7 +103,7 @@ impl Shared {
             progress: Progress::default(),
             untold: Progress::default(),
             shapes: Vec::new(),
-            is_paused: false,
+            pauses: Vec::new(),
             control: None,
             fences: 0,
             fenced: None,
@@ -206,8 +207,8 @@ impl Shared {
     pub(crate) fn change(&self, change: &Change) {
         let mut state = self.state();
         match change {
-            Change::Pause => state.pause(true),
-            Change::GoOn => state.pause(false),
+            Change::Pause { from } => state.pause(true, *from),
+            Change::GoOn { from } => state.pause(false, *from),
             Change::Shape { load, shape, after } => {
                 if let Err(why) = state.reshape(*load, shape, Duration::from_nanos(*after)) {
                     state.fail(format!("a change of the load was not made: {why}"));
@@ -363,9 +364,7 @@ impl State {
             // It was a good one when it came.
             let _known = control.reshape(*number, load, *after);
         }
-        if self.is_paused {
-            control.pause();
-        }
+        self.pauses.iter().for_each(|(is_paused, from)| pause(&control, *is_paused, *from));
         self.is_stopped = false;
         self.control = Some(control.clone());
         control
@@ -387,13 +386,9 @@ impl State {
         }
     }
 
-    fn pause(&mut self, is_paused: bool) {
-        self.is_paused = is_paused;
-        match (&self.control, is_paused) {
-            (Some(control), true) => control.pause(),
-            (Some(control), false) => control.resume(),
-            (None, _) => {}
-        }
+    fn pause(&mut self, is_paused: bool, from: u32) {
+        self.pauses.push((is_paused, from));
+        self.control.iter().for_each(|control| pause(control, is_paused, from));
     }
 
     fn reshape(&mut self, number: u16, shape: &str, after: Duration) -> Result<(), String> {
@@ -427,6 +422,14 @@ fn share(shards: &[u32], of: u32) -> Share {
     let known =
         || Share::new(&[], u64::from(of.max(1))).unwrap_or_else(|_| Share::all().worker_of(1, 1));
     Share::new(&numbers, u64::from(of)).unwrap_or_else(|_| known())
+}
+
+/// Pauses the load from a second on, or lets it go on.
+fn pause(control: &Control, is_paused: bool, from: u32) {
+    match is_paused {
+        true => control.pause_at(seconds(from)),
+        false => control.resume_at(seconds(from)),
+    }
 }
 
 fn seconds(second: u32) -> Duration {
