@@ -10,15 +10,19 @@ use super::iterations::{Begun, Counted};
 
 /// A process: its node, and which of the node's processes it is.
 pub type Who = (usize, u32);
+/// A shard in a second.
+type Cell = (u32, u32);
+/// An iteration: its load, its number (a user, or a shard of a number that all share), and which it is.
+type Iteration = (u16, u64, u64);
 
 /// Who has begun which iterations, and what the controller knew of it.
 #[derive(Debug, Default)]
 pub struct Counting {
     counted: Option<Counted>,
-    /// By load, number (a user, or a shard of a number that all share) and iteration: who has begun it last, in which cell.
-    begun: BTreeMap<(u16, u64, u64), (Who, (u32, u32))>,
+    /// Who has begun each iteration last, in which cell.
+    begun: BTreeMap<Iteration, (Who, Cell)>,
     /// When each cell was merged, and when each shard was given on last, by the controller's present process.
-    merged_at: BTreeMap<(u32, u32), u64>,
+    merged_at: BTreeMap<Cell, u64>,
     given_at: BTreeMap<u32, u64>,
     /// How many iterations were done again.
     pub again: u64,
@@ -35,7 +39,7 @@ impl Counting {
         self.given_at.clear();
     }
 
-    pub fn on_merged(&mut self, cell: (u32, u32), time: u64) {
+    pub fn on_merged(&mut self, cell: Cell, time: u64) {
         self.merged_at.entry(cell).or_insert(time);
     }
 

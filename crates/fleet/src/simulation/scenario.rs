@@ -127,7 +127,7 @@ impl Scenario {
 
     /// What a seed is in the long row of seeds: one of three has a load of counted iterations.
     pub fn drawn(seed: u64) -> Scenario {
-        if seed % 3 == 0 { Scenario::of_iterations(seed) } else { Scenario::of(seed) }
+        if seed.is_multiple_of(3) { Scenario::of_iterations(seed) } else { Scenario::of(seed) }
     }
 
     fn fault(&self, chance: &mut Chance) -> Fault {

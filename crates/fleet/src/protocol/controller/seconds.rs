@@ -9,7 +9,7 @@ use crate::protocol::units::{Bytes, MS, Nanos, SECOND};
 
 use super::desk::Cx;
 use super::member::{Came, Member, Status};
-use super::run::{Free, MARGIN, Run};
+use super::run::{MARGIN, Run};
 
 /// How long a number may be missing before it is asked for, as messages overtake each other; how long an answer may take.
 const GAP: Nanos = SECOND;
@@ -248,16 +248,22 @@ impl Run {
     fn least_seconds(&self, cx: &Cx<'_>) -> u32 {
         let alone = self.alone.filter(|_| self.is_given_up()).map(|alone| {
             let since = cx.now.steady.saturating_sub(alone);
-            self.second_at(cx.time.saturating_sub(since as i64)) + 1
+            let second = self.second_at(cx.time.saturating_sub(since as i64));
+            second.max(self.recorded_seconds()) + 1
         });
         let told = self.stop.filter(|_| !self.free.is_empty());
         alone.or_else(|| Some(self.second_at(told?.told))).unwrap_or(0)
     }
 
+    /// How many seconds there are until the last one of which something came.
+    fn recorded_seconds(&self) -> u32 {
+        let ends = self.members.values().filter_map(Member::last_second);
+        ends.max().map_or(0, |last| last + 1)
+    }
+
     /// What became of each cell of a run of so many seconds at least.
     pub fn cells(&self, seconds: u32) -> Cells {
-        let ends = self.members.values().filter_map(Member::last_second);
-        let seconds = ends.max().map_or(0, |last| last + 1).max(seconds);
+        let seconds = self.recorded_seconds().max(seconds);
         let blocks: Vec<Block> =
             self.members.iter().flat_map(|(name, member)| member.blocks(name, seconds)).collect();
         cells::of(self.order.shards, seconds, &blocks)
