@@ -20,6 +20,8 @@ const SUSPECT_PATIENCE: Nanos = 2 * SECOND;
 const SUSPECT: Nanos = SECOND;
 /// How far the controller's reading of the stream may be behind when it waits for what may come.
 const BEHIND: Nanos = 60 * SECOND;
+/// How long a node that is there is waited for at the end, when something is missing that it has recorded.
+const INCOMPLETE: Nanos = 60 * SECOND;
 /// What is told of a load that nobody has ended.
 const NOBODY: &str =
     "the load was given up before its end: no node was left that could go on with it";
@@ -177,12 +179,12 @@ impl Run {
         let is_late = |member: &Member| {
             let there = member.heard.max(member.beat);
             let from = if ended { there } else { since.max(there) };
-            now < from + patience && now < since + 2 * patience
+            now < from + patience && now < since + (2 * patience).max(INCOMPLETE)
         };
         !self.members.values().any(|member| match member.status {
             Status::Left | Status::Refused => false,
             // It is asked again for what is missing.
-            Status::Living => !is_complete(member) && now < since + patience.max(60 * SECOND),
+            Status::Living => !is_complete(member) && now < since + patience.max(INCOMPLETE),
             Status::Called => !ended && is_late(member),
             Status::Lost => !self.has_all(member) && is_late(member),
         })
