@@ -68,6 +68,10 @@ pub(crate) struct ChangeOrder {
 pub(crate) enum ChangeKind {
     /// The shape of a load, and what of the plan model it was made of.
     Shape { load: u16, shape: Shape, of: Box<Load> },
+    /// The loads stand still from then on.
+    Pause,
+    /// They go on.
+    GoOn,
     /// The share of the whole process, and how far those are whom it takes over.
     Share { share: Share, progress: Arc<Progress> },
 }

@@ -109,6 +109,19 @@ impl Control {
         self.0.send_modify(|orders| orders.valid_until = Some(at));
     }
 
+    /// Lets the loads stand still from `after` the start of the load on, a whole second: several processes that are told the
+    /// same stand still at the same place of the load. If it is told too late, what was begun since then is not begun again.
+    /// Its end is told by [`Control::resume_at`].
+    pub fn pause_at(&self, after: Duration) {
+        self.change(after, ChangeKind::Pause);
+    }
+
+    /// Lets loads that [`Control::pause_at`] has paused go on from `after` the start of the load on, a whole second. If it is
+    /// told too late, what was due before the next whole second is left out, and counted as cut off.
+    pub fn resume_at(&self, after: Duration) {
+        self.change(after, ChangeKind::GoOn);
+    }
+
     /// Gives a load of the plan (by its number, in the plan's order) another shape from `after` the
     /// start of the run on, whose time 0 is then. A closed workload stays closed, an open one open:
     /// another kind is ignored. `after` must not be past.

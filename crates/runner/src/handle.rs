@@ -38,6 +38,8 @@ struct HandleState {
     sinks: Option<Arc<Sinks>>,
     /// The plan's loads, in the order of their numbers.
     loads: Vec<PlannedLoad>,
+    /// Most virtual users that all loads together may have, where the nodes of a fleet say so.
+    most_users: Option<u64>,
     /// The plan with the loads that it has now, and what there is for them.
     room: Option<(Plan, Headroom)>,
     paused: Option<Instant>,
@@ -56,6 +58,7 @@ impl Default for HandleState {
             graceful_stop: Duration::ZERO,
             sinks: None,
             loads: Vec::new(),
+            most_users: None,
             room: None,
             paused: None,
             stood_still: Duration::ZERO,
@@ -71,6 +74,8 @@ struct PlannedLoad {
     load: Load,
     /// When it begins after the start, pauses left out; `None`: when others have ended.
     from: Option<Duration>,
+    /// Most virtual users that it has had, or will have.
+    users: u64,
 }
 
 impl Handle {
@@ -211,11 +216,19 @@ impl Handle {
         let Some(load) = changed(&own.load, left) else {
             return Err(format!("the load of `{scenario}` is of the other kind"));
         };
+        let users = state.carried(number, &load)?;
         let changed = state.room_for(number, &load)?;
         state.control.reshape(number, &load, at)?;
+        state.loads[usize::from(number)].users = users;
         state.change_plan(changed);
         state.tell(EventKind::Scaled { scenario: scenario.to_owned(), to, level });
         Ok(())
+    }
+
+    /// From now on all loads together may have at most so many virtual users, which is what the nodes of a fleet carry; `None`:
+    /// they set no limit. A change beyond it is refused.
+    pub fn limit_users(&self, most: Option<u64>) {
+        self.state().most_users = most;
     }
 
     /// Ends the load in order, as [`Handle::stop`] does, because of a threshold: nobody interrupted the run.
@@ -261,7 +274,7 @@ impl Handle {
             return None;
         }
         (state.phase, state.graceful_stop) = (phase, graceful_stop);
-        (state.paused, state.stood_still) = (None, Duration::ZERO);
+        (state.paused, state.stood_still, state.most_users) = (None, Duration::ZERO, None);
         state.control = Control::default();
         Some(state.control.clone())
     }
@@ -283,6 +296,23 @@ impl Handle {
 impl HandleState {
     fn tell(&self, kind: EventKind) {
         self.sinks.iter().for_each(|sinks| sinks.event(kind.clone()));
+    }
+
+    /// The most virtual users that a load has with this shape, or had before: they stay. An error if the nodes do not carry
+    /// them together with those of the others.
+    fn carried(&self, number: u16, load: &Load) -> Result<u64, String> {
+        let others = self.loads.iter().enumerate().filter(|(own, _)| *own != usize::from(number));
+        let others = others.map(|(_, own)| own.users).fold(0, u64::saturating_add);
+        let before = self.loads.get(usize::from(number)).map_or(0, |own| own.users);
+        let (users, all) = (most_users(load), others.saturating_add(most_users(load)));
+        match self.most_users {
+            Some(most) if all > most && users > before => Err(format!(
+                "the nodes carry at most {} together (`--max-users`), and the load would have {}: ask for fewer, or start nodes that carry more",
+                units::counted(most, "virtual user"),
+                units::count(all),
+            )),
+            _ => Ok(users.max(before)),
+        }
     }
 
     /// The plan with another load in the place of one of its own, if the machine can run it; `None`: nobody knows what
@@ -314,16 +344,29 @@ impl HandleState {
     }
 }
 
+/// The most virtual users that a load has at a time.
+fn most_users(load: &Load) -> u64 {
+    match load {
+        Load::Closed(closed) => {
+            let levels = closed.stages.iter().map(|stage| stage.level.ceil() as u64);
+            levels.chain(closed.users).max().unwrap_or(1)
+        }
+        Load::Open(open) => open.max_users,
+    }
+}
+
 /// The loads of a plan, in the order in which the engine numbers them.
 fn planned(plan: &Plan) -> Vec<PlannedLoad> {
     let own = plan.scenarios.iter().filter_map(|scenario| {
         let load = scenario.load.as_ref()?.value.clone();
-        Some(PlannedLoad { scenario: scenario.name.value.clone(), load, from: scenario.begins() })
+        let (users, from) = (most_users(&load), scenario.begins());
+        Some(PlannedLoad { scenario: scenario.name.value.clone(), load, from, users })
     });
     let shared = plan.load.iter().map(|load| PlannedLoad {
         scenario: String::new(),
         load: load.value.clone(),
         from: Some(Duration::ZERO),
+        users: most_users(&load.value),
     });
     own.chain(shared).collect()
 }

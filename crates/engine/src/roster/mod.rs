@@ -110,6 +110,10 @@ pub(crate) enum Change {
     /// From then on a load has another shape, whose time 0 is then; it stays closed or open. Users that
     /// are there stay, as far as the new shape has a place for them.
     Shape { load: u16, shape: Shape },
+    /// From then on loads stand still.
+    Pause,
+    /// They go on.
+    GoOn,
     /// From then on the process has another share: seats that it gives away are left, arrivals due
     /// then or later are those of the new share. Users go on where `progress` says that they are, and so do
     /// iterations counted over all users. `number` is that of the change, the same on all workers, from 1.
@@ -142,6 +146,13 @@ enum Timer {
     Change,
     Other(u32),
     Cancel,
+}
+
+impl Timer {
+    /// Whether it is late by a pause.
+    fn stands_still(self) -> bool {
+        matches!(self, Timer::User { .. } | Timer::Load { .. } | Timer::End { .. })
+    }
 }
 
 impl<U: Seated> Roster<U> {
@@ -251,8 +262,14 @@ impl<U: Seated> Roster<U> {
                 continue;
             }
             let (due, timer) = self.wheel.pop(now)?;
+            let stood_still = self.paused_ns;
             while self.changes.last().is_some_and(|(at, _)| *at <= due) {
                 self.change(now);
+            }
+            // What a pause has overtaken is due later.
+            let is_overtaken = self.paused.is_some() || self.paused_ns != stood_still;
+            if is_overtaken && timer.stands_still() {
+                continue;
             }
             if let Some(action) = self.fire(due, timer) {
                 return Some(action);
@@ -456,9 +473,7 @@ impl<U: Seated> Roster<U> {
             self.paused = Some(now);
             self.loads.iter_mut().for_each(Load::disarm);
             // What stands still gets its timers when the pause ends.
-            self.wheel.retain(|timer| {
-                !matches!(timer, Timer::User { .. } | Timer::Load { .. } | Timer::End { .. })
-            });
+            self.wheel.retain(|timer| !timer.stands_still());
         }
     }
 
@@ -478,6 +493,18 @@ impl<U: Seated> Roster<U> {
         }
     }
 
+    /// Loads go on from `due` on. If that is long past, what was due since is left out until the next whole second.
+    fn go_on(&mut self, due: Nanos, now: Nanos) {
+        self.resume(due);
+        // Users that are about to do something look again.
+        self.shrunk = true;
+        let Some(late) = in_arrears(due, now) else { return };
+        for load in 0..self.loads.len() as u16 {
+            self.cut_off += self.load_mut(load).skip_before(due + late);
+            self.arm(load);
+        }
+    }
+
     /// Makes a change at `at`, on the run's clock. That must not be past: what was due since then would
     /// be done twice, or by nobody.
     pub(crate) fn change_at(&mut self, at: Nanos, change: Change) {
@@ -490,10 +517,16 @@ impl<U: Seated> Roster<U> {
     /// were due before them are in arrears. Returns how many arrivals of these loads were left out for that.
     pub(crate) fn change_overdue(&mut self, now: Nanos) -> u64 {
         let mut cut_off = 0;
-        while let Some((at, Change::Shape { load, .. })) = self.changes.last()
+        while let Some((at, change)) = self.changes.last()
             && at.saturating_add(MOST_IN_ARREARS) <= now
         {
-            cut_off += self.loads[usize::from(*load)].skip_before(*at);
+            match change {
+                Change::Shape { load, .. } => {
+                    cut_off += self.loads[usize::from(*load)].skip_before(*at)
+                }
+                Change::Pause => {}
+                Change::GoOn | Change::Share { .. } => break,
+            }
             self.change(now);
         }
         cut_off
@@ -515,15 +548,19 @@ impl<U: Seated> Roster<U> {
 
     /// Makes the next change, at `now`.
     fn change(&mut self, now: Nanos) {
-        match self.changes.pop() {
-            None => {}
-            Some((at, Change::Shape { load, shape })) => {
+        let Some((due, change)) = self.changes.pop() else { return };
+        // What changes in a pause changes the load where it stands still.
+        let at = self.paused.map_or(due, |since| since.min(due));
+        match change {
+            Change::Pause => self.pause(due),
+            Change::GoOn => self.go_on(due, now),
+            Change::Shape { load, shape } => {
                 let seed = self.seed_of(load);
                 self.loads[usize::from(load)].reshape(shape, &self.part, at, seed);
                 self.shrunk = true;
                 self.arm(load);
             }
-            Some((at, Change::Share { number, share, progress })) => {
+            Change::Share { number, share, progress } => {
                 for own in &self.loads {
                     let begun = own.reshare_iterations(number, &share, &progress);
                     let of = own.number();
@@ -533,7 +570,8 @@ impl<U: Seated> Roster<U> {
                 let part = self.part.of_share(share);
                 let before = std::mem::replace(&mut self.part, part);
                 self.shrunk = true;
-                let times = (at, in_arrears(at, now).map_or(at, |late| at + late));
+                let late = in_arrears(at, now).filter(|_| self.paused.is_none());
+                let times = (at, late.map_or(at, |late| at + late));
                 for load in 0..self.loads.len() as u16 {
                     let seed = self.seed_of(load);
                     let own = &mut self.loads[usize::from(load)];

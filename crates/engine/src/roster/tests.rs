@@ -1,6 +1,7 @@
 //! The roster on virtual time: no clock, no sleeping, to the microsecond.
 
 mod nodes;
+mod pauses;
 mod shares;
 
 use std::collections::BTreeMap;

@@ -23,16 +23,20 @@ impl Worker {
                 ChangeKind::Shape { load, shape, .. } => {
                     Change::Shape { load: *load, shape: shape.clone() }
                 }
+                ChangeKind::Pause => Change::Pause,
+                ChangeKind::GoOn => Change::GoOn,
                 ChangeKind::Share { share, progress } => {
                     Change::Share { number, share: share.clone(), progress: progress.clone() }
                 }
             };
             self.roster.borrow_mut().change_at(at, change);
         }
-        if orders.paused {
-            self.roster.borrow_mut().pause(now);
-        } else {
-            self.roster.borrow_mut().resume(now);
+        match (self.paused.replace(orders.paused), orders.paused) {
+            (false, true) => self.roster.borrow_mut().pause(now),
+            (true, false) => self.roster.borrow_mut().resume(now),
+            _ => {}
+        }
+        if !orders.paused {
             self.in_flight.wake_waiting();
         }
         let valid = orders.valid_until.zip(orders.begins).map(|(until, begins)| {

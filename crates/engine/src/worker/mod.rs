@@ -129,6 +129,8 @@ pub(crate) struct Worker {
     changed: Cell<usize>,
     /// When nothing more may begin.
     valid_until: Cell<u64>,
+    /// Whether it was told to stand still, by a pause without an instant.
+    paused: Cell<bool>,
     /// What the users of all workers do together.
     pub together: Arc<Together>,
     /// The variables that all users have together.
@@ -248,6 +250,7 @@ impl Worker {
             wake: Notify::new(),
             changed: Cell::new(0),
             valid_until: Cell::new(u64::MAX),
+            paused: Cell::new(false),
             together: assignment.together,
             shared_values: assignment.shared_values,
             stays: assignment.stays,

@@ -124,8 +124,8 @@ impl<'a, 'o> Session<'a, 'o> {
     fn obey(&mut self) -> Option<Outcome> {
         for ordered in self.followed.news() {
             let (change, within) = match ordered {
-                Ordered::Pause => (Change::Pause, None),
-                Ordered::GoOn => (Change::GoOn, None),
+                Ordered::Pause => (Change::Pause { from: 0 }, None),
+                Ordered::GoOn => (Change::GoOn { from: 0 }, None),
                 Ordered::Shape { number, load, after } => {
                     let shape = print_load(&load);
                     (Change::Shape { load: number, shape, after: nanos(after) }, None)
@@ -188,6 +188,7 @@ impl<'a, 'o> Session<'a, 'o> {
             RunEvent::Waiting(line) => self.notice("", &line),
             RunEvent::Starts { at, nodes, .. } => self.starts(at, nodes),
             RunEvent::Clock { card, offset, error } => self.nodes.clock(*card, offset, error),
+            RunEvent::Carries { users } => self.order.handle.limit_users(users),
             RunEvent::Record { node, second } => self.record(&node, &second),
             RunEvent::Whole { second } => {
                 let slices = self.seconds.whole(second);

@@ -185,7 +185,11 @@ mod tests {
             parts: vec![part],
         };
         let found = vec![
-            ("run.a.changes".to_owned(), 1, json(r#"["pause", {"stop": {"graceful": 1}}]"#)),
+            (
+                "run.a.changes".to_owned(),
+                1,
+                json(r#"[{"pause": {"from": 3}}, {"stop": {"graceful": 1}}]"#),
+            ),
             ("run.a.leader".to_owned(), 1, json(r#"{"nonce": 1, "renewal": 2, "host": "h"}"#)),
             ("run.a.share.eu-1".to_owned(), 1, codec::json(&share)),
             ("run.b.order".to_owned(), 1, json("no order")),

@@ -318,9 +318,14 @@ fn what_a_run_is_told_reaches_the_nodes() {
     let (source, commanded) = scripted(vec![vec![
         starts(Duration::from_secs(1)),
         control(|handle| handle.pause().expect("a load")),
-        Line::Await("Change(Pause)"),
+        Line::Await("Change(Pause "),
         control(|handle| handle.resume().expect("a load")),
-        Line::Await("Change(GoOn)"),
+        Line::Await("Change(GoOn "),
+        Line::Say(RunEvent::Carries { users: Some(5) }),
+        control(|handle| {
+            let why = handle.set_users("a", 6).expect_err("more than the nodes carry");
+            assert!(why.contains("at most 5 virtual users") && why.contains("have 6"), "{why}");
+        }),
         control(|handle| handle.set_users("a", 3).expect("a load that ends by time")),
         Line::Await("Change(Shape { load: 0, "),
         record("eu-1", 0, (10, 1_000, 10), 0),

@@ -71,7 +71,8 @@ impl Reached {
 struct Orders {
     /// Shapes of loads, each from when on.
     shapes: Vec<(u16, PlanLoad, Duration)>,
-    is_paused: bool,
+    /// Pauses and their ends, with the second from which on each holds.
+    pauses: Vec<(bool, u32)>,
 }
 
 impl Orders {
@@ -81,9 +82,7 @@ impl Orders {
             // It was a good one when it came.
             let _known = control.reshape(*number, load, *after);
         }
-        if self.is_paused {
-            control.pause();
-        }
+        self.pauses.iter().for_each(|(is_paused, from)| pause(control, *is_paused, *from));
     }
 }
 
@@ -240,8 +239,8 @@ impl Shared {
     pub(crate) fn change(&self, change: &Change) {
         let mut state = self.state();
         match change {
-            Change::Pause => state.pause(true),
-            Change::GoOn => state.pause(false),
+            Change::Pause { from } => state.pause(true, *from),
+            Change::GoOn { from } => state.pause(false, *from),
             Change::Shape { load, shape, after } => {
                 if let Err(why) = state.reshape(*load, shape, Duration::from_nanos(*after)) {
                     state.fail(format!("a change of the load was not made: {why}"));
@@ -408,13 +407,9 @@ impl State {
         }
     }
 
-    fn pause(&mut self, is_paused: bool) {
-        self.orders.is_paused = is_paused;
-        match (&self.control, is_paused) {
-            (Some(control), true) => control.pause(),
-            (Some(control), false) => control.resume(),
-            (None, _) => {}
-        }
+    fn pause(&mut self, is_paused: bool, from: u32) {
+        self.orders.pauses.push((is_paused, from));
+        self.control.iter().for_each(|control| pause(control, is_paused, from));
     }
 
     fn reshape(&mut self, number: u16, shape: &str, after: Duration) -> Result<(), String> {
@@ -432,6 +427,14 @@ impl State {
         if self.failures.len() < MAX_FAILURES && !self.failures.contains(&why) {
             self.failures.push(why);
         }
+    }
+}
+
+/// Pauses the load from a second on, or lets it go on.
+fn pause(control: &Control, is_paused: bool, from: u32) {
+    match is_paused {
+        true => control.pause_at(seconds(from)),
+        false => control.resume_at(seconds(from)),
     }
 }
 

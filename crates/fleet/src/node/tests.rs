@@ -329,13 +329,13 @@ fn a_load_is_paused_and_changed() {
     let mut node = Node::ready(&plan(&server, "rate: 80/s, for: 1h, max_users: 50"));
     let change = |node: &mut Node, change| node.load.on(LoadCommand::Change(change));
     // Before the start, too.
-    change(&mut node, Change::Pause);
+    change(&mut node, Change::Pause { from: 0 });
     node.start(soon(100), &[0, 1, 2, 3, 4, 5, 6, 7]);
     let first = node.second();
     assert_eq!((requests(&first), server.stats().requests), (0, 0));
     let shape = "{rate: 200/s, for: 1h, max_users: 60}".to_owned();
     change(&mut node, Change::Shape { load: 0, shape, after: 0 });
-    change(&mut node, Change::GoOn);
+    change(&mut node, Change::GoOn { from: first.second + 2 });
     while requests(&node.second()) < 150 {}
     let bad = "{users: many}".to_owned();
     change(&mut node, Change::Shape { load: 0, shape: bad, after: 0 });

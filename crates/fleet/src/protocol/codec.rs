@@ -66,8 +66,6 @@ pub enum Stored {
     Gone { boot: u64, number: u64 },
     /// What a node says of itself.
     Sign(Sign),
-    /// How far the users of loads with a number of iterations are on a node, as far as it has changed.
-    Progress { boot: u64, progress: Progress },
     /// A controller's mark: what was stored before it has been read.
     Mark { nonce: u64, serial: u64 },
 }
@@ -81,6 +79,8 @@ pub struct Numbered {
     pub number: u64,
     /// The part of its share under which the node drove it.
     pub epoch: u32,
+    /// How far users are with counted iterations at its end, as far as that has changed: whoever has the record knows it.
+    pub progress: Progress,
     /// What was recorded.
     pub second: Second,
 }
@@ -88,7 +88,6 @@ pub struct Numbered {
 const RECORD: u8 = 1;
 const GONE: u8 = 2;
 const MARK: u8 = 3;
-const PROGRESS: u8 = 4;
 const SIGN: u8 = b'{';
 
 /// A message for the stream.
@@ -100,11 +99,6 @@ pub fn encode(message: &Stored) -> Bytes {
             to.push(GONE);
             put(&mut to, *boot);
             put(&mut to, *number);
-        }
-        Stored::Progress { boot, progress } => {
-            to.push(PROGRESS);
-            put(&mut to, *boot);
-            put_progress(&mut to, progress);
         }
         Stored::Mark { nonce, serial } => {
             to.push(MARK);
@@ -129,6 +123,7 @@ pub fn encode(message: &Stored) -> Bytes {
                 put(&mut to, u64::from(end - first));
                 last = end;
             }
+            put_progress(&mut to, &numbered.progress);
             to.extend_from_slice(&second.record);
         }
     }
@@ -148,9 +143,6 @@ pub fn decode(bytes: &[u8]) -> Result<Stored, Unreadable> {
         Some(&SIGN) => read_sign(bytes),
         Some(&GONE) => Ok(Stored::Gone { boot: from.number()?, number: from.number()? }),
         Some(&MARK) => Ok(Stored::Mark { nonce: from.number()?, serial: from.number()? }),
-        Some(&PROGRESS) => {
-            Ok(Stored::Progress { boot: from.number()?, progress: from.progress()? })
-        }
         Some(&RECORD) => read_record(from),
         Some(other) => {
             unreadable(format!("a message of kind {other}, which this version does not know"))
@@ -202,11 +194,13 @@ fn read_record(mut from: Reader<'_>) -> Result<Stored, Unreadable> {
     let Some(shards) = ranges::shards_of(list.into_iter()) else {
         return unreadable("a record of shards that do not ascend");
     };
+    let progress = from.progress()?;
     let record = Bytes::from(from.0);
     Ok(Stored::Record(Numbered {
         boot,
         number,
         epoch,
+        progress,
         second: Second { second, shards, is_whole, late, record },
     }))
 }
@@ -325,7 +319,8 @@ mod tests {
             late: 2,
             record: Bytes::from(&b"abc"[..]),
         };
-        Stored::Record(Numbered { boot: u64::MAX, number: 300, epoch: 7, second })
+        let progress = progress();
+        Stored::Record(Numbered { boot: u64::MAX, number: 300, epoch: 7, progress, second })
     }
 
     fn progress() -> Progress {
@@ -358,7 +353,6 @@ mod tests {
             record(&[ranges::SHARDS - 1]),
             Stored::Gone { boot: 1, number: 128 },
             Stored::Mark { nonce: 5, serial: 6 },
-            Stored::Progress { boot: 9, progress: progress() },
             Stored::Sign(sign),
         ];
         for message in messages {
@@ -391,7 +385,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), kind in 0u8..5) {
+        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), kind in 0u8..4) {
             let mut bytes = bytes;
             if let (Some(first), true) = (bytes.first_mut(), kind > 0) {
                 *first = kind;

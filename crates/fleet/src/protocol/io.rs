@@ -204,7 +204,7 @@ pub enum RunCommand {
     Begin { order: Arc<Order>, wanted: Wanted },
     /// Goes on with a run that another controller began.
     Resume { run: String },
-    /// Changes the load.
+    /// Changes the load: a pause or its end as soon as all nodes can know of it in time.
     Change(Change),
     /// The seconds until this one, and it, are written down: nodes need not keep them.
     Written { until: u32 },
@@ -233,6 +233,9 @@ pub enum RunEvent {
     /// A node of the run, whose clock is measured (again): fleet time less its system's, and how well that is known, in
     /// nanoseconds.
     Clock { card: Box<Card>, offset: i64, error: Nanos },
+    /// The nodes that live carry at most so many virtual users together, by their cards; `None`: one of them sets no limit.
+    /// Told when that changes; at first there is no limit.
+    Carries { users: Option<u64> },
     /// What a node recorded in a second; each comes once. In the order of nodes' seconds.
     Record { node: String, second: Second },
     /// No more is expected of the seconds until this one; what comes of them all the same is late.

@@ -7,8 +7,10 @@ use serde::{Deserialize, Serialize};
 pub use crate::protocol::units::Shards;
 use crate::protocol::units::{Bytes, FleetTime, Nanos};
 
-/// What a node says of itself when it joins.
+/// What a node says of itself when it joins. A field that is missing is as in the default, and one that is not known is left
+/// out: so a node of another version is named with its version.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Card {
     /// Its name: letters, digits, `-` and `_`; unique in the fleet.
     pub node: String,
@@ -44,6 +46,7 @@ pub struct Card {
 
 /// What a node may be used for. Empty hosts: for nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Allows {
     /// Hosts that it sends requests to: names, `*.example.com`, addresses, networks (`10.0.0.0/8`), `*`.
     pub hosts: Vec<String>,
@@ -316,10 +319,12 @@ pub struct Resend {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    /// The loads stand still.
-    Pause,
-    /// They go on.
-    GoOn,
+    /// The loads stand still from the beginning of this second of the run on, or as soon as all nodes can know of it: the
+    /// controller writes the second that holds.
+    Pause { from: u32 },
+    /// They go on from the beginning of this second on, likewise, where they stood when the pause began: what is due in a
+    /// second follows from the changes alone, whoever drives it and whenever a node has heard of them.
+    GoOn { from: u32 },
     /// A load (by its number) has another shape, a load of the plan model as YAML, from so many nanoseconds after the
     /// start of the load on.
     Shape { load: u16, shape: String, after: Nanos },

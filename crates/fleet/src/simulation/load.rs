@@ -5,6 +5,8 @@ use crate::protocol::io::{Bytes, LoadCommand, LoadEvent, Nanos};
 use crate::protocol::messages::{Change, Second, Shards};
 use crate::protocol::units::SECOND;
 
+use super::iterations::{Begun, Counted, Iterations};
+
 /// Requests of a shard in a second.
 pub const REQUESTS: u64 = 4;
 pub const ALL: u8 = 0b1111;
@@ -14,25 +16,51 @@ pub const ALL: u8 = 0b1111;
 pub struct Load {
     pub start: Option<Nanos>,
     parts: Vec<(u32, Shards)>,
-    pauses: Vec<(u32, bool)>,
+    pauses: Vec<Pause>,
     pub is_fenced: bool,
     /// Seconds below are recorded, or were not driven.
     next: u32,
     length: u32,
     pub is_over: bool,
+    iterations: Option<Iterations>,
+    /// What was told last: since which second all is done.
+    told_done: Option<u32>,
+}
+
+/// A pause, or its end.
+#[derive(Debug, Clone, Copy)]
+struct Pause {
+    from: u32,
+    is_paused: bool,
+    /// From this second on it is obeyed: later, if the node heard of it late.
+    obeyed: u32,
+}
+
+/// What was sent of a shard in a second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sent {
+    /// Shard and second.
+    pub cell: (u32, u32),
+    /// Which requests.
+    pub mask: u8,
+    /// The second of the load without pauses whose requests these are; `None`: the node heard of a pause late.
+    pub place: Option<u32>,
+    /// Of how many pauses and ends of pauses it had heard.
+    pub heard: usize,
 }
 
 /// What the load has done.
 #[derive(Debug, Default)]
 pub struct Done {
     pub events: Vec<LoadEvent>,
-    pub sent: Vec<((u32, u32), u8)>,
+    pub sent: Vec<Sent>,
+    pub begun: Vec<Begun>,
     pub wrong: Option<String>,
 }
 
 impl Load {
-    pub fn new(length: u32) -> Load {
-        Load { length, ..Load::default() }
+    pub fn new(length: u32, counted: Option<Counted>) -> Load {
+        Load { length, iterations: counted.map(Iterations::new), ..Load::default() }
     }
 
     /// Whether it sends at this time.
@@ -53,7 +81,15 @@ impl Load {
     }
 
     fn is_paused(&self, second: u32) -> bool {
-        self.pauses.iter().rev().find(|pause| pause.0 <= second).is_some_and(|pause| pause.1)
+        let obeyed = self.pauses.iter().rev().find(|pause| pause.obeyed <= second);
+        obeyed.is_some_and(|pause| pause.is_paused)
+    }
+
+    /// See [`Sent::place`].
+    fn place(&self, second: u32) -> Option<u32> {
+        let is_late = self.pauses.iter().any(|own| (own.from..own.obeyed).contains(&second));
+        let pauses = self.pauses.iter().map(|own| (own.from, own.is_paused));
+        (!is_late).then(|| without_pauses(pauses, second))
     }
 
     /// When the next second ends.
@@ -66,7 +102,10 @@ impl Load {
     pub fn command(&mut self, now: Nanos, command: &LoadCommand, done: &mut Done) {
         let current = self.start.map_or(0, |start| second(start, now));
         match command {
-            LoadCommand::Prepare { .. } | LoadCommand::Known(_) => {}
+            LoadCommand::Prepare { .. } => {}
+            LoadCommand::Known(known) => {
+                self.iterations.iter_mut().for_each(|own| own.know(known));
+            }
             LoadCommand::Start { at, shards } => {
                 if self.start.is_some() {
                     done.wrong = Some("started twice".into());
@@ -87,8 +126,8 @@ impl Load {
                 self.next = current.max(self.next);
                 self.reshare(now, *from, shards, done);
             }
-            LoadCommand::Change(Change::Pause) => self.pauses.push((current + 1, true)),
-            LoadCommand::Change(Change::GoOn) => self.pauses.push((current + 1, false)),
+            LoadCommand::Change(Change::Pause { from }) => self.pause(now, *from, true),
+            LoadCommand::Change(Change::GoOn { from }) => self.pause(now, *from, false),
             LoadCommand::Change(Change::Shape { .. }) => {}
             LoadCommand::Change(Change::Stop { .. } | Change::Abort) => {
                 if !self.is_over {
@@ -108,6 +147,12 @@ impl Load {
                 self.is_over = true;
             }
         }
+    }
+
+    fn pause(&mut self, now: Nanos, from: u32, is_paused: bool) {
+        let has_begun = self.start.filter(|start| start + u64::from(from) * SECOND < now);
+        let obeyed = has_begun.map_or(from, |start| from.max(second(start, now) + 1));
+        self.pauses.push(Pause { from, is_paused, obeyed });
     }
 
     fn reshare(&mut self, now: Nanos, from: u32, shards: &Shards, done: &mut Done) {
@@ -146,6 +191,7 @@ impl Load {
         {
             if !self.is_fenced {
                 self.record(self.next, ALL, true, done);
+                self.tell_done(done);
             }
             self.next += 1;
             if self.next >= self.length {
@@ -155,14 +201,30 @@ impl Load {
         }
     }
 
-    fn record(&self, second: u32, mask: u8, is_whole: bool, done: &mut Done) {
+    /// Tells whether its iterations are all done, if that has changed.
+    fn tell_done(&mut self, done: &mut Done) {
+        let (Some(iterations), Some((from, shards))) = (&self.iterations, self.parts.last()) else {
+            return;
+        };
+        let since = (*from <= self.next && iterations.are_done(shards)).then_some(*from);
+        if std::mem::replace(&mut self.told_done, since) != since {
+            done.events.push(LoadEvent::Done { since });
+        }
+    }
+
+    fn record(&mut self, second: u32, mask: u8, is_whole: bool, done: &mut Done) {
         let shards = self.shards(second);
         let mask = if self.is_paused(second) { 0 } else { mask };
+        let place = self.place(second);
         let mut record = Vec::new();
         for &shard in shards.iter() {
             record.extend_from_slice(&shard.to_le_bytes());
             record.push(mask);
-            done.sent.push(((shard, second), mask));
+            done.sent.push(Sent { cell: (shard, second), mask, place, heard: self.pauses.len() });
+        }
+        if let Some(iterations) = &mut self.iterations {
+            iterations.go_on(second, &shards, mask.count_ones(), &mut done.begun);
+            done.events.extend(iterations.tell().map(LoadEvent::Progress));
         }
         let record = Bytes::from(record);
         let late = is_whole && second % 4 == 1 && !shards.is_empty();
@@ -174,6 +236,22 @@ impl Load {
             done.events.push(LoadEvent::Second(again));
         }
     }
+}
+
+/// How many seconds before this one were not in a pause. Of pauses and their ends, in their order.
+pub fn without_pauses(pauses: impl Iterator<Item = (u32, bool)>, second: u32) -> u32 {
+    let (mut since, mut stood) = (None, 0);
+    for (from, is_paused) in pauses.filter(|(from, _)| *from <= second) {
+        match (is_paused, since) {
+            (true, None) => since = Some(from),
+            (false, Some(at)) => {
+                stood += from - at;
+                since = None;
+            }
+            _ => {}
+        }
+    }
+    since.unwrap_or(second) - stood
 }
 
 fn second(start: Nanos, now: Nanos) -> u32 {

@@ -3,16 +3,27 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::protocol::io::RunEvent;
-use crate::protocol::messages::Cells;
+use crate::protocol::messages::{Cells, Change, Changes, OnLoss};
 use crate::protocol::ranges;
 
-use super::load::ALL;
+use super::counting::Counting;
+use super::load::{ALL, Done, Sent, without_pauses};
+use super::scenario::{Fault, Scenario};
 
 /// What was sent and merged, and what of it is wrong.
 #[derive(Debug, Default)]
 pub struct Oracle {
     /// What was sent of each cell, and by which node last.
     sent: BTreeMap<(u32, u32), (u8, usize)>,
+    /// All of it, with its place in the load.
+    placed: Vec<Sent>,
+    /// Cells of which it is told that a node drove them before it had heard of a pause or its end.
+    pub unheard: usize,
+    pub counting: Counting,
+    /// The changes of the load that were stored.
+    pub changes: Changes,
+    /// Seconds of the load, if nothing but its own end can end it.
+    pub length: Option<u32>,
     /// What was merged of each cell by the controller's present process.
     merged: BTreeMap<(u32, u32), u8>,
     in_part: BTreeSet<(u32, u32)>,
@@ -29,14 +40,38 @@ pub struct Oracle {
 }
 
 impl Oracle {
+    pub fn of(scenario: &Scenario) -> Oracle {
+        let ends = |fault: &Fault| matches!(fault, Fault::Stop | Fault::AskStop { .. });
+        let is_ended = scenario.on_loss == OnLoss::Abort
+            || scenario.faults.iter().any(|(_, fault)| ends(fault));
+        Oracle {
+            counting: Counting::new(scenario.counted),
+            length: (!is_ended).then_some(scenario.length),
+            ..Oracle::default()
+        }
+    }
+
     pub fn fail(&mut self, what: String) {
         if self.wrong.len() < 20 {
             self.wrong.push(what);
         }
     }
 
+    /// The load on a node has done something.
+    pub fn on_done(&mut self, node: usize, incarnation: u32, done: &Done) {
+        for sent in &done.sent {
+            self.on_sent(node, sent.cell, sent.mask);
+            self.placed.push(*sent);
+        }
+        for begun in &done.begun {
+            if let Some(wrong) = self.counting.on_begun((node, incarnation), *begun) {
+                self.fail(wrong);
+            }
+        }
+    }
+
     /// A node has sent requests.
-    pub fn on_sent(&mut self, node: usize, cell: (u32, u32), mask: u8) {
+    fn on_sent(&mut self, node: usize, cell: (u32, u32), mask: u8) {
         let (before, by) = self.sent.entry(cell).or_insert((0, node));
         if *before & mask != 0 {
             let by = *by;
@@ -58,10 +93,11 @@ impl Oracle {
         self.whole = None;
         self.started = false;
         self.ended = None;
+        self.counting.restart();
     }
 
     /// What the run is told.
-    pub fn on_run(&mut self, event: &RunEvent) {
+    pub fn on_run(&mut self, event: &RunEvent, time: u64) {
         match event {
             RunEvent::Starts { .. } => {
                 if std::mem::replace(&mut self.started, true) {
@@ -85,6 +121,7 @@ impl Oracle {
                 for (at, &shard) in second.shards.iter().enumerate() {
                     let cell = (shard, second.second);
                     let mask = second.record.get(at * 5 + 4).copied().unwrap_or(0);
+                    self.counting.on_merged(cell, time);
                     if self.merged.insert(cell, mask).is_some() {
                         self.fail(format!(
                             "shard {shard} second {} was merged twice, of {node}",
@@ -102,15 +139,29 @@ impl Oracle {
                 }
                 self.whole = Some(*second);
             }
-            RunEvent::Told { node, text, .. } => self.told.push(format!("{node}: {text}")),
+            RunEvent::Told { node, text, .. } => {
+                let given =
+                    text.strip_prefix("has shards ").and_then(|text| text.split(' ').next());
+                if let Some(shards) = given.and_then(ranges::read) {
+                    self.counting.on_given(&shards, time);
+                }
+                self.told.push(format!("{node}: {text}"));
+            }
             RunEvent::Ended { cells, failures } => {
                 if self.ended.is_some() && self.refused.is_none() {
                     self.fail("ended twice".into());
                 }
                 self.ended = Some((cells.clone(), failures.clone()));
                 self.check();
+                let pauses = self.pauses();
+                self.check_places(&pauses);
+                let is_paused = pauses.last().is_some_and(|last| last.1);
+                let wrong =
+                    self.length.and_then(|length| self.counting.on_ended(cells, length, is_paused));
+                wrong.into_iter().for_each(|wrong| self.fail(wrong));
             }
             RunEvent::Waiting(_)
+            | RunEvent::Carries { .. }
             | RunEvent::Clock { .. }
             | RunEvent::StopAsked
             | RunEvent::Interrupted => {}
@@ -173,6 +224,39 @@ impl Oracle {
         }
         for what in wrong {
             self.fail(what);
+        }
+    }
+
+    /// Pauses and their ends, with the second from which on each holds.
+    fn pauses(&self) -> Vec<(u32, bool)> {
+        let pause = |change: &Change| match change {
+            Change::Pause { from } => Some((*from, true)),
+            Change::GoOn { from } => Some((*from, false)),
+            _ => None,
+        };
+        self.changes.0.iter().filter_map(pause).collect()
+    }
+
+    /// What was sent in a second is what follows from the pauses so far, unless the node had not heard of one.
+    fn check_places(&mut self, pauses: &[(u32, bool)]) {
+        for sent in std::mem::take(&mut self.placed) {
+            let (shard, second) = sent.cell;
+            let news = pauses.iter().skip(sent.heard);
+            if sent.place.is_none() || news.clone().any(|(from, _)| *from <= second) {
+                self.unheard += 1;
+                continue;
+            }
+            let is_paused =
+                pauses.iter().rev().find(|own| own.0 <= second).is_some_and(|own| own.1);
+            let place = without_pauses(pauses.iter().copied(), second);
+            if (is_paused && sent.mask != 0) || sent.place != Some(place) {
+                self.fail(format!(
+                    "shard {shard} second {second}: sent {:04b} of second {:?} of the load, and not of {place}{}",
+                    sent.mask,
+                    sent.place,
+                    if is_paused { ", where it stands still" } else { "" }
+                ));
+            }
         }
     }
 

@@ -6,6 +6,7 @@ use crate::protocol::io::{Bytes, Machine, Nanos, Now, Ticket};
 use crate::protocol::messages::Card;
 use crate::protocol::{Controller, Lead, Node};
 
+use super::iterations::Counted;
 use super::load::Load;
 
 /// A slot for processes of one name: that of the controller (0), or of a node.
@@ -114,10 +115,10 @@ impl Process {
     }
 
     /// Starts a node's process.
-    pub fn start_node(&mut self, zone: &str, length: u32) {
+    pub fn start_node(&mut self, zone: &str, length: u32, counted: Option<Counted>) {
         self.clean();
         self.boot = self.boot * 10 + u64::from(self.incarnation);
-        self.load = Load::new(length);
+        self.load = Load::new(length, counted);
         let card = Card {
             node: self.name.clone(),
             boot: self.boot,

@@ -4,6 +4,10 @@ use crate::protocol::messages::OnLoss;
 use crate::protocol::units::{MS, Nanos, SECOND};
 
 use super::chance::Chance;
+use super::iterations::Counted;
+
+/// How many seconds longer than the others a load of counted iterations may last.
+const SPARE: u32 = 100;
 
 /// A run, and what happens in it.
 #[derive(Debug, Clone)]
@@ -17,6 +21,8 @@ pub struct Scenario {
     pub on_loss: OnLoss,
     /// Seconds of the load.
     pub length: u32,
+    /// Its iterations, if they are counted: it ends when they are done.
+    pub counted: Option<Counted>,
     /// Chances in a thousand that a message is lost, comes twice, is late.
     pub lost: u64,
     pub twice: u64,
@@ -91,6 +97,7 @@ impl Scenario {
                 _ => OnLoss::Redistribute,
             },
             length,
+            counted: None,
             lost,
             twice,
             late,
@@ -104,6 +111,23 @@ impl Scenario {
             scenario.faults.push((at, fault));
         }
         scenario
+    }
+
+    /// The same of a load of counted iterations, which ends long before its time.
+    pub fn of_iterations(seed: u64) -> Scenario {
+        let mut scenario = Scenario::of(seed);
+        let mut chance = Chance::new(seed ^ 0x17e2);
+        let each = chance.within(1, 3 * u64::from(scenario.length));
+        let users = chance.within(1, 2 * u64::from(scenario.shards));
+        let total = chance.within(0, u64::from(scenario.shards * scenario.length));
+        scenario.counted = Some(Counted { shards: scenario.shards, users, each, total });
+        scenario.length += SPARE;
+        scenario
+    }
+
+    /// What a seed is in the long row of seeds: one of three has a load of counted iterations.
+    pub fn drawn(seed: u64) -> Scenario {
+        if seed.is_multiple_of(3) { Scenario::of_iterations(seed) } else { Scenario::of(seed) }
     }
 
     fn fault(&self, chance: &mut Chance) -> Fault {

@@ -8,6 +8,7 @@ use crate::protocol::units::{MS, SECOND};
 use crate::protocol::{Controller, Lead};
 
 use super::broker::Broker;
+use super::iterations::Counted;
 use super::scenario::{Fault, Scenario};
 use super::world::World;
 
@@ -24,6 +25,7 @@ fn script(lease: u64, faults: Vec<(u64, Fault)>) -> Scenario {
         lease: lease * SECOND,
         on_loss: OnLoss::Redistribute,
         length: 16,
+        counted: None,
         lost: 0,
         twice: 0,
         late: 0,
@@ -92,6 +94,41 @@ fn messages_of_a_new_process_are_no_duplicates() {
         let world = run(seed, script(6, vec![(5 * SECOND, kill)]));
         assert!(is_told(&world, "has started anew"), "{:?}", world.oracle.told);
         assert_eq!(world.broker.duplicates, 0);
+    }
+}
+
+/// What is due after a pause followed from when each node had heard of it, and nobody who came later could know that.
+#[test]
+fn pauses_are_the_same_for_all_whoever_takes_shards_over() {
+    for seed in 0..WORLDS {
+        let faults = vec![
+            (2_300 * MS, Fault::Pause),
+            (4_100 * MS, Fault::Leave { process: 1 }),
+            (6_700 * MS, Fault::GoOn),
+            (9_200 * MS, Fault::Kill { process: 2, back: Some(500 * MS), disk: true }),
+        ];
+        let world = run(seed, Scenario { joins: vec![5 * SECOND], ..script(3, faults) });
+        assert_eq!(world.oracle.changes.0.len(), 2, "{:?}", world.oracle.changes);
+        assert_eq!(world.oracle.unheard, 0, "nobody heard of it late");
+    }
+}
+
+/// Iterations of the last second before shards were given on were done again.
+#[test]
+fn who_takes_shards_over_of_a_living_node_does_nothing_again() {
+    for seed in 0..WORLDS {
+        let counted = Some(Counted { shards: 12, users: 30, each: 50, total: 500 });
+        let faults = vec![(6 * SECOND, Fault::Leave { process: 1 })];
+        let scenario = Scenario {
+            joins: vec![3 * SECOND],
+            late: 300,
+            counted,
+            length: 60,
+            ..script(5, faults)
+        };
+        let world = run(seed, scenario);
+        assert!(is_told(&world, "has shards"), "{:?}", world.oracle.told);
+        assert_eq!(world.oracle.counting.again, 0);
     }
 }
 

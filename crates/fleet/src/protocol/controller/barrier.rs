@@ -197,7 +197,7 @@ impl Run {
 
     /// Calls nodes while the load runs: those that came after it had begun, and spare ones in place of those that are lost.
     pub fn call_more(&mut self, candidates: &Candidates, cx: &mut Cx<'_>) {
-        if self.stops_by.is_some() {
+        if self.stop.is_some() {
             return;
         }
         let (mut chosen, _) = self.chosen_of(candidates, cx);

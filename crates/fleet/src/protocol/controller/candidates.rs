@@ -168,6 +168,28 @@ mod tests {
         }
     }
 
+    /// A later version may say more of a node, and an earlier one less.
+    #[test]
+    fn a_node_of_another_version_is_named_with_it() {
+        let mut candidates = Candidates::default();
+        for (node, card) in [
+            ("old", r#"{"node": "old", "boot": 7, "version": "0.0.1"}"#),
+            (
+                "new",
+                r#"{"node": "new", "version": "9.0.0", "allows": {"moons": 3}, "planets": [8]}"#,
+            ),
+        ] {
+            let value = Bytes::from(card.as_bytes());
+            assert!(candidates.on_card(&keys::card(node), 1, Some(&value), false).is_some());
+        }
+        let told = candidates.others("1", 0);
+        let install = "and this is 1: install the same version on both";
+        assert_eq!(
+            told,
+            [format!("new is squall 9.0.0, {install}"), format!("old is squall 0.0.1, {install}")]
+        );
+    }
+
     /// The heart of a node beats once a second: it may have refused a run since it was idle.
     #[test]
     fn who_has_refused_is_not_chosen_again() {

@@ -48,6 +48,8 @@ pub struct Member {
     pub beat: Nanos,
     /// What it said of itself last.
     pub sign: Sign,
+    /// Whether the load of one of its processes has ended, whatever became of it since.
+    pub has_ended: bool,
     /// The fences of its process that were dealt with.
     pub fences: u32,
     /// A process of its name that waits until the former is dead, and when it was heard last.
@@ -130,6 +132,7 @@ impl Member {
             heard: now,
             beat: now,
             sign: Sign::default(),
+            has_ended: false,
             fences: 0,
             next_boot: None,
             leaving: Vec::new(),
@@ -426,7 +429,7 @@ mod tests {
     fn record(second: u32, shards: &[u32], is_whole: bool) -> Numbered {
         let record = Bytes::from([]);
         let second = Second { second, shards: shards.into(), is_whole, late: 0, record };
-        Numbered { boot: 7, number: 0, epoch: 1, second }
+        Numbered { boot: 7, number: 0, epoch: 1, progress: Default::default(), second }
     }
 
     /// A node that carries no more users drives some of its shards alone: what it recorded counts, and the others are

@@ -100,6 +100,20 @@ mod tests {
     }
 
     #[test]
+    fn nodes_carry_together_what_those_do_who_live() {
+        let mut run = Run::new(crate::protocol::controller::blank("r"), Wanted::default());
+        assert_eq!(run.carries(), None, "nobody lives");
+        for (name, most) in [("a", Some(300)), ("b", Some(200)), ("c", None)] {
+            let mut own = node(name, &[]);
+            own.card.allows.max_users = most;
+            run.members.insert(name.into(), own);
+        }
+        assert_eq!(run.carries(), None, "one of them sets no limit");
+        run.members.get_mut("c").expect("a node").status = Status::Lost;
+        assert_eq!(run.carries(), Some(500));
+    }
+
+    #[test]
     fn who_takes_shards_over_is_told_how_far_they_are() {
         let order = Order { shards: 4, ..crate::protocol::controller::blank("r") };
         let mut run = Run::new(order, Wanted::default());

@@ -6,7 +6,7 @@ use squall_engine::Progress;
 
 use crate::protocol::io::{RunEvent, Wanted};
 use crate::protocol::messages::{Call, Card, Change, Changes, Order};
-use crate::protocol::units::{FleetTime, Nanos, SECOND};
+use crate::protocol::units::{FleetTime, MS, Nanos, SECOND};
 use crate::protocol::{codec, keys};
 
 use super::desk::Cx;
@@ -17,6 +17,8 @@ use super::writer::Writer;
 /// How much longer than its lease a node is waited for: its steady clock and the controller's may differ, and so may when
 /// a message was published and read.
 pub const MARGIN: Nanos = SECOND;
+/// How far ahead nodes are told of a pause and its end.
+const TOLD: Nanos = 500 * MS;
 /// Most nodes of a run.
 pub const NODES: usize = 10_000;
 
@@ -60,10 +62,19 @@ pub struct Run {
     pub alone: Option<Nanos>,
     /// Which request for messages comes next.
     pub round: u64,
-    /// By when the load must have ended, after a stop.
-    pub stops_by: Option<Nanos>,
+    /// When the load was told to end, and by when it must have.
+    pub stop: Option<Stop>,
     /// The greatest sequence number that was read.
     pub sequence: u64,
+}
+
+/// An end of the load that was told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stop {
+    /// When it was told first.
+    pub told: FleetTime,
+    /// By when it must have ended, by the controller's steady clock.
+    pub by: Nanos,
 }
 
 /// Shards that nobody has.
@@ -104,7 +115,7 @@ impl Run {
             stop_asked: false,
             alone: None,
             round: 0,
-            stops_by: None,
+            stop: None,
             sequence: 0,
         }
     }
@@ -172,7 +183,10 @@ impl Run {
     }
 
     /// Changes the load.
-    pub fn change(&mut self, change: Change, cx: &mut Cx<'_>) {
+    pub fn change(&mut self, mut change: Change, cx: &mut Cx<'_>) {
+        if let Change::Pause { from } | Change::GoOn { from } = &mut change {
+            *from = self.soonest_change(cx.time).max(*from);
+        }
         let ends = match &change {
             Change::Stop { graceful } => Some(*graceful),
             Change::Abort => Some(0),
@@ -184,7 +198,8 @@ impl Run {
                 .steady
                 .saturating_add(graceful)
                 .saturating_add(self.order.lease + 30 * SECOND);
-            self.stops_by = Some(self.stops_by.map_or(by, |known| known.min(by)));
+            let known = self.stop.unwrap_or(Stop { told: cx.time, by });
+            self.stop = Some(Stop { by: known.by.min(by), ..known });
         }
         if self.changes.0.len() < 10_000 {
             self.changes.0.push(change);
@@ -192,6 +207,16 @@ impl Run {
         } else {
             cx.tell("", "the load was changed 10,000 times; it is not changed any more");
         }
+    }
+
+    /// The first second from which on a pause, or its end, can hold on all nodes: not before one that was decided earlier.
+    fn soonest_change(&self, time: FleetTime) -> u32 {
+        let last = self.changes.0.iter().rev().find_map(|change| match change {
+            Change::Pause { from } | Change::GoOn { from } => Some(*from),
+            _ => None,
+        });
+        let soonest = self.start.map_or(0, |_| self.second_after(time, TOLD));
+        soonest.max(last.unwrap_or(0))
     }
 
     /// Tells of a message that is wrong: the first ones, so that a node that sends nothing else fills no log.
@@ -205,6 +230,13 @@ impl Run {
     /// Those who live.
     pub fn living(&self) -> impl Iterator<Item = (&String, &Member)> {
         self.members.iter().filter(|(_, member)| member.status == Status::Living)
+    }
+
+    /// Most virtual users that those who live carry together; `None`: one of them says nothing of that, or nobody lives.
+    pub fn carries(&self) -> Option<u64> {
+        let mut all = self.living().map(|(_, member)| member.card.allows.max_users).peekable();
+        all.peek()?;
+        all.try_fold(0u64, |sum, most| Some(sum.saturating_add(most?)))
     }
 
     /// Asks for the end, once.

@@ -4,12 +4,12 @@ use crate::protocol::cells::{self, Block};
 use crate::protocol::codec::{self, Numbered, Stored};
 use crate::protocol::io::{Output, RunEvent};
 use crate::protocol::keys;
-use crate::protocol::messages::{Cells, Change, Phase, Resend};
+use crate::protocol::messages::{Cells, Change, Part, Phase, Resend};
 use crate::protocol::units::{Bytes, MS, Nanos, SECOND};
 
 use super::desk::Cx;
 use super::member::{Came, Member, Status};
-use super::run::{Free, MARGIN, Run};
+use super::run::{MARGIN, Run};
 
 /// How long a number may be missing before it is asked for, as messages overtake each other; how long an answer may take.
 const GAP: Nanos = SECOND;
@@ -20,6 +20,11 @@ const SUSPECT_PATIENCE: Nanos = 2 * SECOND;
 const SUSPECT: Nanos = SECOND;
 /// How far the controller's reading of the stream may be behind when it waits for what may come.
 const BEHIND: Nanos = 60 * SECOND;
+/// How long a node that is there is waited for at the end, when something is missing that it has recorded.
+const INCOMPLETE: Nanos = 60 * SECOND;
+/// What is told of a load that nobody has ended.
+const NOBODY: &str =
+    "the load was given up before its end: no node was left that could go on with it";
 /// Most ranges of numbers in a request.
 const RANGES: usize = 256;
 
@@ -45,7 +50,6 @@ impl Run {
         let boot = match &stored {
             Stored::Record(record) => record.boot,
             Stored::Sign(sign) => sign.boot,
-            Stored::Progress { boot, .. } => *boot,
             Stored::Gone { .. } | Stored::Mark { .. } => 0,
         };
         if boot == member.assignment.boot {
@@ -55,7 +59,6 @@ impl Run {
             Stored::Record(record) => self.on_record(name, record, cx),
             Stored::Sign(sign) => self.on_sign(name, sign, cx),
             Stored::Gone { boot, number } => self.on_gone(name, boot, number, cx),
-            Stored::Progress { progress, .. } => self.on_progress(name, &progress),
             Stored::Mark { .. } => {}
         }
     }
@@ -86,6 +89,7 @@ impl Run {
             return self.tell_wrong(name, why, cx);
         }
         member.deliver(&record);
+        self.on_progress(name, &record.progress);
         cx.run(RunEvent::Record { node: name.into(), second: record.second });
     }
 
@@ -165,7 +169,7 @@ impl Run {
             .any(|member| member.status == Status::Living && self.drives(member))
         {
             self.alone = None;
-            return self.stops_by.is_some_and(|by| now > by);
+            return self.stop.is_some_and(|stop| now > stop.by);
         }
         // The others are done. Who was lost may come back with what it recorded, if it is not long ago; if all were lost,
         // one may come back and go on.
@@ -175,12 +179,12 @@ impl Run {
         let is_late = |member: &Member| {
             let there = member.heard.max(member.beat);
             let from = if ended { there } else { since.max(there) };
-            now < from + patience && now < since + 2 * patience
+            now < from + patience && now < since + (2 * patience).max(INCOMPLETE)
         };
         !self.members.values().any(|member| match member.status {
             Status::Left | Status::Refused => false,
             // It is asked again for what is missing.
-            Status::Living => !is_complete(member) && now < since + patience.max(60 * SECOND),
+            Status::Living => !is_complete(member) && now < since + patience.max(INCOMPLETE),
             Status::Called => !ended && is_late(member),
             Status::Lost => !self.has_all(member) && is_late(member),
         })
@@ -190,24 +194,29 @@ impl Run {
     fn drives(&self, member: &Member) -> bool {
         let stands = member.sign.phase == Phase::Fenced
             && member.shards().is_empty()
-            && (self.stops_by.is_some() || self.free.is_empty());
+            && (self.stop.is_some() || !self.awaits_owners());
         member.sign.phase != Phase::Ended && !stands
+    }
+
+    /// Whether shards that are nobody's will be given to a node. Those that are kept for one that does not come back are
+    /// not.
+    fn awaits_owners(&self) -> bool {
+        let may_come = |status| matches!(status, Status::Called | Status::Living);
+        self.free.iter().any(|free| match &free.whom {
+            Some((node, Nanos::MAX)) => {
+                self.members.get(node).is_some_and(|member| may_come(member.status))
+            }
+            _ => true,
+        })
     }
 
     /// Ends the load when all have done what they have, and nothing waits for somebody to do it.
     pub fn end_when_done(&mut self, cx: &mut Cx<'_>) {
-        if self.stops_by.is_some() || self.start.is_none() {
+        if self.stop.is_some() || self.start.is_none() {
             return;
         }
-        // What is kept for a node that does not come back is nobody's any more.
-        let waits = |free: &Free| match &free.whom {
-            Some((node, Nanos::MAX)) => {
-                self.members.get(node).is_some_and(|member| member.status == Status::Living)
-            }
-            _ => true,
-        };
         let moves = self.members.values().any(|member| !member.leaving.is_empty());
-        if moves || self.free.iter().any(waits) {
+        if moves || self.awaits_owners() {
             return;
         }
         let driving = |member: &&Member| member.status == Status::Living && self.drives(member);
@@ -220,19 +229,43 @@ impl Run {
     /// Tells that the load is over.
     pub fn end(&mut self, cx: &mut Cx<'_>) {
         let mut failures = std::mem::take(&mut self.failures);
+        failures.extend(self.is_given_up().then(|| NOBODY.to_owned()));
         for (name, member) in &self.members {
             failures.extend(
                 member.sign.failures.iter().map(|failure| format!("node {name}: {failure}")),
             );
         }
         failures.truncate(1_000);
-        cx.run(RunEvent::Ended { cells: self.cells(), failures });
+        cx.run(RunEvent::Ended { cells: self.cells(self.least_seconds(cx)), failures });
     }
 
-    /// What became of each cell.
-    pub fn cells(&self) -> Cells {
+    /// Whether nobody was left to go on with a load that had not ended, and was not told to.
+    fn is_given_up(&self) -> bool {
+        let has_ended = self.members.values().any(|member| member.has_ended);
+        self.alone.is_some() && !has_ended && self.stop.is_none()
+    }
+
+    /// How many seconds the load had at least if shards were nobody's when it ended, whatever came of the others: 0 if none
+    /// were.
+    fn least_seconds(&self, cx: &Cx<'_>) -> u32 {
+        let alone = self.alone.filter(|_| self.is_given_up()).map(|alone| {
+            let since = cx.now.steady.saturating_sub(alone);
+            let second = self.second_at(cx.time.saturating_sub(since as i64));
+            second.max(self.recorded_seconds()) + 1
+        });
+        let told = self.stop.filter(|_| !self.free.is_empty());
+        alone.or_else(|| Some(self.second_at(told?.told))).unwrap_or(0)
+    }
+
+    /// How many seconds there are until the last one of which something came.
+    fn recorded_seconds(&self) -> u32 {
         let ends = self.members.values().filter_map(Member::last_second);
-        let seconds = ends.max().map_or(0, |last| last + 1);
+        ends.max().map_or(0, |last| last + 1)
+    }
+
+    /// What became of each cell of a run of so many seconds at least.
+    pub fn cells(&self, seconds: u32) -> Cells {
+        let seconds = self.recorded_seconds().max(seconds);
         let blocks: Vec<Block> =
             self.members.iter().flat_map(|(name, member)| member.blocks(name, seconds)).collect();
         cells::of(self.order.shards, seconds, &blocks)
@@ -241,7 +274,9 @@ impl Run {
 
 /// Whether a node has done all that it was given.
 fn has_done(member: &Member) -> bool {
-    let given = member.assignment.parts.last().map_or(0, |part| part.epoch);
+    // What a former process was given is not this one's to hold.
+    let own = |part: &&Part| part.boot == member.assignment.boot;
+    let given = member.assignment.parts.iter().rev().find(own).map_or(0, |part| part.epoch);
     let holds = member.sign.holds.last().map_or(0, |hold| hold.0);
     member.sign.is_done && holds >= given && member.sign.fences == member.fences
 }

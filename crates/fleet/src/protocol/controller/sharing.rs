@@ -151,6 +151,7 @@ impl Run {
             let card = Box::new(member.card.clone());
             cx.run(RunEvent::Clock { card, offset: sign.offset, error: sign.error });
         }
+        member.has_ended |= sign.phase == Phase::Ended;
         member.sign = sign;
         self.on_holds(name);
         self.on_fence(name, cx);
@@ -319,7 +320,7 @@ impl Run {
 
     /// Gives away what is nobody's.
     pub fn place_free(&mut self, cx: &mut Cx<'_>) {
-        if self.free.is_empty() || self.stops_by.is_some() {
+        if self.free.is_empty() || self.stop.is_some() {
             return;
         }
         let able: Vec<String> = self
@@ -386,7 +387,7 @@ impl Run {
     /// Moves shards to those who have too few, such as one that has joined: as few as possible.
     pub fn even_out(&mut self, cx: &mut Cx<'_>) {
         let moves = self.members.values().any(|member| !member.leaving.is_empty());
-        if !self.uneven || !self.free.is_empty() || moves || self.stops_by.is_some() {
+        if !self.uneven || !self.free.is_empty() || moves || self.stop.is_some() {
             return;
         }
         self.uneven = false;

@@ -45,7 +45,10 @@ pub type Desk = Tickets<Purpose>;
 impl Purpose {
     /// Whether it is the affair of a run, and not of the node's place in the fleet.
     pub fn is_of_run(&self) -> bool {
-        !matches!(self, Purpose::ReadCard | Purpose::PutCard | Purpose::Farewell)
+        !matches!(
+            self,
+            Purpose::ReadCard | Purpose::PutCard | Purpose::PutCardAgain | Purpose::Farewell
+        )
     }
 }
 

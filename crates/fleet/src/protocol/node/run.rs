@@ -1,18 +1,21 @@
 //! A node in a run.
 
+mod reading;
+mod records;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use squall_engine::Progress;
 
-use crate::protocol::codec::{self, Numbered, Stored};
-use crate::protocol::io::{Answer, Kept, LoadCommand, LoadEvent, Output, REFUSES};
+use crate::protocol::codec::{self, Stored};
+use crate::protocol::io::{Answer, LoadCommand, LoadEvent, Output, REFUSES};
 use crate::protocol::keys;
-use crate::protocol::messages::{Assignment, Change, Changes, Order, Phase, Resend, Second, Sign};
+use crate::protocol::messages::{Assignment, Change, Order, Phase, Sign};
 use crate::protocol::units::{Bytes, MS, Nanos, SECOND, Shards};
 
 use super::clock::NodeClock;
-use super::desk::{Cx, Polled, Purpose};
+use super::desk::{Cx, Polled};
 use super::lease::Lease;
 use super::outbox::{Kind, Outbox};
 use super::parts::{Parts, second_at};
@@ -21,15 +24,10 @@ use super::parts::{Parts, second_at};
 pub const WITHOUT_CONTROLLER: Nanos = 600 * SECOND;
 /// Over how long the nodes' messages of a second are spread.
 const SPREAD: Nanos = 100 * MS;
-/// How often a key is read while the node waits for it, and otherwise.
+/// How often a key is read while the node waits for it, and how soon a sign is tried again.
 const SOON: Nanos = 500 * MS;
-const NOW_AND_THEN: Nanos = 5 * SECOND;
-/// Most messages that are sent again for one request.
-const AGAIN: usize = 1_000;
 /// A lease until the order says its length.
 const FIRST_LEASE: Nanos = 15 * SECOND;
-/// Seconds that are remembered until the controller says that they are written down: a day.
-const REMEMBERED: usize = 86_400;
 
 /// A key that is read from time to time.
 #[derive(Debug, Default)]
@@ -56,8 +54,8 @@ pub struct InRun {
     changes: (usize, Vec<Change>),
     numbered: Numbers,
     signing: Signing,
-    /// How often it has told of its progress.
-    told_progress: u64,
+    /// How far users are with counted iterations, as far as no record has told it yet.
+    progress: Progress,
     /// When it began to leave.
     leaving: Option<Nanos>,
     /// Whether it is over, and how.
@@ -132,7 +130,7 @@ impl InRun {
             changes: (0, Vec::new()),
             numbered: Numbers::default(),
             signing: Signing { is_changed: true, ..Signing::default() },
-            told_progress: 0,
+            progress: Progress::default(),
             leaving: None,
             over: None,
         }
@@ -167,75 +165,6 @@ impl InRun {
         &self.clock
     }
 
-    /// Takes the value of a key, if it is one of this run's.
-    pub fn on_key(&mut self, key: &str, revision: u64, value: Option<&Bytes>, cx: &mut Cx<'_>) {
-        match key {
-            key if key == keys::share(&self.run, &cx.me.card.node) => {
-                self.take_share(revision, value, cx)
-            }
-            key if key == keys::changes(&self.run) => self.take_changes(value, cx),
-            key if key == keys::release(&self.run) && value.is_some() => {
-                self.over = Some(Over::Released)
-            }
-            _ => {}
-        }
-    }
-
-    /// Takes the answer to a read of a key.
-    pub fn on_read(&mut self, polled: Polled, answer: &Answer, cx: &mut Cx<'_>) {
-        let poll = &mut self.polls[polled as usize];
-        poll.is_out = false;
-        poll.next = cx.now.steady + SOON;
-        let Answer::Value(value) = answer else { return };
-        let (revision, bytes) = match value {
-            Some((revision, bytes)) => (*revision, Some(bytes)),
-            None => (0, None),
-        };
-        match polled {
-            Polled::Order => self.take_order(bytes, cx),
-            Polled::Share => self.take_share(revision, bytes, cx),
-            Polled::Changes => self.take_changes(bytes, cx),
-            Polled::Release if bytes.is_some() => self.over = Some(Over::Released),
-            Polled::Release => {}
-        }
-        if self.is_settled(polled) {
-            self.polls[polled as usize].next = cx.now.steady + NOW_AND_THEN;
-        }
-    }
-
-    /// Whether a key need not be read again soon.
-    fn is_settled(&self, polled: Polled) -> bool {
-        match polled {
-            Polled::Order => self.order.is_some(),
-            Polled::Share => self.load.start.is_some() && !self.parts.is_fenced,
-            Polled::Changes | Polled::Release => true,
-        }
-    }
-
-    fn take_order(&mut self, bytes: Option<&Bytes>, cx: &mut Cx<'_>) {
-        let Some(bytes) = bytes else {
-            self.over = Some(if self.order.is_some() { Over::Released } else { Over::Void });
-            return;
-        };
-        if self.order.is_some() {
-            return;
-        }
-        match codec::read_json::<Order>(bytes) {
-            Ok(order) if order.run == self.run && order.version == cx.me.card.version => {
-                self.lease.set_length(order.lease.clamp(SECOND, 3_600 * SECOND));
-                self.order = Some(Arc::new(order));
-            }
-            Ok(order) => self.refuse(
-                format!(
-                    "the run wants squall {}, and this node is {}: install the same version on all machines",
-                    order.version, cx.me.card.version
-                ),
-                cx,
-            ),
-            Err(error) => self.refuse(format!("the run's order cannot be read: {error}"), cx),
-        }
-    }
-
     fn refuse(&mut self, why: String, cx: &mut Cx<'_>) {
         if self.load.refused.is_empty() {
             cx.log(format!("{REFUSES} {}: {why}", self.run));
@@ -245,40 +174,13 @@ impl InRun {
         }
     }
 
-    fn take_share(&mut self, revision: u64, value: Option<&Bytes>, cx: &mut Cx<'_>) {
-        let Some(bytes) = value else { return };
-        if self.assignment.as_ref().is_some_and(|known| known.0 >= revision) {
-            return;
-        }
-        match codec::read_json::<Assignment>(bytes) {
-            // One of another process of this name: this one has none until the controller knows of it.
-            Ok(assignment) if assignment.boot == cx.me.card.boot => {
-                self.assignment = Some((revision, assignment))
-            }
-            Ok(_) => {}
-            Err(error) => cx
-                .log(format!("the share of this node in run {} cannot be read: {error}", self.run)),
-        }
-    }
-
-    fn take_changes(&mut self, value: Option<&Bytes>, cx: &mut Cx<'_>) {
-        let Some(bytes) = value else { return };
-        match codec::read_json::<Changes>(bytes) {
-            Ok(changes) if changes.0.len() > self.changes.1.len() => self.changes.1 = changes.0,
-            Ok(_) => {}
-            Err(error) => {
-                cx.log(format!("the changes of run {} cannot be read: {error}", self.run))
-            }
-        }
-    }
-
     /// What the load says.
     pub fn on_load(&mut self, event: LoadEvent, cx: &mut Cx<'_>) {
         self.signing.is_changed |= !matches!(event, LoadEvent::Second(_) | LoadEvent::Progress(_));
         match event {
             LoadEvent::Ready => self.load.is_ready = true,
             LoadEvent::Refused(why) => self.refuse(why, cx),
-            LoadEvent::Progress(progress) => self.publish_progress(progress, cx),
+            LoadEvent::Progress(progress) => self.progress.merge(&progress),
             LoadEvent::Second(second) => self.publish(second, cx),
             LoadEvent::StopAsked => self.load.stop_asked = true,
             LoadEvent::Done { since } => self.load.done = since,
@@ -291,82 +193,11 @@ impl InRun {
         }
     }
 
-    /// It is kept in the stream alone: what is lost of it, the next change says again.
-    fn publish_progress(&mut self, progress: Progress, cx: &mut Cx<'_>) {
-        let boot = cx.me.card.boot;
-        self.told_progress += 1;
-        let id = format!("{}/{}/{boot}/p{}", self.run, cx.me.card.node, self.told_progress);
-        let payload = codec::encode(&Stored::Progress { boot, progress });
-        self.outbox.push(id, payload, cx.now.steady + spread(&cx.me.card.node), Kind::Record);
-    }
-
-    fn publish(&mut self, second: Second, cx: &mut Cx<'_>) {
-        let number = self.numbered.next;
-        self.numbered.next += 1;
-        self.numbered.seconds.push_back((second.second, number));
-        if self.numbered.seconds.len() > REMEMBERED {
-            self.numbered.seconds.pop_front();
-        }
-        let boot = cx.me.card.boot;
-        let epoch = self.parts.at(second.second).map_or(0, |taken| taken.epoch);
-        let payload = codec::encode(&Stored::Record(Numbered { boot, number, epoch, second }));
-        let id = format!("{}/{}/{boot}/{number}", self.run, cx.me.card.node);
-        let (run, subject) = (self.run.clone(), self.subject.clone());
-        cx.out.push(Output::Keep(Kept {
-            run,
-            boot,
-            number,
-            subject,
-            id: id.clone(),
-            payload: payload.clone(),
-        }));
-        self.outbox.push(id, payload, cx.now.steady + spread(&cx.me.card.node), Kind::Record);
-    }
-
-    /// What became of a message.
-    pub fn on_published(&mut self, key: u64, answer: &Answer, cx: &mut Cx<'_>) {
-        if let Some(first) = self.outbox.on_answer(key, answer, cx) {
-            self.lease.renew(first);
-        }
-    }
-
     /// The controller has answered what time it is, or has not.
     pub fn on_time(&mut self, sent: Nanos, answer: &Answer, now: Nanos) {
         let was_set = self.clock.is_set();
         self.clock.on_answer(sent, now, answer);
         self.signing.is_changed |= !was_set && self.clock.is_set();
-    }
-
-    /// The controller asks for messages again.
-    pub fn on_resend(&mut self, payload: &[u8], cx: &mut Cx<'_>) {
-        let Ok(resend) = codec::read_json::<Resend>(payload) else { return };
-        if resend.node != cx.me.card.node {
-            return;
-        }
-        // What a former process has recorded is gone if its disk is: that is said as well.
-        let (boot, round) = (resend.boot, resend.round);
-        let numbers =
-            resend.numbers.iter().flat_map(|&(first, last)| (first..=last).take(AGAIN)).take(AGAIN);
-        for number in numbers {
-            let ticket = cx.desk.ticket(Purpose::Again { boot, number, round });
-            cx.out.push(Output::Recall { ticket, run: self.run.clone(), boot, number });
-        }
-    }
-
-    /// A kept message was read again, or is there no more.
-    pub fn on_recalled(
-        &mut self,
-        (boot, number, round): (u64, u64, u64),
-        answer: Answer,
-        cx: &mut Cx<'_>,
-    ) {
-        let payload = match answer {
-            Answer::Object(payload) => payload,
-            Answer::Refused(_) => codec::encode(&Stored::Gone { boot, number }),
-            _ => return,
-        };
-        let id = format!("{}/{}/{boot}/{number}/{round}", self.run, cx.me.card.node);
-        self.outbox.push(id, payload, cx.now.steady, Kind::Other);
     }
 
     /// The process shall end.
@@ -496,24 +327,6 @@ impl InRun {
         *done = changes.len();
     }
 
-    /// Tells the disk what is written down by the controller.
-    fn drop_written(&mut self, cx: &mut Cx<'_>) {
-        if self.numbered.dropped >= self.clock.written {
-            return;
-        }
-        self.numbered.dropped = self.clock.written;
-        let mut below = None;
-        while let Some(&(second, number)) = self.numbered.seconds.front()
-            && second < self.clock.written
-        {
-            below = Some(number + 1);
-            self.numbered.seconds.pop_front();
-        }
-        if let Some(below) = below {
-            cx.out.push(Output::MayDrop { run: self.run.clone(), boot: cx.me.card.boot, below });
-        }
-    }
-
     /// Leaves when it may, or when nobody comes back for what it has.
     fn check_end(&mut self, cx: &mut Cx<'_>) {
         let now = cx.now.steady;
@@ -538,25 +351,6 @@ impl InRun {
         }
         if self.over.is_some() {
             cx.out.push(Output::Load(LoadCommand::Forget));
-        }
-    }
-
-    fn poll(&mut self, cx: &mut Cx<'_>) {
-        let now = cx.now.steady;
-        for polled in [Polled::Order, Polled::Share, Polled::Changes, Polled::Release] {
-            let poll = &mut self.polls[polled as usize];
-            if poll.is_out || now < poll.next {
-                continue;
-            }
-            poll.is_out = true;
-            let key = match polled {
-                Polled::Order => keys::order(&self.run),
-                Polled::Share => keys::share(&self.run, &cx.me.card.node),
-                Polled::Changes => keys::changes(&self.run),
-                Polled::Release => keys::release(&self.run),
-            };
-            let ticket = cx.desk.ticket(Purpose::Key(polled));
-            cx.out.push(Output::Get { ticket, key });
         }
     }
 
