@@ -60,6 +60,7 @@ impl Load {
         match command {
             LoadCommand::Prepare { .. } => {}
             LoadCommand::Start { at, shards } => shared.start((self.instant)(at), &shards),
+            LoadCommand::Valid { until } => shared.valid_until((self.instant)(until)),
             LoadCommand::Known(known) => shared.know(&known),
             LoadCommand::Reshare { from, shards } => shared.reshare(from, &shards),
             LoadCommand::Change(change) => shared.change(&change),

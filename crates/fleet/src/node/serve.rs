@@ -295,7 +295,7 @@ impl Serving {
             LoadCommand::Change(Change::Stop { .. } | Change::Abort) => {
                 ending.say(&format!("run {run}: was told to end"));
             }
-            LoadCommand::Change(_) | LoadCommand::Known(_) => {}
+            LoadCommand::Change(_) | LoadCommand::Known(_) | LoadCommand::Valid { .. } => {}
             LoadCommand::Forget => {
                 ending.set_idle(true);
                 ending.say(&format!("run {run}: is over"));

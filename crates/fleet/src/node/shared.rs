@@ -73,6 +73,8 @@ struct Orders {
     shapes: Vec<(u16, PlanLoad, Duration)>,
     /// Pauses and their ends, with the second from which on each holds.
     pauses: Vec<(bool, u32)>,
+    /// When the lease is over; `None`: it is not known yet.
+    valid_until: Option<Instant>,
 }
 
 impl Orders {
@@ -83,6 +85,7 @@ impl Orders {
             let _known = control.reshape(*number, load, *after);
         }
         self.pauses.iter().for_each(|(is_paused, from)| pause(control, *is_paused, *from));
+        self.valid_until.iter().for_each(|until| control.hold_after(*until));
     }
 }
 
@@ -209,6 +212,13 @@ impl Shared {
         if let Some(control) = &state.control {
             state.reshare(control, from, &shards);
         }
+    }
+
+    /// Until then the lease holds: after that the load begins nothing, unless it is renewed.
+    pub(crate) fn valid_until(&self, until: Instant) {
+        let mut state = self.state();
+        state.orders.valid_until = Some(until);
+        state.control.iter().for_each(|control| control.hold_after(until));
     }
 
     /// The lease has run out: nothing more is sent.

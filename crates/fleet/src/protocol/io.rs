@@ -163,6 +163,9 @@ pub enum LoadCommand {
     Prepare { order: Arc<Order>, key: Bytes, number: u32, of: u32 },
     /// Starts the load at `at` of the node's steady clock, which may be past: second 0 begins then all the same.
     Start { at: Nanos, shards: Shards },
+    /// Until then of the node's steady clock the load may go on. Whoever sleeps longer begins nothing when it wakes up, before
+    /// it is told to go on or to stop.
+    Valid { until: Nanos },
     /// How far others are with what shards have to do that it is given next.
     Known(Progress),
     /// From this second on the node has these shards.

@@ -22,6 +22,8 @@ pub struct Load {
     next: u32,
     length: u32,
     pub is_over: bool,
+    /// Until when it was told that it may go on.
+    valid_until: Nanos,
     iterations: Option<Iterations>,
     /// What was told last: since which second all is done.
     told_done: Option<u32>,
@@ -136,7 +138,16 @@ impl Load {
                     done.events.push(LoadEvent::Ended { failures: Vec::new() });
                 }
             }
+            LoadCommand::Valid { until } => {
+                if *until < self.valid_until || *until <= now {
+                    done.wrong = Some("told of a lease that is over".into());
+                }
+                self.valid_until = *until;
+            }
             LoadCommand::Fence => {
+                if now < self.valid_until || self.valid_until == 0 {
+                    done.wrong = Some("fenced before its lease was over".into());
+                }
                 self.cut(now, done);
                 self.is_fenced = true;
                 self.parts.push((current + 1, Shards::from([])));

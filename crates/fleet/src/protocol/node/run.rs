@@ -82,6 +82,8 @@ struct LoadState {
     start: Option<Nanos>,
     /// It was told to stop, and not yet to go on.
     is_fenced: bool,
+    /// Until when it was told that it may go on.
+    valid: Nanos,
     /// What it has to do since the part from this second on is done.
     done: Option<u32>,
     is_ended: bool,
@@ -214,6 +216,7 @@ impl InRun {
         self.check_lease(cx);
         self.prepare(cx);
         self.follow(cx);
+        self.tell_lease(cx);
         self.change(cx);
         self.drop_written(cx);
         self.check_end(cx);
@@ -237,6 +240,19 @@ impl InRun {
     /// it does not know yet, and those that were given for a fence of which the controller has heard.
     fn may_have_shards(&self) -> bool {
         self.load.is_ready && !self.load.is_ended && self.load.refused.is_empty()
+    }
+
+    /// Tells the load how long it may go on, if that has changed.
+    fn tell_lease(&mut self, cx: &mut Cx<'_>) {
+        let until = self.lease.end();
+        if self.may_have_shards()
+            && self.load.start.is_some()
+            && !self.load.is_fenced
+            && self.load.valid != until
+        {
+            self.load.valid = until;
+            cx.out.push(Output::Load(LoadCommand::Valid { until }));
+        }
     }
 
     /// Stops the load when the lease is over.
