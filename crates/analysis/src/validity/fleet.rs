@@ -75,7 +75,7 @@ pub(super) fn node_ports(facts: &Facts<'_>) -> Option<Reason> {
     let advice = "reuse connections (`connections: {reuse: per_user}`), or add nodes";
     let reason = of_nodes(facts, "node_ports", is_short, words, &limit, advice)?;
     // Requests that found no port are errors, which are judged by themselves.
-    Some(reason.as_note())
+    Some(reason.into_note())
 }
 
 /// By how much the time of a node may be wrong, in µs: what it did may then count under a neighbouring second.
@@ -90,7 +90,7 @@ pub(super) fn node_clock(facts: &Facts<'_>) -> Option<Reason> {
     let advice = "its seconds begin that much before or after the others': let a time service set its clock, or place the controller nearer; latencies are not affected";
     let is_unsure = |node: &NodeFacts| error(node) > MAX_CLOCK_ERROR_US;
     let reason = of_nodes(facts, "node_clock", is_unsure, words, &limit, advice)?;
-    Some(reason.as_note())
+    Some(reason.into_note())
 }
 
 pub(super) fn odd_node(facts: &Facts<'_>) -> Option<Reason> {
@@ -134,7 +134,7 @@ fn of_nodes(
     let observed = format!("{}{limit}", named(&told));
     let names = meant.iter().map(|node| node.name.clone()).collect();
     let reason = Reason::of_unknown_effect(rule, observed, advice.to_owned());
-    let reason = if share > MAX_OF_REQUESTS { reason } else { reason.as_note() };
+    let reason = if share > MAX_OF_REQUESTS { reason } else { reason.into_note() };
     Some(Reason { nodes: names, ..reason })
 }
 

@@ -66,11 +66,11 @@ impl Reason {
 
     /// Something worth knowing, which changed nothing.
     pub(super) fn note(rule: &'static str, observed: String, advice: String) -> Reason {
-        Reason::of_unknown_effect(rule, observed, advice).as_note()
+        Reason::of_unknown_effect(rule, observed, advice).into_note()
     }
 
     /// The same as no more than a note.
-    pub(super) fn as_note(self) -> Reason {
+    pub(super) fn into_note(self) -> Reason {
         Reason { effect: Some(Effect::NONE), weight: Validity::Valid, ..self }
     }
 
