@@ -485,11 +485,15 @@ fn a_data_file_by_node_is_looked_for_under_each_number() {
     write("users.4.csv", "name\ndan\n");
     let (text, code) = check();
     assert_eq!(code, Some(0), "{text}");
+    let at = |name: &str| folder.path().join(name).display().to_string();
     for line in [
-        "  data       people: users.1.csv: 2 rows, column name",
-        "  in a fleet people: each node reads its own file: those of nodes 1 to 4 are here, without users.3.csv",
+        format!("  data       people: {}: 2 rows, column name\n", at("users.1.csv")),
+        format!(
+            "  in a fleet people: each node reads its own file: those of nodes 1 to 4 are here, without {}\n",
+            at("users.3.csv")
+        ),
     ] {
-        assert!(text.contains(line), "{line}\n{text}");
+        assert!(text.contains(&line), "{line}\n{text}");
     }
 }
 

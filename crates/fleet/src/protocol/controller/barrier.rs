@@ -48,12 +48,12 @@ impl Run {
         self.wanted.zones.iter().map(|(zone, _)| (zone.clone(), counts(zone) as u32)).collect()
     }
 
-    /// Which nodes to call besides those that it has, and how many of each zone there are too few. One that has refused is none,
-    /// though its last heartbeat may be from before it was called.
+    /// Which nodes to call besides those that it has, and how many of each zone there are too few. Neither one that it has nor
+    /// one that has refused is among them, though its last heartbeat may be from before it was called.
     fn chosen_of(&self, candidates: &Candidates, cx: &Cx<'_>) -> (Vec<Card>, Vec<(String, u32)>) {
-        let may_be = |node: &str| {
-            self.members.get(node).is_none_or(|member| member.status != Status::Refused)
-        };
+        let is_gone = |status| matches!(status, Status::Lost | Status::Left);
+        let may_be =
+            |node: &str| self.members.get(node).is_none_or(|member| is_gone(member.status));
         let (have, version) = (self.have(), cx.lead.version.as_str());
         candidates.choose(&self.wanted, &have, (version, cx.now.steady), may_be)
     }
@@ -216,5 +216,54 @@ impl Run {
                 cx.tell(&card.node, format!("cannot be called: {why}"));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::controller::desk::{Desk, Lead};
+    use crate::protocol::controller::member::Member;
+    use crate::protocol::io::{Now, Wanted};
+    use crate::protocol::messages::{Heartbeat, OnLoss, Order};
+
+    /// One that was called has not said so yet by its heart: it does not stand for one that has refused.
+    #[test]
+    fn a_node_that_was_called_is_not_chosen_again() {
+        let mut candidates = Candidates::default();
+        let wanted = Wanted { zones: vec![(String::new(), 2)], wait: 0 };
+        let order = Order {
+            run: "r".to_owned(),
+            version: "1".to_owned(),
+            shards: 8,
+            lease: SECOND,
+            on_loss: OnLoss::default(),
+            job: String::new(),
+            files: Vec::new(),
+        };
+        let mut run = Run::new(order, wanted);
+        for (node, status) in [("a", Status::Called), ("b", Status::Refused)] {
+            let (node, version) = (node.to_owned(), "1".to_owned());
+            let card = Card { node: node.clone(), boot: 1, version, ..Card::default() };
+            candidates.on_card(&keys::card(&node), 1, Some(&codec::json(&card)), false);
+            candidates.on_heart(&node, Heartbeat { boot: 1, ..Heartbeat::default() }, 0);
+            run.members.insert(node, Member { status, ..Member::new(card, 1, Vec::new(), 0) });
+        }
+        let (lead, mut desk) = (
+            Lead {
+                nonce: 1,
+                host: String::new(),
+                version: "1".to_owned(),
+                seal: Box::new(|_| Ok(Vec::new())),
+            },
+            Desk::default(),
+        );
+        let (now, mut out) = (Now { steady: 0, unix: 0 }, Vec::new());
+        let mut cx = Cx { now, out: &mut out, desk: &mut desk, time: 0, lead: &lead };
+        let (chosen, missing) = run.chosen_of(&candidates, &cx);
+        assert!(chosen.is_empty(), "{chosen:?}");
+        assert_eq!(missing, [(String::new(), 1)]);
+        let barrier = run.barrier(&candidates, SECOND, &mut cx);
+        assert!(matches!(barrier, Barrier::Refused(why) if why.contains("node b refuses")));
     }
 }
