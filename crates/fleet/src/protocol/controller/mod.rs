@@ -666,7 +666,8 @@ mod tests {
             controller.on_done(Now { steady: 0, unix: 0 }, ticket, answer, &mut told);
         }
         let [Output::Run(RunEvent::Told { text, .. })] = &told[..] else { panic!("{told:?}") };
-        let expected = "the server does not store messages of the run: it has no room left; it is tried again";
+        let expected =
+            "the server does not store messages of the run: it has no room left; it is tried again";
         assert_eq!(text, expected);
     }
 }
