@@ -274,7 +274,9 @@ class Local(FleetTest):
             return [pid for pid, _ in processes_of(squall.pid) if b"local-1" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
         until(lambda: nodes() or squall.poll() is not None, "no node is started")
-        os.kill(nodes()[0], signal.SIGKILL)
+        found = nodes()
+        self.assertTrue(found, self.log())
+        os.kill(found[0], signal.SIGKILL)
         # It would wait for five minutes otherwise.
         self.assertEqual(squall.wait(timeout=PATIENCE), 3, self.log())
         self.assertIn("load failed: node local-1 has ended: signal: 9 (SIGKILL)", self.log())
