@@ -23,7 +23,18 @@ def said(words, **options):
     return ran.returncode, ran.stderr
 
 
-class Commands(FleetTest):
+class Idle(FleetTest):
+    def idle(self, nodes):
+        """Nodes that have joined, and no run."""
+        fleet = Fleet(self.folder, nodes, options=())
+        self.addCleanup(fleet.close)
+        joined = lambda: all("connected as" in (self.folder / f"node-{number}.log").read_text() for number in range(nodes))
+        until(joined, "the nodes do not join")
+        until(lambda: fleet.squall("fleet", "status").stdout.count(" waits ") == nodes, "the nodes' hearts do not beat")
+        return fleet
+
+
+class Commands(Idle):
     def test_status_shows_nodes_and_shares_and_stop_ends_the_run_in_order(self):
         fleet = self.fleet(seconds=60)
         fleet.sent(RATE * 2)
@@ -54,6 +65,16 @@ class Commands(FleetTest):
         nodes = {line.split()[0] for line in logs.stdout.splitlines() if " s  " in line and "row " in line}
         self.assertEqual(nodes, {"n0", "n1", "n2"}, logs.stdout[:2000])
 
+    def test_logs_end_with_their_run_though_the_nodes_live_on(self):
+        fleet = self.idle(2)
+        fleet.control(f"target: {fleet.counter.url}\nscenarios:\n  all:\n    load: {{users: 2, for: 5s}}\n"
+                      '    steps: [{get: "/"}, {log: hello}, {think: 500ms}]\n', 2)
+        fleet.sent(1)
+        logs = fleet.squall("fleet", "logs")
+        self.assertEqual((logs.returncode, fleet.controller.wait(timeout=PATIENCE)), (0, 0), logs.stderr)
+        self.assertGreater(logs.stdout.count("hello"), 10)
+        self.assertEqual(fleet.nats.runs(), [])
+
     def test_a_run_is_resumed_by_one_controller_when_its_first_is_dead(self):
         fleet = self.fleet(seconds=12)
         fleet.sent(RATE * 2)
@@ -77,7 +98,7 @@ class Commands(FleetTest):
         self.assertEqual(fleet.controller.returncode, 0, fleet.logs())
 
 
-class BadInput(FleetTest):
+class BadInput(Idle):
     def nats(self, **options):
         nats = Nats(self.folder, "127.0.0.1", **options)
         self.addCleanup(nats.kill)
@@ -141,15 +162,6 @@ class BadInput(FleetTest):
                          (3, f"squall: the spool in {spool}/n0 is in use by another node on this machine: give this one another "
                              "name, or another folder with `--spool DIR`\n"))
         self.assertIsNone(fleet.nodes[0].poll(), "the first one goes on")
-
-    def idle(self, nodes):
-        """Nodes that have joined, and no run."""
-        fleet = Fleet(self.folder, nodes, options=())
-        self.addCleanup(fleet.close)
-        joined = lambda: all("connected as" in (self.folder / f"node-{number}.log").read_text() for number in range(nodes))
-        until(joined, "the nodes do not join")
-        until(lambda: fleet.squall("fleet", "status").stdout.count(" waits ") == nodes, "the nodes' hearts do not beat")
-        return fleet
 
     def refused(self, fleet, nodes, *options, step='get: "/"'):
         """What a controller says to a run that does not begin: nothing is sent, and nothing is left at the server."""
@@ -254,6 +266,21 @@ class Local(FleetTest):
         self.assertEqual((counter.total(), sum(row["count"] for row in run["requests"])), (RATE * 10, RATE * 10))
         until(lambda: not any(map(is_there, started)), "processes are left")
         self.assertEqual([path.name for path in temporary.iterdir() if path.name.startswith("squall-nats-")], [])
+
+    def test_a_node_that_dies_before_the_load_begins_ends_the_run(self):
+        squall, counter, _ = self.start()
+
+        def nodes():
+            return [pid for pid, _ in processes_of(squall.pid) if b"local-1" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+
+        until(lambda: nodes() or squall.poll() is not None, "no node is started")
+        found = nodes()
+        self.assertTrue(found, self.log())
+        os.kill(found[0], signal.SIGKILL)
+        # It would wait for five minutes otherwise.
+        self.assertEqual(squall.wait(timeout=PATIENCE), 3, self.log())
+        self.assertIn("load failed: node local-1 has ended: signal: 9 (SIGKILL)", self.log())
+        self.assertEqual(counter.total(), 0)
 
     def test_nothing_is_left_of_a_squall_that_is_killed(self):
         squall, counter, temporary = self.start()

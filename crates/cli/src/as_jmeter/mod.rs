@@ -104,7 +104,8 @@ fn conclude(asked: &Asked, outcome: &FinishedRun) -> CommandResult {
     }
     let troubles = outcome.phases.iter().filter_map(PhaseReport::trouble);
     let left_out = outcome.run.generator.requests_not_logged.filter(|own| *own > 0);
-    let left_out = left_out.map(|own| format!("{} samples were left out, as a queue was full", count(own)));
+    let left_out =
+        left_out.map(|own| format!("{} samples were left out, as a queue was full", count(own)));
     let lost = outcome.run.feeds.iter().filter_map(FeedReport::loss).chain(left_out);
     troubles.chain(outcome.run.incomplete.iter().cloned()).chain(lost).for_each(|trouble| {
         out::message(&format!("squall: {trouble}\n"));

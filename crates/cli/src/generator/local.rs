@@ -15,7 +15,7 @@ use super::connection::VARIABLES;
 use crate::exit::CommandError;
 
 /// Lines of a node that are kept to explain its end.
-const LINES: usize = 5;
+const LINES: usize = 2;
 /// Most bytes of a line.
 const MAX_LINE: u64 = 1_024;
 /// How long nodes may take to end in order.
@@ -32,7 +32,7 @@ pub struct LocalNodes {
 
 /// A node.
 struct LocalNode {
-    child: Child,
+    child: Arc<Mutex<Child>>,
     /// As long as it is open the node goes on.
     life: Option<ChildStdin>,
 }
@@ -83,12 +83,17 @@ impl LocalNodes {
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         // Ctrl-C is for squall alone, which ends the run on its nodes in order.
         let mut child = command.process_group(0).spawn()?;
-        let life = child.stdin.take();
-        if let Some(errors) = child.stderr.take() {
-            let ended = self.ended.clone();
+        let (life, errors) = (child.stdin.take(), child.stderr.take());
+        let child = Arc::new(Mutex::new(child));
+        if let Some(errors) = errors {
+            let (ended, child) = (self.ended.clone(), child.clone());
             std::thread::spawn(move || {
-                let last_words = last_words(errors);
-                locked(&ended).push(EndedNode { node: name, last_words });
+                let said = last_words(errors);
+                let how = match (status_of(&child), said.is_empty()) {
+                    (status, true) => status,
+                    (status, false) => format!("{status}; it said last: {said}"),
+                };
+                locked(&ended).push(EndedNode { node: name, how });
             });
         }
         Ok(LocalNode { child, life })
@@ -108,14 +113,28 @@ fn last_words(errors: impl Read) -> String {
         if lines.len() == LINES {
             lines.pop_front();
         }
-        lines.push_back(String::from_utf8_lossy(&line).trim_end().to_owned());
+        let line = String::from_utf8_lossy(&line);
+        lines.push_back(line.trim_end().trim_start_matches("squall node: ").to_owned());
     }
     Vec::from(lines).join("; ")
 }
 
+/// How a process has ended whose output has.
+fn status_of(child: &Mutex<Child>) -> String {
+    let until = Instant::now() + END;
+    loop {
+        match locked(child).try_wait() {
+            Ok(Some(status)) => return status.to_string(),
+            Ok(None) if Instant::now() < until => {}
+            _ => return "nobody knows how".to_owned(),
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// Nobody panics with it in hand; if somebody did, a node would be missing at most.
-fn locked(ended: &Mutex<Vec<EndedNode>>) -> MutexGuard<'_, Vec<EndedNode>> {
-    ended.lock().unwrap_or_else(PoisonError::into_inner)
+fn locked<T>(own: &Mutex<T>) -> MutexGuard<'_, T> {
+    own.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for LocalNodes {
@@ -125,12 +144,13 @@ impl Drop for LocalNodes {
         }
         let until = Instant::now() + END;
         for node in &mut self.nodes {
-            while matches!(node.child.try_wait(), Ok(None)) && Instant::now() < until {
+            while matches!(locked(&node.child).try_wait(), Ok(None)) && Instant::now() < until {
                 std::thread::sleep(Duration::from_millis(5));
             }
+            let mut child = locked(&node.child);
             // One that has ended is none to end.
-            let _ = node.child.kill();
-            let _ = node.child.wait();
+            let _ = child.kill();
+            let _ = child.wait();
         }
     }
 }

@@ -18,8 +18,8 @@ const MOST_NODES: u32 = 10_000;
 pub struct EndedNode {
     /// Its name.
     pub node: String,
-    /// What it said last, in a line; empty: nothing.
-    pub last_words: String,
+    /// How it has ended and what it said last, in a line.
+    pub how: String,
 }
 
 /// Says which of the nodes that this process has started have ended by themselves so far, in the order in which they have.

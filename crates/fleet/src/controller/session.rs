@@ -311,11 +311,8 @@ impl<'a, 'o> Session<'a, 'o> {
 
 /// That a node has ended.
 fn in_words(ended: &EndedNode) -> String {
-    let EndedNode { node, last_words } = ended;
-    match last_words.is_empty() {
-        true => format!("node {node} has ended without a word"),
-        false => format!("node {node} has ended: {last_words}"),
-    }
+    let EndedNode { node, how } = ended;
+    format!("node {node} has ended: {how}")
 }
 
 /// What time it is by the system's clock, in nanoseconds since 1970.

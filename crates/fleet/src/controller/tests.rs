@@ -471,19 +471,21 @@ fn resumed(folder: &Path, kept: &Kept) {
     assert_eq!(commands(&commanded)[0], format!("Resume {{ run: {:?} }}", kept.run));
 }
 
-fn ended_node(node: &str, last_words: &str) -> EndedNode {
-    EndedNode { node: node.to_owned(), last_words: last_words.to_owned() }
+fn ended_node(node: &str, how: &str) -> EndedNode {
+    EndedNode { node: node.to_owned(), how: how.to_owned() }
 }
 
 /// A node of this machine that ends while others are waited for is not waited for: there is no script of what comes then.
 #[test]
 fn a_load_does_not_begin_without_a_node_that_has_ended() {
     let waits = Line::Say(RunEvent::Waiting("1 of 2 nodes are ready".to_owned()));
-    let ended = || vec![ended_node("local-2", "the disk is full"), ended_node("local-1", "")];
+    let ended =
+        || vec![ended_node("local-2", "the disk is full"), ended_node("local-1", "signal: 9")];
     let script = vec![waits, Line::Await("never")];
     let (source, commanded) = scripted_beside(Arc::new(ended), vec![script]);
     let outcome = ran(source, "", Vec::new(), &Handle::default());
-    let why = "load failed: node local-2 has ended: the disk is full; node local-1 has ended without a word";
+    let why =
+        "load failed: node local-2 has ended: the disk is full; node local-1 has ended: signal: 9";
     assert_eq!(outcome.run.incomplete, [why]);
     assert!(!outcome.has_load);
     assert_eq!(commands(&commanded).last().map(String::as_str), Some("Release"));
