@@ -73,8 +73,9 @@ LANES = {
     "fleet-local": Lane(modules=["test_fleet_commands.Local", "test_fleet.Joined"], **FLEET),
     "fleet-stay": Lane(modules=["test_fleet.Kept"], **FLEET),
     "fleet-move": Lane(modules=["test_fleet.Moved"], **FLEET),
-    "fleet-ssh": Lane(modules=["launchers.ssh.test_ssh"], needs=["nats", "sshd"], tools=FLEET["tools"],
-                      files=[*FLEET["files"], "interop/launchers/debian.sh", "interop/launchers/ssh"]),
+    "fleet-launchers": Lane(modules=["launchers.ssh.test_ssh", "launchers.kubernetes.test_permissions"], needs=["nats", "sshd"], tools=FLEET["tools"],
+                      files=[*FLEET["files"], "interop/launchers/debian.sh", "interop/launchers/ssh",
+                             "interop/launchers/kubernetes/test_permissions.py"]),
     "packages": Lane(
         modules=["test_packages"],
         needs=["packages"],

@@ -4,6 +4,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use squall_fleet::node::{Asked, NodeOptions, serve};
 use squall_fleet::protocol::messages::Allows;
@@ -17,6 +19,8 @@ use crate::{out, signals};
 const NUMBERS: [&str; 2] = ["JOB_COMPLETION_INDEX", "SLURM_PROCID"];
 /// A node whose launcher numbers its processes, in no zone, is called so, with its number.
 const NUMBERED: &str = "node";
+/// How long what has started it may be silent, if it says that it is there; `squall fleet up` does each 5 s.
+const SILENCE: Duration = Duration::from_secs(30);
 
 /// Runs a node.
 pub fn command(args: &Node) -> CommandResult {
@@ -107,12 +111,19 @@ fn watch_signals(asked: &Arc<AtomicU8>) -> Result<(), CommandError> {
 }
 
 /// The end of the standard input counts as so many signals, as what has started the node is gone: it leaves in order or, if its
-/// server is gone too, ends.
+/// server is gone too, ends. What says something there once has to go on doing so: a connection may be cut without an end.
 fn watch_input(asked: &Arc<AtomicU8>, signals: u8) {
     let asked = asked.clone();
+    let (tell, told) = channel();
     std::thread::spawn(move || {
         let (mut input, mut bytes) = (std::io::stdin().lock(), [0; 1_024]);
-        while input.read(&mut bytes).is_ok_and(|read| read > 0) {}
+        // Where nobody is told any more, it leaves already.
+        while input.read(&mut bytes).is_ok_and(|read| read > 0) && tell.send(()).is_ok() {}
+    });
+    std::thread::spawn(move || {
+        if told.recv().is_ok() {
+            while told.recv_timeout(SILENCE).is_ok() {}
+        }
         (0..signals).for_each(|_| raise(&asked));
     });
 }

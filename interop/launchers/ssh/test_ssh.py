@@ -109,6 +109,20 @@ class Ssh(FleetTest):
         fleet.up.kill()
         until(lambda: not any(map(is_there, others)), "nodes outlive the squall that has started them")
 
+    def test_a_node_ends_when_its_connection_is_silent(self):
+        fleet = Remote(self.folder)
+        self.addCleanup(fleet.close)
+        fleet.joined()
+        ssh, = [pid for pid, _ in processes_of(fleet.up.pid) if "west-1" in words(pid)]
+        nodes = fleet.running()
+        os.kill(ssh, signal.SIGSTOP)
+        try:
+            until(lambda: not all(map(is_there, nodes)), "the node goes on without being heard of")
+            left, = [process for process in nodes if not is_there(process)] or [None]
+            self.assertIsNotNone(left)
+        finally:
+            os.kill(ssh, signal.SIGKILL)
+
 
 if __name__ == "__main__":
     unittest.main()

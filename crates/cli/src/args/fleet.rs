@@ -238,18 +238,15 @@ pub struct FleetManifest {
     /// For what.
     #[arg(value_enum)]
     pub kind: ManifestKind,
-    /// Number of nodes.
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=i64::from(super::nodes::MAX_NODES)))]
-    pub nodes: u32,
+    /// Number of nodes, or eu=12,us=8 of these zones.
+    #[arg(long, value_name = "N|ZONE=N", default_value = "4", value_parser = nodes)]
+    pub nodes: Nodes,
     /// Image with squall (Kubernetes).
     #[arg(long, value_name = "IMAGE", default_value = concat!("registry.example.com/squall:", env!("CARGO_PKG_VERSION")))]
     pub image: String,
     /// Hosts that the nodes send requests to; may be given more than once.
     #[arg(long, value_name = "HOST", value_delimiter = ',', value_parser = allowed_host, default_value = "shop.example.com")]
     pub allow_hosts: Vec<String>,
-    /// Where the nodes are.
-    #[arg(long, value_name = "ZONE", value_parser = name)]
-    pub zone: Option<String>,
     /// Address of the server (Slurm).
     #[arg(long, value_name = "URL", default_value = "nats://nats.example.com:4222", value_parser = nats_url)]
     pub nats: String,

@@ -5,7 +5,8 @@ use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
 
 use super::hosts::{self, Host};
 use crate::args::FleetUp;
@@ -13,6 +14,8 @@ use crate::exit::{CommandError, CommandResult, Exit};
 use crate::generator::connection;
 use crate::{out, signals};
 
+/// How often nodes hear that squall is there: well below the silence after which they leave.
+const BEAT: Duration = Duration::from_secs(5);
 /// Most bytes of a file of hosts.
 const MAX_FILE: u64 = 1 << 20;
 /// Most bytes of a line of a node that are shown.
@@ -109,6 +112,8 @@ impl Remote {
         })?;
         let mut life = ssh.stdin.take();
         let values: String = secrets.iter().map(|(_, value)| format!("{value}\n")).collect();
+        // And the first line by which the node hears that squall is there.
+        let values = values + "\n";
         if let Some(life) = &mut life {
             // An ssh that has ended already says why itself.
             let _ = life.write_all(values.as_bytes());
@@ -127,6 +132,14 @@ impl Remote {
         });
         let streams = streams.count();
         Ok(Remote { number, host: host.host.clone(), ssh, life, streams })
+    }
+
+    /// Lets the node hear that squall is there.
+    fn beat(&mut self) {
+        if let Some(life) = &mut self.life {
+            // An ssh that has ended is seen by its streams.
+            let _ = life.write_all(b"\n");
+        }
     }
 
     /// How it ended, after the end of its stream `number`; `None`: it goes on.
@@ -190,7 +203,8 @@ fn show(host: &str, stream: Box<dyn Read + Send>) {
 fn follow(mut nodes: Vec<Remote>, told: &Receiver<Told>) -> CommandResult {
     let (all, mut interrupts, mut failed) = (nodes.len(), 0, 0);
     while !nodes.is_empty() {
-        match told.recv() {
+        match told.recv_timeout(BEAT) {
+            Err(RecvTimeoutError::Timeout) => nodes.iter_mut().for_each(Remote::beat),
             Ok(Told::Interrupted) => {
                 interrupts += 1;
                 if interrupts == 1 {
@@ -216,7 +230,7 @@ fn follow(mut nodes: Vec<Remote>, told: &Receiver<Told>) -> CommandResult {
                 }
             }),
             // Whoever sends is here.
-            Err(_) => break,
+            Err(RecvTimeoutError::Disconnected) => break,
         }
     }
     match (interrupts, failed) {

@@ -184,22 +184,43 @@ fn manifests_are_ready() {
     let hosts = ["--allow-hosts", "*.example.com", "--allow-hosts", "10.0.0.0/8"];
     let kubernetes = |more: &[&str]| print(&[&["kubernetes"], &hosts[..], more].concat());
     let file = kubernetes(&["--nodes", "12", "--image", "registry/squall:9"]);
-    assert_eq!(documents(&file), 7, "{file}");
+    assert_eq!(documents(&file), 8, "{file}");
     for part in [
         "completions: 12",
         "image: registry/squall:9",
         "\"--allow-hosts=*.example.com\"",
         "\"--allow-hosts=10.0.0.0/8\"",
         "--nodes, \"12\"",
+        "--nats-user=node-$(JOB_COMPLETION_INDEX)",
+        "\n  \"node-11\": t",
     ] {
         assert!(file.contains(part), "{part}: {file}");
     }
-    assert_ne!(file, kubernetes(&["--nodes", "12", "--image", "registry/squall:9"]), "its token");
-    let zone = kubernetes(&["--zone", "eu"]);
-    assert_eq!(documents(&zone), 7);
-    assert!(zone.contains("name: squall-nodes-eu") && zone.contains("\"eu=4\""), "{zone}");
-    let slurm = print(&[&["slurm", "--nodes", "3", "--zone", "eu"], &hosts[..]].concat());
-    for part in ["#SBATCH --ntasks=3\n", "--kill-on-bad-exit=0", "--allow-hosts '*.example.com'"] {
+    assert_ne!(
+        file,
+        kubernetes(&["--nodes", "12", "--image", "registry/squall:9"]),
+        "its passwords"
+    );
+    let zones = kubernetes(&["--nodes", "eu=3,US_w=1"]);
+    assert_eq!(documents(&zones), 9, "{zones}");
+    for part in [
+        "name: squall-nodes-eu}",
+        "name: squall-nodes-us-w}",
+        "\"eu=3,US_w=1\"",
+        "{name: SQUALL_ZONE, value: \"US_w\"}\n          resources",
+        "subPathExpr: US_w-$(JOB_COMPLETION_INDEX)",
+        "\n  \"eu-2\": t",
+        "\n  \"US_w-0\": t",
+    ] {
+        assert!(zones.contains(part), "{part}: {zones}");
+    }
+    let slurm = print(&[&["slurm", "--nodes", "eu=3"], &hosts[..]].concat());
+    for part in [
+        "#SBATCH --ntasks=3\n",
+        "--zone eu",
+        "--kill-on-bad-exit=0",
+        "--allow-hosts '*.example.com'",
+    ] {
         assert!(slurm.contains(part), "{part}: {slurm}");
     }
     let mut shell = Command::new("bash");
@@ -208,8 +229,21 @@ fn manifests_are_ready() {
     std::io::Write::write_all(&mut { input }, slurm.as_bytes()).expect("it reads");
     assert!(shell.wait().expect("it ends").success(), "{slurm}");
     assert!(print(&["nats", "--nodes", "2"]).contains("jetstream"));
-    let bad = ["fleet", "manifest", "kubernetes", "--allow-hosts", "a\"b"];
-    refused(Path::new("."), &bad, 2, &["invalid host `a\"b`"]);
+}
+
+#[test]
+fn a_manifest_of_nothing_that_can_be_is_refused() {
+    for (args, why) in [
+        (&["kubernetes", "--allow-hosts", "a\"b"][..], "invalid host `a\"b`"),
+        (&["kubernetes", "--nodes", "local:4"], "--nodes local:N: squall starts these itself"),
+        (
+            &["kubernetes", "--nodes", "a-b=1,A_b=1"],
+            "zone `A_b`: its Job would be called squall-nodes-a-b",
+        ),
+        (&["slurm", "--nodes", "eu=1,us=1"], "print a file for each, such as --nodes eu=12"),
+    ] {
+        refused(Path::new("."), &[&["fleet", "manifest"], args].concat(), 2, &[why]);
+    }
 }
 
 /// What stands in for ssh: notes its arguments, and runs the command here, as a host's login shell would.

@@ -9,10 +9,10 @@ use crate::transport::nats::names::{BUCKET, KEYS, OBJECTS};
 /// What is around the users.
 const TEMPLATE: &str = include_str!("server.conf");
 
-/// A user of the server.
+/// A node as a user of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
-    /// A node's name, which is its user's; empty for the controller.
+    /// The node's name, which is its user's.
     pub name: String,
     /// Its password, or the bcrypt of it (`nats server passwd`), or the name of a variable (`$NAME`).
     pub password: String,
@@ -40,7 +40,7 @@ pub fn configuration(
     let mut users = String::new();
     let _string = write!(users, "{}", controller_user(controller));
     for node in nodes {
-        let _string = write!(users, "{}", node_user(node));
+        let _string = write!(users, "{}", node_user(&node.name, &node.password));
     }
     TEMPLATE
         .replace("@LISTEN@", &quoted(listen))
@@ -62,8 +62,8 @@ fn tls_block(tls: Option<&Tls>) -> String {
     }
 }
 
-/// The controller: all that is squall's, and nothing else on the server.
-fn controller_user(password: &str) -> String {
+/// The controller, as an entry of a list of users: all that is squall's, and nothing else on the server.
+pub fn controller_user(password: &str) -> String {
     let publish = [
         "squall.>".to_owned(),
         "squall-object.>".to_owned(),
@@ -75,8 +75,8 @@ fn controller_user(password: &str) -> String {
     user("controller", password, &publish, &subscribe, "")
 }
 
-fn node_user(node: &User) -> String {
-    let name = &node.name;
+/// A node, as an entry of a list of users: what is its own, and what it must read.
+pub fn node_user(name: &str, password: &str) -> String {
     let inbox = inbox_of(name);
     let mut publish = vec![
         // What it records, its heart, and questions after the time.
@@ -96,15 +96,11 @@ fn node_user(node: &User) -> String {
         publish.push(format!("$JS.API.DIRECT.GET.{KEYS}.$KV.{BUCKET}.{key}"));
         publish.push(format!("$JS.API.CONSUMER.CREATE.{KEYS}.*.$KV.{BUCKET}.{key}"));
     }
-    let subscribe = [format!("{inbox}.>"), "squall.*.resend".to_owned()];
+    // Its own heart: one that comes back listens whether its name is another's by now.
+    let subscribe =
+        [format!("{inbox}.>"), format!("squall.hb.{name}"), "squall.*.resend".to_owned()];
     // It answers who asked it, once each.
-    user(
-        name,
-        &node.password,
-        &publish,
-        &subscribe,
-        ", allow_responses: { max: 1, expires: \"1m\" }",
-    )
+    user(name, password, &publish, &subscribe, ", allow_responses: { max: 1, expires: \"1m\" }")
 }
 
 /// The keys that a node reads.

@@ -138,7 +138,7 @@ fn a_node_does_what_it_must_and_nothing_else() {
             assert!(is_forbidden(&answer), "say {subject}: {answer:?}");
         }
         // It does not hear what others are told.
-        for subject in ["_INBOX.b.>", "squall.hb.*", "squall.r.second.*", ">"] {
+        for subject in ["_INBOX.b.>", "squall.hb.*", "squall.hb.b", "squall.r.second.*", ">"] {
             a.nats.listen(subject.to_owned());
             let said = a
                 .next(|event| match event {
