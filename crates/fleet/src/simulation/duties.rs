@@ -121,7 +121,9 @@ impl World {
             let was_there = process.cut_up.max(process.cut_down).max(self.down_until)
                 + 2 * self.scenario.lease
                 < self.time;
-            if process.machine.is_some() && process.load_ended.is_some() && was_there {
+            // One that leaves does not wait until what the server has forgotten is asked for: that is listed.
+            let stays = process.machine.is_some() && !process.leaves;
+            if stays && process.load_ended.is_some() && was_there {
                 let recorded = process.recorded.clone();
                 self.oracle.check_recorded(at, &recorded);
             }

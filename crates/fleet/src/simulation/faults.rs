@@ -63,6 +63,7 @@ impl World {
                 );
             }
             Fault::Leave { process } => {
+                self.processes[process].leaves = true;
                 let incarnation = self.processes[process].incarnation;
                 self.at(self.time, Event::Tell(process, incarnation, Input::Leave));
             }

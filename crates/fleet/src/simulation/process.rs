@@ -35,6 +35,8 @@ pub struct Process {
     pub recorded: Vec<(u32, u32)>,
     pub load_ended: Option<u64>,
     pub gone: bool,
+    /// Whether it was told to leave.
+    pub leaves: bool,
     /// Most messages that were on their way to the stream at a time, and those that are.
     pub most_in_flight: usize,
     pub in_flight: HashSet<Ticket>,
@@ -87,6 +89,7 @@ impl Process {
             recorded: Vec::new(),
             load_ended: None,
             gone: false,
+            leaves: false,
             most_in_flight: 0,
             in_flight: HashSet::new(),
         }
@@ -112,6 +115,7 @@ impl Process {
         self.firsts.clear();
         self.load_ended = None;
         self.gone = false;
+        self.leaves = false;
     }
 
     /// Starts a node's process.

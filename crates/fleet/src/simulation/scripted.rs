@@ -113,6 +113,17 @@ fn pauses_are_the_same_for_all_whoever_takes_shards_over() {
     }
 }
 
+/// A node that leaves said so again whenever it heard of anything, thousands of times a second.
+#[test]
+fn a_node_that_leaves_says_so_once() {
+    for seed in 0..WORLDS {
+        let world = run(seed, script(8, vec![(4_100 * MS, Fault::Leave { process: 1 })]));
+        let ids = world.processes[1].firsts.keys();
+        let signs = ids.filter(|id| id.contains("/s")).count();
+        assert!((4..40).contains(&signs), "{signs} signs in 7 seconds");
+    }
+}
+
 /// Iterations of the last second before shards were given on were done again.
 #[test]
 fn who_takes_shards_over_of_a_living_node_does_nothing_again() {

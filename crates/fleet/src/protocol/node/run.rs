@@ -204,8 +204,10 @@ impl InRun {
 
     /// The process shall end.
     pub fn leave(&mut self, now: Nanos) {
-        self.leaving.get_or_insert(now);
-        self.signing.is_changed = true;
+        if self.leaving.is_none() {
+            self.leaving = Some(now);
+            self.signing.is_changed = true;
+        }
     }
 
     /// Does what is due.
