@@ -16,7 +16,8 @@ from launchers.kubernetes.pod import Images
 from peers import SQUALL, until
 from test_fleet import RATE, WITHOUT_ROWS, FleetTest
 
-NODES, SECONDS = 4, 100
+SECONDS = 100
+JOBS = ["squall-nodes-east", "squall-nodes-west"]
 DISK = """---
 apiVersion: v1
 kind: PersistentVolume
@@ -51,7 +52,7 @@ class Deployed:
         plan = self.folder / "shop.yaml"
         plan.write_text(f"target: {self.counter.url}\nscenarios:\n  arrivals:\n    load: {{rate: {RATE}/s, for: {SECONDS}s, max_users: 200}}\n"
                         f"    steps: [{WITHOUT_ROWS}]\n")
-        printed = subprocess.run([SQUALL, "fleet", "manifest", "kubernetes", "--nodes", str(NODES), "--allow-hosts", self.bridge.gateway],
+        printed = subprocess.run([SQUALL, "fleet", "manifest", "kubernetes", "--nodes", "east=2,west=2", "--allow-hosts", self.bridge.gateway],
                                  check=True, capture_output=True, text=True).stdout
         kubectl("create", "configmap", "squall-plan", f"--from-file=plan.yaml={plan}")
         said = kubectl("apply", "-f", "-", text=printed)
@@ -78,7 +79,7 @@ class Deployed:
         until(lambda: pod.process is not killed, f"{name} is not started again")
 
     def result(self):
-        until(lambda: "Complete" in self.conditions("squall-nodes"), "the nodes do not end")
+        until(lambda: all("Complete" in self.conditions(job) for job in JOBS), "the nodes do not end")
         until(lambda: self.conditions("squall-controller"), "the controller does not end")
         found, = (self.folder / "results").glob("*/run.json")
         return json.loads(found.read_text())
@@ -100,7 +101,7 @@ class Kubernetes(FleetTest):
             fleet.apply()
             until(lambda: fleet.counter.total() >= RATE * 8, "nothing is sent")
             print(f"\nload {time.monotonic() - began:.1f} s after kubectl apply")
-            print(f"node replaced after {fleet.kill('squall-nodes-2-'):.1f} s")
+            print(f"node replaced after {fleet.kill('squall-nodes-west-1-'):.1f} s")
             count = fleet.counter.total()
             until(lambda: fleet.counter.total() >= count + RATE * 10, "the load does not go on")
             print(f"controller replaced after {fleet.kill('squall-controller-'):.1f} s")
@@ -113,12 +114,12 @@ class Kubernetes(FleetTest):
             raise
         print(json.dumps({"cells": cells, "events": run["fleet"]["events"]}, indent=1))
         print(fleet.logs())
-        for job in ("squall-nodes", "squall-controller"):
+        for job in [*JOBS, "squall-controller"]:
             self.assertIn("Complete", fleet.conditions(job), "its pods end with 0")
         # Nothing but what the killed node would have driven is missing.
-        self.assertEqual({gap["node"] for gap in cells["missing"]}, {"node-2"})
+        self.assertEqual({gap["node"] for gap in cells["missing"]}, {"west-1"})
         self.assertNotIn("ermission", fleet.kubelet.logs())
-        node, = [node for node in run["fleet"]["nodes"] if node["node"] == "node-2"]
+        node, = [node for node in run["fleet"]["nodes"] if node["node"] == "west-1"]
         self.assertEqual(node["end"], "done")
 
 

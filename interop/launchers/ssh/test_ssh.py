@@ -24,19 +24,19 @@ class Remote(Fleet):
     """A fleet whose nodes are started by `squall fleet up --ssh`."""
 
     def __init__(self, folder):
-        self.folder, self.nodes, self.controller = folder, {}, None
+        self.folder, self.nodes, self.controller, self.up = folder, {}, None, None
         self.counter, self.nats, self.sshd = Counter("127.0.0.1"), Nats(folder, "127.0.0.1"), Sshd(folder / "sshd")
-        (folder / "hosts.txt").write_text(HOSTS)
-        (folder / "token").write_text(f"{TOKEN}\n")
+
+    def join(self):
+        """Starts the nodes, and waits until all have joined."""
+        (self.folder / "hosts.txt").write_text(HOSTS)
+        (self.folder / "token").write_text(f"{TOKEN}\n")
         environment = {**os.environ, "PATH": f"{self.sshd.path}:{os.environ['PATH']}"}
-        with (folder / "up.log").open("wb") as log:
+        with (self.folder / "up.log").open("wb") as log:
             self.up = subprocess.Popen(
                 [SQUALL, "fleet", "up", "--ssh", "hosts.txt", "--nats", f"nats://127.0.0.1:{self.nats.port}", "--nats-token-file", "token",
                  "--allow-hosts", "127.0.0.1", "--squall", SQUALL],
-                cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-
-    def joined(self):
-        """Waits until all have joined."""
+                cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         until(lambda: self.said().count(": joined as ") == 4 or "squall: " in self.said().replace("squall: starting", ""), "no node joins")
         if self.said().count(": joined as ") < 4:
             raise AssertionError(f"four nodes should join:\n{self.logs()}")
@@ -75,7 +75,7 @@ class Ssh(FleetTest):
     def remote(self, seconds=SECONDS):
         fleet = Remote(self.folder)
         self.addCleanup(fleet.close)
-        fleet.joined()
+        fleet.join()
         plan = PLAN.format(url=fleet.counter.url, rows="rows.csv", rate=RATE, seconds=seconds, steps=f"[{WITHOUT_ROWS}]")
         (self.folder / "rows.csv").write_text("id\n1\n")
         fleet.control(plan, "east=2,west=2")
@@ -112,7 +112,7 @@ class Ssh(FleetTest):
     def test_a_node_ends_when_its_connection_is_silent(self):
         fleet = Remote(self.folder)
         self.addCleanup(fleet.close)
-        fleet.joined()
+        fleet.join()
         ssh, = [pid for pid, _ in processes_of(fleet.up.pid) if "west-1" in words(pid)]
         nodes = fleet.running()
         os.kill(ssh, signal.SIGSTOP)
