@@ -88,9 +88,7 @@ fn lines(run: &str, subject: &str, payload: &[u8]) -> Vec<String> {
             .iter()
             .map(|why| format!("{node}  failed: {}\n", squall_base::escape_control(why)))
             .collect(),
-        Ok(Stored::Progress { .. } | Stored::Gone { .. } | Stored::Mark { .. }) | Err(_) => {
-            Vec::new()
-        }
+        Ok(Stored::Gone { .. } | Stored::Mark { .. }) | Err(_) => Vec::new(),
     }
 }
 
