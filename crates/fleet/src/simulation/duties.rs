@@ -63,7 +63,7 @@ impl World {
         self.processes[at].recorded.extend(done.sent.iter().map(|sent| sent.cell));
         self.oracle.on_done(at, self.processes[at].incarnation, &done);
         let incarnation = self.processes[at].incarnation;
-        let mut when = self.time;
+        let mut when = self.time.max(self.processes[at].told_until);
         for event in done.events {
             when += self.chance.within(1, 30) * MS / 2;
             if matches!(event, LoadEvent::Ended { .. }) {
@@ -71,6 +71,7 @@ impl World {
             }
             self.at(when, Event::Tell(at, incarnation, Input::Load(event)));
         }
+        self.processes[at].told_until = when;
     }
 
     pub(super) fn on_run(&mut self, event: RunEvent) {

@@ -111,9 +111,21 @@ impl World {
                 Some(answer)
             }
             Output::Publish { subject, id, payload, .. } => Some(self.store(subject, id, payload)),
+            other => {
+                self.pass_on(from, incarnation, other);
+                None
+            }
+        };
+        if let (Some(answer), Some(ticket)) = (answer, ticket) {
+            self.answer(from, incarnation, ticket, answer);
+        }
+    }
+
+    /// The server does what has no answer of its own, or one of another process.
+    fn pass_on(&mut self, from: usize, incarnation: u32, output: Output) {
+        match output {
             Output::Say { subject, payload } => {
                 self.spread(&subject, |subject| Input::Heard { subject, payload: payload.clone() });
-                None
             }
             Output::Ask { ticket, subject, payload, .. } => {
                 let reply = format!("{from} {incarnation} {}", ticket.0);
@@ -122,7 +134,6 @@ impl World {
                     payload: payload.clone(),
                     reply: reply.clone(),
                 });
-                None
             }
             Output::Reply { reply, payload } => {
                 let mut words = reply.split(' ').map(|word| word.parse::<u64>().unwrap_or(0));
@@ -137,37 +148,20 @@ impl World {
                     Ticket(ticket),
                     Answer::Reply(payload),
                 );
-                None
             }
+            Output::Forget { run } => self.broker.forget(&run),
+            _ if !self.is_alive(from, incarnation) => {}
             Output::Watch { keys } => {
-                if self.is_alive(from, incarnation) {
-                    self.present(from, &keys);
-                    self.processes[from].watches.push(keys);
-                }
-                None
+                self.present(from, &keys);
+                self.processes[from].watches.push(keys);
             }
-            Output::Listen { subject } => {
-                if self.is_alive(from, incarnation) {
-                    self.processes[from].listens.push(subject);
-                }
-                None
-            }
+            Output::Listen { subject } => self.processes[from].listens.push(subject),
             Output::Consume { .. } => {
-                if self.is_alive(from, incarnation) {
-                    self.is_reading = true;
-                    self.reading = (1, self.reading.1 + 1, self.time, self.time);
-                    self.pump();
-                }
-                None
+                self.is_reading = true;
+                self.reading = (1, self.reading.1 + 1, self.time, self.time);
+                self.pump();
             }
-            Output::Forget { run } => {
-                self.broker.forget(&run);
-                None
-            }
-            _ => None,
-        };
-        if let (Some(answer), Some(ticket)) = (answer, ticket) {
-            self.answer(from, incarnation, ticket, answer);
+            _ => {}
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::protocol::io::RunEvent;
-use crate::protocol::messages::{Cells, Change, Changes, OnLoss};
+use crate::protocol::messages::{Cells, Change, Changes, OnLoss, Second};
 use crate::protocol::ranges;
 
 use super::counting::Counting;
@@ -105,34 +105,7 @@ impl Oracle {
                 }
             }
             RunEvent::Refused(why) => self.refused = Some(why.clone()),
-            RunEvent::Record { node, second } if second.late > 0 => {
-                let first = second.shards.first().copied().unwrap_or(u32::MAX);
-                if !self.again.insert((first, second.second)) {
-                    self.fail(format!(
-                        "what came late of second {} of {node} came twice",
-                        second.second
-                    ));
-                }
-            }
-            RunEvent::Record { node, second } => {
-                if self.whole.is_some_and(|whole| second.second <= whole) {
-                    self.after_whole += 1;
-                }
-                for (at, &shard) in second.shards.iter().enumerate() {
-                    let cell = (shard, second.second);
-                    let mask = second.record.get(at * 5 + 4).copied().unwrap_or(0);
-                    self.counting.on_merged(cell, time);
-                    if self.merged.insert(cell, mask).is_some() {
-                        self.fail(format!(
-                            "shard {shard} second {} was merged twice, of {node}",
-                            second.second
-                        ));
-                    }
-                    if !second.is_whole {
-                        self.in_part.insert(cell);
-                    }
-                }
-            }
+            RunEvent::Record { node, second } => self.on_record(node, second, time),
             RunEvent::Whole { second } => {
                 if self.whole.is_some_and(|before| before >= *second) {
                     self.fail(format!("second {second} was whole before"));
@@ -165,6 +138,31 @@ impl Oracle {
             | RunEvent::Clock { .. }
             | RunEvent::StopAsked
             | RunEvent::Interrupted => {}
+        }
+    }
+
+    fn on_record(&mut self, node: &str, own: &Second, time: u64) {
+        let second = own.second;
+        if own.late > 0 {
+            let first = own.shards.first().copied().unwrap_or(u32::MAX);
+            if !self.again.insert((first, second)) {
+                self.fail(format!("what came late of second {second} of {node} came twice"));
+            }
+            return;
+        }
+        if self.whole.is_some_and(|whole| second <= whole) {
+            self.after_whole += 1;
+        }
+        for (at, &shard) in own.shards.iter().enumerate() {
+            let cell = (shard, second);
+            let mask = own.record.get(at * 5 + 4).copied().unwrap_or(0);
+            self.counting.on_merged(cell, time);
+            if self.merged.insert(cell, mask).is_some() {
+                self.fail(format!("shard {shard} second {second} was merged twice, of {node}"));
+            }
+            if !own.is_whole {
+                self.in_part.insert(cell);
+            }
         }
     }
 

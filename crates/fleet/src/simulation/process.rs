@@ -34,6 +34,8 @@ pub struct Process {
     /// The cells that its present process has recorded, and when its load had ended.
     pub recorded: Vec<(u32, u32)>,
     pub load_ended: Option<u64>,
+    /// When it is told the last thing that its load has said: it is told all of it in order.
+    pub told_until: u64,
     pub gone: bool,
     /// Whether it was told to leave.
     pub leaves: bool,
@@ -88,6 +90,7 @@ impl Process {
             lease_from: 0,
             recorded: Vec::new(),
             load_ended: None,
+            told_until: 0,
             gone: false,
             leaves: false,
             most_in_flight: 0,

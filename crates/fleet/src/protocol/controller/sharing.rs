@@ -81,8 +81,8 @@ impl Run {
         let recent = cx.now.steady.saturating_sub(self.order.lease + MARGIN);
         let next = member.next_boot.take().filter(|next| next.1 >= recent);
         let has_shards = !member.shards().is_empty() || !member.leaving.is_empty();
-        if let Some((boot, _)) = next {
-            return self.replace(name, boot, at, cx);
+        if let Some(next) = next {
+            return self.replace(name, next, at, cx);
         }
         member.status = Status::Lost;
         if member.sign.phase == Phase::Ended {
@@ -172,7 +172,7 @@ impl Run {
         let is_dead = sign.former.iter().any(|former| former.0 == current);
         let is_idle = member.shards().is_empty() && member.leaving.is_empty();
         if is_dead || is_idle || member.status == Status::Lost || member.status == Status::Left {
-            return self.replace(name, sign.boot, at, cx);
+            return self.replace(name, (sign.boot, cx.now.steady), at, cx);
         }
         let is_known = member.next_boot.is_some_and(|next| next.0 == sign.boot);
         member.next_boot = Some((sign.boot, cx.now.steady));
@@ -181,8 +181,8 @@ impl Run {
         }
     }
 
-    /// Another process takes the place of a node's, which is dead.
-    fn replace(&mut self, name: &str, boot: u64, at: u32, cx: &mut Cx<'_>) {
+    /// Another process, which was heard last at that time, takes the place of a node's, which is dead.
+    fn replace(&mut self, name: &str, (boot, heard): (u64, Nanos), at: u32, cx: &mut Cx<'_>) {
         let keep = cx.now.steady + self.order.lease + MARGIN;
         let Some(member) = self.members.get_mut(name) else { return };
         let zone = member.card.zone.clone();
@@ -198,7 +198,7 @@ impl Run {
         } else {
             // Its card is on its way: the next sign comes soon.
             cx.get(keys::card(name));
-            member.next_boot = Some((boot, cx.now.steady));
+            member.next_boot = Some((boot, heard));
             self.release(name, closed, &zone, Some((name.into(), keep)));
             self.write_share(name);
             return;
