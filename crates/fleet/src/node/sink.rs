@@ -108,7 +108,8 @@ mod tests {
         let (tell, told) = channel();
         let tell = move |event| tell.send(event).expect("somebody listens");
         let shared = Arc::new(Shared::new(8, None, Arc::new(tell)));
-        let mut sink = NodeSink::new(shared, Copies { exchanges: None, groups: false });
+        let key = RunKey::new().expect("a key");
+        let mut sink = NodeSink::new(shared, Copies { exchanges: None, groups: false }, key);
         let (phase, text) = (Phase::Load, "the last line".to_owned());
         let kind = EventKind::Log { phase, worker: 0, second: 0, text, example: None };
         sink.event(&Event { at_s: 1.0, kind }).expect("taken");

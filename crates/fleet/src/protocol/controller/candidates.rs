@@ -182,7 +182,7 @@ mod tests {
             let value = Bytes::from(card.as_bytes());
             assert!(candidates.on_card(&keys::card(node), 1, Some(&value), false).is_some());
         }
-        let told = candidates.others("1", 0);
+        let told = candidates.others("1", 0, true);
         let install = "and this is 1: install the same version on both";
         assert_eq!(
             told,

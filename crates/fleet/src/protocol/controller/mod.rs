@@ -437,12 +437,12 @@ mod tests {
                 (run.start, run.changes.0) = (Some(1), changes);
             }
             let mut out = Vec::new();
-            controller.take_over(Now { steady: 0, unix: 0 }, &mut out);
+            controller.look(Now { steady: 0, unix: 0 }, &mut out);
             assert!(matches!(controller.stage, Stage::Replays(_)));
             out.iter().any(|own| matches!(own, Output::Run(RunEvent::Interrupted)))
         };
-        assert!(is_interrupted(vec![Change::Pause, Change::Stop { graceful: 5 }]));
-        assert!(!is_interrupted(vec![Change::Pause, Change::GoOn]));
+        assert!(is_interrupted(vec![Change::Pause { from: 2 }, Change::Stop { graceful: 5 }]));
+        assert!(!is_interrupted(vec![Change::Pause { from: 2 }, Change::GoOn { from: 5 }]));
     }
 
     /// What nodes record finds no room either: a run that seems to hang says why.
