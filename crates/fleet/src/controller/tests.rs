@@ -248,7 +248,7 @@ fn seconds_of_nodes_are_merged_and_what_is_late_follows() {
     let of_nodes = run.nodes.iter().map(|own| &own.generator);
     let delays = of_nodes.map(|own| (own.preempted, own.send_delay_us.max > 8_000.0));
     assert_eq!(Vec::from_iter(delays), [(30, false), (21, true)]);
-    let together = document(&run).generator;
+    let together = document(run).generator;
     assert_eq!((together.preempted, together.send_delay_us.max > 8_000.0), (51, true));
     assert_eq!(fleet.zones.iter().map(|own| own.requests).collect::<Vec<_>>(), [30, 21]);
     assert_eq!(fleet.events.len(), 1);
