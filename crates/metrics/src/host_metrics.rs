@@ -33,7 +33,7 @@ macro_rules! host_sample {
             }
 
             /// The larger value of each gauge, and the later counters.
-            fn peak_with(&self, later: &HostSample) -> HostSample {
+            pub fn peak_with(&self, later: &HostSample) -> HostSample {
                 HostSample {
                     $($gauge: self.$gauge.max(later.$gauge),)*
                     $($counter: later.$counter,)*

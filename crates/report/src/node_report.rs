@@ -32,8 +32,7 @@ document! {
         host_busy: f64,
         /// What squall itself used there, and its own delays.
         generator: GeneratorDocument,
-        /// Metrics of its machine: gauges at their highest, and what was counted during the run. A node of a fleet has some
-        /// of them.
+        /// Metrics of its machine: gauges at their highest, and what was counted during the run.
         host_metrics: BTreeMap<String, u64>,
     }
 

@@ -55,11 +55,34 @@ struct Node {
     /// Shares of its machine's CPU time, added up, and how many.
     cpu: (f64, u32),
     host_busy: (f64, u32),
-    /// What its monitor of the host says, at its highest.
-    peak_memory: f64,
-    peak_sockets: f64,
-    /// The most local ports in use toward a destination, and how many there were; 0: never so many that they were counted.
-    ports: (f64, f64),
+    host: HostUse,
+}
+
+/// What was sampled of a host: the first and the last sample with their seconds, as records come late, and the highest of
+/// each gauge.
+#[derive(Debug, Default)]
+struct HostUse {
+    first: Option<(u32, HostSample)>,
+    last: (u32, HostSample),
+    peak: HostSample,
+}
+
+impl HostUse {
+    fn add(&mut self, second: u32, sample: HostSample) {
+        self.first = self.first.filter(|(first, _)| *first <= second).or(Some((second, sample)));
+        if second >= self.last.0 {
+            self.last = (second, sample);
+        }
+        self.peak = self.peak.peak_with(&sample);
+    }
+
+    /// The highest of each gauge, and what was counted from the first sample to the last.
+    fn metrics(&self) -> BTreeMap<String, u64> {
+        let Some((_, first)) = self.first else { return BTreeMap::new() };
+        let during = self.last.1.since(&first);
+        let metrics = self.peak.gauges().chain(during.counters());
+        metrics.map(|(name, value)| (name.to_owned(), value)).collect()
+    }
 }
 
 impl Nodes {
@@ -115,13 +138,9 @@ impl Nodes {
             node.seconds += u64::from(drove);
             node.last = node.last.max(Some(second.second));
         }
-        let of_host = |name: &str| record.of_host(name).unwrap_or(0.0);
-        node.peak_memory = node.peak_memory.max(of_host("squall_memory_bytes"));
-        let ports = (of_host("host_ports_used"), of_host("host_ports_limit"));
-        if ports.0 > node.ports.0 {
-            node.ports = ports;
+        if let Some(sample) = record.host {
+            node.host.add(second.second, sample);
         }
-        node.peak_sockets = node.peak_sockets.max(of_host("host_tcp_sockets"));
         node.self_metrics.merge(&record.rest.self_metrics);
         for (key, stats) in facts {
             let sum = |to: &mut (f64, u32)| {
@@ -206,16 +225,8 @@ impl Node {
         let average =
             |(sum, count): (f64, u32)| if count == 0 { 0.0 } else { sum / f64::from(count) };
         let (end, ended_s) = self.end(cells);
-        let used = Generator { peak_rss_bytes: self.peak_memory as u64, ..Generator::default() };
-        let host = HostSample {
-            ports_used: self.ports.0 as u64,
-            ports_limit: if self.ports.1 > 0.0 { self.ports.1 as u64 } else { self.card.ports },
-            tcp_in_use: self.peak_sockets as u64,
-            rss_bytes: used.peak_rss_bytes,
-            ..HostSample::default()
-        };
-        // What it does not tell is left out, rather than 0.
-        let known = host.gauges().filter(|(_, value)| *value > 0);
+        let peak_rss_bytes = self.host.peak.rss_bytes;
+        let used = Generator { peak_rss_bytes, ..Generator::default() };
         NodeReport {
             node: self.card.node.clone(),
             zone: self.card.zone.clone(),
@@ -229,7 +240,7 @@ impl Node {
             cpu_cores: average(self.cpu) * f64::from(self.card.cores),
             host_busy: average(self.host_busy),
             generator: GeneratorDocument::of(&self.self_metrics, used),
-            host_metrics: known.map(|(name, value)| (name.to_owned(), value)).collect(),
+            host_metrics: self.host.metrics(),
         }
     }
 

@@ -6,9 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use squall_engine::{ExchangeFilter, LogLine};
-use squall_metrics::{
-    ErrorKind, MetricKey, MetricKind, MetricStats, RequestStats, RowKey, RowKind, Sample,
-};
+use squall_metrics::{ErrorKind, HostSample, RequestStats, RowKey, RowKind, Sample};
 use squall_report::document;
 use squall_runner::{
     FinishedRun, Folder, Handle, LimitOptions, Options, PhaseEnd, RequestLog, Row, RunParts,
@@ -608,23 +606,25 @@ fn a_kept_run_has_what_nodes_were_given() {
 
 #[test]
 fn a_node_that_has_hardly_a_port_left_is_noted() {
-    let gauge = |name: &str, value: f64| {
-        let mut stats = MetricStats::default();
-        stats.record(MetricKind::Gauge, value, 0).expect("a number");
-        (Arc::new(MetricKey::new(MetricKind::Gauge, "", name, Vec::new())), stats)
-    };
-    let of = |second: u32, used: f64| {
-        let metrics = vec![gauge("host_ports_used", used), gauge("host_ports_limit", 28_232.0)];
-        let record = encode(&Whole { second, metrics, ..Whole::default() }, &Aside::default());
+    let of = |second: u32, ports_used: u64| {
+        let sample = HostSample {
+            ports_used,
+            ports_limit: 28_232,
+            segments_sent: 1_000 + 7 * u64::from(second),
+            ..HostSample::default()
+        };
+        let host =
+            vec![(f64::from(second), HostSample::default()), (f64::from(second) + 0.5, sample)];
+        let record = encode(&Whole { second, host, ..Whole::default() }, &Aside::default());
         let shards = [0, 1, 2, 3].into();
         let second = Second { second, shards, is_whole: true, late: 0, record };
         Line::Say(RunEvent::Record { node: "eu-1".to_owned(), second })
     };
     let (source, _) = scripted(vec![vec![
         starts(Duration::from_secs(2)),
-        of(0, 28_000.0),
+        of(0, 28_000),
         record("us-1", 0, (10, 1_000, 0), 0),
-        of(1, 9_000.0),
+        of(1, 9_000),
         record("us-1", 1, (10, 1_000, 0), 0),
         whole(1),
         ended(2, Vec::new()),
@@ -632,6 +632,7 @@ fn a_node_that_has_hardly_a_port_left_is_noted() {
     let run = ran(source, "", Vec::new(), &Handle::default()).run;
     let host = document(&run).nodes[0].host_metrics.clone();
     assert_eq!((host["ports_used"], host["ports_limit"]), (28_000, 28_232));
+    assert_eq!(host["segments_sent"], 7, "from the first second to the last");
     let reason = run.reasons.iter().find(|own| own.rule == "node_ports").expect("it is noted");
     assert!(reason.observed.contains("node eu-1: 28,000 of 28,232"), "{}", reason.observed);
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use squall_metrics::{
-    COLUMN_NAMES, COLUMNS, ColumnRows, Columns, DecodeError, MetricId, NameId, RequestStats,
-    RowKey, RowKind, Slice, Source, TimeAccount,
+    COLUMN_NAMES, COLUMNS, ColumnRows, Columns, DecodeError, HostSample, MetricId, NameId,
+    RequestStats, RowKey, RowKind, Slice, Source, TimeAccount, codec,
 };
 use squall_runner::Second;
 
@@ -32,12 +32,36 @@ pub fn encode(second: &Second, aside: &Aside) -> Bytes {
     let (names, rest) = rest(second, keys);
     packer.put(&mut out, &names);
     packer.put(&mut out, &rest);
+    packer.put(&mut out, &host(second));
     for column in Columns::of(&stats).0 {
         packer.put(&mut out, &column);
     }
     packer.put(&mut out, &aside.encode());
     Packer::put_as_is(&mut out, &aside.seal(&mut packer));
     out.into()
+}
+
+/// The last sample of its host, gauges before counters; nothing where none was taken.
+fn host(second: &Second) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (_, sample) in second.host.iter().rev().take(1) {
+        sample.gauges().chain(sample.counters()).for_each(|(_, value)| codec::put(&mut out, value));
+    }
+    out
+}
+
+fn read_host(mut bytes: &[u8]) -> Result<Option<HostSample>, DecodeError> {
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    let (none, mut sample) = (HostSample::default(), HostSample::default());
+    for (name, _) in none.gauges().chain(none.counters()) {
+        sample.set(name, codec::get(&mut bytes)?);
+    }
+    if !bytes.is_empty() {
+        return Err(DecodeError("the sample of the host is longer than it should be"));
+    }
+    Ok(Some(sample))
 }
 
 /// The names, which begin with those of the rows in their order; and all but the rows, as slices: one of the node, then of
@@ -84,6 +108,8 @@ pub struct Record {
     pub(crate) names: Arc<[RowKey]>,
     /// Everything but rows and time accounting, merged over its workers.
     pub(crate) rest: Slice,
+    /// The last sample of its host that was taken in it.
+    pub(crate) host: Option<HostSample>,
     /// The statistics of its rows: those of the first names.
     pub(crate) rows: ColumnRows,
     /// Of each of its workers by number, how its users spent their time.
@@ -131,6 +157,7 @@ impl Decoder {
         let mut unpacker = Unpacker::new()?;
         let names = self.names(section(bytes)?, &mut unpacker)?;
         let rest = unpacker.take(bytes)?;
+        let host = read_host(&unpacker.take(bytes)?)?;
         let mut columns: [Vec<u8>; COLUMNS] = Default::default();
         for column in &mut columns {
             *column = unpacker.take(bytes)?;
@@ -148,7 +175,7 @@ impl Decoder {
         if names.len() < rows.len() {
             return Err(DecodeError("the record does not name its rows"));
         }
-        Ok(Record { names, rest, rows, accounts, aside })
+        Ok(Record { names, rest, host, rows, accounts, aside })
     }
 
     /// The names of a section.
@@ -177,7 +204,8 @@ pub fn section_bytes(bytes: &[u8]) -> Result<Vec<(&'static str, usize, usize)>, 
     let (_, mut bytes) = bytes.split_first().ok_or(DecodeError("the record is empty"))?;
     let bytes = &mut bytes;
     let mut unpacker = Unpacker::new()?;
-    let names = ["names", "the rest"].into_iter().chain(COLUMN_NAMES).chain(["aside", "copies"]);
+    let before = ["names", "the rest", "host"].into_iter();
+    let names = before.chain(COLUMN_NAMES).chain(["aside", "copies"]);
     let measured = |name| {
         let before = bytes.len();
         Ok((name, unpacker.take(bytes)?.len(), before - bytes.len()))
