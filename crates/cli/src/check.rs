@@ -123,7 +123,10 @@ fn by_node(path: &Path) -> String {
     let missing: Vec<String> =
         missing.map(|node| node_files::of_node(path, node).display().to_string()).collect();
     let (shown, more) = missing.split_at(missing.len().min(MAX_COLUMNS));
-    let mut text = format!("each node reads its own file: those of nodes 1 to {last} are here");
+    let mut text = match last {
+        1 => "each node reads its own file: that of node 1 is here".to_owned(),
+        last => format!("each node reads its own file: those of nodes 1 to {last} are here"),
+    };
     if !missing.is_empty() {
         text += &format!(", without {}", shown.join(", "));
     }

@@ -119,7 +119,7 @@ class Kubernetes(FleetTest):
         # Nothing but what the killed node would have driven is missing.
         self.assertEqual({gap["node"] for gap in cells["missing"]}, {"west-1"})
         self.assertNotIn("ermission", fleet.kubelet.logs())
-        node, = [node for node in run["fleet"]["nodes"] if node["node"] == "west-1"]
+        node, = [node for node in run["nodes"] if node["node"] == "west-1"]
         self.assertEqual(node["end"], "done")
 
 

@@ -73,7 +73,7 @@ class OnSlurm(FleetTest):
         os.kill(task(2), signal.SIGKILL)
         run, cells = self.counts(fleet, lost=2)
         names = [f"node-{fleet.job}-{number}" for number in range(MACHINES)]
-        ends = {node["node"]: node["end"] for node in run["fleet"]["nodes"]}
+        ends = {node["node"]: node["end"] for node in run["nodes"]}
         self.assertEqual(sorted(ends), names)
         self.assertEqual([name for name in names if ends[name] == "done"], [names[0], names[1], names[3]], ends)
         self.assertGreater(len(cells["missing"]), 0)

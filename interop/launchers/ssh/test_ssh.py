@@ -84,7 +84,7 @@ class Ssh(FleetTest):
     def test_four_hosts_run_a_plan_and_end_with_ctrl_c(self):
         fleet = self.remote()
         run = self.whole(fleet)
-        nodes = {node["node"]: node["zone"] for node in run["fleet"]["nodes"]}
+        nodes = {node["node"]: node["zone"] for node in run["nodes"]}
         self.assertEqual(nodes, {"east-1": "east", "east-2": "east", "west-1": "west", "far": "west"})
         self.assertNotIn(TOKEN, "".join(" ".join(words(pid)) for pid, _ in processes_of(fleet.sshd.process.pid) + processes_of(fleet.up.pid)))
         nodes = fleet.running()
@@ -104,7 +104,7 @@ class Ssh(FleetTest):
         until(lambda: not is_there(node), "the node outlives its connection")
         until(lambda: "squall: west-1: ssh ended: signal: 9 (SIGKILL)\n" in fleet.said(), "nobody is told")
         run = self.whole(fleet, 20)
-        self.assertEqual([node["end"] for node in run["fleet"]["nodes"] if node["node"] == "west-1"], ["left"])
+        self.assertEqual([node["end"] for node in run["nodes"] if node["node"] == "west-1"], ["left"])
         others = fleet.running()
         fleet.up.kill()
         until(lambda: not any(map(is_there, others)), "nodes outlive the squall that has started them")

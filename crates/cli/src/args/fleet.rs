@@ -127,7 +127,8 @@ pub struct Node {
     /// End if no run has come for this long.
     #[arg(long, value_name = "TIME", value_parser = length)]
     pub wait_for_run: Option<Duration>,
-    /// End when the standard input does: what starts it holds that open, and the node ends with it.
+    /// End when the standard input does: what starts it holds that open, and the node ends with it. Once a line has come there,
+    /// 30 s without another one are the end too.
     #[arg(long, hide_short_help = true)]
     pub ends_with_input: bool,
     /// With --ends-with-input: end at once, as the server ends as well.

@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::hosts::{self, Host};
 use crate::args::FleetUp;
@@ -202,9 +202,14 @@ fn show(host: &str, stream: Box<dyn Read + Send>) {
 /// Waits until all have ended, by themselves or because they were told to.
 fn follow(mut nodes: Vec<Remote>, told: &Receiver<Told>) -> CommandResult {
     let (all, mut interrupts, mut failed) = (nodes.len(), 0, 0);
+    let mut next_beat = Instant::now() + BEAT;
     while !nodes.is_empty() {
-        match told.recv_timeout(BEAT) {
-            Err(RecvTimeoutError::Timeout) => nodes.iter_mut().for_each(Remote::beat),
+        if Instant::now() >= next_beat {
+            nodes.iter_mut().for_each(Remote::beat);
+            next_beat = Instant::now() + BEAT;
+        }
+        match told.recv_timeout(next_beat.saturating_duration_since(Instant::now())) {
+            Err(RecvTimeoutError::Timeout) => {}
             Ok(Told::Interrupted) => {
                 interrupts += 1;
                 if interrupts == 1 {

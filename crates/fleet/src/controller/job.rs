@@ -14,6 +14,9 @@ use crate::protocol::io::Bytes;
 use crate::protocol::messages::{Job, Order, SentFile, WantedCopies};
 use crate::seal::RunKey;
 
+/// Most files that a plan sends to the nodes, and most bytes of them together: they are in memory while they are sealed.
+const MOST_FILES: usize = 2_000;
+const MOST_BYTES: usize = 4 << 30;
 /// Most bytes of a file that is sent.
 const MOST_FILE: u64 = 1 << 30;
 
@@ -48,14 +51,21 @@ pub(crate) struct PlanFile {
 /// One cannot be read, in a sentence with its name.
 pub(crate) fn plan_files(plan: &Plan) -> Result<BTreeMap<String, PlanFile>, String> {
     let mut plan = plan.clone();
+    let (mut found, mut all) = (BTreeMap::new(), 0);
     let read = plan.files_mut().into_iter().filter(|(of, _)| *of == FileUse::Read);
-    let mut found = BTreeMap::new();
     for name in read.flat_map(|(_, name)| name.all()) {
         if found.contains_key(&name) {
             continue;
         }
         let bytes = files::bytes(Path::new(&name), MOST_FILE)
             .map_err(|error| format!("{name}, which the plan sends to the nodes: {error}"))?;
+        all += bytes.len();
+        if found.len() >= MOST_FILES || all > MOST_BYTES {
+            return Err(format!(
+                "the plan sends more than {MOST_FILES} files, or more than 4 GiB, to the nodes: put the files on their machines, and \
+                 start them with --allow-files"
+            ));
+        }
         let digest = hex(&Sha256::digest(&bytes));
         found.insert(name, PlanFile { digest, bytes });
     }

@@ -69,14 +69,16 @@ impl Kept {
         let path = place(folder);
         let _former = fs::remove_file(&path);
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        // A file system without locks is as good as one before: the server has a lock of the run as well.
+        if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+            return Err(io::Error::other("another squall on this machine leads this run"));
+        }
         let text = serde_json::to_vec(self).map_err(io::Error::other)?;
         if let Err(error) = file.write_all(&text).and_then(|()| file.sync_all()) {
             // Half a file looks like a run that can be gone on with.
             let _gone = fs::remove_file(&path);
             return Err(error);
         }
-        // A file system without locks is as good as one before: the server has a lock of the run as well.
-        let _without = file.try_lock();
         Ok(Held { _file: file })
     }
 

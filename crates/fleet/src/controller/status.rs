@@ -114,7 +114,7 @@ fn runs(found: Vec<(String, u64, Bytes)>) -> Vec<RunStatus> {
 }
 
 fn stops(changes: &Changes) -> bool {
-    changes.0.iter().any(|own| matches!(own, Change::Stop { .. } | Change::Abort))
+    changes.0.iter().any(|own| matches!(own, Change::Stop { .. } | Change::Done | Change::Abort))
 }
 
 /// Asks for the end of a run, in order: its controller passes that on. If none answers, the nodes are told themselves.

@@ -40,24 +40,9 @@ impl Capacity {
         ))
     }
 
-    /// A load, by its number, gets another shape while the node drives these shards.
-    ///
-    /// # Errors
-    /// It would carry only some of them, in a sentence.
-    pub(crate) fn change(
-        &mut self,
-        number: u16,
-        load: &Load,
-        shards: &[u32],
-    ) -> Result<(), String> {
-        let mut users = self.users.clone();
-        users.change(number, load);
-        if users.within(shards, self.of, self.most).len() < shards.len() {
-            let most = self.most.unwrap_or_default();
-            return Err(format!("this node carries at most {most} users (`--max-users`)"));
-        }
-        self.users = users;
-        Ok(())
+    /// A load, by its number, gets another shape.
+    pub(crate) fn change(&mut self, number: u16, load: &Load) {
+        self.users.change(number, load);
     }
 
     /// Shards out of those of the run.

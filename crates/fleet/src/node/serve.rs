@@ -292,7 +292,7 @@ impl Serving {
                 let shards = listed(shards);
                 ending.say(&format!("run {run}: goes on from second {from} with shards {shards}"));
             }
-            LoadCommand::Change(Change::Stop { .. } | Change::Abort) => {
+            LoadCommand::Change(Change::Stop { .. } | Change::Done | Change::Abort) => {
                 ending.say(&format!("run {run}: was told to end"));
             }
             LoadCommand::Change(_) | LoadCommand::Known(_) | LoadCommand::Valid { .. } => {}

@@ -20,7 +20,7 @@ const NEAR: Duration = Duration::from_millis(50);
 const MAX_FAILURES: usize = 20;
 
 /// Most users whose progress is told of at a time.
-const MAX_PROGRESS: usize = 50_000;
+const MAX_PROGRESS: usize = 20_000;
 
 /// Who is told what the load says.
 pub(crate) type Tell = dyn Fn(LoadEvent) + Send + Sync;
@@ -261,6 +261,10 @@ impl Shared {
                 let graceful = Duration::from_nanos(*graceful);
                 state.stop(|control| control.stop(graceful));
             }
+            Change::Done => {
+                state.end.is_over = true;
+                state.stop(|control| control.stop(Duration::ZERO));
+            }
             Change::Abort => {
                 state.end.is_over = true;
                 state.stop(Control::abort);
@@ -426,11 +430,30 @@ impl State {
         let load = read_load(shape)?;
         // It is tried on one that nobody obeys if there is none, so that a bad one is known now.
         let control = self.control.clone().unwrap_or_default();
-        let (second, _) = self.now(Instant::now());
-        self.capacity.change(number, &load, &self.parts.of(second).shards)?;
         control.reshape(number, &load, after)?;
+        self.capacity.change(number, &load);
         self.orders.shapes.push((number, load, after));
+        let from = after.as_secs() + u64::from(after.subsec_nanos() > 0);
+        self.carry_fewer(u32::try_from(from).unwrap_or(u32::MAX));
         Ok(())
+    }
+
+    /// Gives up the shards that it has from a second on and carries no more. What is past stays as it was.
+    fn carry_fewer(&mut self, from: u32) {
+        let (second, has_begun) = self.now(Instant::now());
+        let from = if has_begun { from.max(second.saturating_add(1)) } else { from };
+        let now = (from, self.parts.of(from).shards);
+        let later = self.parts.after(from).map(|(from, shards)| (from, shards.clone()));
+        let parts: Vec<(u32, Shards)> = std::iter::once(now).chain(later).collect();
+        if parts.iter().all(|(_, shards)| self.capacity.within(shards).len() == shards.len()) {
+            return;
+        }
+        for (from, shards) in parts {
+            let fits = self.drive(from, &shards);
+            if let Some(control) = &self.control {
+                self.reshare(control, from, &fits);
+            }
+        }
     }
 
     fn fail(&mut self, why: String) {

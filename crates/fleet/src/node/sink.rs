@@ -90,6 +90,8 @@ impl Sink for NodeSink {
         self.aside.exchanges_left_out(run.generator.requests_not_logged.unwrap_or(0));
         if !self.aside.is_empty() {
             let second = self.came.keys().max().copied().unwrap_or(0);
+            // It does not stand for the second itself, if that has never come.
+            self.came.entry(second).or_insert(1);
             self.hand_over(&squall_runner::Second { second, ..Default::default() });
         }
         Ok(())

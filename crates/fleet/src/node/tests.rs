@@ -463,6 +463,22 @@ fn a_node_carries_no_more_users_than_it_may() {
     assert_eq!(server.stats().requests, 6);
 }
 
+/// More users than it carries are not driven, and it says of which shards.
+#[test]
+fn a_load_that_grows_beyond_a_node_goes_on_with_fewer_shards() {
+    let server = target();
+    let text = plan(&server, "users: 8, for: 1h");
+    let mut node = Node::new(job(&text), Allows { max_users: Some(8), ..local() });
+    let LoadEvent::Ready = node.next() else { panic!("not ready") };
+    node.start(soon(50), &[0, 1, 2, 3, 4, 5, 6, 7]);
+    let first = node.second();
+    assert_eq!(first.shards.len(), 8);
+    let (shape, after) = ("{users: 16, for: 1h}".to_owned(), 0);
+    node.load.on(LoadCommand::Change(Change::Shape { load: 0, shape, after }));
+    while node.second().shards.len() != 4 {}
+    node.stop();
+}
+
 /// A run that is over leaves nothing behind, and another can follow it.
 #[test]
 fn one_run_follows_another() {

@@ -330,6 +330,8 @@ pub enum Change {
     Shape { load: u16, shape: String, after: Nanos },
     /// The end in order: what is in flight may take so many nanoseconds.
     Stop { graceful: Nanos },
+    /// The end because all is done: what the controller itself says, once no node has anything left.
+    Done,
     /// The end at once.
     Abort,
 }

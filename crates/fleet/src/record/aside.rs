@@ -112,7 +112,7 @@ impl Aside {
         self.log.is_empty() && self.copies.is_empty() && self.left_out == LeftOut::default()
     }
 
-    /// Appends what anybody may read who may read the server: nothing, if nothing goes along.
+    /// What anybody may read who may read the server: nothing, if nothing goes along.
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         if !self.is_empty() {

@@ -131,7 +131,7 @@ impl Load {
             LoadCommand::Change(Change::Pause { from }) => self.pause(now, *from, true),
             LoadCommand::Change(Change::GoOn { from }) => self.pause(now, *from, false),
             LoadCommand::Change(Change::Shape { .. }) => {}
-            LoadCommand::Change(Change::Stop { .. } | Change::Abort) => {
+            LoadCommand::Change(Change::Stop { .. } | Change::Done | Change::Abort) => {
                 if !self.is_over {
                     self.cut(now, done);
                     self.is_over = true;

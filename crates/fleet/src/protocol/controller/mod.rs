@@ -443,6 +443,7 @@ mod tests {
         };
         assert!(is_interrupted(vec![Change::Pause { from: 2 }, Change::Stop { graceful: 5 }]));
         assert!(!is_interrupted(vec![Change::Pause { from: 2 }, Change::GoOn { from: 5 }]));
+        assert!(!is_interrupted(vec![Change::Done]), "all was done");
     }
 
     /// What nodes record finds no room either: a run that seems to hang says why.

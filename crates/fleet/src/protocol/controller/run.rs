@@ -189,7 +189,7 @@ impl Run {
         }
         let ends = match &change {
             Change::Stop { graceful } => Some(*graceful),
-            Change::Abort => Some(0),
+            Change::Done | Change::Abort => Some(0),
             _ => None,
         };
         if let Some(graceful) = ends {

@@ -222,7 +222,7 @@ impl Run {
         let driving = |member: &&Member| member.status == Status::Living && self.drives(member);
         let mut driving = self.members.values().filter(driving).peekable();
         if driving.peek().is_some() && driving.all(has_done) {
-            self.change(Change::Stop { graceful: 0 }, cx);
+            self.change(Change::Done, cx);
         }
     }
 

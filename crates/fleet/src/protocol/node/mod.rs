@@ -230,9 +230,11 @@ impl Node {
 
     fn join(&mut self, now: Now, revision: u64, out: &mut Vec<Output>) {
         self.member = Member::Joined;
-        self.card = (revision, now.steady + CARD_AGAIN);
-        out.push(Output::Watch { keys: keys::call(&self.me.card.node) });
-        out.push(Output::Log(format!("joined as {}; waits for a run", self.me.card.node)));
+        let (before, _) = std::mem::replace(&mut self.card, (revision, now.steady + CARD_AGAIN));
+        if before == 0 {
+            out.push(Output::Watch { keys: keys::call(&self.me.card.node) });
+            out.push(Output::Log(format!("joined as {}; waits for a run", self.me.card.node)));
+        }
     }
 
     fn advance(&mut self, now: Now, out: &mut Vec<Output>) {
