@@ -16,6 +16,9 @@ use crate::protocol::messages::{Change, Shards};
 
 /// A load that starts less than this ahead may begin late: its first second is not taken for whole.
 const NEAR: Duration = Duration::from_millis(50);
+/// A record that comes so long after its second was not made in time.
+const LATE: Duration = Duration::from_secs(1);
+const SECOND: Duration = Duration::from_secs(1);
 /// Most sentences about what failed.
 const MAX_FAILURES: usize = 20;
 
@@ -186,11 +189,12 @@ impl Shared {
         self.state().end.is_forgotten
     }
 
-    /// What was driven in a second.
-    pub(crate) fn driven_in(&self, second: u32) -> Driven {
+    /// What was driven in a second whose record is there now.
+    pub(crate) fn driven_in(&self, second: u32, now: Instant) -> Driven {
         let mut state = self.state();
         state.parts.forget(second);
-        state.parts.of(second)
+        let driven = state.parts.of(second);
+        Driven { is_whole: driven.is_whole && !state.has_slept(second, now), ..driven }
     }
 
     /// Second 0 begins then, with these shards.
@@ -383,6 +387,14 @@ impl State {
         (second, since.is_some())
     }
 
+    /// Whether the process was asleep in a second, and so for long that it begins nothing of it any more: its record comes
+    /// late, and the lease is over.
+    fn has_slept(&self, second: u32, now: Instant) -> bool {
+        let is_void = self.orders.valid_until.is_some_and(|until| now > until);
+        let ended = self.start.and_then(|start| start.checked_add(seconds(second) + SECOND));
+        is_void && ended.is_some_and(|ended| now > ended + LATE)
+    }
+
     /// From a second on it drives as many of these shards as it carries: which they are.
     fn drive(&mut self, from: u32, shards: &Shards) -> Shards {
         let fits: Shards = self.capacity.within(shards).into();
@@ -473,4 +485,23 @@ fn pause(control: &Control, is_paused: bool, from: u32) {
 
 fn seconds(second: u32) -> Duration {
     Duration::from_secs(u64::from(second))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_that_was_slept_through_was_not_driven() {
+        let shared = Shared::new(8, None, std::sync::Arc::new(|_| {}));
+        let start = Instant::now() + Duration::from_secs(3_600);
+        shared.start(start, &[0, 1].into());
+        let is_whole =
+            |second, at_ms| shared.driven_in(second, start + Duration::from_millis(at_ms)).is_whole;
+        assert!(is_whole(2, 3_100) && is_whole(2, 11_000), "it has no lease yet");
+        shared.valid_until(start + Duration::from_secs(6));
+        // It was slow, and made up for it; it was cut off, and recorded in time; it slept beyond its lease.
+        assert!(is_whole(2, 5_900) && is_whole(5, 6_100));
+        assert!(!is_whole(2, 6_100));
+    }
 }

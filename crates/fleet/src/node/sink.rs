@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
+use std::time::Instant;
 
 use squall_engine::LogLine;
 use squall_report::Run;
@@ -37,7 +38,7 @@ impl NodeSink {
     }
 
     fn hand_over(&mut self, second: &squall_runner::Second) {
-        let Driven { shards, is_whole } = self.shared.driven_in(second.second);
+        let Driven { shards, is_whole } = self.shared.driven_in(second.second, Instant::now());
         self.shared.is_past(second.second);
         self.shared.tell_progress();
         let aside = std::mem::replace(&mut self.aside, Aside::of_run(self.key.clone()));
