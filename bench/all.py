@@ -60,7 +60,7 @@ SCRIPTS = {
     "soak": ("--minutes 10", 40),
     "fleet/sizes": ("", 10),
     "fleet/publishers": ("", 10),
-    "fleet/node_cost": ("", 20),
+    "fleet/node_cost": ("6", 12),
     "fleet/loss": ("", 15),
     "fleet/live": ("", 6),
 }

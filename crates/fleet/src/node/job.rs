@@ -343,15 +343,15 @@ scenarios:
         let digest = |bytes: &[u8]| hex(&Sha256::digest(bytes));
         // The first one is not even asked for.
         sealed.order.files.retain(|file| file.digest == digest(b"name\nbob\n"));
-        let open = |number: u32| {
+        let open_at = |number: u32| {
             let node = Node { number, of: 3, ..Node::default() };
-            super::open(&sealed.lender, &sealed.order, &sealed.key, node)
+            open(&sealed.lender, &sealed.order, &sealed.key, node)
         };
-        let opened = open(2).expect("opened");
+        let opened = open_at(2).expect("opened");
         let data = &opened.plan.plan.data[0];
         assert_eq!(std::fs::read(&data.file.value).expect("a file"), b"name\nbob\n");
         assert_eq!(data.nodes, squall_plan::model::AmongNodes::Copy, "all rows are its own");
-        let why = open(3).expect_err("nobody sent it");
+        let why = open_at(3).expect_err("nobody sent it");
         assert!(why.contains("data/people.3.csv") && why.contains("--allow-files"), "{why}");
     }
 
