@@ -26,8 +26,8 @@ const HEAD: usize = 12;
 const RECORDS: u32 = 50;
 /// From the last connection to the first second.
 const BEFORE: Duration = Duration::from_secs(2);
-/// How long the merger waits for what does not come.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long the merger waits for what does not come: a thousand connections take a minute before the first second.
+const PATIENCE: Duration = Duration::from_secs(180);
 
 fn now_ns() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);

@@ -306,11 +306,13 @@ impl Run {
         let (from, zone) = (part.from, member.card.zone.clone());
         let is_held =
             member.sign.boot == part.boot && member.sign.holds.iter().any(|hold| hold.0 >= epoch);
-        if part.why == Why::Moved && part.boot == member.assignment.boot && !is_held {
+        // Whoever was lost meanwhile hands nothing over any more.
+        let why = if member.status == Status::Lost { Why::Lost } else { part.why };
+        if why == Why::Moved && part.boot == member.assignment.boot && !is_held {
             member.leaving.push((epoch, shards, None));
             return;
         }
-        let until = match (part.why, self.order.on_loss) {
+        let until = match (why, self.order.on_loss) {
             (Why::Lost, OnLoss::Redistribute) | (Why::Given | Why::Moved | Why::Left, _) => None,
             (Why::Lost, _) | (_, OnLoss::Continue | OnLoss::Abort) => Some(Nanos::MAX),
             (Why::Fenced | Why::Restarted, OnLoss::Redistribute) => Some(keep),
