@@ -8,6 +8,7 @@ mod metric;
 pub(crate) mod parse;
 mod requirement;
 mod result;
+mod run_measure;
 pub(crate) mod subject;
 #[cfg(test)]
 mod tests;
@@ -18,4 +19,5 @@ pub(crate) use metric::MAX_UNNAMED;
 pub use metric::Statistic;
 pub use requirement::Threshold;
 pub use result::ThresholdResult;
+pub use run_measure::RunMeasure;
 pub use window::{MovingWindow, Windows};

@@ -167,6 +167,8 @@ pub(crate) struct Size;
 pub(crate) struct Rate;
 /// Bytes a second, such as `2Mbit/s`.
 pub(crate) struct Bandwidth;
+/// A share of one, above 0, such as `2%`.
+pub(crate) struct Percent;
 
 fn quantity<T>(
     reader: &mut Reader,
@@ -236,6 +238,24 @@ impl Form for Bandwidth {
     }
     fn print(value: &u64) -> Value {
         json!(format!("{value}B/s"))
+    }
+}
+
+impl Form for Percent {
+    type Value = f64;
+    fn shape() -> Shape {
+        Shape::Quantity(Quantity::Percent)
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<f64> {
+        let share = quantity(reader, node, units::parse_share)?;
+        if share > 0.0 {
+            return Some(share);
+        }
+        reader.error(node.span, "expected a percentage above 0", "");
+        None
+    }
+    fn print(value: &f64) -> Value {
+        json!(value)
     }
 }
 

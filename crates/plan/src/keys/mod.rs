@@ -18,7 +18,7 @@ pub(crate) use self::compose::{
 };
 pub(crate) use self::form::{Form, Keys, Plain, Record, Union, describe, names, print, read};
 pub(crate) use self::forms::{
-    Bandwidth, Bool, Int, IntFrom, Positive, Rate, Share, Size, Small, Time, Word, Words,
+    Bandwidth, Bool, Int, IntFrom, Percent, Positive, Rate, Share, Size, Small, Time, Word, Words,
 };
 pub(crate) use self::looks::{
     Endpoint, HEX, HostPattern, Like, NotEmpty, OwnName, OwnProxy, Place, ProxyUrl, ReceiverUrl,

@@ -112,6 +112,8 @@ pub(crate) enum Quantity {
     Size,
     Rate,
     Bandwidth,
+    /// A share of one.
+    Percent,
 }
 
 impl Quantity {
@@ -123,6 +125,7 @@ impl Quantity {
             Quantity::Size => "size",
             Quantity::Rate => "rate",
             Quantity::Bandwidth => "bandwidth",
+            Quantity::Percent => "percentage",
         }
     }
 
@@ -134,6 +137,7 @@ impl Quantity {
             Quantity::Size => &["64KiB", "1MB"],
             Quantity::Rate => &["500/s", "30/min"],
             Quantity::Bandwidth => &["2Mbit/s", "64kbit/s", "1MB/s"],
+            Quantity::Percent => &["2%", "0.02"],
         }
     }
 }

@@ -10,6 +10,7 @@
 mod connections;
 mod data;
 mod defaults;
+mod experiment;
 mod feeds;
 mod http_options;
 mod load;
@@ -30,6 +31,10 @@ pub use self::data::{
     Advance, AmongNodes, AtEnd, Csv, DataFormat, DataSource, Numbers, Pick, Share,
 };
 pub use self::defaults::Defaults;
+pub use self::experiment::{
+    Experiment, Factor, FactorKind, FactorVariant, LoadKey, Order, PlanSource, Ready, ReadyWhen,
+    Server, Until,
+};
 pub use self::feeds::{FeedLayout, JmeterGraphite, JmeterInfluxdb, JmeterSamples, PlanFeed};
 pub use self::http_options::{
     Auth, CacheUse, DEFAULT_PARALLEL, HttpOptions, MAX_PARALLEL, ResourceHosts, Resources, Timeouts,

@@ -58,13 +58,18 @@ pub fn load_str(
 
 fn read(reader: &mut Reader, name: &str, text: &str) -> Option<Plan> {
     let root = reader.parse(name, text)?;
-    enter_vars(reader, &root);
-    let mut plan = Of::<Plan>::read(reader, &root)?;
+    read_plan(reader, &root)
+}
+
+/// Reads the plan that stands at a node.
+pub(crate) fn read_plan(reader: &mut Reader, root: &Node) -> Option<Plan> {
+    enter_vars(reader, root);
+    let mut plan = Of::<Plan>::read(reader, root)?;
     let (lost, resolved) = reader.take_variables();
     // What uses a variable is not wrong because its definition is.
     plan.vars.extend(lost.into_iter().map(|name| Var { name, ..Var::default() }));
     plan.resolved = Resolved(resolved);
-    whole(reader, &root, &plan);
+    whole(reader, root, &plan);
     Some(plan)
 }
 

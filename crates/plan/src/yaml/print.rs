@@ -32,10 +32,14 @@ const BLOCKS: [&str; 11] = [
 /// A plan as YAML. With `mask_secrets` the values of secret variables, and every text that holds one,
 /// are masked: the result then no longer runs as it did.
 pub fn print(plan: &Plan, mask_secrets: bool) -> String {
-    let value = value(plan, mask_secrets);
+    print_value(&value(plan, mask_secrets))
+}
+
+/// A mapping as YAML.
+pub(super) fn print_value(value: &Value) -> String {
     let mut out = Out::default();
-    out.find_headers(&value);
-    block(&mut out, &value, 0);
+    out.find_headers(value);
+    block(&mut out, value, 0);
     out.text
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::keys::{Entry, Form, KeyShape, Looks, Of, Quantity, Rule, Shape, Table};
-use crate::model::{Plan, step_tables};
+use crate::model::{Experiment, Plan, step_tables};
 use squall_base::units;
 
 /// What expressions can call a variable. ECMA-262's `\w` is ASCII; other letters are let pass.
@@ -14,15 +14,24 @@ const IDENTIFIER: &str =
 
 /// JSON Schema (2020-12) of a plan, for editors.
 pub fn schema() -> Value {
+    of_file::<Of<Plan>>("squall plan")
+}
+
+/// JSON Schema (2020-12) of an experiment, for editors.
+pub fn experiment_schema() -> Value {
+    of_file::<Of<Experiment>>("squall experiment")
+}
+
+fn of_file<F: Form>(title: &str) -> Value {
     let mut schema = Definitions::default();
-    let Shape::Record(plan) = Of::<Plan>::shape() else { return Value::Null };
-    let mut plan = schema.table(&plan());
+    let Shape::Record(file) = F::shape() else { return Value::Null };
+    let mut file = schema.table(&file());
     let steps: Vec<Value> = step_tables().iter().map(|step| schema.named(step)).collect();
     schema.0.insert("step".to_owned(), json!({"anyOf": steps}));
-    plan["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
-    plan["title"] = json!("squall plan");
-    plan["$defs"] = json!(schema.0);
-    plan
+    file["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    file["title"] = json!(title);
+    file["$defs"] = json!(schema.0);
+    file
 }
 
 /// The definitions, each made when it is first asked for.
@@ -192,6 +201,10 @@ fn quantity(what: Quantity, variable: Value) -> Value {
         // Units have no digits in them.
         Quantity::Bandwidth => {
             (units::pattern_of_bandwidths().replacen('^', "^(?=.*[1-9])", 1), None)
+        }
+        Quantity::Percent => {
+            let bare = json!({"type": "number", "exclusiveMinimum": 0});
+            (r"^\s*(?=.*[1-9])[0-9]*\.?[0-9]+\s*%?\s*$".to_owned(), Some(bare))
         }
     };
     let text = json!({"type": "string", "pattern": pattern, "examples": what.examples()});
