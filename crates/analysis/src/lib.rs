@@ -42,7 +42,9 @@ pub use series::{
 };
 pub use steady::{Shape, Steady, Unsteady, Warmup, steady, whole_seconds};
 pub use threshold::parse::SyntaxError;
-pub use threshold::{MovingWindow, Statistic, Threshold, RunMeasure, ThresholdResult, Windows, apdex_index};
+pub use threshold::{
+    MovingWindow, RunMeasure, Statistic, Threshold, ThresholdResult, Windows, apdex_index,
+};
 pub use throughput_gap::{GapCause, ThroughputGap};
 pub use totals::Totals;
 pub use totals::summary::Summary;

@@ -90,9 +90,12 @@ mod tests {
 
     #[test]
     fn what_is_no_measure_is_refused_where_it_stands() {
-        for (text, offset, said) in
-            [("p99 < 3ms", 4, "no limit"), ("speed(a)", 0, "speed"), ("p99(", 3, "name"), ("", 0, "metric")]
-        {
+        for (text, offset, said) in [
+            ("p99 < 3ms", 4, "no limit"),
+            ("speed(a)", 0, "speed"),
+            ("p99(", 3, "name"),
+            ("", 0, "metric"),
+        ] {
             let error = RunMeasure::parse(text).expect_err(text);
             assert!(error.offset == offset && error.message.contains(said), "{text}: {error:?}");
         }

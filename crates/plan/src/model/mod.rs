@@ -14,7 +14,9 @@ mod experiment;
 mod feeds;
 mod http_options;
 mod load;
+mod monitor;
 mod plan;
+mod profile;
 mod request;
 mod response;
 mod samples;
@@ -40,7 +42,9 @@ pub use self::http_options::{
     Auth, CacheUse, DEFAULT_PARALLEL, HttpOptions, MAX_PARALLEL, ResourceHosts, Resources, Timeouts,
 };
 pub use self::load::{Arrivals, Closed, End, Load, Open, Stage};
+pub use self::monitor::{Command as MonitorCommand, HostWord, Monitor, MonitorKind, Prometheus};
 pub use self::plan::{Bandwidth, OnError, Plan, Resolved, Scenario, Session, Target, Var, Warmup};
+pub use self::profile::Profile;
 pub use self::request::{Body, FormPart, FormPartContent, HashAlgorithm, Request, ResponseBody};
 pub use self::response::{Check, Extract, Extractor, Match, Within};
 pub use self::samples::{SampleFile, SampleForm, WhichSamples};

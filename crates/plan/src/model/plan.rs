@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::step::{Metric, Step, StepKind, Steps};
 use super::tags::{Tagged, Tags};
 use super::{
-    Connections, DataSource, Defaults, Json, Load, PlanFeed, SampleFile, Threshold, threshold,
+    Connections, DataSource, Defaults, Json, Load, Monitor, PlanFeed, Profile, SampleFile,
+    Threshold, threshold,
 };
 use crate::keys::{
     self, Any, ByName, Form, IntFrom, Named, Of, Plain, Positive, Shape, Short, ShortOr, Time,
@@ -70,6 +71,12 @@ record! {
         /// Where the figures of each second are sent during the run, in addition to those given on the command line.
         #[key([keys::Listed<Of<PlanFeed>>])]
         pub feeds: Vec<PlanFeed>,
+        /// What of the target and its hosts is sampled once a second during the load, by name.
+        #[key([ByName<Of<Monitor>>])]
+        pub monitor: Vec<Monitor>,
+        /// A profile of the target's CPU time.
+        #[key([keys::Maybe<Of<Profile>>])]
+        pub profile: Option<Profile>,
         /// Seed of everything random.
         #[key(default "another each time")]
         pub seed: Option<u64>,

@@ -15,7 +15,7 @@ const LINE: usize = 120;
 /// Most entries of a mapping on one line.
 const MAX_ENTRIES: usize = 6;
 /// Keys whose values are always over several lines: they are what a plan is made of.
-const BLOCKS: [&str; 11] = [
+const BLOCKS: [&str; 12] = [
     "scenarios",
     "steps",
     "then",
@@ -26,6 +26,7 @@ const BLOCKS: [&str; 11] = [
     "data",
     "thresholds",
     "feeds",
+    "monitor",
     "defaults",
 ];
 
