@@ -72,6 +72,22 @@ impl ExperimentMeasure {
         [self.change(own.value), interval]
     }
 
+    /// Shares of variation that no effect explains, with what they are.
+    pub(super) fn other_shares(&self, result: &ExperimentResult) -> Vec<(&'static str, f64)> {
+        // Without a third factor what is left is what two effects explain together where runs are missing.
+        let higher = match result.factors.iter().filter(|own| own.levels.len() > 1).count() {
+            0..=2 => "more than one effect, as runs are missing",
+            _ => "interactions of three factors and more",
+        };
+        let all = [
+            (higher, self.share_of_higher),
+            ("when the run was made (blocks)", self.share_of_blocks),
+            ("chance: repeats of the same", self.share_of_chance),
+        ];
+        // Rounding is no share.
+        all.into_iter().filter(|own| own.1 > 1e-6).collect()
+    }
+
     pub(super) fn is_ratio(&self) -> bool {
         self.scale == "ratio"
     }
@@ -82,13 +98,14 @@ fn points(share: f64) -> String {
 }
 
 impl ExperimentDifference {
-    /// `real`; `not seen`; or how many repeats it would take to see one of 5%.
+    /// `real`, `not seen`, or `unknown`, as one repeat says nothing about chance.
     pub(super) fn word(&self) -> String {
-        match (self.is_real, self.repeats_needed) {
-            (true, _) => "real".to_owned(),
-            (false, _) if self.low.is_none() => "unknown".to_owned(),
-            (false, _) => "not seen".to_owned(),
-        }
+        let word = match (self.is_real, self.low) {
+            (true, _) => "real",
+            (false, None) => "unknown",
+            (false, Some(_)) => "not seen",
+        };
+        word.to_owned()
     }
 }
 
@@ -180,11 +197,6 @@ impl ExperimentResult {
         self.factors.iter().map(line).collect()
     }
 
-    /// The measure of a name.
-    pub(super) fn measure(&self, name: &str) -> Option<&ExperimentMeasure> {
-        self.measures.iter().find(|own| own.name == name)
-    }
-
     /// Whether it has factors beside which comparisons of two variants say more.
     pub(super) fn has_factors(&self) -> bool {
         self.factors.iter().filter(|factor| factor.levels.len() > 1).count() > 1
@@ -194,6 +206,11 @@ impl ExperimentResult {
 /// A length of time to the second.
 pub(super) fn length(seconds: f64) -> String {
     print_duration(Duration::from_secs(seconds.max(0.0).round() as u64))
+}
+
+/// A text as HTML shows it, on one line.
+pub(super) fn escaped(text: &str) -> String {
+    crate::html::escaped(&text.replace(char::is_control, " "))
 }
 
 #[cfg(test)]
