@@ -9,6 +9,7 @@ mod compare;
 mod convert;
 mod doctor;
 mod exit;
+mod experiment;
 mod files;
 mod fleet;
 mod generator;
@@ -31,14 +32,21 @@ mod trend;
 mod try_plan;
 mod ui;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
+use squall_supervisor::COMMAND;
 
 use args::{Arguments, Command};
 use exit::Exit;
 
 fn main() -> ExitCode {
+    // The command of squall itself, whose words are another program's.
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if let Some((_, rest)) = words.split_first().filter(|(first, _)| *first == COMMAND) {
+        return ExitCode::from(squall_supervisor::serve(rest) as u8);
+    }
     if let Some(help) = args::short_help() {
         out::print(&help);
         return Exit::Ok.into();
@@ -58,6 +66,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         Some(Command::Run(run)) => run::command(&run),
         Some(Command::Limit(limit)) => limit::command(&limit),
+        Some(Command::Experiment(args)) => experiment::command(&args),
         Some(Command::Try(args)) => try_plan::command(&args),
         Some(Command::Check(check)) => check::command(&check),
         Some(Command::Init(args)) => init::command(&args),
@@ -66,6 +75,8 @@ fn main() -> ExitCode {
         Some(Command::Doctor(doctor)) => doctor::command(&doctor),
         Some(Command::Schema(schema)) if schema.run => check::run_schema(),
         Some(Command::Schema(schema)) if schema.compare => compare::schema(),
+        Some(Command::Schema(schema)) if schema.experiment => experiment::schema(),
+        Some(Command::Schema(schema)) if schema.experiment_result => experiment::result_schema(),
         Some(Command::Schema(_)) => check::schema(),
         Some(Command::Target(target)) => target::command(&target),
         Some(Command::Node(node)) => node::command(&node),
