@@ -5,13 +5,15 @@
 //! from one measure of all runs: effects of the factors, comparisons of the variants, drift.
 
 mod design;
+mod measure;
 mod schedule;
 mod statistics;
 mod words;
 
 pub use design::{Design, Factor, MAX_VARIANTS, TooLarge};
+pub use measure::{Measure, Unit};
 pub use schedule::{Demand, Next, Repeats, Run, Schedule};
 pub use statistics::{
     Cell, Contrast, Drift, Effect, LevelContrast, PairContrast, Sample, Scale, Shares, Statistics,
 };
-pub use words::{Direction, Measure, sentences};
+pub use words::sentences;

@@ -3,16 +3,20 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use squall_plan::model::Json;
 use squall_plan::{files, vars};
 
 /// Values in place of a plan's own. Those of files are the weakest, then those of the environment.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Values {
     /// From files, in their order: of a name that stands twice the last value counts.
     pub files: Vec<(String, String)>,
     pub environment: Vec<(String, String)>,
     /// Given one by one: a plan says which of these it does not know.
     pub given: Vec<(String, String)>,
+    /// What differs between the variants of an experiment: stronger than all others, and known to a plan that does not
+    /// define it.
+    pub factors: Vec<(String, Json)>,
     /// Java's system properties, for a JMeter plan.
     pub system: BTreeMap<String, String>,
     /// Whether what is not supported is left out, and the rest taken.
@@ -55,7 +59,9 @@ impl Values {
     }
 
     pub(crate) fn by_name(&self) -> BTreeMap<String, String> {
-        self.files.iter().chain(&self.environment).chain(&self.given).cloned().collect()
+        let factors = self.factors.iter().map(|(name, value)| (name.clone(), value.to_string()));
+        let given = self.files.iter().chain(&self.environment).chain(&self.given).cloned();
+        given.chain(factors).collect()
     }
 }
 

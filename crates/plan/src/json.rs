@@ -1,5 +1,9 @@
 //! Values that a plan writes as they are.
 
+use std::fmt;
+
+use serde_json::{Value, json};
+
 use crate::template::Template;
 
 /// A JSON-like value whose texts are templates: bodies, variables, lists.
@@ -16,4 +20,33 @@ pub enum Json {
     List(Vec<Json>),
     /// An object, in the order of the file.
     Map(Vec<(Template, Json)>),
+}
+
+/// As a person would write it: a text as it is, all else as JSON.
+impl fmt::Display for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Json::Text(text) => f.write_str(text.literal().unwrap_or(text.source())),
+            other => write!(f, "{}", other.written()),
+        }
+    }
+}
+
+impl Json {
+    /// As a plan writes it.
+    pub fn written(&self) -> Value {
+        match self {
+            Json::Null => Value::Null,
+            Json::Bool(value) => json!(value),
+            Json::Int(value) => json!(value),
+            Json::Float(value) => json!(value),
+            Json::Text(text) => json!(text.source()),
+            Json::List(items) => Value::Array(items.iter().map(Json::written).collect()),
+            Json::Map(entries) => {
+                let entry =
+                    |(key, value): &(Template, Json)| (key.source().to_owned(), value.written());
+                Value::Object(entries.iter().map(entry).collect())
+            }
+        }
+    }
 }

@@ -16,6 +16,9 @@ pub struct LoadOptions {
     pub environment: Vec<(String, String)>,
     /// From `--set`.
     pub set: Vec<(String, String)>,
+    /// What differs between the variants of an experiment: stronger than all others, and known to the plan whether its `vars`
+    /// name it or not.
+    pub factors: Vec<(String, Json)>,
     /// Whether the text is all there is: one from elsewhere, which must not read files of this machine.
     pub alone: bool,
 }
@@ -32,7 +35,12 @@ impl LoadOptions {
     /// The values given for a variable, weakest first; texts are taken as they stand.
     pub(crate) fn given(&self, name: &str) -> impl Iterator<Item = Json> {
         let all = self.env_files.iter().chain(&self.environment).chain(&self.set);
-        all.filter(move |(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| typed(value))
+        let given = all.map(|(own, value)| (own, typed(value)));
+        let factors = self.factors.iter().map(|(own, value)| (own, value.clone()));
+        given
+            .chain(factors)
+            .filter(move |(own, _)| own.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value)
     }
 }
 

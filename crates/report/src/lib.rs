@@ -10,6 +10,7 @@ mod curves;
 mod distribution;
 mod document;
 mod evaluate;
+mod experiment;
 mod export;
 pub mod families;
 mod files;
@@ -61,6 +62,11 @@ pub use compare::{
 };
 pub use curves::RunCurves;
 pub use document::*;
+pub use experiment::{
+    EXPERIMENT_SCHEMA, ExperimentAbout, ExperimentCell, ExperimentComparison, ExperimentContrast,
+    ExperimentDifference, ExperimentEffect, ExperimentFactor, ExperimentMeasure, ExperimentResult,
+    ExperimentRun, ExperimentServer, ExperimentVariant, experiment_schema,
+};
 pub use export::{Format, export};
 pub use files::{FileKind, Finished, file};
 pub use fleet::{Coverage, Fleet, FleetEvent, Machine, Missing, ZoneReport};

@@ -9,6 +9,16 @@ pub enum Scale {
     Difference,
 }
 
+impl Scale {
+    /// `ratio`, `difference`.
+    pub fn label(self) -> &'static str {
+        match self {
+            Scale::Ratio => "ratio",
+            Scale::Difference => "difference",
+        }
+    }
+}
+
 /// A measure of each run: by variant, then by block. A run that is missing, or has no such value, is `None`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {

@@ -321,19 +321,7 @@ impl Form for Any {
         reader.json(node)
     }
     fn print(value: &Json) -> Value {
-        match value {
-            Json::Null => Value::Null,
-            Json::Bool(value) => json!(value),
-            Json::Int(value) => json!(value),
-            Json::Float(value) => json!(value),
-            Json::Text(text) => json!(text.source()),
-            Json::List(items) => Value::Array(items.iter().map(Any::print).collect()),
-            Json::Map(entries) => {
-                let entry =
-                    |(key, value): &(Template, Json)| (key.source().to_owned(), Any::print(value));
-                Value::Object(entries.iter().map(entry).collect::<Map<_, _>>())
-            }
-        }
+        value.written()
     }
 }
 

@@ -53,6 +53,7 @@ pub use self::tags::Tags;
 pub use self::threshold::Threshold;
 pub use self::user_time::UserTime;
 
+pub(crate) use self::experiment::FactorForm;
 pub(crate) use self::plan::Variable;
 pub(crate) use self::step::step_tables;
 

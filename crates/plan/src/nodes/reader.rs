@@ -351,6 +351,18 @@ impl Reader {
         value
     }
 
+    /// The variables that an experiment gives its plan.
+    pub fn factors(&self) -> &[(String, Json)] {
+        &self.options.factors
+    }
+
+    /// Gives the plan these, unless it was given some.
+    pub fn give_factors(&mut self, factors: Vec<(String, Json)>) {
+        if self.options.factors.is_empty() {
+            self.options.factors = factors;
+        }
+    }
+
     /// From here on quantities may hold these variables too, each with the value that was given for it, or else its own.
     pub fn enter<'v>(&mut self, vars: impl Iterator<Item = (&'v str, &'v Json)>) {
         let options = &self.options;

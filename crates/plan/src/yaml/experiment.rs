@@ -5,9 +5,9 @@ use std::path::Path;
 use super::load::sort;
 use super::print::print_value;
 use crate::diagnostic::{Diagnostic, Severity, Sources};
-use crate::keys::{Form, Of};
-use crate::model::{Experiment, Server};
-use crate::nodes::Reader;
+use crate::keys::{ByName, Form, Of};
+use crate::model::{Experiment, FactorForm, FactorKind, FactorVariant, Json, Server};
+use crate::nodes::{Node, Reader};
 use crate::span::Span;
 use crate::vars::LoadOptions;
 
@@ -42,6 +42,10 @@ pub fn load_experiment(
 ) -> Result<LoadedExperiment, ExperimentErrors> {
     let mut reader = Reader::new(folder, options.clone());
     let root = reader.parse(name, text);
+    if let Some(root) = &root {
+        let first = first_values(&mut reader, root);
+        reader.give_factors(first);
+    }
     let read = root.and_then(|root| Of::<Experiment>::read(&mut reader, &root));
     let (mut found, sources) = reader.finish();
     let mut experiment = read.unwrap_or_default();
@@ -69,6 +73,24 @@ pub fn load_experiment(
 /// An experiment as YAML.
 pub fn print_experiment(experiment: &Experiment) -> String {
     print_value(&Of::<Experiment>::print(experiment))
+}
+
+/// The variables of the first variant: a plan that stands in the file may use them.
+fn first_values(reader: &mut Reader, root: &Node) -> Vec<(String, Json)> {
+    let mut own = Experiment::default();
+    for (key, is_factor) in [("factors", true), ("variants", false)] {
+        let Some(node) = root.get(key).filter(|node| node.is_map()) else { continue };
+        reader.quietly(|reader| match is_factor {
+            true => own.factors = ByName::<FactorForm>::read(reader, node).unwrap_or_default(),
+            false => {
+                own.variants = ByName::<Of<FactorVariant>>::read(reader, node).unwrap_or_default()
+            }
+        });
+    }
+    let factors = own.factors.into_iter().filter(|own| own.kind == FactorKind::Variable);
+    let factors = factors.filter_map(|own| Some((own.name.value, own.values.into_iter().next()?)));
+    let vars = own.variants.into_iter().flat_map(|own| own.vars);
+    factors.chain(vars.map(|var| (var.name.value, var.value))).collect()
 }
 
 /// What is wrong with an experiment as a whole.

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use crate::diagnostic::{Diagnostic, Severity, Sources, nearest};
+use crate::json::Json;
 use crate::keys::{ByName, Form, Of};
 use crate::model::{Plan, Resolved, Var, Variable};
 use crate::nodes::{Node, Reader};
@@ -66,6 +67,8 @@ pub(crate) fn read_plan(reader: &mut Reader, root: &Node) -> Option<Plan> {
     enter_vars(reader, root);
     let mut plan = Of::<Plan>::read(reader, root)?;
     let (lost, resolved) = reader.take_variables();
+    let factors = undefined(reader, &plan.vars);
+    plan.vars.extend(factors);
     // What uses a variable is not wrong because its definition is.
     plan.vars.extend(lost.into_iter().map(|name| Var { name, ..Var::default() }));
     plan.resolved = Resolved(resolved);
@@ -75,9 +78,25 @@ pub(crate) fn read_plan(reader: &mut Reader, root: &Node) -> Option<Plan> {
 
 /// Lets quantities hold the plan's variables. What is wrong with them is said when they are read.
 fn enter_vars(reader: &mut Reader, root: &Node) {
-    let Some(node) = root.get("vars").filter(|vars| vars.is_map()) else { return };
-    let vars = reader.quietly(|reader| ByName::<Variable>::read(reader, node)).unwrap_or_default();
-    reader.enter(vars.iter().map(Var::definition));
+    let node = root.get("vars").filter(|vars| vars.is_map());
+    let vars = node.and_then(|node| reader.quietly(|own| ByName::<Variable>::read(own, node)));
+    let mut vars = vars.unwrap_or_default();
+    vars.extend(undefined(reader, &vars));
+    if !vars.is_empty() {
+        reader.enter(vars.iter().map(Var::definition));
+    }
+}
+
+/// Variables that an experiment gives a plan and that the plan does not define.
+fn undefined(reader: &Reader, vars: &[Var]) -> Vec<Var> {
+    let is_defined = |name: &str| vars.iter().any(|var| var.name.value.eq_ignore_ascii_case(name));
+    let factors = reader.factors().iter().filter(|(name, _)| !is_defined(name));
+    let var = |(name, value): &(String, Json)| Var {
+        name: name.as_str().into(),
+        value: value.clone(),
+        ..Var::default()
+    };
+    factors.map(var).collect()
 }
 
 /// What is wrong with the parts of a plan taken together. Whether something is there at all is asked of

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// A crate, and the crates of the workspace that it may import.
-const MAY_IMPORT: [(&str, &[&str]); 22] = [
+const MAY_IMPORT: [(&str, &[&str]); 23] = [
     (
         "squall",
         &[
@@ -106,6 +106,7 @@ const MAY_IMPORT: [(&str, &[&str]); 22] = [
         &[
             "squall-analysis",
             "squall-base",
+            "squall-experiment",
             "squall-limit",
             "squall-load",
             "squall-metrics",
@@ -125,6 +126,7 @@ const MAY_IMPORT: [(&str, &[&str]); 22] = [
     ),
     ("squall-wire", &["squall-base"]),
     ("squall-extract", &[]),
+    ("squall-experiment", &["squall-base"]),
     ("squall-limit", &["squall-analysis", "squall-base", "squall-metrics"]),
     ("squall-load", &["squall-base"]),
     ("squall-analysis", &["squall-base", "squall-metrics"]),

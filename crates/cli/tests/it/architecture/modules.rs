@@ -170,6 +170,7 @@ const MODULES: [(&str, &[&str]); 10] = [
             "samples",
             "annotations",
             "compare",
+            "experiment",
             "load",
             "export",
             "markdown",

@@ -28,7 +28,7 @@ record! {
 }
 
 /// The form of a factor: its values alone, or with what is set to them.
-pub(super) type Written = ShortOr<Factor>;
+pub(crate) type FactorForm = ShortOr<Factor>;
 
 /// The values alone: the factor is a variable.
 impl Short for Factor {
@@ -105,6 +105,18 @@ words! {
         For = "for",
         /// How many iterations each user makes.
         Iterations = "iterations",
+    }
+}
+
+impl LoadKey {
+    /// The key of a load that it is.
+    pub fn label(self) -> &'static str {
+        match self {
+            LoadKey::Users => "users",
+            LoadKey::Rate => "rate",
+            LoadKey::For => "for",
+            LoadKey::Iterations => "iterations",
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 mod factor;
 mod server;
 
+pub(crate) use factor::FactorForm;
 pub use factor::{Factor, FactorKind, FactorVariant, LoadKey};
 pub use server::{Ready, ReadyWhen, Server};
 
@@ -30,7 +31,7 @@ record! {
         #[key(required)]
         pub plan: PlanSource,
         /// What differs between the variants, by name: every combination of the values is a variant.
-        #[key([ByName<factor::Written>])]
+        #[key([ByName<FactorForm>])]
         pub factors: Vec<Factor>,
         /// The variants one by one, in place of `factors`: for each its name, and what is set.
         #[key([ByName<Of<FactorVariant>>])]
