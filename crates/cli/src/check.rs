@@ -20,7 +20,7 @@ const MAX_COLUMNS: usize = 12;
 
 /// Checks a plan; sends nothing.
 pub fn command(args: &Check) -> CommandResult {
-    let (plan, values) = (plans::text(&args.plan)?, plans::values(&args.variables)?);
+    let (plan, values) = (plans::text(&args.plan)?, plans::values(&args.variables.values)?);
     let Import { plan, outline } = squall_front::import(&plan, &values);
     if let Some(outline) = outline {
         let secrets = plan.as_ref().map(|own| own.plan.secrets()).unwrap_or_default();

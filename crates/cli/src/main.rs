@@ -9,6 +9,7 @@ mod compare;
 mod convert;
 mod doctor;
 mod exit;
+mod experiment;
 mod files;
 mod fleet;
 mod generator;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         Some(Command::Run(run)) => run::command(&run),
         Some(Command::Limit(limit)) => limit::command(&limit),
+        Some(Command::Experiment(args)) => experiment::command(&args),
         Some(Command::Try(args)) => try_plan::command(&args),
         Some(Command::Check(check)) => check::command(&check),
         Some(Command::Init(args)) => init::command(&args),
@@ -66,6 +68,8 @@ fn main() -> ExitCode {
         Some(Command::Doctor(doctor)) => doctor::command(&doctor),
         Some(Command::Schema(schema)) if schema.run => check::run_schema(),
         Some(Command::Schema(schema)) if schema.compare => compare::schema(),
+        Some(Command::Schema(schema)) if schema.experiment => experiment::schema(),
+        Some(Command::Schema(schema)) if schema.experiment_result => experiment::result_schema(),
         Some(Command::Schema(_)) => check::schema(),
         Some(Command::Target(target)) => target::command(&target),
         Some(Command::Node(node)) => node::command(&node),

@@ -9,25 +9,25 @@ use squall_plan::files::MAX_TEXT;
 use squall_plan::vars;
 use squall_plan::yaml::Loaded;
 
-use crate::args::Variables;
+use crate::args::{self, Variables};
 use crate::exit::CommandError;
 
 /// Reads a plan; `-` is one on the standard input.
 pub fn load(path: &Path, variables: &Variables) -> Result<Loaded, CommandError> {
-    Ok(squall_runner::import(&text(path)?, &values(variables)?)?)
+    Ok(squall_runner::import(&text(path)?, &values(&variables.values)?)?)
 }
 
 /// What was given in place of a plan's own values.
-pub fn values(variables: &Variables) -> Result<Values, CommandError> {
+pub fn values(given: &args::Values) -> Result<Values, CommandError> {
     let mut values = Values {
         environment: vars::from_environment(squall_front::environment()),
-        skips_unsupported: variables.skip_unsupported,
+        skips_unsupported: given.skip_unsupported,
         ..Values::default()
     };
     let bad = CommandError::bad_input;
-    variables.env_file.iter().try_for_each(|file| values.add_env_file(file)).map_err(bad)?;
-    variables.properties.iter().try_for_each(|file| values.add_properties(file)).map_err(bad)?;
-    variables.set.iter().try_for_each(|text| values.give(text)).map_err(bad)?;
+    given.env_file.iter().try_for_each(|file| values.add_env_file(file)).map_err(bad)?;
+    given.properties.iter().try_for_each(|file| values.add_properties(file)).map_err(bad)?;
+    given.set.iter().try_for_each(|text| values.give(text)).map_err(bad)?;
     Ok(values)
 }
 

@@ -4,6 +4,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
@@ -40,6 +41,26 @@ pub fn watch(handle: &Handle) -> io::Result<()> {
         }
     })?;
     Ok(())
+}
+
+/// Whether one of these signals has come, from now on, for a command that looks. The second ends the process at once.
+///
+/// # Errors
+/// The system is out of threads or descriptors.
+pub fn interrupts() -> io::Result<Arc<AtomicBool>> {
+    let came = Arc::new(AtomicBool::new(false));
+    let hangup = if is_ignored(SIGHUP) { None } else { Some(SIGHUP) };
+    let mut signals = Signals::new([SIGINT, SIGTERM].into_iter().chain(hangup))?;
+    let shared = came.clone();
+    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        while signals.forever().next().is_some() {
+            if shared.swap(true, Ordering::Relaxed) {
+                std::process::exit(Exit::Interrupted as i32);
+            }
+            out::message("\nstopping: the run in progress ends (press Ctrl-C again to stop at once)\n");
+        }
+    })?;
+    Ok(came)
 }
 
 /// SIGINT and SIGTERM from now on, for a command that goes on until one comes: `forever().next()`.

@@ -99,7 +99,9 @@ mod tests {
         assert_eq!(text("--threads=${threads}").as_deref(), Ok("--threads=virtual"));
         assert_eq!(text("${n + 1}").as_deref(), Ok("4"));
         assert_eq!(text("$${n}").as_deref(), Ok("${n}"));
-        for (wrong, said) in [("a ${thread}", "threads, n, idle"), ("${user}", "unknown variable `user`")] {
+        for (wrong, said) in
+            [("a ${thread}", "threads, n, idle"), ("${user}", "unknown variable `user`")]
+        {
             let error = text(wrong).unwrap_err();
             let told = format!("{} {}", error.message, error.help.unwrap_or_default());
             assert!(told.contains(said), "{told}");

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 
-use squall_experiment::{Next, Run, Schedule};
+use squall_experiment::{Next, Run};
 use squall_report::ExperimentRun;
 
 use crate::journal::Journal;
@@ -184,14 +184,15 @@ fn never_started(journal: &Journal, next: Next) -> Option<&str> {
     let blocks: BTreeSet<u64> = own().map(|run| run.block).collect();
     let is_given_up = blocks.iter().any(|block| *block < next.block as u64);
     let never = own().all(|run| run.failed.is_some() && run.folder.is_none());
-    if is_given_up && never { own().last()?.failed.as_deref() } else { None }
+    if is_given_up && never { own().next_back()?.failed.as_deref() } else { None }
 }
 
 /// What no run has of what was measured.
 pub fn unmeasured(own: &Prepared, runs: &[ExperimentRun]) -> Vec<String> {
     let valid = || runs.iter().filter(|run| run.failed.is_none());
     let none = |at: usize| valid().all(|run| run.values.get(at).copied().flatten().is_none());
-    let all = own.measures.iter().enumerate().filter(|(at, _)| valid().next().is_some() && none(*at));
+    let all =
+        own.measures.iter().enumerate().filter(|(at, _)| valid().next().is_some() && none(*at));
     all.map(|(_, measure)| {
         format!("measure `{}`: no run has it: nothing of it was recorded", measure.text())
     })

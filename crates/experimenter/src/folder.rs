@@ -58,7 +58,9 @@ pub fn resume(
     }
     if begin.squall != version {
         let was = &begin.squall;
-        return Err(format!("the experiment began with squall {was}, and this is {version}; {anew}"));
+        return Err(format!(
+            "the experiment began with squall {was}, and this is {version}; {anew}"
+        ));
     }
     let seed = begin.seed;
     let own = prepare(now, seed)?;

@@ -66,8 +66,7 @@ impl Journal {
     /// It cannot be written, or there is one.
     pub fn create(folder: &Path, begin: Begin) -> io::Result<Journal> {
         let file = OpenOptions::new().append(true).create_new(true).open(folder.join(JOURNAL))?;
-        let state =
-            State { begin: begin.clone(), prepared: BTreeSet::new(), runs: Vec::new() };
+        let state = State { begin: begin.clone(), prepared: BTreeSet::new(), runs: Vec::new() };
         let mut journal = Journal { file, state };
         journal.write(&Line::Begin(begin))?;
         Ok(journal)
@@ -129,7 +128,10 @@ fn read(bytes: &[u8]) -> Result<State, String> {
             }
             (Line::Run(run), Some(state)) => state.runs.push(run),
             (Line::Begin(_), Some(_)) | (_, None) => {
-                return Err(format!("line {}: this is not the journal of an experiment", number + 1));
+                return Err(format!(
+                    "line {}: this is not the journal of an experiment",
+                    number + 1
+                ));
             }
         }
     }
@@ -151,7 +153,8 @@ mod tests {
             started_unix: 1.5,
         };
         let mut journal = Journal::create(folder.path(), begin.clone()).unwrap();
-        let run = |number| ExperimentRun { number, values: vec![Some(0.1), None], ..Default::default() };
+        let run =
+            |number| ExperimentRun { number, values: vec![Some(0.1), None], ..Default::default() };
         journal.prepared(1).unwrap();
         journal.made(run(1)).unwrap();
         journal.made(run(2)).unwrap();
@@ -164,7 +167,10 @@ mod tests {
             match Journal::open(folder.path()) {
                 Ok(mut journal) => {
                     assert_eq!(journal.state.runs.len(), whole.saturating_sub(2), "{cut}");
-                    assert_eq!((&journal.state.begin, journal.state.prepared.len()), (&begin, usize::from(whole > 1)));
+                    assert_eq!(
+                        (&journal.state.begin, journal.state.prepared.len()),
+                        (&begin, usize::from(whole > 1))
+                    );
                     journal.made(run(9)).unwrap();
                     let again = Journal::open(folder.path()).unwrap().state;
                     assert_eq!(again.runs.last(), Some(&run(9)));

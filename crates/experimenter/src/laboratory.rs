@@ -78,7 +78,8 @@ impl<'l> LocalLaboratory<'l> {
         let folder = std::path::absolute(folder)?;
         fs::create_dir_all(folder.join(RUNS))?;
         fs::create_dir_all(folder.join(LOGS))?;
-        let laboratory = LocalLaboratory { own, folder, supervisor, squall, options, is_interrupted };
+        let laboratory =
+            LocalLaboratory { own, folder, supervisor, squall, options, is_interrupted };
         laboratory.forget_run();
         Ok(laboratory)
     }
@@ -102,7 +103,12 @@ impl<'l> LocalLaboratory<'l> {
     }
 
     /// Runs programs one after the other, each to its end.
-    fn programs(&mut self, what: &str, commands: &[Vec<String>], log: &Path) -> Result<(), Trouble> {
+    fn programs(
+        &mut self,
+        what: &str,
+        commands: &[Vec<String>],
+        log: &Path,
+    ) -> Result<(), Trouble> {
         for command in commands {
             let launch = Launch {
                 name: what.to_owned(),
@@ -112,7 +118,8 @@ impl<'l> LocalLaboratory<'l> {
                 cpus: None,
                 log: log.to_owned(),
             };
-            let said = |why: String| Trouble::before(format!("{what}: `{}` {why}", command.join(" ")));
+            let said =
+                |why: String| Trouble::before(format!("{what}: `{}` {why}", command.join(" ")));
             let started = self.supervisor.spawn(&launch);
             let id = started.map_err(|error| said(format!("could not be started: {error}")))?.id;
             let end = loop {
@@ -355,7 +362,8 @@ impl<'l> LocalLaboratory<'l> {
             let left = self.stop(id, server.stop_within);
             if !left.is_empty() {
                 let left = left.join(", ");
-                warnings.push(format!("server `{}` left behind: {left}; it was ended", server.name));
+                warnings
+                    .push(format!("server `{}` left behind: {left}; it was ended", server.name));
             }
         }
         let log = self.log(&format!("{}-after", prefix(order)));
@@ -412,8 +420,7 @@ impl Laboratory for LocalLaboratory<'_> {
                 return Err(RunFailure { text, before_load: true });
             };
             let measured = measured(&self.folder.join(folder), &own.measures);
-            let measured =
-                measured.map_err(|text| RunFailure { text, before_load: false })?;
+            let measured = measured.map_err(|text| RunFailure { text, before_load: false })?;
             warnings.extend(measured.warnings);
             Ok(measured.values)
         });

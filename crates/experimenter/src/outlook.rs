@@ -19,7 +19,8 @@ pub fn outlook(own: &Prepared, made: usize, with_order: bool) -> String {
     // Writing to a String cannot fail.
     let _ = writeln!(text, "{}: {}", own.name, counted(own.variants.len() as u64, "variant"));
     for (number, variant) in own.variants.iter().enumerate().take(MAX_LISTED) {
-        let sets = if variant.sets.is_empty() { "nothing".to_owned() } else { variant.sets.join(", ") };
+        let sets =
+            if variant.sets.is_empty() { "nothing".to_owned() } else { variant.sets.join(", ") };
         let _ = writeln!(text, "  {:>3}  {}: sets {sets}", number + 1, variant.name);
     }
     if own.variants.len() > MAX_LISTED {
@@ -60,7 +61,8 @@ pub fn outlook(own: &Prepared, made: usize, with_order: bool) -> String {
 
 /// How long so many runs take, before any was made.
 fn time(own: &Prepared, runs: usize) -> String {
-    let of_block = own.block_length().map(|all| all.as_secs_f64() / own.variants.len().max(1) as f64);
+    let of_block =
+        own.block_length().map(|all| all.as_secs_f64() / own.variants.len().max(1) as f64);
     match of_block {
         Some(each) => {
             let all = Duration::from_secs_f64((each * runs as f64).clamp(0.0, 1e9));
@@ -76,7 +78,13 @@ fn time(own: &Prepared, runs: usize) -> String {
 /// A time as nobody needs it more precisely.
 fn shown(time: Duration) -> String {
     let seconds = time.as_secs_f64();
-    let step = if seconds >= 36_000.0 { 600.0 } else if seconds >= 600.0 { 60.0 } else { 1.0 };
+    let step = if seconds >= 36_000.0 {
+        600.0
+    } else if seconds >= 600.0 {
+        60.0
+    } else {
+        1.0
+    };
     print_duration(Duration::from_secs_f64((seconds / step).ceil() * step))
 }
 
@@ -96,10 +104,14 @@ pub fn notice(own: &Prepared, notice: &Notice<'_>) -> String {
                     values.collect::<Vec<_>>().join(", ")
                 }
             };
-            let attempt = if run.attempt > 1 { format!(", attempt {}", run.attempt) } else { String::new() };
-            let most = if matches!(own.demand.repeats, Repeats::Until { .. }) { "at most " } else { "" };
+            let attempt =
+                if run.attempt > 1 { format!(", attempt {}", run.attempt) } else { String::new() };
+            let most =
+                if matches!(own.demand.repeats, Repeats::Until { .. }) { "at most " } else { "" };
             let left = match left_time.filter(|_| *left > 0) {
-                Some(time) => format!("; {most}{} left, about {}", counted(*left as u64, "run"), shown(time)),
+                Some(time) => {
+                    format!("; {most}{} left, about {}", counted(*left as u64, "run"), shown(time))
+                }
                 None => String::new(),
             };
             let mut text = format!(

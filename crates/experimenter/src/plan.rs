@@ -158,9 +158,8 @@ fn load_length(load: &Load) -> Option<Duration> {
         (!stages.is_empty()).then(|| stages.iter().map(|stage| stage.over).sum())
     };
     match load {
-        Load::Closed(Closed { duration, stages, .. }) | Load::Open(Open { duration, stages, .. }) => {
-            duration.or_else(|| all(stages))
-        }
+        Load::Closed(Closed { duration, stages, .. })
+        | Load::Open(Open { duration, stages, .. }) => duration.or_else(|| all(stages)),
     }
 }
 

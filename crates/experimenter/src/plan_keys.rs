@@ -168,8 +168,14 @@ mod tests {
         let rate = set(LoadKey::Rate, json!("100/s")).unwrap();
         assert_eq!(rate["scenarios"]["open"]["load"], json!({"rate": "100/s", "for": "1s"}));
         assert_eq!(rate["scenarios"]["few"]["load"]["max_users"], 20);
-        assert_eq!(set(LoadKey::For, json!("2s")).unwrap()["scenarios"]["few"]["load"]["for"], "2s");
+        assert_eq!(
+            set(LoadKey::For, json!("2s")).unwrap()["scenarios"]["few"]["load"]["for"],
+            "2s"
+        );
         let mut none = json!({"scenarios": {"a": {"load": {"rate": 1}}}});
-        assert!(set_load(&mut none, LoadKey::Users, &json!(1)).is_err_and(|why| why.contains("`users`")));
+        assert!(
+            set_load(&mut none, LoadKey::Users, &json!(1))
+                .is_err_and(|why| why.contains("`users`"))
+        );
     }
 }

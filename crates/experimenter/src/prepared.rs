@@ -117,7 +117,7 @@ pub fn prepare(
     let written = |command: &[squall_plan::template::Template]| {
         command.iter().map(|word| word.source().to_owned()).collect::<Vec<_>>()
     };
-    let warnings = loaded.warnings.iter().chain(order_matters(own).iter()).cloned().map(here);
+    let warnings = loaded.warnings.iter().cloned().chain(order_matters(own)).map(here);
     Ok(Prepared {
         name: own.name.clone(),
         plan: match &own.plan {
@@ -204,7 +204,8 @@ fn prepare_variants(
     let each = all.iter().map(|variant| {
         let here = |found: Diagnostic| {
             let message = format!("variant `{}`: {}", variant.name, found.message);
-            let found = if own.factors.is_empty() { Diagnostic { message, ..found } } else { found };
+            let found =
+                if own.factors.is_empty() { Diagnostic { message, ..found } } else { found };
             sources.render(&found)
         };
         let variables = Variables::new(&variant.vars);
@@ -329,15 +330,19 @@ fn permitted(own: &Experiment, permissions: &Permissions) -> Result<(), Diagnost
         FactorKind::Sysctl(name) => Some(name),
         _ => None,
     });
-    let all = factors.chain(own.variants.iter().flat_map(|own| own.sysctl.iter().map(|own| &own.0)));
+    let all =
+        factors.chain(own.variants.iter().flat_map(|own| own.sysctl.iter().map(|own| &own.0)));
     for name in all {
         if !cfg!(target_os = "linux") {
-            let message = format!("`{}`: settings of the kernel can be set on Linux only", name.value);
+            let message =
+                format!("`{}`: settings of the kernel can be set on Linux only", name.value);
             return Err(Diagnostic::error(name.span, message));
         }
         if !permissions.sysctl {
-            let message =
-                format!("this experiment sets `{}` of the kernel, which is not allowed", name.value);
+            let message = format!(
+                "this experiment sets `{}` of the kernel, which is not allowed",
+                name.value
+            );
             let help = "allow it with --allow-sysctl: it is put back after each run";
             return Err(Diagnostic::error(name.span, message).with_help(help));
         }
@@ -401,4 +406,3 @@ fn factors(own: &Experiment, design: &Design) -> Vec<ExperimentFactor> {
     })
     .collect()
 }
-

@@ -120,7 +120,10 @@ mod tests {
     #[test]
     fn places_are_read() {
         let place = |host: &str, path: &str| Ok(Place { host: host.into(), path: path.into() });
-        assert_eq!(Place::of_url("http://127.0.0.1:30001/health"), place("127.0.0.1:30001", "/health"));
+        assert_eq!(
+            Place::of_url("http://127.0.0.1:30001/health"),
+            place("127.0.0.1:30001", "/health")
+        );
         assert_eq!(Place::of_url("http://shop"), place("shop:80", "/"));
         assert_eq!(Place::of_url("http://[::1]:81?a=b"), place("[::1]:81", "/?a=b"));
         assert!(Place::of_url("https://shop").is_err_and(|error| error.contains("tcp")));

@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use squall_plan::files;
-use squall_report::{
-    ExperimentAbout, ExperimentResult, ExperimentServer, Machine, read_result,
-};
+use squall_report::{ExperimentAbout, ExperimentResult, ExperimentServer, Machine, read_result};
 
 use crate::clock::unix_time;
 use crate::journal::State;
@@ -28,7 +26,9 @@ pub fn result(
 ) -> Result<ExperimentResult, String> {
     let (repeats, relative_error) = match own.demand.repeats {
         squall_experiment::Repeats::Fixed(repeats) => (repeats, None),
-        squall_experiment::Repeats::Until { relative_error, most, .. } => (most, Some(relative_error)),
+        squall_experiment::Repeats::Until { relative_error, most, .. } => {
+            (most, Some(relative_error))
+        }
     };
     let about = ExperimentAbout {
         name: own.name.clone(),

@@ -116,7 +116,9 @@ fn named(own: &Experiment, number: usize) -> Variant {
         sysctl: own
             .sysctl
             .iter()
-            .map(|(name, value)| setting(name, Json::Text(squall_plan::template::Template::text(value))))
+            .map(|(name, value)| {
+                setting(name, Json::Text(squall_plan::template::Template::text(value)))
+            })
             .collect(),
     }
 }

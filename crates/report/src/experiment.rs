@@ -1,11 +1,18 @@
 //! What an experiment shows, as people and programs read it. Its runs become an [`ExperimentResult`], of which every output
 //! is made.
 
+mod csv;
 mod document;
 mod made;
+mod markdown;
+mod text;
+mod words;
 
+pub use csv::{experiment_csv, experiment_runs_csv};
 pub use document::{
     EXPERIMENT_SCHEMA, ExperimentAbout, ExperimentCell, ExperimentComparison, ExperimentContrast,
     ExperimentDifference, ExperimentEffect, ExperimentFactor, ExperimentMeasure, ExperimentResult,
     ExperimentRun, ExperimentServer, ExperimentVariant, experiment_schema,
 };
+pub use markdown::experiment_markdown;
+pub use text::experiment_text;

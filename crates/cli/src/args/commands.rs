@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::experiment::Experiment;
 use super::fleet::{FleetCommands, Node};
 use super::plans::{Check, Convert, Doctor, Init, Limit, Run, Try};
 use super::results::{Baseline, Compare, Export, History, Report, Trend, Ui};
@@ -20,6 +21,8 @@ pub enum Command {
     Try(Try),
     /// Find the highest load at which the target meets its requirements.
     Limit(Limit),
+    /// Compare variants of a target, a plan or a setting: run each several times, and say which differences are real.
+    Experiment(Experiment),
     /// Check a plan and say what it would do; sends nothing.
     Check(Check),
     /// Write a plan to start from.
@@ -103,6 +106,12 @@ pub struct Schema {
     /// Print the schema of `squall compare --json`.
     #[arg(long, conflicts_with = "run")]
     pub compare: bool,
+    /// Print the schema of experiments' files, for editors.
+    #[arg(long, conflicts_with_all = ["run", "compare"])]
+    pub experiment: bool,
+    /// Print the schema of `squall experiment --json`.
+    #[arg(long, conflicts_with_all = ["run", "compare", "experiment"])]
+    pub experiment_result: bool,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod commands;
+mod experiment;
 mod fleet;
 mod mistakes;
 mod nodes;
@@ -14,6 +15,7 @@ mod values;
 
 pub use arguments::{Arguments, short_help};
 pub use commands::{Command, Completions, Jmeter, Man, Target};
+pub use experiment::Experiment;
 pub use fleet::{
     Fleet, FleetCommand, FleetCommands, FleetManifest, FleetUp, ManifestKind, Node, OnLoss, Server,
     fleet, fleet_options,
@@ -21,7 +23,7 @@ pub use fleet::{
 pub use mistakes::{explained, masked};
 pub use nodes::{Nodes, name};
 pub use one_line::OneLine;
-pub use options::{Output, RuntimeOptions, Variables};
+pub use options::{Output, RuntimeOptions, Values, Variables};
 pub use plans::{Check, Convert, Doctor, Init, Limit, Raised, Run, Try};
 pub use results::{Baseline, BaselineCommand, Compare, Export, History, Report, Runs, Trend, Ui};
 pub use values::{nats_url, rate, weight};

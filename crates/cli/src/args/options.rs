@@ -168,9 +168,9 @@ impl Output {
     }
 }
 
-/// Values for a plan's variables.
+/// Values for a plan's variables, and for properties of a JMeter plan.
 #[derive(Debug, Args, Clone, Default)]
-pub struct Variables {
+pub struct Values {
     /// Set a variable, or a property of a JMeter plan; may be given more than once.
     #[arg(short = 'J', long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
@@ -183,6 +183,13 @@ pub struct Variables {
     /// Read variables or properties from a file of NAME=VALUE lines; may be given more than once.
     #[arg(long, value_name = "FILE")]
     pub env_file: Vec<PathBuf>,
+}
+
+/// What a plan is given: values, and what else stands in place of its own.
+#[derive(Debug, Args, Clone, Default)]
+pub struct Variables {
+    #[command(flatten)]
+    pub values: Values,
     /// Base URL to use instead of the plan's target, or `builtin`.
     #[arg(long, value_name = "URL")]
     pub target: Option<String>,

@@ -96,6 +96,11 @@ pub struct Program {
 }
 
 impl Program {
+    /// Whether an expression or a template looks at a variable.
+    pub fn uses(&self, variable: &str) -> bool {
+        self.used.contains(variable)
+    }
+
     /// The name of the variable of a slot, for messages; empty where it is none, or has none.
     pub(crate) fn variable_name(&self, slot: Slot) -> &str {
         let name = match Place::of(slot) {

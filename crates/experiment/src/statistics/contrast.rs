@@ -59,7 +59,8 @@ impl Contrast {
         let mut contrast =
             Contrast { value: sample.told(value), interval: None, p: None, spread: None };
         if let (Some(variance), Some(t)) = (variance, student(freedom)) {
-            let error = variance.sqrt();
+            // What is equal but for rounding is no difference.
+            let error = variance.sqrt().max(sample.rounding());
             let reach = error * t.inverse_cdf(1.0 - outside / 2.0);
             contrast.interval = Some((sample.told(value - reach), sample.told(value + reach)));
             contrast.p = Some(match error > 0.0 {

@@ -66,6 +66,13 @@ impl Sample {
         })
     }
 
+    /// How far values that are equal may be apart by rounding alone, as they are compared.
+    pub(super) fn rounding(&self) -> f64 {
+        const DIGITS: f64 = 1e-12;
+        let all = (0..self.variants()).flat_map(|variant| self.of_variant(variant));
+        all.map(|(_, value)| value.abs()).fold(0.0, f64::max) * DIGITS
+    }
+
     /// The blocks in which a variant has a value, with the value as it is compared.
     pub(super) fn of_variant(&self, variant: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         (0..self.blocks()).filter_map(move |block| Some((block, self.scaled(variant, block)?)))

@@ -212,6 +212,9 @@ fn little_is_said_of_little() {
     let same = Sample::new(Scale::Ratio, vec![vec![Some(2.0); 3]; 4]);
     let own = Statistics::new(&design, &same, 1);
     assert!(!calls_something_different(&own), "equal to the last digit");
+    let same = vec![vec![Some(100.0), Some(100.0 * 1.001), Some(100.0 * 0.999)]; 4];
+    let own = Statistics::new(&design, &Sample::new(Scale::Ratio, same), 1);
+    assert!(!calls_something_different(&own), "equal but for rounding");
     let shares =
         Sample::new(Scale::Ratio, vec![vec![Some(0.0), Some(0.1)], vec![Some(0.0), Some(0.2)]]);
     assert_eq!(shares.scale(), Scale::Difference);

@@ -4,6 +4,7 @@
 mod common;
 mod comparison;
 mod documentation;
+mod experiment;
 mod fleet;
 mod golden;
 mod golden_limit;

@@ -1,0 +1,73 @@
+//! An experiment as two tables (RFC 4180), as R and pandas want them: one row for one observation, one column for one thing.
+
+use super::document::{ExperimentResult, ExperimentRun};
+use crate::csv::quoted;
+
+/// A row for each run and measure, with a column for each factor: what an analysis of variance begins with. A run that failed
+/// has rows without values.
+pub fn experiment_runs_csv(result: &ExperimentResult) -> String {
+    let mut head = vec!["run", "block", "attempt", "variant"];
+    head.extend(result.factors.iter().map(|factor| factor.name.as_str()));
+    head.extend(["measure", "unit", "value", "started_s", "took_s", "failed", "folder"]);
+    let mut out = table_line(head.into_iter().map(str::to_owned));
+    for run in &result.runs {
+        for (at, measure) in result.measures.iter().enumerate() {
+            let mut cells =
+                vec![run.number.to_string(), (run.block + 1).to_string(), run.attempt.to_string()];
+            cells.extend(variant(result, run));
+            cells.extend([measure.name.clone(), measure.unit.clone()]);
+            let value = run.values.get(at).copied().flatten();
+            cells.push(number(value));
+            cells.extend([run.started_s, run.took_s].map(|time| format!("{time:.3}")));
+            cells.extend([run.failed.clone(), run.folder.clone()].map(Option::unwrap_or_default));
+            out.push_str(&table_line(cells.into_iter()));
+        }
+    }
+    out
+}
+
+/// A row for each variant and measure, with a column for each factor.
+pub fn experiment_csv(result: &ExperimentResult) -> String {
+    let mut head = vec!["variant"];
+    head.extend(result.factors.iter().map(|factor| factor.name.as_str()));
+    head.extend([
+        "measure",
+        "unit",
+        "value",
+        "low",
+        "high",
+        "repeats",
+        "failed_runs",
+        "missing_repeats",
+    ]);
+    let mut out = table_line(head.into_iter().map(str::to_owned));
+    for variant in &result.variants {
+        for (cell, measure) in variant.cells.iter().zip(&result.measures) {
+            let mut cells = vec![variant.name.clone()];
+            cells.extend(variant.levels.iter().cloned());
+            cells.extend([cell.measure.clone(), measure.unit.clone()]);
+            cells.extend([cell.value, cell.low, cell.high].map(number));
+            cells
+                .extend([cell.repeats, variant.failed, variant.missing].map(|own| own.to_string()));
+            out.push_str(&table_line(cells.into_iter()));
+        }
+    }
+    out
+}
+
+/// The name of a run's variant, and its levels.
+fn variant(result: &ExperimentResult, run: &ExperimentRun) -> Vec<String> {
+    match result.variants.get(run.variant as usize) {
+        Some(own) => std::iter::once(&own.name).chain(&own.levels).cloned().collect(),
+        None => vec![String::new(); result.factors.len() + 1],
+    }
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map_or(String::new(), |value| value.to_string())
+}
+
+fn table_line(cells: impl Iterator<Item = String>) -> String {
+    let cells: Vec<String> = cells.map(|cell| quoted(&cell).into_owned()).collect();
+    format!("{}\n", cells.join(","))
+}
