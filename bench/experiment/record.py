@@ -17,7 +17,7 @@ from lib import GENERATOR_CPU, ROOT, SERVER_CPU, free_port, pinned, squall, wait
 FILE = ROOT / "crates/experiment/tests/recorded.csv"
 USERS = 16
 # The first is as fast as the machine is at that moment, the second mostly waits.
-PATHS = ["/", "/delay/5"]
+PATHS = ["/", "/delay/50"]
 
 
 def run(url, seconds):
@@ -48,7 +48,7 @@ def main():
     build = "a release build" if "release" in squall() else "a development build"
     with FILE.open("w") as file:
         print(f"# {runs} equal runs of {seconds} s of each path of the built-in target, {USERS} virtual users; {build};", file=file)
-        print(f"# {os.cpu_count()} CPUs, Linux {platform.release()}, load average {load:.1f} before and {os.getloadavg()[0]:.1f} after, {time.time() - began:.0f} s in all", file=file)
+        print(f"# {os.cpu_count()} CPUs, Linux {platform.release()}, load average {load:.1f} before and {os.getloadavg()[0]:.1f} after, priority {-os.nice(0)}, {time.time() - began:.0f} s in all", file=file)
         print("path,mean_us,p99_us,rate_per_s", file=file)
         for path, mean, p99, rate in rows:
             print(f"{path},{mean:.2f},{p99:.0f},{rate:.1f}", file=file)

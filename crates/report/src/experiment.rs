@@ -3,8 +3,10 @@
 
 mod csv;
 mod document;
+mod html;
 mod made;
 mod markdown;
+mod pictures;
 mod text;
 mod words;
 
@@ -14,5 +16,6 @@ pub use document::{
     ExperimentDifference, ExperimentEffect, ExperimentFactor, ExperimentMeasure, ExperimentResult,
     ExperimentRun, ExperimentServer, ExperimentVariant, experiment_schema,
 };
+pub use html::experiment_html;
 pub use markdown::experiment_markdown;
 pub use text::experiment_text;

@@ -1,15 +1,14 @@
 //! An experiment as two tables (RFC 4180), as R and pandas want them: one row for one observation, one column for one thing.
 
-use super::document::{ExperimentResult, ExperimentRun};
+use super::document::{ExperimentFactor, ExperimentResult, ExperimentRun, ExperimentVariant};
 use crate::csv::quoted;
 
 /// A row for each run and measure, with a column for each factor: what an analysis of variance begins with. A run that failed
 /// has rows without values.
 pub fn experiment_runs_csv(result: &ExperimentResult) -> String {
-    let mut head = vec!["run", "block", "attempt", "variant"];
-    head.extend(result.factors.iter().map(|factor| factor.name.as_str()));
-    head.extend(["measure", "unit", "value", "started_s", "took_s", "failed", "folder"]);
-    let mut out = table_line(head.into_iter().map(str::to_owned));
+    let before = ["run", "block", "attempt", "variant"];
+    let after = ["measure", "unit", "value", "started_s", "took_s", "failed", "folder"];
+    let mut out = head(result, &before, &after);
     for run in &result.runs {
         for (at, measure) in result.measures.iter().enumerate() {
             let mut cells =
@@ -43,8 +42,7 @@ pub fn experiment_csv(result: &ExperimentResult) -> String {
     let mut out = table_line(head.into_iter().map(str::to_owned));
     for variant in &result.variants {
         for (cell, measure) in variant.cells.iter().zip(&result.measures) {
-            let mut cells = vec![variant.name.clone()];
-            cells.extend(variant.levels.iter().cloned());
+            let mut cells = names(result, variant);
             cells.extend([cell.measure.clone(), measure.unit.clone()]);
             cells.extend([cell.value, cell.low, cell.high].map(number));
             cells
@@ -55,11 +53,35 @@ pub fn experiment_csv(result: &ExperimentResult) -> String {
     out
 }
 
+/// The head of a table: its own columns, with those of the factors between.
+fn head(result: &ExperimentResult, before: &[&str], after: &[&str]) -> String {
+    let columns = || before.iter().chain(after).map(|own| (*own).to_owned());
+    let factor = |own: &ExperimentFactor| match columns().any(|column| column == own.name) {
+        true => format!("factor_{}", own.name),
+        false => own.name.clone(),
+    };
+    let factors = factors(result).map(factor);
+    let before = before.iter().map(|own| (*own).to_owned());
+    table_line(before.chain(factors).chain(after.iter().map(|own| (*own).to_owned())))
+}
+
+/// The factors that have a column: variants that are named one by one have that of their names.
+fn factors(result: &ExperimentResult) -> impl Iterator<Item = &ExperimentFactor> {
+    result.factors.iter().filter(|own| own.kind != "variants")
+}
+
+/// The name of a variant, and its levels.
+fn names(result: &ExperimentResult, variant: &ExperimentVariant) -> Vec<String> {
+    let levels = result.factors.iter().zip(&variant.levels);
+    let levels = levels.filter(|(factor, _)| factor.kind != "variants").map(|own| own.1);
+    std::iter::once(&variant.name).chain(levels).cloned().collect()
+}
+
 /// The name of a run's variant, and its levels.
 fn variant(result: &ExperimentResult, run: &ExperimentRun) -> Vec<String> {
     match result.variants.get(run.variant as usize) {
-        Some(own) => std::iter::once(&own.name).chain(&own.levels).cloned().collect(),
-        None => vec![String::new(); result.factors.len() + 1],
+        Some(own) => names(result, own),
+        None => vec![String::new(); factors(result).count() + 1],
     }
 }
 

@@ -104,8 +104,12 @@ fn variants(
     runs: &[ExperimentRun],
 ) -> Vec<ExperimentVariant> {
     let blocks = runs.iter().map(|run| run.block + 1).max().unwrap_or(0);
-    // With an end that depends on the intervals, nobody knows before how many there will be.
-    let asked = if about.relative_error.is_some() { blocks } else { about.repeats };
+    // With an end that depends on the intervals, nobody knows before how many there will be; and of what was interrupted, the
+    // rest is to come.
+    let asked = match about.relative_error.is_some() || !about.finished {
+        true => blocks.min(about.repeats),
+        false => about.repeats,
+    };
     let one = |variant: usize| {
         let own = || runs.iter().filter(|run| run.variant as usize == variant);
         let repeats = own().filter(|run| is_valid(design, run)).count() as u64;

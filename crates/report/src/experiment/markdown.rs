@@ -85,13 +85,8 @@ fn effects(out: &mut String, result: &ExperimentResult, measure: &ExperimentMeas
             );
         }
     }
-    let rest = [
-        ("interactions of three factors and more", measure.share_of_higher),
-        ("blocks", measure.share_of_blocks),
-        ("chance", measure.share_of_chance),
-    ];
-    for (label, share) in rest.into_iter().filter(|own| own.1 > 0.0) {
-        let _ = writeln!(out, "| {label} | | | | | {} |", percent(share));
+    for own in measure.other_shares(result) {
+        let _ = writeln!(out, "| {} | | | | | {} |", own.label, percent(own.share));
     }
     out.push('\n');
 }

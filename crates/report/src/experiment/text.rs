@@ -38,7 +38,8 @@ pub fn experiment_text(result: &ExperimentResult, show: &Show) -> String {
     for (number, variant) in result.variants.iter().enumerate() {
         if let Some(trouble) = variant.trouble() {
             let text = format!("{} {}: {trouble}", number + 1, variant.name);
-            labelled(&mut out, "failed", &text, width);
+            let label = if variant.failed > 0 { "failed" } else { "missing" };
+            labelled(&mut out, label, &text, width);
         }
     }
     for measure in &result.measures {
@@ -161,13 +162,8 @@ fn effects(out: &mut String, result: &ExperimentResult, measure: &ExperimentMeas
             }
         }
     }
-    let rest = [
-        ("interactions of three factors and more", measure.share_of_higher),
-        ("when the run was made (blocks)", measure.share_of_blocks),
-        ("chance: repeats of the same", measure.share_of_chance),
-    ];
-    for (label, share) in rest.into_iter().filter(|own| own.1 > 0.0) {
-        line(out, label, ["", "", &percent(share)], "");
+    for own in measure.other_shares(result) {
+        line(out, own.label, ["", "", &percent(own.share)], "");
     }
 }
 
@@ -204,7 +200,12 @@ fn comparisons(
         return;
     }
     if shown.is_empty() {
-        let none = format!("none of {} is real", counted(all.len() as u64, "comparison"));
+        let is_known =
+            all.iter().any(|own| own.difference.as_ref().is_some_and(|own| own.low.is_some()));
+        let none = match is_known {
+            true => format!("none of {} is real", counted(all.len() as u64, "comparison")),
+            false => "one repeat says nothing about chance".to_owned(),
+        };
         let _ = writeln!(out, "\n variants by {}: {none}", measure.name);
         return;
     }

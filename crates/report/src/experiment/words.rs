@@ -21,6 +21,14 @@ pub(super) const TOGETHER: &str = "Intervals of differences hold all together: i
 /// What intervals of values are.
 pub(super) const VALUES: &str = "Values are means over repeats, geometric ones unless they are shares, with their 95% interval (Student's t).";
 
+/// A share of variation that no effect explains.
+pub(super) struct OtherShare {
+    /// `higher`, `blocks` or `chance`.
+    pub kind: &'static str,
+    pub label: &'static str,
+    pub share: f64,
+}
+
 impl ExperimentMeasure {
     /// A value of the measure.
     pub(super) fn shown(&self, value: f64) -> String {
@@ -72,6 +80,31 @@ impl ExperimentMeasure {
         [self.change(own.value), interval]
     }
 
+    /// The difference for which repeats are advised.
+    pub(super) fn relevant(&self) -> &'static str {
+        match (self.is_ratio(), Unit::from_label(&self.unit)) {
+            (false, Unit::Share) => "0.5 pp",
+            _ => "5%",
+        }
+    }
+
+    /// Shares of variation that no effect explains, with what they are.
+    pub(super) fn other_shares(&self, result: &ExperimentResult) -> Vec<OtherShare> {
+        // Without a third factor what is left is what two effects explain together where runs are missing.
+        let higher = match result.factors.iter().filter(|own| own.levels.len() > 1).count() {
+            0..=2 => "more than one effect, as runs are missing",
+            _ => "interactions of three factors and more",
+        };
+        let all = [
+            ("higher", higher, self.share_of_higher),
+            ("blocks", "when the run was made (blocks)", self.share_of_blocks),
+            ("chance", "chance: repeats of the same", self.share_of_chance),
+        ];
+        let all = all.map(|(kind, label, share)| OtherShare { kind, label, share });
+        // Rounding is no share.
+        all.into_iter().filter(|own| own.share > 1e-6).collect()
+    }
+
     pub(super) fn is_ratio(&self) -> bool {
         self.scale == "ratio"
     }
@@ -82,13 +115,14 @@ fn points(share: f64) -> String {
 }
 
 impl ExperimentDifference {
-    /// `real`; `not seen`; or how many repeats it would take to see one of 5%.
+    /// `real`, `not seen`, or `unknown`, as one repeat says nothing about chance.
     pub(super) fn word(&self) -> String {
-        match (self.is_real, self.repeats_needed) {
-            (true, _) => "real".to_owned(),
-            (false, _) if self.low.is_none() => "unknown".to_owned(),
-            (false, _) => "not seen".to_owned(),
-        }
+        let word = match (self.is_real, self.low) {
+            (true, _) => "real",
+            (false, None) => "unknown",
+            (false, Some(_)) => "not seen",
+        };
+        word.to_owned()
     }
 }
 
@@ -180,11 +214,6 @@ impl ExperimentResult {
         self.factors.iter().map(line).collect()
     }
 
-    /// The measure of a name.
-    pub(super) fn measure(&self, name: &str) -> Option<&ExperimentMeasure> {
-        self.measures.iter().find(|own| own.name == name)
-    }
-
     /// Whether it has factors beside which comparisons of two variants say more.
     pub(super) fn has_factors(&self) -> bool {
         self.factors.iter().filter(|factor| factor.levels.len() > 1).count() > 1
@@ -194,6 +223,11 @@ impl ExperimentResult {
 /// A length of time to the second.
 pub(super) fn length(seconds: f64) -> String {
     print_duration(Duration::from_secs(seconds.max(0.0).round() as u64))
+}
+
+/// A text as HTML shows it, on one line.
+pub(super) fn escaped(text: &str) -> String {
+    crate::html::escaped(&text.replace(char::is_control, " "))
 }
 
 #[cfg(test)]

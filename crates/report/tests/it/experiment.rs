@@ -5,8 +5,8 @@ use squall_base::random::Random;
 use squall_experiment::{Design, Factor, Measure};
 use squall_report::{
     ExperimentAbout, ExperimentFactor, ExperimentResult, ExperimentRun, ExperimentServer, Machine,
-    Show, experiment_csv, experiment_markdown, experiment_runs_csv, experiment_schema,
-    experiment_text,
+    Show, experiment_csv, experiment_html, experiment_markdown, experiment_runs_csv,
+    experiment_schema, experiment_text,
 };
 
 const SHOW: Show = Show { columns: 100, color: false, full: false, explain: false };
@@ -163,6 +163,39 @@ fn the_markdown() {
     golden("experiment-lab.md", &experiment_markdown(&lab()));
     let hostile = experiment_markdown(&list());
     assert!(!hostile.contains("<b>") && !hostile.contains("|*x*"), "{hostile}");
+}
+
+#[test]
+fn the_page() {
+    let page = experiment_html(&lab());
+    for wanted in [
+        "<a href=\"runs/001/report.html\">1</a>",
+        "gson is 17% (15% to 18%) faster than own",
+        "openjdk 21.0.2",
+    ] {
+        assert!(page.contains(wanted), "{wanted}");
+    }
+    // An interval, a stacked bar and a picture of runs, of each measure.
+    for (class, number) in [
+        ("class=\"whisker\"", 4 * 5),
+        ("class=\"bar\"", 5),
+        ("class=\"point\"", 19 * 5),
+        ("class=\"gone\"", 5),
+    ] {
+        assert_eq!(page.matches(class).count(), number, "{class}");
+    }
+    let hostile = experiment_html(&list());
+    assert!(!hostile.contains("<b>") && !hostile.contains('\u{1b}'));
+    assert!(
+        !page.contains("<script") && !page.contains("http:") && !page.contains("src="),
+        "it needs nothing from elsewhere"
+    );
+    if let Some(folder) = std::env::var_os("SQUALL_PAGES") {
+        for (name, result) in [("lab", lab()), ("list", list()), ("first-block", first_block())] {
+            let path = std::path::Path::new(&folder).join(format!("{name}.html"));
+            std::fs::write(path, experiment_html(&result)).expect("written");
+        }
+    }
 }
 
 #[test]
