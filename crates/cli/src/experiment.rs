@@ -149,7 +149,7 @@ fn conclude(
         ("experiment.json", json.clone()),
         ("experiment.csv", squall_report::experiment_csv(result)),
         ("experiment.md", squall_report::experiment_markdown(result)),
-        ("experiment.html", squall_report::experiment_html(result)),
+        //HTML
     ];
     for (name, text) in files {
         write(&folder.join(name), &text)?;

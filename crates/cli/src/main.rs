@@ -32,14 +32,21 @@ mod trend;
 mod try_plan;
 mod ui;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
+use squall_supervisor::COMMAND;
 
 use args::{Arguments, Command};
 use exit::Exit;
 
 fn main() -> ExitCode {
+    // The command of squall itself, whose words are another program's.
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if let Some((_, rest)) = words.split_first().filter(|(first, _)| *first == COMMAND) {
+        return ExitCode::from(squall_supervisor::serve(rest) as u8);
+    }
     if let Some(help) = args::short_help() {
         out::print(&help);
         return Exit::Ok.into();

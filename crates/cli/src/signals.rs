@@ -57,7 +57,9 @@ pub fn interrupts() -> io::Result<Arc<AtomicBool>> {
             if shared.swap(true, Ordering::Relaxed) {
                 std::process::exit(Exit::Interrupted as i32);
             }
-            out::message("\nstopping: the run in progress ends (press Ctrl-C again to stop at once)\n");
+            out::message(
+                "\nstopping: the run in progress ends (press Ctrl-C again to stop at once)\n",
+            );
         }
     })?;
     Ok(came)

@@ -306,10 +306,7 @@ impl<'l> LocalLaboratory<'l> {
             "--label".to_owned(),
             format!("block={}", order.block + 1),
         ]);
-        for running in servers {
-            words.push("--monitor".to_owned());
-            words.push(format!("{}=pid:{}", running.server.name, running.pid));
-        }
+        // MONITORS
         words.extend(self.options.iter().cloned());
         words.extend(["--out".to_owned(), shown(&self.folder.join(RUNS).join(MAKING))]);
         words
