@@ -58,6 +58,7 @@ SCRIPTS = {
     "jmeter_groups": ("", 10),
     "extractors": ("6 2", 15),
     "soak": ("--minutes 10", 40),
+    "experiment/real": ("--short", 45),
     "fleet/sizes": ("", 10),
     "fleet/publishers": ("", 10),
     "fleet/node_cost": ("6", 12),

@@ -11,6 +11,7 @@ mod compare;
 mod docs;
 mod doctor;
 mod endings;
+mod experiment_examples;
 mod feeds;
 mod fleet;
 mod guides;
