@@ -11,6 +11,7 @@ mod histogram;
 mod host_metrics;
 mod load;
 mod metrics;
+mod monitored;
 mod names;
 mod quantities;
 mod request_stats;
@@ -33,6 +34,7 @@ pub use metrics::{
     Gauge, MAX_METRICS, MetricId, MetricKey, MetricKind, MetricStats, Metrics, THOUSANDTHS,
     WrongValue,
 };
+pub use monitored::{Bound, MONITOR_TAG, MONITORED, Monitored, MonitoredKind, MonitoredUnit};
 pub use names::{
     MAX_NAMES, MAX_NAMES_LIMIT, NameId, Names, OTHER, Place, PlaceId, RowKey, RowKind, Selector,
     with_tags,
