@@ -2,9 +2,14 @@
 //! built-in target within its own process for one second and measures itself. Nothing leaves the machine,
 //! and nothing is changed.
 
+use std::path::Path;
+
 use squall_base::units::{bytes, count, percent, time};
 use squall_metrics::Histogram;
-use squall_runner::{Available, Calibration, Demand, available, calibrate};
+use squall_runner::{
+    AdviceEffect, AdviceSource, Available, Calibration, Demand, KernelSettings, SettingReview,
+    available, calibrate,
+};
 
 use crate::args::{Doctor, Nodes};
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -27,15 +32,84 @@ pub fn command(args: &Doctor) -> CommandResult {
     let calibration = calibrate(demand.as_ref().map(|(_, demand)| demand))?;
     let has = Available { us_per_request: Some(calibration.us_per_request), ..available() };
     out::print(&describe(&has, &calibration));
-    let Some((name, demand)) = demand else { return Ok(Exit::Ok) };
-    let needs = demand.needs(&has, None);
-    out::print(&format!("\n{name} needs\n"));
-    needs.iter().for_each(|need| out::print(&format!("{need}\n")));
-    Ok(if needs.iter().all(|need| need.help.is_empty()) { Exit::Ok } else { Exit::Failed })
+    let mut exit = Exit::Ok;
+    if let Some((name, demand)) = &demand {
+        let needs = demand.needs(&has, None);
+        out::print(&format!("\n{name} needs\n"));
+        needs.iter().for_each(|need| out::print(&format!("{need}\n")));
+        if needs.iter().any(|need| !need.help.is_empty()) {
+            exit = Exit::Failed;
+        }
+    }
+    let kernel = KernelSettings::read(Path::new("/proc"));
+    let demand = demand.as_ref().map(|(_, demand)| demand);
+    let beyond = demand.and_then(|demand| kernel.beyond(demand));
+    out::print(&settings(&kernel.review(demand, &has), beyond, args.settings));
+    Ok(exit)
+}
+
+/// The kernel settings that have to change, or, with `all`, every one with its reasons.
+fn settings(reviews: &[SettingReview], beyond: Option<String>, all: bool) -> String {
+    let mut text = "\nkernel settings\n".to_owned();
+    let is_shown = |own: &&SettingReview| all || own.change.is_some();
+    for own in reviews.iter().filter(is_shown) {
+        text += &setting(own, all);
+    }
+    text.extend(beyond.map(|beyond| format!("  {beyond}\n")));
+    if reviews.iter().all(|own| own.change.is_none()) {
+        text += &format!("  none of {} has to change\n", reviews.len());
+    } else {
+        text += "  Change one at a time, and run again before the next.\n";
+    }
+    let advice = reviews.iter().flat_map(|own| own.advice.iter().map(move |one| (own.name, one)));
+    let lowering = advice.clone().filter(|(_, one)| one.effect == AdviceEffect::Lowers);
+    let lowering: Vec<String> =
+        lowering.map(|(name, one)| format!("{name} = {}", one.value)).collect();
+    if !all && !lowering.is_empty() {
+        let lowering = lowering.join(", ");
+        text += &format!(
+            "  Published advice that would LOWER a limit here: {lowering} (--settings says whose)\n"
+        );
+    }
+    if all {
+        let mut sources: Vec<AdviceSource> = Vec::new();
+        for (_, one) in advice {
+            if !sources.contains(&one.source) {
+                sources.push(one.source);
+            }
+        }
+        text += "sources of the advice\n";
+        text.extend(sources.iter().map(|own| format!("  {:22} {}\n", own.name, own.url)));
+    }
+    text
+}
+
+/// A setting; `all`: with what it does, and what is advised.
+fn setting(own: &SettingReview, all: bool) -> String {
+    let here = own.here.as_deref().unwrap_or("not there");
+    let mut text = format!("  {}: {here}\n", own.name);
+    if all {
+        text += &format!("    does    {}\n", own.about);
+    }
+    text += &format!("    needed  {}\n", own.need);
+    if let Some(change) = &own.change {
+        text += &format!("    change  {}\n    undo    {}\n", change.command, change.undo);
+    }
+    if all {
+        for advice in &own.advice {
+            let words = advice.effect.words(own.change.is_none());
+            text += &format!("    advice  {} ({}) {words}\n", advice.value, advice.source.name);
+        }
+    }
+    text
 }
 
 /// Describes the nodes of a fleet, and what a plan needs of them.
 fn fleet(args: &Doctor, plan: Option<(String, Demand)>) -> CommandResult {
+    if args.settings {
+        let text = "--settings: the kernel settings are those of this machine: run `squall doctor --settings` on a node";
+        return Err(CommandError::bad_input(text));
+    }
     let Some((name, demand)) = plan else {
         let text =
             "name a plan whose load the nodes are to carry; `squall fleet status` lists the nodes";

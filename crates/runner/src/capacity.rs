@@ -201,7 +201,7 @@ impl Demand {
     }
 
     /// Open files if all workers share one table.
-    fn files_together(&self, has: &Available, workers: u32) -> u64 {
+    pub(crate) fn files_together(&self, has: &Available, workers: u32) -> u64 {
         let ends = self.connections.saturating_mul(self.ends()).saturating_add(self.files);
         ends.saturating_add(has.base_files(workers, false, self.builtin))
     }

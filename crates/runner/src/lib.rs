@@ -58,6 +58,7 @@ mod handle;
 mod headroom;
 mod host_monitor;
 mod host_sampler;
+mod kernel_settings;
 mod limit;
 mod load_source;
 mod mask;
@@ -85,6 +86,9 @@ pub use check::{Checked, check};
 pub use describe::{describe_load, processor, system};
 pub use error::{Error, ErrorKind};
 pub use handle::Handle;
+pub use kernel_settings::{
+    Advice, AdviceEffect, AdviceSource, KernelSettings, SettingChange, SettingReview,
+};
 pub use limit::{LimitNotice, LimitOptions, LimitOutcome, level_kind, limit, limit_with};
 pub use load_source::{LoadOrder, LoadSource, LocalEngine};
 pub use mask::{

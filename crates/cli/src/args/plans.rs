@@ -164,6 +164,9 @@ pub struct Convert {
 pub struct Doctor {
     /// A plan, to check what it needs from the machine.
     pub plan: Option<PathBuf>,
+    /// Explain each kernel setting that published advice names, also where nothing has to change.
+    #[arg(long, conflicts_with = "nodes")]
+    pub settings: bool,
     #[command(flatten)]
     pub variables: Variables,
     /// Look at these nodes of a fleet instead of this machine: N, or eu=12,us=8 of these zones [default: all that are there].

@@ -28,6 +28,23 @@ fn the_doctor_looks_at_the_machine() {
     assert!(!text.contains("NOT ENOUGH"), "{text}");
 }
 
+/// Each with what it does, what is needed and what others advise; without `--settings` only what has to change.
+#[test]
+fn kernel_settings_are_explained() {
+    let here = std::path::Path::new(".");
+    let text = |args: &[&str]| String::from_utf8_lossy(&squall(here, args).stdout).into_owned();
+    let all = text(&["doctor", "--settings"]);
+    let names = ["ip_local_port_range", "tcp_tw_recycle: not there", "fs.file-max", "tcp_wmem"];
+    let words = ["needed  depends on the plan", "advice  300000 (Gatling's guide before)"];
+    for word in names.iter().chain(&words).chain(&["has no effect", "https://docs.gatling.io"]) {
+        assert!(all.contains(word), "{word}: {all}");
+    }
+    let short = text(&["doctor"]);
+    assert!(short.contains("\nkernel settings\n") && !short.contains("tcp_wmem:"), "{short}");
+    let output = squall(here, &["doctor", "--settings", "--nodes", "2"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
 #[test]
 fn what_a_plan_lacks_is_said_with_what_helps() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -224,6 +224,7 @@ const MODULES: [(&str, &[&str]); 10] = [
             "stages",
             "builtin",
             "headroom",
+            "kernel_settings",
             "sink",
             "capacity",
             "mask",
