@@ -22,6 +22,7 @@ const MAY_IMPORT: [(&str, &[&str]); 23] = [
             "squall-live",
             "squall-load",
             "squall-metrics",
+            "squall-monitor",
             "squall-plan",
             "squall-report",
             "squall-runner",
@@ -47,6 +48,7 @@ const MAY_IMPORT: [(&str, &[&str]); 23] = [
             "squall-runner",
         ],
     ),
+    ("squall-monitor", &["squall-base", "squall-metrics", "squall-plan", "squall-runner"]),
     (
         "squall-feeds",
         &[
