@@ -51,7 +51,7 @@ const RULES: [Rule; 19] = [
     rule("cpu_throttled", Mean, 0.5, "the CPU quota"),
     rule("cpu", Mean, 0.95, "CPU"),
     rule("cpu_thread", Mean, 0.95, "the busiest thread"),
-    rule("listen_queue", Max, 1.0, "the listen queue"),
+    rule("listen_queue", Max, 1.0, "the listen queue of port {}"),
     sign("gc_share", Mean, 0.1, "garbage collection"),
     sign("heap_used", Mean, 0.9, "the Java heap"),
     sign("memory_used", Max, 0.95, "memory"),
