@@ -13,7 +13,7 @@ use squall_runner::{
 use crate::args::{self, Raised};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::generator::{self, Generator};
-use crate::{out, plans, signals};
+use crate::{out, plan_monitors, plans, signals};
 
 pub fn command(args: &args::Limit) -> CommandResult {
     let loaded = plans::load(&args.plan, &args.variables)?;
@@ -45,7 +45,8 @@ pub fn command(args: &args::Limit) -> CommandResult {
     };
     let json = args.json.as_deref().filter(|path| *path != "-").map(Json::open).transpose()?;
     let Generator { source, local } = generator::generator(&args.fleet, &loaded, &mut options)?;
-    let parts = LimitParts { source: &*source, ..LimitParts::default() };
+    let monitors = plan_monitors::maker(&loaded, &args.monitors.typed, options.allow_exec)?;
+    let parts = LimitParts { source: &*source, monitors: &monitors };
     let found = squall_runner::limit_with(&loaded, &options, &asked, parts, &handle, &mut tell);
     drop(local);
     let outcome = found?;

@@ -51,6 +51,8 @@ pub struct Finding {
     /// The value at which it is full, at that level.
     pub bound: Option<f64>,
     rank: usize,
+    /// Another metric of the same monitor that it says the same of.
+    covers: Option<String>,
 }
 
 impl Saturation {
@@ -120,7 +122,13 @@ fn without_repeats(findings: &mut Vec<Finding>) {
     let is_full = |monitor: &str, metric: &str| {
         certain.iter().any(|(of, name)| of == monitor && name == metric)
     };
+    let covers = |own: &Finding| Some((own.monitor.clone(), own.covers.clone()?));
+    let covered: Vec<(String, String)> =
+        findings.iter().filter(|own| own.is_certain).filter_map(covers).collect();
+    let is_covered =
+        |own: &Finding| covered.iter().any(|(of, name)| *of == own.monitor && *name == own.metric);
     findings.retain(|own| match own.metric.as_str() {
+        _ if is_covered(own) => false,
         "cpu_thread" => !is_full(&own.monitor, "cpu"),
         metric => own.is_certain || !is_full(&own.monitor, metric),
     });
@@ -185,6 +193,7 @@ impl Seen<'_> {
             values: own.points.iter().map(|point| (point.load, value(point))).collect(),
             bound: first.bound,
             rank,
+            covers: None,
         }
     }
 

@@ -82,8 +82,9 @@ impl Seen<'_> {
                 ),
             ),
         };
-        let rank = RANK_OF_POOLS;
-        Some(self.finding(own, (is_certain, rank), first, text, |point| point.mean))
+        let order = (is_certain, RANK_OF_POOLS);
+        let found = self.finding(own, order, first, text, |point| point.mean);
+        Some(Finding { covers: in_use.map(|used| used.of.name.clone()), ..found })
     }
 
     /// Connections that came while a listen queue was full.

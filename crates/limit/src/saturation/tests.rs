@@ -143,13 +143,18 @@ fn a_queue_is_full_last() {
     let at = |level| {
         let over = if level > 100.0 { 31.2 } else { 0.0 };
         let queue = if level > 100.0 { 9.0 } else { 0.0 };
-        let queue = vec![metric("listen_queue", queue), metric("listen_queue_limit", 8.0)];
+        let port = |name, value| {
+            let tags = vec![("port".to_owned(), "8080".to_owned())];
+            StepMetric { tags, ..metric(name, value) }
+        };
+        let queue = vec![port("listen_queue", queue), port("listen_queue_limit", 8.0)];
         [queue, vec![metric("listen_overflows", over)]].concat()
     };
-    assert_eq!(certain(&at), ["listen_overflows", "listen_queue"]);
+    assert_eq!(certain(&at), ["listen_queue", "listen_overflows"]);
     let said = words(&at);
-    assert!(said[0].contains("overflowed 312 times at 110/s, and 0 times at 90.0/s"), "{said:?}");
-    assert!(said[1].contains("the listen queue of server was full: 9 of 8"), "{said:?}");
+    let full = "the listen queue of port 8080 of server was full: 9 of 8";
+    assert!(said[0].contains(full), "{said:?}");
+    assert!(said[1].contains("overflowed 312 times at 110/s, and 0 times at 90.0/s"), "{said:?}");
     let both =
         |level| [at(level), vec![metric("cpu", busy(level)), metric("cpu_limit", 1.0)]].concat();
     assert_eq!(certain(&both)[0], "cpu");
