@@ -51,6 +51,7 @@ SCRIPTS = {
     "compare": ("20", 60),
     "gates": ("24 60", 80),
     "limit_queues": ("100", 60),
+    "saturation": ("", 20),
     "truth": ("10 120 8", 60),
     "peers": ("30", 40),
     "jmeter": ("25 2", 12),

@@ -6,12 +6,14 @@ use std::io::{self, Write as _};
 use squall_base::units::counted;
 use squall_limit::{LevelKind, LoadStep, SearchEnd};
 use squall_report::Around;
-use squall_runner::{Handle, LimitNotice, LimitOptions, LimitOutcome, PhaseEnd, PhaseReport};
+use squall_runner::{
+    Handle, LimitNotice, LimitOptions, LimitOutcome, LimitParts, PhaseEnd, PhaseReport,
+};
 
 use crate::args::{self, Raised};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::generator::{self, Generator};
-use crate::{out, plans, signals};
+use crate::{out, plan_monitors, plans, signals};
 
 pub fn command(args: &args::Limit) -> CommandResult {
     let loaded = plans::load(&args.plan, &args.variables)?;
@@ -43,7 +45,9 @@ pub fn command(args: &args::Limit) -> CommandResult {
     };
     let json = args.json.as_deref().filter(|path| *path != "-").map(Json::open).transpose()?;
     let Generator { source, local } = generator::generator(&args.fleet, &loaded, &mut options)?;
-    let found = squall_runner::limit_with(&loaded, &options, &asked, &*source, &handle, &mut tell);
+    let monitors = plan_monitors::maker(&loaded, &args.monitors.typed, options.allow_exec)?;
+    let parts = LimitParts { source: &*source, monitors: &monitors };
+    let found = squall_runner::limit_with(&loaded, &options, &asked, parts, &handle, &mut tell);
     drop(local);
     let outcome = found?;
     conclude(args, outcome, json)
@@ -163,6 +167,7 @@ mod tests {
             arrivals: Arrivals::default(),
             generator: Vec::new(),
             machine_full: None,
+            monitored: Vec::new(),
         }
     }
 

@@ -26,6 +26,19 @@ pub fn of_plan(
     }
 }
 
+/// What makes them anew, for each step of a search.
+///
+/// # Errors
+/// See [`of_plan`].
+pub fn maker<'a>(
+    loaded: &'a Loaded,
+    typed: &'a [model::Monitor],
+    allow_exec: bool,
+) -> Result<impl Fn() -> Monitors + 'a, CommandError> {
+    of_plan(loaded, typed, allow_exec)?;
+    Ok(|| made(&loaded.plan, typed))
+}
+
 /// They, in words, and what of them cannot be read now.
 pub fn describe(loaded: &Loaded, typed: &[model::Monitor]) -> String {
     let unreadable = unreadable(&loaded.plan, typed);

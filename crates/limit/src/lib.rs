@@ -6,13 +6,20 @@ mod fit;
 mod load_step;
 mod measured;
 mod recovery;
+mod sampled;
+mod saturation;
 mod scaling;
 mod search;
 mod sustained_max;
 
-pub use load_step::{Arrivals, LevelKind, LoadStep, Recovery, RequirementResult, StepOutcome};
+pub use load_step::{
+    Arrivals, LevelKind, LoadStep, Recovery, RequirementResult, StepOutcome, level_text,
+};
 pub use measured::Records;
 pub use recovery::RecoveryDetector;
+pub use sampled::StepMetric;
+pub use saturation::curves::{LevelCurve, LevelPoint};
+pub use saturation::{Finding, Saturation};
 pub use scaling::Scaling;
 pub use search::{Next, Search, SearchEnd};
 use sustained_max::Bracket;
@@ -39,12 +46,15 @@ pub struct Limit {
     pub confirmed: bool,
     /// How throughput scales with concurrency.
     pub scaling: Option<Scaling>,
+    /// What of the target was full when it broke; `None`: it did not, or there are no monitors.
+    pub saturation: Option<Saturation>,
 }
 
 impl Limit {
     /// Draws the conclusions from steps.
     pub fn new(plan: String, by: LevelKind, steps: Vec<LoadStep>, end: SearchEnd) -> Limit {
         let scaling = Scaling::fit(&steps);
+        let saturation = Saturation::of(&steps, by);
         let at_least = match end {
             SearchEnd::Generator => {
                 let by_generator = |step: &&LoadStep| step.outcome() == StepOutcome::Generator;
@@ -75,6 +85,7 @@ impl Limit {
             at_least,
             confirmed,
             scaling,
+            saturation,
         }
     }
 

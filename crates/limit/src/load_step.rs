@@ -2,6 +2,8 @@
 
 use squall_base::units::{count, rate};
 
+use crate::sampled::StepMetric;
+
 /// Most arrivals that may be dropped, as a share, before throughput no longer keeps up.
 const MAX_DROPPED: f64 = 0.05;
 
@@ -24,6 +26,21 @@ impl LevelKind {
             LevelKind::Factor => "factor",
         }
     }
+}
+
+/// A load level in words, such as `50/s`, `200` or `1.50x`.
+pub fn level_text(by: LevelKind, level: f64) -> String {
+    match by {
+        LevelKind::Rate => rate(level),
+        LevelKind::Users => count(level.round() as u64),
+        LevelKind::Factor => factor(level),
+    }
+}
+
+/// A factor of the plan's loads: three digits that mean something.
+fn factor(factor: f64) -> String {
+    let digits = (2 - factor.abs().max(1e-9).log10().floor() as i32).clamp(0, 6);
+    format!("{factor:.*}x", digits as usize)
 }
 
 /// The result of a requirement.
@@ -124,6 +141,8 @@ pub struct LoadStep {
     pub generator: Vec<String>,
     /// That the target's machine was full, in a sentence.
     pub machine_full: Option<String>,
+    /// What monitors sampled, in the order of names and tags.
+    pub monitored: Vec<StepMetric>,
 }
 
 impl LoadStep {
@@ -220,6 +239,7 @@ pub(crate) mod tests {
             arrivals: Arrivals::default(),
             generator: Vec::new(),
             machine_full: None,
+            monitored: Vec::new(),
         }
     }
 

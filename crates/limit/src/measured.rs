@@ -5,6 +5,7 @@ use squall_metrics::Slice;
 
 use crate::failures;
 use crate::load_step::{Arrivals, LoadStep, RequirementResult};
+use crate::sampled::StepMetrics;
 
 /// Most groups of seconds of a step.
 const MAX_GROUPS: u32 = 8;
@@ -33,6 +34,7 @@ pub struct Records {
     seconds: u32,
     all: Totals,
     without: Vec<Totals>,
+    monitored: StepMetrics,
 }
 
 impl Records {
@@ -41,7 +43,13 @@ impl Records {
         let groups = seconds.min(MAX_GROUPS) as usize;
         let without = if groups < MIN_GROUPS { 0 } else { groups };
         let totals = |count| (0..count).map(|_| Totals::new()).collect();
-        Records { first, seconds: seconds.max(1), all: Totals::new(), without: totals(without) }
+        Records {
+            first,
+            seconds: seconds.max(1),
+            all: Totals::new(),
+            without: totals(without),
+            monitored: StepMetrics::default(),
+        }
     }
 
     /// Adds a worker's slice. `false`: it lies before or after the step, or was added before, and is left out.
@@ -57,6 +65,7 @@ impl Records {
                 _ => totals.learn(slice),
             }
         }
+        self.monitored.add(slice, at.is_some());
         match at {
             Some(_) => self.all.add(slice),
             None => {
@@ -94,6 +103,7 @@ impl Records {
             arrivals,
             generator: Vec::new(),
             machine_full: None,
+            monitored: self.monitored.all(),
         }
     }
 

@@ -80,7 +80,7 @@ pub use history::{
 };
 pub use html::{Details, html};
 pub use json::{document, request_rows, write_json};
-pub use limit::{Around, LIMIT_SCHEMA, level_text, limit_json, limit_text};
+pub use limit::{Around, LIMIT_SCHEMA, limit_html, limit_json, limit_text};
 pub use live::{Live, live_line};
 pub use load::{LoadError, load, load_folder, load_folder_to_draw, read_result};
 pub use meta::{FeedReport, Mark, Meta, PlannedLoad, ScenarioMeta};
@@ -96,5 +96,6 @@ pub use series::{
     CheckTrack, HostTrack, MetricTrack, RowTrack, SeriesDocument, SeriesPhase, SeriesScenario,
     SeriesTimes,
 };
+pub use squall_limit::level_text;
 pub use text::{Show, text};
 pub use trend::{TrendDocument, TrendRun, trend, trend_text};

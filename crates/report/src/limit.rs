@@ -1,15 +1,20 @@
 //! The result of `squall limit` as people and programs read it.
 
+mod conclusions;
+mod page;
+
 use std::fmt::Write as _;
 
 use serde_json::{Value, json as value};
-use squall_limit::{LevelKind, Limit, LoadStep, Recovery, SearchEnd, StepOutcome};
+use squall_limit::{Limit, LoadStep, Saturation, StepMetric, level_text};
 
-use squall_base::units::{count, percent, rate, time};
+use squall_base::units::{percent, rate, time};
 
 use crate::document::RunPhase;
 use crate::meta::Meta;
 use crate::text::{paragraph, phase_text, shorten};
+use conclusions::conclusions;
+pub use page::limit_html;
 
 /// Version of the JSON form of a search.
 pub const LIMIT_SCHEMA: &str = "squall-limit/1";
@@ -37,6 +42,7 @@ pub fn limit_json(limit: &Limit, meta: &Meta, around: Around<'_>) -> Value {
             "arrivals_due": step.arrivals.due, "arrivals_dropped": step.arrivals.dropped,
             "requirements": requirements.collect::<Vec<_>>(), "generator": step.generator,
             "machine_full": step.machine_full,
+            "monitored": step.monitored.iter().map(monitored).collect::<Vec<_>>(),
         })
     });
     let recoveries = limit.recoveries.iter().map(|one| {
@@ -54,8 +60,27 @@ pub fn limit_json(limit: &Limit, meta: &Meta, around: Around<'_>) -> Value {
             "lambda": law.lambda, "alpha": law.alpha, "beta": law.beta,
             "peak": law.peak(), "highest": law.highest(),
         })),
+        "saturation": limit.saturation.as_ref().map(saturation_json),
         "recoveries": recoveries.collect::<Vec<_>>(), "steps": steps.collect::<Vec<_>>(),
     })
+}
+
+fn monitored(own: &StepMetric) -> Value {
+    value!({"monitor": own.monitor, "name": own.name, "tags": tags(&own.tags), "samples": own.count,
+        "mean": own.mean, "max": own.max})
+}
+
+fn tags(tags: &[(String, String)]) -> Value {
+    tags.iter().map(|(key, value)| (key.clone(), Value::from(value.as_str()))).collect()
+}
+
+fn saturation_json(own: &Saturation) -> Value {
+    let findings = own.findings.iter().map(|one| {
+        value!({"monitor": one.monitor, "metric": one.metric, "tags": tags(&one.tags),
+            "certain": one.is_certain, "level": one.level, "bound": one.bound, "text": one.text,
+            "values": one.values})
+    });
+    value!({"text": own.words(), "findings": findings.collect::<Vec<_>>()})
 }
 
 /// The search as a person reads it, at most 100 columns wide.
@@ -72,48 +97,12 @@ pub fn limit_text(limit: &Limit, meta: &Meta, around: Around<'_>) -> String {
             Curve { name: "requests", of: |step| step.requests, show: rate, logarithmic: false };
         chart(&mut out, limit, &done);
     }
-    for failure in around.failures {
-        paragraph(&mut out, " failed         ", failure, 99);
+    let mut before = "";
+    for (word, text) in conclusions(limit, around.failures) {
+        let shown = if word == before { "" } else { word };
+        paragraph(&mut out, &format!(" {shown:<15}"), &text, 99);
+        before = word;
     }
-    paragraph(&mut out, " result         ", &result(limit), 99);
-    if let Some(last) = limit.steps.last().filter(|_| limit.confirmed) {
-        let words = format!(
-            "{} met the requirements once more at the end{}",
-            level_text(limit.by, last.level),
-            by_how_little(last.outcome() == StepOutcome::Borderline)
-        );
-        paragraph(&mut out, " confirmed      ", &words, 99);
-    }
-    if let Some(words) = limit.violated_first() {
-        paragraph(&mut out, " violated first ", &words, 99);
-    }
-    if let Some(knee) = limit.knee() {
-        let words = match limit.by {
-            LevelKind::Rate => {
-                format!(
-                    "from {} on, throughput no longer keeps up with the load",
-                    level_text(limit.by, knee)
-                )
-            }
-            LevelKind::Users | LevelKind::Factor => format!(
-                "with about {} requests in flight, throughput stops growing linearly",
-                count(knee.round() as u64)
-            ),
-        };
-        paragraph(&mut out, " knee           ", &words, 99);
-    }
-    scaling(&mut out, limit);
-    for step in limit.steps.iter().filter(|step| step.outcome() == StepOutcome::Generator) {
-        let why = format!("at {}: {}", level_text(limit.by, step.level), step.generator.join("; "));
-        paragraph(&mut out, " squall         ", &why, 99);
-    }
-    let full = |step: &&LoadStep| step.machine_full.is_some();
-    if let Some(step) = limit.steps.iter().filter(full).min_by(|a, b| a.level.total_cmp(&b.level)) {
-        let words = step.machine_full.as_deref().unwrap_or_default();
-        let words = format!("from {} on, {words}", level_text(limit.by, step.level));
-        paragraph(&mut out, " machine        ", &words, 99);
-    }
-    recovery(&mut out, limit);
     out
 }
 
@@ -128,137 +117,6 @@ fn head(limit: &Limit, meta: &Meta, around: Around<'_>) -> String {
         paragraph(&mut out, &format!(" {:<15}", phase.phase), &phase_text(phase), 99);
     }
     out
-}
-
-fn recovery(out: &mut String, limit: &Limit) {
-    let took = |one: &Recovery| one.seconds.unwrap_or(f64::INFINITY);
-    let longest = limit.recoveries.iter().max_by(|a, b| took(a).total_cmp(&took(b)));
-    if let Some(one) = longest {
-        let after = level_text(limit.by, one.from);
-        let at = level_text(limit.by, one.at);
-        let words = match one.seconds {
-            Some(seconds) => {
-                format!("after {after}, latency was back to normal within {seconds:.1} s at {at}")
-            }
-            None => format!(
-                "after {after}, latency was not back to normal within {:.0} s at {at}",
-                one.watched_s
-            ),
-        };
-        paragraph(out, " recovery       ", &words, 99);
-    }
-}
-
-/// A load level in words, such as `50/s`, `200` or `1.50x`.
-pub fn level_text(by: LevelKind, level: f64) -> String {
-    match by {
-        LevelKind::Rate => rate(level),
-        LevelKind::Users => count(level.round() as u64),
-        LevelKind::Factor => factor(level),
-    }
-}
-
-/// A factor of the plan's loads: three digits that mean something.
-fn factor(factor: f64) -> String {
-    let digits = (2 - factor.abs().max(1e-9).log10().floor() as i32).clamp(0, 6);
-    format!("{factor:.*}x", digits as usize)
-}
-
-/// What is known of a search that was interrupted, or broke off.
-fn so_far(limit: &Limit) -> String {
-    let of = |outcome| limit.steps.iter().filter(move |step| step.outcome() == outcome);
-    let highest = of(StepOutcome::Met).map(|step| step.level).reduce(f64::max);
-    let lowest = of(StepOutcome::Violated).map(|step| step.level).reduce(f64::min);
-    let met = highest.map(|highest| format!("met at {}", level_text(limit.by, highest)));
-    let violated = lowest.map(|lowest| format!("violated at {}", level_text(limit.by, lowest)));
-    match (met, violated) {
-        (None, None) => "interrupted: no result".to_owned(),
-        (met, violated) => {
-            let known: Vec<String> = met.into_iter().chain(violated).collect();
-            format!("interrupted: no result; so far the requirements were {}", known.join(", and "))
-        }
-    }
-}
-
-/// The result in words.
-fn result(limit: &Limit) -> String {
-    let highest = limit.steps.iter().map(|step| step.level).fold(0.0, f64::max);
-    let cause = || {
-        let step = limit.steps.iter().find(|step| step.outcome() == StepOutcome::Generator);
-        step.map_or(String::new(), |step| step.generator.join("; "))
-    };
-    match (limit.end, limit.sustained_max) {
-        (SearchEnd::Found | SearchEnd::OutOfSteps, Some(maximum)) if maximum.fitted => format!(
-            "the sustained maximum is {} ({} to {} with 95% confidence)",
-            level_text(limit.by, maximum.level),
-            level_text(limit.by, maximum.low),
-            level_text(limit.by, maximum.high)
-        ),
-        (SearchEnd::Found | SearchEnd::OutOfSteps, Some(maximum))
-            if maximum.low < maximum.level =>
-        {
-            format!(
-                "the sustained maximum is about {} ({} to {} with 95% confidence): steps near it scatter, \
-                 so longer ones (--step) would say more",
-                level_text(limit.by, maximum.level),
-                level_text(limit.by, maximum.low),
-                level_text(limit.by, maximum.high)
-            )
-        }
-        (SearchEnd::Found | SearchEnd::OutOfSteps, Some(maximum)) => {
-            let held = limit.steps.iter().filter(|step| step.level == maximum.low);
-            let outcomes: Vec<StepOutcome> = held.map(LoadStep::outcome).collect();
-            let is_there = |outcome| outcomes.contains(&outcome);
-            let is_borderline = is_there(StepOutcome::Borderline) && !is_there(StepOutcome::Met);
-            format!(
-                "all requirements are met at {}, and no longer at {}{}",
-                level_text(limit.by, maximum.low),
-                level_text(limit.by, maximum.high),
-                by_how_little(is_borderline)
-            )
-        }
-        (SearchEnd::Generator, _) => match limit.at_least {
-            Some(least) => format!(
-                "at least {}; above, squall itself was the limit ({})",
-                level_text(limit.by, least),
-                cause()
-            ),
-            None => format!(
-                "squall itself, not the target, was the bottleneck ({}): the target's maximum is unknown",
-                cause()
-            ),
-        },
-        (SearchEnd::NotRecovered, _) => {
-            let last = limit.steps.last().map_or(0.0, |step| step.level);
-            format!(
-                "the target got worse and did not recover: {} met the requirements at first, and no \
-                 longer afterwards; so there is no sustained maximum",
-                level_text(limit.by, last)
-            )
-        }
-        (SearchEnd::NeverMet, _) => "not even the lowest level met the requirements".to_owned(),
-        (SearchEnd::NeverViolated, _) => {
-            format!(
-                "all requirements are met up to {}, the highest level tried",
-                level_text(limit.by, highest)
-            )
-        }
-        (SearchEnd::SetupFailed, _) => "the setup failed: no step was run".to_owned(),
-        (SearchEnd::Interrupted, _) => so_far(limit),
-        (SearchEnd::Found | SearchEnd::OutOfSteps, None) => {
-            let met = limit.steps.iter().all(LoadStep::met);
-            if met {
-                "all steps met all requirements".to_owned()
-            } else {
-                "some steps violated a requirement".to_owned()
-            }
-        }
-    }
-}
-
-/// What is added where a level was met by so little that chance may have decided.
-fn by_how_little(is_borderline: bool) -> &'static str {
-    if is_borderline { ", by so little that only longer steps (--step) could be sure" } else { "" }
 }
 
 fn table(out: &mut String, limit: &Limit) {
@@ -283,22 +141,6 @@ fn table(out: &mut String, limit: &Limit) {
         );
     }
     out.push('\n');
-}
-
-fn scaling(out: &mut String, limit: &Limit) {
-    let Some(law) = limit.scaling else { return };
-    let mut words = format!(
-        "{} with one request in flight; {} of the work is serialised (contention)",
-        rate(law.lambda),
-        percent(law.alpha)
-    );
-    if let Some(highest) = law.highest() {
-        let _ = write!(words, "; at most {}", rate(highest));
-    }
-    if let Some(peak) = law.peak() {
-        let _ = write!(words, " with {peak:.0} in flight, and less with more (crosstalk)");
-    }
-    paragraph(out, " scaling        ", &format!("{words} (universal scalability law)"), 99);
 }
 
 /// A value that is charted over the levels.

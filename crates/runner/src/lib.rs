@@ -89,7 +89,9 @@ pub use handle::Handle;
 pub use kernel_settings::{
     Advice, AdviceEffect, AdviceSource, KernelSettings, SettingChange, SettingReview,
 };
-pub use limit::{LimitNotice, LimitOptions, LimitOutcome, level_kind, limit, limit_with};
+pub use limit::{
+    LimitNotice, LimitOptions, LimitOutcome, LimitParts, level_kind, limit, limit_with,
+};
 pub use load_source::{LoadOrder, LoadSource, LocalEngine};
 pub use mask::{
     body as masked_body, head as masked_head, request as masked_request,

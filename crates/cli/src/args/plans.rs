@@ -74,11 +74,13 @@ pub struct Limit {
     #[command(flatten)]
     pub variables: Variables,
     #[command(flatten)]
+    pub monitors: Monitors,
+    #[command(flatten)]
     pub runtime: RuntimeOptions,
     /// Write the result as JSON to FILE, or to standard output with `-`.
     #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
     pub json: Option<String>,
-    /// Folder in which a folder with plan.yaml, limit.json and limit.txt is created.
+    /// Folder in which a folder with plan.yaml, limit.json, limit.txt and limit.html is created.
     #[arg(short = 'o', long, value_name = "DIR", default_value = "squall-runs")]
     pub out: PathBuf,
     /// Print only the result, not the progress.

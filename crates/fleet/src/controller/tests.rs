@@ -9,8 +9,8 @@ use squall_engine::{ExchangeFilter, LogLine};
 use squall_metrics::{ErrorKind, HostSample, RequestStats, RowKey, RowKind, Sample};
 use squall_report::document;
 use squall_runner::{
-    FinishedRun, Folder, Handle, LimitOptions, Options, PhaseEnd, RequestLog, Row, RunParts,
-    Second as Whole, Sink, Start, Wanted as SinkWants, limit_with, load_str, run_with,
+    FinishedRun, Folder, Handle, LimitOptions, LimitParts, Options, PhaseEnd, RequestLog, Row,
+    RunParts, Second as Whole, Sink, Start, Wanted as SinkWants, limit_with, load_str, run_with,
 };
 
 use super::kept::Kept;
@@ -568,7 +568,8 @@ fn a_search_runs_its_levels_on_the_nodes() {
         folder: None,
     };
     let (handle, run) = (Handle::default(), Options::default());
-    let outcome = limit_with(&plan, &run, &asked, &source, &handle, &mut |_| ()).expect("a search");
+    let parts = LimitParts { source: &source, ..LimitParts::default() };
+    let outcome = limit_with(&plan, &run, &asked, parts, &handle, &mut |_| ()).expect("a search");
     assert_eq!(outcome.failures, [] as [&str; 0]);
     assert_eq!((outcome.limit.steps.len(), outcome.limit.at_least), (2, Some(2_000_000.0)));
     assert!(outcome.meta.nodes.is_empty());

@@ -1,10 +1,12 @@
 //! The outputs of `squall limit`, compared with files: see `golden.rs`.
 
 use crate::common::golden;
+use serde_json::Value;
 use squall_limit::{
-    Arrivals, LevelKind, Limit, LoadStep, Recovery, RequirementResult, SearchEnd, SustainedMax,
+    Arrivals, LevelKind, Limit, LoadStep, Recovery, RequirementResult, SearchEnd, StepMetric,
+    SustainedMax,
 };
-use squall_report::{Around, Meta, RunPhase, limit_json, limit_text};
+use squall_report::{Around, Meta, RunPhase, limit_html, limit_json, limit_text};
 
 /// A queue with a capacity of 100 a second, that takes 10 ms for one.
 fn step(level: f64) -> LoadStep {
@@ -34,6 +36,7 @@ fn step(level: f64) -> LoadStep {
         arrivals: Arrivals { rate: Some(level), due: (24.0 * level) as u64, dropped: 0 },
         generator: Vec::new(),
         machine_full: None,
+        monitored: Vec::new(),
     }
 }
 
@@ -78,6 +81,53 @@ fn the_text() {
         limit_text(&limit, &meta(), Around::default())
     };
     golden("limit-ends.txt", &ends.map(short).concat());
+}
+
+/// The same search, with a monitor of the server, whose only core is full at 80/s, and of a pool that is not.
+fn monitored() -> Limit {
+    let own = |name: &str, value: f64| StepMetric {
+        monitor: "<server>".to_owned(),
+        name: name.to_owned(),
+        tags: Vec::new(),
+        count: 24,
+        mean: value,
+        max: value,
+    };
+    let steps = limit().steps.into_iter().map(|step| {
+        let busy = (step.level / 80.0).min(1.0);
+        let monitored = vec![
+            own("cpu", 0.99 * busy),
+            own("cpu_limit", 1.0),
+            own("pool_active", 12.0 * busy),
+            own("pool_limit", 20.0),
+        ];
+        LoadStep { monitored, ..step }
+    });
+    Limit::new("shop".to_owned(), LevelKind::Rate, steps.collect(), SearchEnd::Found)
+}
+
+#[test]
+fn what_was_full_is_said() {
+    let text = limit_text(&monitored(), &meta(), Around::default());
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    assert!(text.contains(" full           CPU of <server> was full: 0.99 of 1 core"), "{text}");
+    let json = limit_json(&monitored(), &meta(), Around::default());
+    let first = &json["saturation"]["findings"][0];
+    assert_eq!((&first["metric"], &first["certain"]), (&"cpu".into(), &true.into()));
+    assert_eq!(json["steps"][0]["monitored"].as_array().map(Vec::len), Some(4));
+    assert_eq!(limit_json(&limit(), &meta(), Around::default())["saturation"], Value::Null);
+}
+
+#[test]
+fn the_page() {
+    let page = limit_html(&monitored(), &meta(), &["a & b".to_owned()]);
+    golden("limit.html", &page);
+    assert!(page.contains("a &amp; b") && !page.contains("<server>"), "texts are escaped");
+    assert!(!page.contains("http://www") && !page.contains("<script"), "nothing from elsewhere");
+    // No step, and no monitor.
+    let empty = Limit::new("shop".to_owned(), LevelKind::Rate, Vec::new(), SearchEnd::SetupFailed);
+    assert!(limit_html(&empty, &meta(), &[]).contains("the setup failed"));
+    assert!(!limit_html(&limit(), &meta(), &[]).contains("The target"));
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::handle::Handle;
 use crate::host_sampler::HostSampler;
 use crate::load_source::{LoadOrder, LoadSource};
+use crate::monitor::{Monitor, Monitors};
 use crate::phase::Phase;
 use crate::plans;
 use crate::prepared::Prepared;
@@ -26,6 +27,8 @@ pub(super) struct Ran {
     pub host: HostMetrics,
     /// How long after its end the last of its requests was over.
     pub tail: Duration,
+    /// What monitors lost, a sentence each.
+    pub losses: Vec<String>,
 }
 
 /// What a search asks for. A load that was stopped is no error: it is just shorter.
@@ -55,11 +58,37 @@ pub(super) struct RealLoad<'a> {
     pub prepared: &'a Prepared<'a>,
     pub source: &'a dyn LoadSource,
     pub handle: &'a Handle,
+    /// Makes the monitors of a level.
+    pub monitors: MakeMonitors<'a>,
+}
+
+/// Makes monitors, each with its name.
+pub(super) type MakeMonitors<'a> = &'a dyn Fn() -> Vec<(String, Box<dyn Monitor>)>;
+
+/// The monitors beside a load.
+struct Beside {
+    monitors: Monitors,
+    /// How many seconds of the load have begun.
+    begun: u32,
+}
+
+impl Beside {
+    /// Whoever runs the load has handed over a slice: what monitors have sampled meanwhile.
+    fn slice(&mut self, slice: &Slice) -> Vec<Slice> {
+        let begins = slice.second >= self.begun;
+        self.begun = self.begun.max(slice.second + 1);
+        let open = self.begun - 1;
+        let sampled = self.monitors.take(self.begun, &|second| second >= open);
+        if begins {
+            self.monitors.ask(self.begun);
+        }
+        sampled
+    }
 }
 
 impl Load for RealLoad<'_> {
     fn measure(&self, plan: &Plan, length: Duration, take: Take<'_>) -> Result<Ran, Error> {
-        self.run(plan, length, |_| None, take)
+        self.run(plan, length, (self.monitors)(), |_| None, take)
     }
 
     fn watch(
@@ -70,7 +99,7 @@ impl Load for RealLoad<'_> {
     ) -> Result<Option<f64>, Error> {
         let detector = Arc::new(Mutex::new(detector));
         let trace = |control| Some(until_recovered(detector.clone(), control));
-        self.run(plan, length, trace, &mut |_| ())?;
+        self.run(plan, length, Vec::new(), trace, &mut |_| ())?;
         Ok(detector.lock().unwrap_or_else(PoisonError::into_inner).recovered())
     }
 }
@@ -80,6 +109,7 @@ impl RealLoad<'_> {
         &self,
         plan: &Plan,
         length: Duration,
+        monitors: Vec<(String, Box<dyn Monitor>)>,
         trace: impl FnOnce(Control) -> Option<Trace>,
         take: Take<'_>,
     ) -> Result<Ran, Error> {
@@ -107,6 +137,7 @@ impl RealLoad<'_> {
             asked: self.prepared.options,
             folder: None,
         };
+        let mut beside = Beside { monitors: Monitors::start(0, monitors)?, begun: 0 };
         let mut note = |began: Instant, sample: fn(&mut HostSampler) -> HostSample| {
             let sample = sampler.as_mut().map(sample);
             sample.into_iter().for_each(|own| host.add(began.elapsed().as_secs_f64(), own));
@@ -115,10 +146,12 @@ impl RealLoad<'_> {
             if let Event::Started = event {
                 began = Instant::now();
                 note(began, HostSampler::sample);
+                beside.monitors.ask(0);
             }
             let Event::Slice(slice) = event else { return };
             note(began, HostSampler::sample);
             take(slice);
+            beside.slice(slice).iter().for_each(&mut *take);
         });
         note(began, HostSampler::last_sample);
         let released = self.source.release();
@@ -126,8 +159,9 @@ impl RealLoad<'_> {
         if !released.is_empty() {
             return Err(Error::incomplete(released.join("; ")));
         }
+        let tail = ended.elapsed.saturating_sub(length);
         match ended.failures.is_empty() {
-            true => Ok(Ran { host, tail: ended.elapsed.saturating_sub(length) }),
+            true => Ok(Ran { host, tail, losses: beside.monitors.losses().collect() }),
             false => Err(Error::incomplete(ended.failures.join("; "))),
         }
     }
@@ -162,7 +196,12 @@ mod tests {
         let options = Options::default();
         let prepared = Prepared::new(&loaded, &options, &[]).expect("a good plan");
         let (load, hour) = (
-            RealLoad { prepared: &prepared, source: &LocalEngine, handle: &Handle::default() },
+            RealLoad {
+                prepared: &prepared,
+                source: &LocalEngine,
+                handle: &Handle::default(),
+                monitors: &Vec::new,
+            },
             Duration::from_secs(3600),
         );
         let normal = LoadStep { mean_us: 1e12, ..Records::new(0, 1).step(1.0, None, &[]) };

@@ -28,7 +28,6 @@ use crate::capacity;
 use crate::describe;
 use crate::error::Error;
 use crate::handle::Handle;
-use crate::load_source::{LoadSource, LocalEngine};
 use crate::mask;
 use crate::options::Options;
 use crate::plans;
@@ -40,7 +39,7 @@ pub use level::kind as level_kind;
 use load::RealLoad;
 use steps::Steps;
 use types::in_result;
-pub use types::{LimitNotice, LimitOptions, LimitOutcome};
+pub use types::{LimitNotice, LimitOptions, LimitOutcome, LimitParts};
 
 /// Why thresholds of the plan are left out.
 const NO_HOST: &str = "a search records no metrics of the host";
@@ -56,11 +55,10 @@ pub fn limit(
     handle: &Handle,
     tell: &mut dyn FnMut(LimitNotice<'_>),
 ) -> Result<LimitOutcome, Error> {
-    limit_with(loaded, options, asked, &LocalEngine, handle, tell)
+    limit_with(loaded, options, asked, LimitParts::default(), handle, tell)
 }
 
-/// Finds the sustained maximum of a plan, whose levels `source` runs one after the other; `handle` stops it, `tell` is told what
-/// happens meanwhile.
+/// Finds the sustained maximum of a plan with these parts; `handle` stops it, `tell` is told what happens meanwhile.
 ///
 /// # Errors
 /// Nothing was sent: the plan or an option is wrong, the folder cannot be made, or it was stopped before.
@@ -68,15 +66,16 @@ pub fn limit_with(
     loaded: &Loaded,
     options: &Options,
     asked: &LimitOptions,
-    source: &dyn LoadSource,
+    parts: LimitParts<'_>,
     handle: &Handle,
     tell: &mut dyn FnMut(LimitNotice<'_>),
 ) -> Result<LimitOutcome, Error> {
-    let plan = &loaded.plan;
-    let (requirements, of_host) = requirements(&asked.requirements, plan)?;
+    let (plan, LimitParts { source, monitors }) = (&loaded.plan, parts);
+    let monitored: Vec<String> = monitors().iter().flat_map(|(_, own)| own.names()).collect();
+    let (requirements, of_host) = requirements(&asked.requirements, plan, &monitored)?;
     let by = asked.by.unwrap_or_else(|| level::kind(plan));
     let from = first_level(asked, by)?;
-    let mut prepared = Prepared::new(loaded, options, &[])?;
+    let mut prepared = Prepared::new(loaded, options, &monitored)?;
     misjudged(&asked.requirements, &requirements, &prepared)?;
     let requirements = masked(requirements, &prepared.load.secrets);
     prepared.warnings.iter().for_each(|warning| tell(LimitNotice::Warning(warning)));
@@ -101,7 +100,7 @@ pub fn limit_with(
     }
     let end = end_by_setup(&phases);
     let mut steps = Steps {
-        load: &RealLoad { prepared: &prepared, source, handle },
+        load: &RealLoad { prepared: &prepared, source, handle, monitors },
         plan,
         asked,
         meta,
@@ -111,6 +110,7 @@ pub fn limit_with(
         handle,
         folder,
         phases: in_result(&phases),
+        losses: Vec::new(),
         tell,
     };
     let mut outcome = steps.run(end);
@@ -167,12 +167,14 @@ fn new_folder(base: &Path, plan: &Plan) -> Result<PathBuf, Error> {
 fn requirements<'p>(
     required: &'p [String],
     plan: &'p Plan,
+    monitored: &[String],
 ) -> Result<(Vec<Threshold>, Vec<&'p str>), Error> {
     let texts: Vec<&str> = match required.is_empty() {
         true => plan.thresholds.iter().map(|own| own.text.value.as_str()).collect(),
         false => required.iter().map(String::as_str).collect(),
     };
-    let metrics = plans::metrics(plan);
+    let mut metrics = plans::metrics(plan);
+    metrics.extend(monitored.iter().map(String::as_str));
     let is_of_host = |text: &&str| {
         let parsed = Threshold::parse(text);
         required.is_empty() && parsed.is_ok_and(|own| plans::is_of_host(&own, &metrics))

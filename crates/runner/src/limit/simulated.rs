@@ -165,7 +165,7 @@ impl Load for Simulated<'_> {
             }
             take(&slice);
         }
-        Ok(Ran { host, tail })
+        Ok(Ran { host, tail, losses: Vec::new() })
     }
 
     fn watch(

@@ -10,7 +10,7 @@ use squall_limit::{
     LevelKind, Limit, LoadStep, Next, Recovery, RecoveryDetector, Search, SearchEnd, StepOutcome,
 };
 use squall_plan::model::Plan;
-use squall_report::{Around, Meta, RunPhase, limit_json, limit_text};
+use squall_report::{Around, Meta, RunPhase, limit_html, limit_json, limit_text};
 
 use super::level;
 use super::load::Load;
@@ -39,6 +39,8 @@ pub(super) struct Steps<'a> {
     pub folder: Option<PathBuf>,
     /// What became of setup and teardown, as far as they are over.
     pub phases: Vec<RunPhase>,
+    /// What of the losses of monitors was told, without its numbers.
+    pub losses: Vec<String>,
     pub tell: &'a mut dyn FnMut(LimitNotice<'_>),
 }
 
@@ -103,6 +105,14 @@ impl Steps<'_> {
             .step(level, self.arrivals(level), &self.requirements, &ran.host)
             .map_err(Error::incomplete)?;
         let outcome = step.outcome();
+        for loss in ran.losses {
+            // It is told once, however many samples of further steps are lost.
+            let kind = loss.replace(|c: char| c.is_ascii_digit(), "");
+            if !self.losses.contains(&kind) {
+                (self.tell)(LimitNotice::Warning(&format!("{loss}\n")));
+                self.losses.push(kind);
+            }
+        }
         let number = done.steps.len() + 1;
         (self.tell)(LimitNotice::Step { step: &step, by: self.by, number, most: of });
         done.steps.push(step);
@@ -164,7 +174,8 @@ impl Steps<'_> {
         let around = Around { phases: &self.phases, failures };
         let text = limit_text(limit, &self.meta, around);
         let json = format!("{:#}\n", limit_json(limit, &self.meta, around));
-        for (name, content) in [("limit.txt", text), ("limit.json", json)] {
+        let page = limit_html(limit, &self.meta, failures);
+        for (name, content) in [("limit.txt", text), ("limit.json", json), ("limit.html", page)] {
             let path = folder.join(name);
             squall_report::replace_file(&path, |mut file| file.write_all(content.as_bytes()))
                 .map_err(|error| format!("{}: {error}", path.display()))?;

@@ -6,7 +6,24 @@ use std::time::Duration;
 use squall_limit::{LevelKind, Limit, LoadStep};
 use squall_report::{Meta, RunPhase};
 
+use crate::load_source::{LoadSource, LocalEngine};
+use crate::monitor::Monitor;
 use crate::sections::PhaseReport;
+
+/// What a search runs with.
+pub struct LimitParts<'a> {
+    /// Who runs the levels.
+    pub source: &'a dyn LoadSource,
+    /// Makes the monitors of a level, each with its name.
+    pub monitors: &'a dyn Fn() -> Vec<(String, Box<dyn Monitor>)>,
+}
+
+impl Default for LimitParts<'_> {
+    /// The workers of this process, and no monitors.
+    fn default() -> Self {
+        LimitParts { source: &LocalEngine, monitors: &Vec::new }
+    }
+}
 
 /// How the limit is searched for.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,14 +1,18 @@
 //! The search for the limit with real load: that steps are run, kept on disk and stopped, and what becomes of setup and
 //! teardown. What a search finds is tested in virtual time, beside its code.
 
+use std::cell::Cell;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
 use squall_limit::{SearchEnd, StepOutcome};
+use squall_metrics::{MetricKey, MetricKind};
 use squall_report::{Around, Meta, limit_json};
 use squall_runner::{
-    ErrorKind, Handle, LimitNotice, LimitOptions, LimitOutcome, PhaseEnd, limit as search, load_str,
+    ErrorKind, Handle, LimitNotice, LimitOptions, LimitOutcome, LimitParts, Monitor, MonitorSample,
+    PhaseEnd, limit as search, limit_with, load_str,
 };
 
 use crate::common::peer::{Peer, response};
@@ -36,6 +40,80 @@ fn limit(url: &str, lines: &str, asked: &LimitOptions, handle: &Handle) -> Limit
     let plan = load_str("plan", &plan).unwrap_or_else(|error| panic!("{error}"));
     let outcome = search(&plan, &workers(1), asked, handle, &mut |_| ());
     outcome.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Samples how often it was made before, as a monitor of a server.
+struct Made(u32);
+
+impl Monitor for Made {
+    fn names(&self) -> Vec<String> {
+        vec!["made".to_owned()]
+    }
+
+    fn sample(&mut self, _: Duration) -> io::Result<MonitorSample> {
+        let tags = vec![("monitor".to_owned(), "server".to_owned())];
+        let key = MetricKey::new(MetricKind::Gauge, "", "made", tags);
+        Ok(vec![(key, f64::from(self.0))])
+    }
+}
+
+/// Fails each time.
+struct Broken;
+
+impl Monitor for Broken {
+    fn names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn sample(&mut self, _: Duration) -> io::Result<MonitorSample> {
+        Err(io::Error::other("no connection"))
+    }
+}
+
+#[test]
+fn each_step_has_monitors_of_its_own() {
+    let (server, folder) = (target(), tempfile::tempdir().expect("a folder"));
+    let asked = LimitOptions {
+        to: Some(2.0),
+        max_steps: 2,
+        step: Duration::from_secs(4),
+        folder: Some(folder.path().to_owned()),
+        ..asked(ALWAYS_MET)
+    };
+    let made = Cell::new(0);
+    let make = || {
+        let number = made.replace(made.get() + 1);
+        let (own, broken) = (Box::new(Made(number)), Box::new(Broken));
+        vec![
+            ("server".to_owned(), own as Box<dyn Monitor>),
+            ("db".to_owned(), broken as Box<dyn Monitor>),
+        ]
+    };
+    let parts = LimitParts { monitors: &make, ..LimitParts::default() };
+    let plan = format!("target: {}\nscenarios: {{{LOAD}}}\n", server.url());
+    let plan = load_str("plan", &plan).expect("a plan");
+    let mut warnings = Vec::new();
+    let mut tell = |notice: LimitNotice<'_>| {
+        if let LimitNotice::Warning(text) = notice {
+            warnings.push(text.to_owned());
+        }
+    };
+    let options = workers(1);
+    let outcome = limit_with(&plan, &options, &asked, parts, &Handle::default(), &mut tell);
+    let outcome = outcome.expect("a search");
+    let steps = &outcome.limit.steps;
+    let means: Vec<f64> = steps.iter().map(|step| step.monitored[0].mean).collect();
+    // The first are only asked for their names.
+    assert_eq!(means, [1.0, 2.0]);
+    assert!(steps.iter().all(|step| step.monitored.len() == 1), "{steps:?}");
+    assert!(
+        matches!(&warnings[..], [one] if one.contains("monitor db") && one.contains("no connection")),
+        "{warnings:?}"
+    );
+    let (folder, json, _) = kept(&outcome);
+    assert_eq!(json["steps"][1]["monitored"][0]["monitor"], "server");
+    let page = std::fs::read_to_string(folder.join("limit.html")).expect("a page");
+    assert!(page.contains("made of server"), "{page}");
 }
 
 fn read(path: &Path) -> Value {
