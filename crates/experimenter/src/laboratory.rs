@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
 use squall_supervisor::{End, Launch, ProgramId, Supervisor};
 
 use crate::clock::unix_time;
@@ -82,6 +83,22 @@ impl<'l> LocalLaboratory<'l> {
             LocalLaboratory { own, folder, supervisor, squall, options, is_interrupted };
         laboratory.forget_run();
         Ok(laboratory)
+    }
+
+    /// Sets each setting of each variant once and puts it back, so that what cannot be set is known before the first run.
+    ///
+    /// # Errors
+    /// One cannot be set, in a sentence.
+    pub fn try_settings(&mut self) -> Result<(), String> {
+        let own = self.own;
+        for variant in &own.variants {
+            for (name, value) in &variant.sysctl {
+                let set = self.supervisor.set(name, value);
+                set.map_err(|error| format!("variant `{}`: {error}", variant.name))?;
+            }
+            self.restore()?;
+        }
+        Ok(())
     }
 
     /// Ends all that is left, and puts all settings back.
@@ -248,11 +265,12 @@ impl<'l> LocalLaboratory<'l> {
         let _ = fs::remove_file(&log);
         let failed = |why: String| Trouble::Stop(Stop::Failed(why));
         let plan = self.folder.join(RUNS).join(PLAN);
-        write_secret(&plan, &variant.plan)
+        let pids = servers.iter().map(|own| (own.server.name.as_str(), own.pid));
+        write_secret(&plan, &with_monitors(&variant.plan, pids))
             .map_err(|error| failed(format!("{}: {error}", plan.display())))?;
         let launch = Launch {
             name: "squall run".to_owned(),
-            command: self.command(&plan, order, servers),
+            command: self.command(&plan, order),
             env: Vec::new(),
             directory: self.own.file.folder.clone(),
             cpus: self.own.cpus.clone(),
@@ -265,6 +283,8 @@ impl<'l> LocalLaboratory<'l> {
                 self.are_alive(servers)?;
                 return match end.code {
                     Some(0 | 1 | 3) => Ok(()),
+                    // What is wrong with its input will be so the next time.
+                    Some(2) => Err(failed(format!("the run {end}{}", shown_log(&log)))),
                     _ => Err(Trouble::before(format!("the run {end}{}", shown_log(&log)))),
                 };
             }
@@ -293,7 +313,7 @@ impl<'l> LocalLaboratory<'l> {
     }
 
     /// The command line of a run.
-    fn command(&self, plan: &Path, order: RunOrder, servers: &[Running<'_>]) -> Vec<String> {
+    fn command(&self, plan: &Path, order: RunOrder) -> Vec<String> {
         let variant = &self.own.variants[order.variant].name;
         let shown = |path: &Path| path.display().to_string();
         let mut words = vec![shown(&self.squall), "run".to_owned(), shown(plan)];
@@ -306,7 +326,6 @@ impl<'l> LocalLaboratory<'l> {
             "--label".to_owned(),
             format!("block={}", order.block + 1),
         ]);
-        // MONITORS
         words.extend(self.options.iter().cloned());
         words.extend(["--out".to_owned(), shown(&self.folder.join(RUNS).join(MAKING))]);
         words
@@ -440,6 +459,18 @@ fn slug(name: &str) -> String {
     let is_good = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '_';
     let parts: Vec<&str> = name.split(|c| !is_good(c)).filter(|own| !own.is_empty()).collect();
     parts.join("-").chars().take(60).collect()
+}
+
+/// A plan with monitors of the servers; one that it has itself under such a name stays.
+fn with_monitors<'s>(plan: &Value, servers: impl Iterator<Item = (&'s str, u32)>) -> String {
+    let mut plan = plan.clone();
+    for (name, pid) in servers {
+        let own = &mut plan["monitor"][name];
+        if own.is_null() {
+            *own = json!({"pid": pid});
+        }
+    }
+    format!("{plan:#}\n")
 }
 
 /// Writes a file that nobody else reads.

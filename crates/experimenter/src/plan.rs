@@ -28,7 +28,7 @@ pub(crate) enum PlanError {
 /// The plan of a variant.
 pub(crate) struct VariantPlan {
     /// As its run reads it.
-    pub text: String,
+    pub value: Value,
     /// The same, read.
     pub loaded: Loaded,
     /// Variables whose values stand in quantities.
@@ -64,9 +64,9 @@ impl VariantPlan {
             let set = |plan: &mut Value| set_path(plan, &own.what, &own.value.written());
             try_to_set(&base, &mut plan, own, set)?;
         }
-        let text = format!("{plan:#}\n");
-        let loaded = read_again(&text).map_err(|errors| PlanError::Plan(told(&errors)))?;
-        Ok(VariantPlan { text, loaded, resolved, base })
+        let loaded =
+            read_again(&plan.to_string()).map_err(|errors| PlanError::Plan(told(&errors)))?;
+        Ok(VariantPlan { value: plan, loaded, resolved, base })
     }
 }
 
@@ -134,7 +134,7 @@ fn told(errors: &PlanErrors) -> String {
 }
 
 /// What the plans of all variants are, in a few letters.
-pub(crate) fn digest<'t>(texts: impl Iterator<Item = &'t str>) -> String {
+pub(crate) fn digest(texts: impl Iterator<Item = String>) -> String {
     let mut hash = Sha256::new();
     for text in texts {
         hash.update(text.as_bytes());

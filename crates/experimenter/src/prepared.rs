@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use serde_json::Value;
 use squall_analysis::{RunMeasure, Threshold};
 use squall_experiment::{Demand, Design, Measure, Repeats, Schedule};
 use squall_front::Values;
 use squall_plan::diagnostic::{Diagnostic, Sources};
-use squall_plan::model::{Experiment, Factor, FactorKind, Order, PlanSource};
+use squall_plan::model::{Experiment, Factor, FactorKind, Monitor, MonitorKind, Order, PlanSource};
 use squall_plan::span::{Span, Spanned};
 use squall_plan::yaml::Loaded;
 use squall_report::ExperimentFactor;
@@ -66,7 +67,7 @@ pub struct PreparedVariant {
     /// Settings of the kernel, and their values.
     pub sysctl: Vec<(String, String)>,
     /// Its plan, secrets included.
-    pub plan: String,
+    pub plan: Value,
     /// How long the load of a run lasts, where the plan says.
     pub length: Option<Duration>,
 }
@@ -139,7 +140,7 @@ pub fn prepare(
             .map(|own| (own.name.value.clone(), written(&own.command)))
             .collect(),
         warnings: warnings.collect(),
-        digest: digest(made.iter().map(|own| own.plan.text.as_str())),
+        digest: digest(made.iter().map(|own| own.plan.value.to_string())),
         variants: made.into_iter().zip(&all).map(|(own, variant)| own.finish(variant)).collect(),
         measures: measures.into_iter().map(|own| own.value).collect(),
         design,
@@ -189,7 +190,7 @@ impl Preparing {
             programs: self.programs,
             sysctl: sysctl.collect(),
             length: length(&self.plan.loaded.plan),
-            plan: self.plan.text,
+            plan: self.plan.value,
         }
     }
 }
@@ -264,6 +265,15 @@ fn is_measured(
     let text = Spanned::new(threshold_text(&measure.value), Span::default());
     let threshold = squall_plan::model::Threshold { text, ..Default::default() };
     loaded.plan.thresholds = vec![threshold];
+    let is_there = |name: &str| loaded.plan.monitor.iter().any(|own| own.name.value == name);
+    let servers = own.programs.servers.iter().map(|own| own.name.as_str());
+    // Each server is monitored; which process it will be does not matter here.
+    let monitors = servers.filter(|name| !is_there(name)).map(|name| Monitor {
+        name: name.into(),
+        kind: MonitorKind::Pid(u64::from(std::process::id())),
+    });
+    let monitors: Vec<Monitor> = monitors.collect();
+    loaded.plan.monitor.extend(monitors);
     check(&loaded, &[]).map(drop).map_err(|why| {
         let first = why.lines().next().unwrap_or_default().trim_start_matches("error: ");
         let help = why.lines().find_map(|line| line.trim().strip_prefix("hint: "));

@@ -47,6 +47,7 @@ const MODULES: [(&str, &[&str]); 10] = [
             "check",
             "convert",
             "doctor",
+            "experiment",
             "init",
             "limit",
             "node",
