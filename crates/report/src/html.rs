@@ -16,6 +16,7 @@ use squall_metrics::{ErrorKind, PHASES};
 
 use crate::distribution;
 use crate::document::RunDocument;
+pub(crate) use crate::markup::escaped;
 use crate::text::{Show, text};
 pub use details::Details;
 use figures::Figures;
@@ -40,6 +41,7 @@ const SCRIPT: &str = concat!(
     include_str!("html/assets/rows.js"),
     include_str!("html/assets/responses.js"),
     include_str!("html/assets/fleet.js"),
+    include_str!("html/assets/profile.js"),
     include_str!("html/assets/sections.js"),
     include_str!("html/assets/page.js"),
     "})();\n"
@@ -122,10 +124,6 @@ pub fn data(value: &impl Serialize) -> String {
         }
     }
     out
-}
-
-pub(crate) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// The digest of a script or style by which a page's policy lets it run: SHA-256 as base64.

@@ -36,6 +36,7 @@ mod output;
 #[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
 mod parquet;
 mod planned;
+mod profile;
 mod recording;
 mod run;
 mod samples;
@@ -86,6 +87,7 @@ pub use load::{LoadError, load, load_folder, load_folder_to_draw, read_result};
 pub use meta::{FeedReport, Mark, Meta, PlannedLoad, ScenarioMeta};
 pub use node_report::{NodeReport, NodeTimes};
 pub use output::{replace_file, rewrite_file};
+pub use profile::{FlameFrame, HotFunction, Profile, ProfileView, Stacks};
 pub use recording::Recording;
 pub use run::Run;
 pub use samples::{

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
 use squall_analysis::{Abort, Totals};
 use squall_metrics::{HostMetrics, HostSample};
@@ -12,6 +13,7 @@ use squall_plan::files;
 use crate::document::{AbortDocument, RunDocument, SCHEMA};
 use crate::json::document;
 use crate::lines::each_line;
+use crate::profile::Profile;
 use crate::recording::Recording;
 use crate::run::Run;
 use crate::totals_file;
@@ -137,6 +139,10 @@ fn read_folder(
         |error| format!("host.jsonl: {error}; what follows of the host's samples is missing"),
     ));
     // What does not follow from what was recorded: a setup that was interrupted, what feeds lost.
+    match Profile::read(folder) {
+        Ok(profile) => run.profile = profile.map(Arc::new),
+        Err(error) => run.warnings.push(format!("{error}; the profile is missing")),
+    }
     let others = known.warnings.into_iter().filter(|text| !run.warnings.contains(text));
     let others: Vec<String> = others.collect();
     run.warnings.extend(others);

@@ -47,3 +47,8 @@ mod tests {
         );
     }
 }
+
+/// Text as the content or an attribute of HTML or XML.
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}

@@ -14,6 +14,7 @@ use crate::fleet::Fleet;
 use crate::generator::Generator;
 use crate::meta::{FeedReport, Mark, Meta};
 use crate::node_report::NodeReport;
+use crate::profile::Profile;
 
 /// What is said of a run that the tester interrupted.
 pub(crate) const INTERRUPTED: &str = "the run was interrupted: these are the results up to then";
@@ -47,6 +48,8 @@ pub struct Run {
     pub warnings: Vec<String>,
     /// What became of what was sent elsewhere while it went on.
     pub feeds: Vec<FeedReport>,
+    /// A profile of the target that was taken while it went on.
+    pub profile: Option<Arc<Profile>>,
     /// The first details of errors, and lines that the plan logs.
     pub log: Vec<String>,
     /// Resources that squall itself used.

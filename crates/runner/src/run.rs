@@ -17,7 +17,7 @@ use crate::options::Options;
 use crate::phase::Phase;
 use crate::prepared::Prepared;
 use crate::sections::{self, PhaseEnd, PhaseReport, Ran};
-use crate::sink::{EventKind, Sink, SinkReport, Sinks, Start};
+use crate::sink::{EventKind, Profiled, Sink, SinkReport, Sinks, Start};
 
 /// A run that is over.
 #[derive(Debug)]
@@ -183,6 +183,8 @@ impl Session<'_> {
         run.warnings.extend(interrupted.filter_map(PhaseReport::trouble));
         run.feeds = self.sinks.deliveries();
         run.warnings.extend(run.feeds.iter().filter_map(FeedReport::loss));
+        run.profile = self.sinks.profiles().find_map(Profiled::profile);
+        run.warnings.extend(self.sinks.profiles().filter_map(Profiled::warning));
         run.incomplete = lost.to_vec();
         run.incomplete.extend(self.sinks.reports().iter().filter_map(SinkReport::loss));
         run.interrupted |= self.phases.iter().any(PhaseReport::is_interrupted);

@@ -13,6 +13,7 @@ use squall_plan::files;
 use crate::curves::{Curves, Line};
 use crate::distribution::Distribution;
 use crate::lines::each_line;
+use crate::profile::ProfileView;
 use crate::run::Run;
 
 /// Most examples of errors on the page.
@@ -41,6 +42,8 @@ pub struct Details {
     pub examples: Vec<Example>,
     /// The plan as it ran, with secrets masked.
     pub plan: String,
+    /// Where the target spent its CPU time, if that was profiled.
+    pub profile: Option<ProfileView>,
     /// What could not be read.
     pub missing: Vec<String>,
 }
@@ -96,6 +99,7 @@ impl Details {
             checks: run.totals.checks().map(|(key, _)| line(key)).collect(),
             plan: plan.unwrap_or_default(),
             examples: log.unwrap_or_default(),
+            profile: run.profile.as_ref().map(|own| own.view()),
             missing: plan_error.into_iter().chain(log_error).collect(),
         }
     }

@@ -95,6 +95,9 @@ impl Sink for Folder {
         self.write_result(&result)?;
         let Some(folder) = &self.folder else { return Ok(()) };
         folder.write_totals(&run.totals).map_err(wrong("totals.bin"))?;
+        if let Some(profile) = &run.profile {
+            profile.write(folder.path()).map_err(wrong("profile"))?;
+        }
         folder.write_page(run, &result).map_err(wrong("report.html"))?;
         self.has_page = true;
         folder.is_in_place()

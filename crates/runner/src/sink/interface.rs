@@ -12,6 +12,7 @@ use super::delivery::Delivery;
 use super::event::Event;
 #[cfg(doc)]
 use super::event::EventKind;
+use super::profiled::Profiled;
 use super::second::Second;
 
 /// Watches a run. Its methods are called one after the other, never two at a time, on a thread of its own.
@@ -83,6 +84,8 @@ pub struct Wanted {
     /// sink was told that the load is [`EventKind::Evaluated`] and, if it sends what the teardown does too, that this has
     /// ended.
     pub delivery: Option<Delivery>,
+    /// The profile of the target that it takes, if it does. Such a sink may take as long at the end as one with the folder.
+    pub profile: Option<Profiled>,
 }
 
 /// Which exchanges a sink wants to see.

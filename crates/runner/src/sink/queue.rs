@@ -15,6 +15,7 @@ use super::delivery::Delivery;
 use super::event::{Event, EventKind, SeenExchange};
 use super::interface::{Sink, Start, WantedExchanges};
 use super::marks::Marks;
+use super::profiled::Profiled;
 use super::second::Second;
 use crate::error::Error;
 use crate::phase::Phase;
@@ -85,7 +86,7 @@ impl Sinks {
             .map_err(|error| Error::incomplete(format!("{name}: {error}")))?;
         let wanted = self.patience.begun(&name, &said, is_stopped)?;
         let wanted = wanted.map_err(|error| refused(&name, &error))?;
-        let has_folder = wanted.folder.is_some();
+        let takes_long = wanted.folder.is_some() || wanted.profile.is_some();
         self.folder = self.folder.take().or(wanted.folder);
         Ok(Feed {
             name,
@@ -94,8 +95,9 @@ impl Sinks {
             queue,
             wanted: wanted.exchanges,
             wants_groups: wanted.groups,
-            has_folder,
+            takes_long,
             delivery: wanted.delivery,
+            profile: wanted.profile,
             thread: Mutex::new(Some(thread)),
         })
     }
@@ -232,6 +234,11 @@ impl Sinks {
         deliveries.map(Delivery::report).collect()
     }
 
+    /// The profiles that sinks take.
+    pub(crate) fn profiles(&self) -> impl Iterator<Item = &Profiled> {
+        self.feeds.iter().filter_map(|feed| feed.profile.as_ref())
+    }
+
     /// Exchanges that sinks which wanted any were told of, and those that found a queue full; `None`: none
     /// wanted any.
     pub(crate) fn exchanges(&self) -> Option<(u64, u64)> {
@@ -279,7 +286,7 @@ impl Sinks {
                     (before, since) = (now, Instant::now());
                 }
                 let is_hurried = self.is_hurried.load(Relaxed);
-                let most = self.patience.at_the_end(is_hurried, feed.has_folder);
+                let most = self.patience.at_the_end(is_hurried, feed.takes_long);
                 if since.elapsed() >= most {
                     feed.give_up(most);
                     break;

@@ -11,6 +11,7 @@ use super::patience::said_s;
 use crate::sink::delivery::Delivery;
 use crate::sink::event::Event;
 use crate::sink::interface::WantedExchanges;
+use crate::sink::profiled::Profiled;
 
 /// Exchanges that are handed over together, or fewer with so many bytes of messages.
 pub const TOGETHER: usize = 256;
@@ -58,9 +59,10 @@ pub struct Feed {
     pub wanted: Option<WantedExchanges>,
     /// Whether it wants groups, too.
     pub wants_groups: bool,
-    /// Whether it keeps a folder.
-    pub has_folder: bool,
+    /// Whether it may take long at the end: it keeps a folder, or takes a profile.
+    pub takes_long: bool,
     pub delivery: Option<Delivery>,
+    pub profile: Option<Profiled>,
     /// Until it was waited for.
     pub thread: Mutex<Option<JoinHandle<()>>>,
 }

@@ -32,8 +32,8 @@ impl Default for Patience {
 
 impl Patience {
     /// For one that is to do what it was told.
-    pub(super) fn at_the_end(&self, is_hurried: bool, has_folder: bool) -> Duration {
-        match (is_hurried, has_folder) {
+    pub(super) fn at_the_end(&self, is_hurried: bool, takes_long: bool) -> Duration {
+        match (is_hurried, takes_long) {
             (false, false) | (true, true) => self.usual,
             (false, true) => self.with_folder,
             (true, false) => self.hurried,
