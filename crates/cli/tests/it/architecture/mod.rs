@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// A crate, and the crates of the workspace that it may import.
-const MAY_IMPORT: [(&str, &[&str]); 25] = [
+const MAY_IMPORT: [(&str, &[&str]); 26] = [
     (
         "squall",
         &[
@@ -23,6 +23,7 @@ const MAY_IMPORT: [(&str, &[&str]); 25] = [
             "squall-live",
             "squall-load",
             "squall-metrics",
+            "squall-monitor",
             "squall-plan",
             "squall-report",
             "squall-runner",
@@ -49,6 +50,7 @@ const MAY_IMPORT: [(&str, &[&str]); 25] = [
             "squall-runner",
         ],
     ),
+    ("squall-monitor", &["squall-base", "squall-metrics", "squall-plan", "squall-runner"]),
     (
         "squall-feeds",
         &[
