@@ -35,6 +35,8 @@ pub(crate) struct VariantPlan {
     pub resolved: Vec<String>,
     /// It before anything of it was set but variables.
     pub base: Value,
+    /// The same, with the places of its own file.
+    pub original: Loaded,
 }
 
 impl VariantPlan {
@@ -46,9 +48,9 @@ impl VariantPlan {
         target: Option<&str>,
         values: &Values,
     ) -> Result<VariantPlan, PlanError> {
-        let base = read(file, own, variant, values)?;
-        let resolved = base.plan.resolved.0.iter().cloned().collect();
-        let base = yaml::value(&base.plan, false);
+        let original = read(file, own, variant, values)?;
+        let resolved = original.plan.resolved.0.iter().cloned().collect();
+        let base = yaml::value(&original.plan, false);
         let mut plan = base.clone();
         if let Some(target) = target {
             plan["target"] = target.into();
@@ -66,7 +68,7 @@ impl VariantPlan {
         }
         let loaded =
             read_again(&plan.to_string()).map_err(|errors| PlanError::Plan(told(&errors)))?;
-        Ok(VariantPlan { value: plan, loaded, resolved, base })
+        Ok(VariantPlan { value: plan, loaded, resolved, base, original })
     }
 }
 

@@ -238,8 +238,12 @@ fn look_at_plans(
     names.dedup();
     let mut used: BTreeSet<String> = BTreeSet::new();
     for (variant, own) in all.iter().zip(made) {
-        let said = |why: String| format!("the plan of variant `{}`:\n{why}", variant.name);
-        used.extend(check(&own.plan.loaded, &names).map_err(said)?.used);
+        let facts = check(&own.plan.loaded, &names).map_err(|why| {
+            // What is wrong with the plan itself has a place in its own file.
+            let of_plan = check(&own.plan.original, &[]).err();
+            of_plan.unwrap_or_else(|| format!("the plan of variant `{}`:\n{why}", variant.name))
+        });
+        used.extend(facts?.used);
         used.extend(own.used.iter().chain(&own.plan.resolved).cloned());
     }
     if let Some(own) = made.first() {
