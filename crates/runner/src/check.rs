@@ -8,6 +8,7 @@ use squall_plan::yaml::Loaded;
 
 use crate::capacity::Demand;
 use crate::error::Error;
+use crate::known_metrics::KnownMetrics;
 use crate::options::Options;
 use crate::{builtin, plans, source_addresses};
 
@@ -29,7 +30,8 @@ pub struct Checked {
 pub fn check(loaded: &Loaded, options: &Options) -> Result<Checked, Error> {
     let plan = &loaded.plan;
     let compile = options.compile(options.target_url(), plans::seed(plan, options.seed));
-    let programs = plans::compile_all(loaded, &plans::SECTIONS, &compile, &[])?;
+    let programs =
+        plans::compile_all(loaded, &plans::SECTIONS, &compile, &KnownMetrics::default())?;
     let builtin = builtin::is_asked_for(plan, options);
     let demand = Demand::of(plan, plans::hosts(&programs.all), builtin);
     // It may be another machine that runs the plan.

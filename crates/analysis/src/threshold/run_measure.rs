@@ -1,6 +1,5 @@
 //! A number of a run, as a threshold names it, without a limit.
 
-use super::limit::Unit;
 use super::parse::SyntaxError;
 use super::requirement::Threshold;
 use crate::totals::Totals;
@@ -28,7 +27,8 @@ impl RunMeasure {
         }
         // A time needs a unit.
         let parse = |limit: &str| Threshold::parse(&format!("{text} >= {limit}"));
-        let threshold = parse("0s").or_else(|_| parse("0"))?;
+        let plain = parse("0").ok().filter(|own| own.monitored().is_some());
+        let threshold = plain.map_or_else(|| parse("0s").or_else(|_| parse("0")), Ok)?;
         Ok(RunMeasure { text: text.trim().to_owned(), threshold })
     }
 
@@ -42,9 +42,9 @@ impl RunMeasure {
         self.threshold.value(totals, elapsed_s).map(|value| value.value)
     }
 
-    /// Whether it is a time, so that less is faster.
-    pub fn is_time(&self) -> bool {
-        self.threshold.unit == Unit::Time
+    /// The unit of its values: `us`, `per_second`, `share` (of 1), `bytes`, `bytes_per_second` or `number`.
+    pub fn unit(&self) -> &'static str {
+        self.threshold.unit.label()
     }
 }
 
@@ -67,12 +67,12 @@ mod tests {
     #[test]
     fn a_measure_is_a_threshold_without_a_limit() {
         let totals = totals();
-        for (text, value, is_time) in [
-            ("mean(login)", Some(2_000.0), true),
-            (" rate ", Some(0.5), false),
-            ("count(login)", Some(2.0), false),
-            ("error_rate", Some(0.0), false),
-            ("p99(logout)", None, true),
+        for (text, value, unit) in [
+            ("mean(login)", Some(2_000.0), "us"),
+            (" rate ", Some(0.5), "per_second"),
+            ("count(login)", Some(2.0), "number"),
+            ("error_rate", Some(0.0), "share"),
+            ("p99(logout)", None, "us"),
         ] {
             let own = RunMeasure::parse(text).expect(text);
             let near = |own: f64, value: f64| (own - value).abs() <= 0.01 * value.max(1.0);
@@ -84,7 +84,7 @@ mod tests {
                 },
                 "{text}: {found:?}"
             );
-            assert_eq!((own.is_time(), own.text()), (is_time, text.trim()), "{text}");
+            assert_eq!((own.unit(), own.text()), (unit, text.trim()), "{text}");
         }
     }
 
@@ -93,7 +93,7 @@ mod tests {
         for (text, offset, said) in [
             ("p99 < 3ms", 4, "no limit"),
             ("speed(a)", 0, "speed"),
-            ("p99(", 3, "name"),
+            ("p99(", 3, "parenthesis"),
             ("", 0, "metric"),
         ] {
             let error = RunMeasure::parse(text).expect_err(text);
