@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// A crate, and the crates of the workspace that it may import.
-const MAY_IMPORT: [(&str, &[&str]); 22] = [
+const MAY_IMPORT: [(&str, &[&str]); 23] = [
     (
         "squall",
         &[
@@ -22,6 +22,7 @@ const MAY_IMPORT: [(&str, &[&str]); 22] = [
             "squall-live",
             "squall-load",
             "squall-metrics",
+            "squall-monitor",
             "squall-plan",
             "squall-report",
             "squall-runner",
@@ -47,6 +48,7 @@ const MAY_IMPORT: [(&str, &[&str]); 22] = [
             "squall-runner",
         ],
     ),
+    ("squall-monitor", &["squall-base", "squall-metrics", "squall-plan", "squall-runner"]),
     (
         "squall-feeds",
         &[
