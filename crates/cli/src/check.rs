@@ -30,8 +30,7 @@ pub fn command(args: &Check) -> CommandResult {
     let options = args.variables.options();
     let typed = &args.monitors.typed;
     let monitors = plan_monitors::of_plan(&loaded, typed, options.allow_exec)?;
-    let monitored: Vec<String> = monitors.iter().flat_map(|(_, own)| own.names()).collect();
-    let checked = squall_runner::check(&loaded, &options, &monitored)?;
+    let checked = squall_runner::check(&loaded, &options, &monitors)?;
     checked.warnings.iter().for_each(|warning| out::message(warning));
     plans::within_nodes(&loaded).iter().for_each(|note| out::message(note));
     if args.program {

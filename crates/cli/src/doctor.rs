@@ -23,8 +23,7 @@ pub fn command(args: &Doctor) -> CommandResult {
         let loaded = plans::load(path, &args.variables)?;
         let options = args.variables.options();
         let monitors = plan_monitors::of_plan(&loaded, &[], options.allow_exec)?;
-        let monitored: Vec<String> = monitors.iter().flat_map(|(_, own)| own.names()).collect();
-        let checked = squall_runner::check(&loaded, &options, &monitored)?;
+        let checked = squall_runner::check(&loaded, &options, &monitors)?;
         checked.warnings.iter().for_each(|warning| out::message(warning));
         demand = Some((loaded.plan.name, checked.demand));
     }

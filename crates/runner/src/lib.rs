@@ -59,6 +59,7 @@ mod headroom;
 mod host_monitor;
 mod host_sampler;
 mod kernel_settings;
+mod known_metrics;
 mod limit;
 mod load_source;
 mod mask;

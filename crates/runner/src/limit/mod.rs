@@ -28,6 +28,7 @@ use crate::capacity;
 use crate::describe;
 use crate::error::Error;
 use crate::handle::Handle;
+use crate::known_metrics::KnownMetrics;
 use crate::mask;
 use crate::options::Options;
 use crate::plans;
@@ -71,11 +72,12 @@ pub fn limit_with(
     tell: &mut dyn FnMut(LimitNotice<'_>),
 ) -> Result<LimitOutcome, Error> {
     let (plan, LimitParts { source, monitors }) = (&loaded.plan, parts);
-    let monitored: Vec<String> = monitors().iter().flat_map(|(_, own)| own.names()).collect();
+    let known = KnownMetrics::new(source.metrics(), &monitors());
+    let monitored: Vec<String> = known.names().map(str::to_owned).collect();
     let (requirements, of_host) = requirements(&asked.requirements, plan, &monitored)?;
     let by = asked.by.unwrap_or_else(|| level::kind(plan));
     let from = first_level(asked, by)?;
-    let mut prepared = Prepared::new(loaded, options, &monitored)?;
+    let mut prepared = Prepared::new(loaded, options, &known)?;
     misjudged(&asked.requirements, &requirements, &prepared)?;
     let requirements = masked(requirements, &prepared.load.secrets);
     prepared.warnings.iter().for_each(|warning| tell(LimitNotice::Warning(warning)));
