@@ -72,7 +72,7 @@ pub fn limit_with(
     tell: &mut dyn FnMut(LimitNotice<'_>),
 ) -> Result<LimitOutcome, Error> {
     let (plan, LimitParts { source, monitors }) = (&loaded.plan, parts);
-    let known = KnownMetrics::new(source.metrics(), &monitors());
+    let known = KnownMetrics::new(Vec::new(), &monitors());
     let monitored: Vec<String> = known.names().map(str::to_owned).collect();
     let (requirements, of_host) = requirements(&asked.requirements, plan, &monitored)?;
     let by = asked.by.unwrap_or_else(|| level::kind(plan));
