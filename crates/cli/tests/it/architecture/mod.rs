@@ -99,6 +99,7 @@ const MAY_IMPORT: [(&str, &[&str]); 26] = [
             "squall-fleet",
             "squall-jmeter",
             "squall-metrics",
+            "squall-monitor",
             "squall-plan",
             "squall-report",
             "squall-serve",
