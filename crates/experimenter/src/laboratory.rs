@@ -22,6 +22,8 @@ const LOOK: Duration = Duration::from_millis(20);
 const RUN_ENDS_WITHIN: Duration = Duration::from_secs(40);
 /// How long any other program may take that is interrupted.
 const PROGRAM_ENDS_WITHIN: Duration = Duration::from_secs(5);
+/// What programs that run after a run are called.
+const AFTER: &str = "after";
 /// Folders within that of the experiment.
 pub const RUNS: &str = "runs";
 pub const LOGS: &str = "logs";
@@ -140,7 +142,8 @@ impl<'l> LocalLaboratory<'l> {
                 if let Some(end) = self.ended(id)? {
                     break end;
                 }
-                if (self.is_interrupted)() {
+                // What clears up is let do so.
+                if what != AFTER && (self.is_interrupted)() {
                     self.stop(id, PROGRAM_ENDS_WITHIN);
                     return Err(Trouble::Stop(Stop::Interrupted));
                 }
@@ -380,7 +383,7 @@ impl<'l> LocalLaboratory<'l> {
             }
         }
         let log = self.log(&format!("{}-after", prefix(order)));
-        match self.programs("after", &variant.programs.after, &log) {
+        match self.programs(AFTER, &variant.programs.after, &log) {
             Ok(()) => {}
             Err(Trouble::Failed(why)) => warnings.push(why.text),
             Err(Trouble::Stop(stop)) => {

@@ -5,9 +5,10 @@ use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::conduct::RunOrder;
+use crate::plan::monitor;
 
 /// Lines of a log that are shown with an error, and most bytes of them.
 const LAST_LINES: usize = 8;
@@ -33,13 +34,13 @@ pub(crate) fn slug(name: &str) -> String {
 }
 
 /// A plan with monitors of the servers; one that it has itself under such a name stays.
-pub(crate) fn with_monitors<'s>(plan: &Value, servers: impl Iterator<Item = (&'s str, u32)>) -> String {
+pub(crate) fn with_monitors<'s>(
+    plan: &Value,
+    servers: impl Iterator<Item = (&'s str, u32)>,
+) -> String {
     let mut plan = plan.clone();
     for (name, pid) in servers {
-        let own = &mut plan["monitor"][name];
-        if own.is_null() {
-            *own = json!({"pid": pid});
-        }
+        monitor(&mut plan, name, pid);
     }
     format!("{plan:#}\n")
 }
@@ -82,6 +83,7 @@ pub(crate) fn shown_log(log: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn folders_are_named_after_their_runs() {
@@ -91,10 +93,13 @@ mod tests {
 
     #[test]
     fn servers_are_monitored_unless_the_plan_has_its_own() {
-        let plan = json!({"monitor": {"db": {"port": 5432}}});
-        let text = with_monitors(&plan, [("db", 7), ("web", 8)].into_iter());
+        let plan = json!({"monitor": {"db": {"port": 5432}, "cache": {"pid": 4_194_304}}});
+        let text = with_monitors(&plan, [("db", 7), ("web", 8), ("cache", 9)].into_iter());
         let read: Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(read, json!({"monitor": {"db": {"port": 5432}, "web": {"pid": 8}}}));
+        assert_eq!(
+            read,
+            json!({"monitor": {"db": {"port": 5432}, "cache": {"pid": 9}, "web": {"pid": 8}}})
+        );
     }
 
     #[test]
@@ -105,7 +110,10 @@ mod tests {
         let lines: String = (0..2_000).map(|number| format!("line {number}\n")).collect();
         fs::write(&log, lines).unwrap();
         let shown = shown_log(&log);
-        assert!(shown.ends_with("line 1998\n  line 1999") && !shown.contains("line 1991\n"), "{shown}");
+        assert!(
+            shown.ends_with("line 1998\n  line 1999") && !shown.contains("line 1991\n"),
+            "{shown}"
+        );
         assert!(has_line(&log, "line 12") && !has_line(&log, "line 2000"));
     }
 

@@ -51,7 +51,10 @@ fn the_experiment_in_the_documentation_is_valid() {
     let name = "docs/experiments.md";
     let text = blocks(&doc(name), "yaml").into_iter().next().expect("an experiment");
     let loaded = load_experiment(name, &text, Path::new(""), &LoadOptions::default());
-    assert_eq!(loaded.map(|own| own.experiment.factors.len()).map_err(|own| own.diagnostics), Ok(2));
+    assert_eq!(
+        loaded.map(|own| own.experiment.factors.len()).map_err(|own| own.diagnostics),
+        Ok(2)
+    );
 }
 
 #[test]

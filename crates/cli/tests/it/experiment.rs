@@ -300,3 +300,39 @@ fn an_experiment_that_is_interrupted_says_what_it_has_and_how_it_goes_on() {
     assert_eq!(processes(&format!("127.0.0.1:{port}")), Vec::<String>::new());
     resumed(&folder, &own);
 }
+
+#[test]
+fn a_setting_of_the_kernel_is_set_for_a_run_and_put_back() {
+    let port = free_port();
+    let folder =
+        experiment(&format!("{READY}\nbefore: [[sh, -c, 'cat sys/net/core/somaxconn']]"), port);
+    let setting = folder.path().join("sys/net/core/somaxconn");
+    std::fs::create_dir_all(setting.parent().unwrap()).unwrap();
+    std::fs::write(&setting, "4096\n").unwrap();
+    let path = folder.path().join("it.yaml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let carried_out = |factor: &str| {
+        std::fs::write(&path, text.replace("variants: {one: {}, two: {}}", factor)).unwrap();
+        let output = Command::new(SQUALL)
+            .args(["experiment", "it.yaml", "--allow-exec", "--allow-sysctl"])
+            .current_dir(folder.path())
+            .env("SQUALL_PROC_SYS", folder.path().join("sys"))
+            .output()
+            .expect("squall runs");
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, said) = carried_out("factors: {queue: {sysctl: net.core.none, values: [1, 2]}}");
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("`net.core.none`: this kernel has no such setting"), "{said}");
+    let (code, said) =
+        carried_out("factors: {queue: {sysctl: net.core.somaxconn, values: [1111, 2222]}}");
+    assert_eq!(code, Some(0), "{said}");
+    let own = std::fs::read_dir(folder.path().join("squall-runs")).unwrap().flatten();
+    let own = own.map(|own| own.path()).find(|own| own.join("logs/001-before.log").exists());
+    let log =
+        |run: &str| std::fs::read_to_string(own.as_ref().unwrap().join("logs").join(run)).unwrap();
+    let mut seen = [log("001-before.log"), log("002-before.log")];
+    seen.sort();
+    assert_eq!(seen, ["1111\n", "2222\n"]);
+    assert_eq!(std::fs::read_to_string(&setting).unwrap(), "4096\n");
+}
