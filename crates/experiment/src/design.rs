@@ -58,11 +58,21 @@ impl Design {
         levels
     }
 
-    /// The levels of a variant as text, `virtual, gson`.
+    /// The levels of a variant as text, `virtual, users 100`.
     pub fn name(&self, variant: usize) -> String {
-        let levels = self.levels(variant);
-        let names = self.factors.iter().zip(levels).map(|(factor, at)| factor.levels[at].as_str());
-        names.collect::<Vec<_>>().join(", ")
+        let levels = self.levels(variant).into_iter().enumerate();
+        levels.map(|(factor, level)| self.level(factor, level)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What a level is called: a number, or a word such as `true`, says nothing without its factor.
+    pub fn level(&self, factor: usize, level: usize) -> String {
+        const ANSWERS: [&str; 6] = ["true", "false", "yes", "no", "on", "off"];
+        let factor = &self.factors[factor];
+        let level = &factor.levels[level];
+        match level.starts_with(|c: char| c.is_ascii_digit()) || ANSWERS.contains(&level.as_str()) {
+            true => format!("{} {level}", factor.name),
+            false => level.clone(),
+        }
     }
 
     /// The variants of a block in the order in which they are run: each once, in an order drawn from the seed and the
@@ -75,5 +85,26 @@ impl Design {
             order.swap(last, random.below(last + 1));
         }
         order
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_that_says_nothing_alone_has_the_name_of_its_factor() {
+        let factor = |name: &str, levels: [&str; 2]| Factor {
+            name: name.into(),
+            levels: levels.map(Into::into).to_vec(),
+        };
+        let design = Design::new(vec![
+            factor("users", ["100", "1000"]),
+            factor("parser", ["own", "gson"]),
+            factor("reuse", ["true", "false"]),
+        ]);
+        let design = design.unwrap();
+        assert_eq!(design.name(0), "users 100, own, reuse true");
+        assert_eq!(design.name(7), "users 1000, gson, reuse false");
     }
 }

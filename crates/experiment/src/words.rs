@@ -2,7 +2,7 @@
 
 use squall_base::units::{counted, percent};
 
-use crate::design::Design;
+use crate::design::{Design, Factor};
 use crate::measure::{Measure, Unit};
 use crate::statistics::{Contrast, Effect, Scale, Statistics};
 
@@ -35,8 +35,8 @@ struct Words<'w> {
 }
 
 impl Words<'_> {
-    fn level(&self, factor: usize, level: usize) -> &str {
-        &self.design.factors()[factor].levels[level]
+    fn level(&self, factor: usize, level: usize) -> String {
+        self.design.level(factor, level)
     }
 
     fn repeats(&self) -> usize {
@@ -54,7 +54,7 @@ impl Words<'_> {
                     "{level} and {other} cannot be compared, as a variant has no valid run"
                 )),
                 Some(contrast) => {
-                    contrast.is_real().then(|| self.difference(&contrast, level, other))
+                    contrast.is_real().then(|| self.difference(&contrast, &level, &other))
                 }
             }
         });
@@ -70,12 +70,15 @@ impl Words<'_> {
             return None;
         }
         let average = self.average(*factor);
-        let factor = &self.design.factors()[*factor];
+        let Factor { name, levels } = &self.design.factors()[*factor];
         let is_all = rest.len() == effect.contrasts.len();
-        let between = match (factor.levels.as_slice(), is_all) {
-            ([one, two], _) => format!("between {one} and {two}{average}"),
-            (_, true) => format!("between the values of {}{average}", factor.name),
-            (_, false) => format!("between the other values of {}{average}", factor.name),
+        let between = match (levels.len(), is_all) {
+            (2, _) => {
+                let [one, two] = [0, 1].map(|level| self.level(*factor, level));
+                format!("between {one} and {two}{average}")
+            }
+            (_, true) => format!("between the values of {name}{average}"),
+            (_, false) => format!("between the other values of {name}{average}"),
         };
         let at_most: Option<Vec<f64>> = rest.iter().map(Contrast::at_most).collect();
         let Some(at_most) = at_most else {
@@ -281,7 +284,6 @@ fn rough(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::design::Factor;
     use crate::statistics::Sample;
 
     fn factor(name: &str, levels: [&str; 2]) -> Factor {

@@ -1,6 +1,9 @@
 //! The runs of a folder: a list of them, which of them is meant by a name, and a measure of all of them over time.
 
 mod beginning;
+mod experiment;
+
+pub use experiment::{HistoryExperiment, history_experiment};
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

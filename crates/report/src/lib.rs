@@ -77,8 +77,8 @@ pub use folder::{RunFolder, amend_result, new_folder};
 pub use generator::{Generator, GeneratorDocument, PhaseTimes};
 pub use group_path::group_path;
 pub use history::{
-    Extent, Filter, HistoryDocument, HistoryRun, OUTCOMES, VALIDITIES, find_run, find_runs,
-    history, history_run, history_text, last_runs,
+    Extent, Filter, HistoryDocument, HistoryExperiment, HistoryRun, OUTCOMES, VALIDITIES, find_run,
+    find_runs, history, history_experiment, history_run, history_text, last_runs,
 };
 pub use html::{Details, html};
 pub use json::{document, request_rows, write_json};

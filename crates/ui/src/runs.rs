@@ -1,5 +1,5 @@
-//! The runs of a folder: their list, and their reports. Nothing else of the disk can be read: a run is named by one part of
-//! a path, and neither it nor its report may be a link.
+//! The runs and experiments of a folder: their list, and their pages. Nothing else of the disk can be read: a run or an experiment
+//! is named by one part of a path, a run of an experiment by one more, and none of them nor its page may be a link.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -11,30 +11,59 @@ use std::time::{Duration, SystemTime};
 use percent_encoding::percent_decode_str;
 use rustix::fs::{Mode, OFlags, open, openat};
 use serde_json::{Value, json};
-use squall_report::{Extent, HistoryRun, Side, compare_html, compare_runs, history_run};
+use squall_report::{
+    Extent, HistoryExperiment, HistoryRun, Side, compare_html, compare_runs, history_experiment,
+    history_run,
+};
 
 /// The page of a run, in its folder.
 pub const REPORT: &str = "report.html";
 const RESULT: &str = "run.json";
+/// The page of an experiment and its result, in its folder, and where its runs are.
+const EXPERIMENT_PAGE: &str = "experiment.html";
+const EXPERIMENT: &str = "experiment.json";
+const EXPERIMENT_RUNS: &str = "runs";
 /// Most runs that are compared on one page.
 const MAX_COMPARED: usize = 10;
+/// Most sentences of an experiment in the list.
+const MAX_SENTENCES: usize = 3;
 /// A file that was changed so shortly ago may change again without a sign of it, since times on disk are coarse.
 const SETTLED: Duration = Duration::from_secs(1);
 
-/// A folder of runs, with what is known of them: a result is read once, for as long as its file stays as it is.
+/// A folder of runs and experiments, with what is known of them: a result is read once, for as long as its file stays as it is.
 #[derive(Debug, Clone)]
 pub struct Runs {
     folder: PathBuf,
     known: Arc<Mutex<HashMap<String, Known>>>,
 }
 
-/// What was read of a run.
+/// What was read of a run or an experiment.
 #[derive(Debug, Clone)]
 struct Known {
+    kind: Kind,
     /// The file that was read; `None`: it may change without a sign of it, so that it is read again.
     file: Option<Stamp>,
     /// As it stands in the list, with when it began; `None`: it cannot be read.
-    run: Option<(f64, Value)>,
+    entry: Option<(f64, Value)>,
+}
+
+/// What a folder holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Run,
+    Experiment,
+}
+
+impl Kind {
+    const ALL: [Kind; 2] = [Kind::Run, Kind::Experiment];
+
+    /// The name of its result and of its page.
+    fn files(self) -> (&'static str, &'static str) {
+        match self {
+            Kind::Run => (RESULT, REPORT),
+            Kind::Experiment => (EXPERIMENT, EXPERIMENT_PAGE),
+        }
+    }
 }
 
 /// By what it is seen that a file is as it was.
@@ -50,52 +79,66 @@ impl Runs {
         Runs { folder: folder.to_owned(), known: Arc::default() }
     }
 
-    /// The runs as JSON, the latest first. A folder that is not there yet has none.
+    /// The runs and experiments as JSON, the latest first. A folder that is not there yet has none.
     ///
     /// # Errors
     /// It cannot be read, in a sentence.
     pub fn list(&self) -> Result<Value, String> {
         let shown = self.folder.display().to_string();
         if !self.folder.exists() {
-            return Ok(json!({"folder": shown, "runs": [], "unread": 0}));
+            return Ok(json!({"folder": shown, "runs": [], "experiments": [], "unread": 0}));
         }
         let wrong = |error: io::Error| format!("{shown}: {error}");
         // Whoever asks at the same time waits, and finds everything known.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut found, mut runs) = (HashMap::new(), Vec::new());
+        let mut found = HashMap::new();
         for entry in fs::read_dir(&self.folder).map_err(wrong)? {
             let Ok(name) = entry.map_err(wrong)?.file_name().into_string() else { continue };
-            let Ok(file) = find(&self.folder, &name, RESULT) else { continue };
-            let own = self.read(&name, file, known.remove(&name)).map_err(wrong)?;
-            runs.extend(own.run.clone().map(|(began, run)| (began, name.clone(), run)));
+            let result =
+                |kind: &Kind| Some((*kind, find(&self.folder, &[&name], kind.files().0).ok()?));
+            let Some((kind, file)) = Kind::ALL.iter().find_map(result) else { continue };
+            let own = self.read(&name, kind, file, known.remove(&name)).map_err(wrong)?;
             found.insert(name, own);
         }
         *known = found;
-        let unread = known.len() - runs.len();
-        drop(known);
-        runs.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| b.1.cmp(&a.1)));
-        let with_report = |(_, name, mut run): (f64, String, Value)| {
-            run["report"] = find(&self.folder, &name, REPORT).is_ok().into();
-            run
+        let entries = |kind: Kind| -> Vec<Value> {
+            let of_kind = known.iter().filter(|(_, own)| own.kind == kind);
+            let mut all: Vec<(&String, &(f64, Value))> =
+                of_kind.filter_map(|(name, own)| Some((name, own.entry.as_ref()?))).collect();
+            all.sort_by(|(a, one), (b, other)| other.0.total_cmp(&one.0).then_with(|| b.cmp(a)));
+            let with_page = |(name, (_, entry)): (&String, &(f64, Value))| {
+                let mut entry = entry.clone();
+                entry["report"] = find(&self.folder, &[name], kind.files().1).is_ok().into();
+                entry
+            };
+            all.into_iter().map(with_page).collect()
         };
-        let runs: Vec<Value> = runs.into_iter().map(with_report).collect();
-        Ok(json!({"folder": shown, "runs": runs, "unread": unread}))
+        let (runs, experiments) = (entries(Kind::Run), entries(Kind::Experiment));
+        let unread = known.len() - runs.len() - experiments.len();
+        Ok(json!({"folder": shown, "runs": runs, "experiments": experiments, "unread": unread}))
     }
 
-    /// What is known of a run, which is read if its file is not as it was.
-    fn read(&self, name: &str, file: File, known: Option<Known>) -> io::Result<Known> {
+    /// What is known of a run or an experiment, which is read if its file is not as it was.
+    fn read(&self, name: &str, kind: Kind, file: File, known: Option<Known>) -> io::Result<Known> {
         let metadata = file.metadata()?;
         let stamp = Stamp { modified: metadata.modified()?, bytes: metadata.len() };
-        if let Some(known) = known.filter(|known| known.file == Some(stamp)) {
+        if let Some(known) = known.filter(|own| own.kind == kind && own.file == Some(stamp)) {
             return Ok(known);
         }
         let is_settled = stamp.modified.elapsed().is_ok_and(|age| age > SETTLED);
-        let run = history_run(&self.folder.join(name), file, Extent::Totals);
-        let run = run.ok().map(|run| (run.meta.started_unix, listed(name, &run)));
-        Ok(Known { file: is_settled.then_some(stamp), run })
+        let entry = match kind {
+            Kind::Run => history_run(&self.folder.join(name), file, Extent::Totals)
+                .ok()
+                .map(|run| (run.meta.started_unix, listed(name, &run))),
+            Kind::Experiment => history_experiment(file)
+                .ok()
+                .map(|own| (own.about.started_unix, listed_experiment(name, &own))),
+        };
+        Ok(Known { kind, file: is_settled.then_some(stamp), entry })
     }
 
-    /// The report that a path names: `NAME/report.html`, as it stands in a request.
+    /// The page that a path names, as it stands in a request: `NAME/report.html`, `NAME/experiment.html`, or of a run of an
+    /// experiment `NAME/runs/RUN/report.html`.
     ///
     /// # Errors
     /// There is none, or it is not one of this folder.
@@ -120,7 +163,7 @@ impl Runs {
 
     /// A run to be compared.
     fn side(&self, name: &str) -> Result<Side, String> {
-        find(&self.folder, name, RESULT).map_err(|error| format!("{name}: {error}"))?;
+        find(&self.folder, &[name], RESULT).map_err(|error| format!("{name}: {error}"))?;
         let folder = self.folder.join(name);
         let wrong = |error: io::Error| format!("{name}: {error}");
         for entry in fs::read_dir(&folder).map_err(wrong)? {
@@ -153,26 +196,54 @@ fn listed(name: &str, run: &HistoryRun) -> Value {
     })
 }
 
-fn report(folder: &Path, path: &str) -> io::Result<File> {
-    let none = || io::Error::from(io::ErrorKind::NotFound);
-    let (name, file) = path.split_once('/').ok_or_else(none)?;
-    let name = percent_decode_str(name).decode_utf8().map_err(|_| none())?;
-    if file != REPORT {
-        return Err(none());
-    }
-    find(folder, &name, REPORT)
+/// An experiment in the list.
+fn listed_experiment(name: &str, own: &HistoryExperiment) -> Value {
+    let sentences = own.measures.iter().flat_map(|measure| &measure.sentences);
+    json!({
+        "name": name,
+        "title": own.about.name,
+        "plan": own.about.plan,
+        "started_unix": own.about.started_unix,
+        "elapsed_s": own.about.elapsed_s,
+        "finished": own.about.finished,
+        "variants": own.variants.len(),
+        "runs": own.variants.iter().map(|variant| variant.repeats + variant.failed).sum::<u64>(),
+        "sentences": sentences.take(MAX_SENTENCES).collect::<Vec<_>>(),
+    })
 }
 
-/// Opens a plain file in a folder within `base`, through no link.
-fn find(base: &Path, name: &str, file: &str) -> io::Result<File> {
-    let is_part = !name.is_empty() && name != "." && name != "..";
-    if !is_part || name.chars().any(|c| c == '/' || c == '\\' || c.is_control()) {
+fn report(folder: &Path, path: &str) -> io::Result<File> {
+    let none = || io::Error::from(io::ErrorKind::NotFound);
+    let decoded = |part: &str| {
+        let part = percent_decode_str(part).decode_utf8().map_err(|_| none())?;
+        Ok::<String, io::Error>(part.into_owned())
+    };
+    let parts: Vec<&str> = path.split('/').collect();
+    match parts.as_slice() {
+        [name, file @ (REPORT | EXPERIMENT_PAGE)] => find(folder, &[&decoded(name)?], file),
+        [name, EXPERIMENT_RUNS, run, file @ REPORT] => {
+            find(folder, &[&decoded(name)?, EXPERIMENT_RUNS, &decoded(run)?], file)
+        }
+        _ => Err(none()),
+    }
+}
+
+/// Opens a plain file in a folder below `base`, named part by part, through no link.
+fn find(base: &Path, names: &[&str], file: &str) -> io::Result<File> {
+    let is_part = |name: &&str| {
+        let is_name = !name.is_empty() && *name != "." && *name != "..";
+        is_name && !name.chars().any(|c| c == '/' || c == '\\' || c.is_control())
+    };
+    if !names.iter().all(|name| is_part(name)) {
         return Err(io::ErrorKind::NotFound.into());
     }
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     // Where the runs are is the user's to say, by a link too.
-    let base = open(base, flags | OFlags::DIRECTORY, Mode::empty())?;
-    let folder = openat(&base, name, flags | OFlags::DIRECTORY | OFlags::NOFOLLOW, Mode::empty())?;
+    let mut folder = open(base, flags | OFlags::DIRECTORY, Mode::empty())?;
+    for name in names {
+        folder =
+            openat(&folder, *name, flags | OFlags::DIRECTORY | OFlags::NOFOLLOW, Mode::empty())?;
+    }
     // A pipe would wait for its other end.
     let file = openat(&folder, file, flags | OFlags::NOFOLLOW | OFlags::NONBLOCK, Mode::empty())?;
     let file = File::from(file);
@@ -202,6 +273,9 @@ mod tests {
         fs::write(outside.path().join("runs").join(REPORT), "of the folder").expect("written");
         fs::write(base.join("a run").join("plan.yaml"), "a plan").expect("written");
         symlink("../elsewhere", base.join("linked")).expect("a link");
+        ["runs/e/runs/001", "elsewhere/runs/001"].into_iter().for_each(make);
+        fs::write(base.join("e").join(EXPERIMENT_PAGE), "an experiment").expect("written");
+        symlink("../../../elsewhere", base.join("e").join("runs").join("002")).expect("a link");
         fs::create_dir(base.join("inner")).expect("a folder");
         symlink("../../elsewhere/report.html", base.join("inner").join(REPORT)).expect("a link");
         fs::create_dir_all(base.join("odd").join(REPORT)).expect("a folder");
@@ -213,7 +287,17 @@ mod tests {
         assert_eq!(read("a run/report.html").as_deref(), Some("runs/a run"));
         assert_eq!(read("a%20run/report.html").as_deref(), Some("runs/a run"));
         assert_eq!(read("%C3%A9/report.html").as_deref(), Some("runs/é"));
+        assert_eq!(read("e/experiment.html").as_deref(), Some("an experiment"));
+        assert_eq!(read("e/runs/001/report.html").as_deref(), Some("runs/e/runs/001"));
         for path in [
+            "e/runs/002/report.html",
+            "e/runs/report.html",
+            "e/runs/../report.html",
+            "e/runs/%2e%2e/report.html",
+            "e/runs/001/experiment.html",
+            "e/r%75ns/001/report.html",
+            "linked/runs/001/report.html",
+            "e/experiment.json",
             "",
             "report.html",
             "/report.html",
@@ -244,6 +328,7 @@ mod tests {
     fn a_folder_that_is_not_there_has_no_runs() {
         let runs = Runs::of(Path::new("/nowhere/at-all")).list().expect("a list");
         assert_eq!((&runs["runs"], &runs["unread"]), (&json!([]), &json!(0)));
+        assert_eq!(runs["experiments"], json!([]));
     }
 
     /// Writes a result that was changed at this time.
@@ -294,6 +379,40 @@ mod tests {
         let plans = list["runs"].as_array().expect("a list").iter();
         let plans = plans.map(|run| run["plan"].as_str().expect("a name").to_owned());
         (plans.collect(), list["unread"].as_u64().expect("a number"))
+    }
+
+    #[test]
+    fn experiments_are_listed_beside_runs() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let long_ago = SystemTime::now() - Duration::from_secs(60);
+        write(folder.path(), "one", &result("a", 1), long_ago);
+        let about = squall_report::ExperimentAbout {
+            name: "two parsers".to_owned(),
+            started_unix: 2.0,
+            ..squall_report::ExperimentAbout::default()
+        };
+        let factor = squall_report::ExperimentFactor {
+            name: "parser".to_owned(),
+            levels: vec!["own".to_owned(), "gson".to_owned()],
+            ..squall_report::ExperimentFactor::default()
+        };
+        let own = squall_report::ExperimentResult::new(about, vec![factor], &[], Vec::new());
+        let text = serde_json::to_string(&own.expect("small")).expect("JSON");
+        fs::create_dir(folder.path().join("two")).expect("a folder");
+        fs::write(folder.path().join("two").join(EXPERIMENT), text).expect("written");
+        fs::create_dir(folder.path().join("three")).expect("a folder");
+        fs::write(folder.path().join("three").join(EXPERIMENT), "{").expect("written");
+        let list = Runs::of(folder.path()).list().expect("a list");
+        assert_eq!(list["runs"].as_array().map(Vec::len), Some(1));
+        assert_eq!(list["unread"], 1);
+        let [own] = list["experiments"].as_array().expect("a list").as_slice() else {
+            panic!("{list}")
+        };
+        assert_eq!((&own["name"], &own["title"]), (&json!("two"), &json!("two parsers")));
+        assert_eq!((&own["variants"], &own["report"]), (&json!(2), &json!(false)));
+        fs::write(folder.path().join("two").join(EXPERIMENT_PAGE), "").expect("written");
+        let list = Runs::of(folder.path()).list().expect("a list");
+        assert_eq!(list["experiments"][0]["report"], true);
     }
 
     #[test]

@@ -6,6 +6,8 @@ mod effects;
 mod fit;
 mod linear;
 mod noise;
+#[cfg(test)]
+mod recorded;
 mod sample;
 #[cfg(test)]
 mod tests;

@@ -12,6 +12,7 @@ const WORDS = { valid: 'passed', questionable: 'warned', invalid: 'failed' };
 const startedAt = (own) => new Date(own.started_unix * 1000).toISOString().replace('T', ' ').slice(0, 16);
 const labelsOf = (own) => Object.entries(own.labels).map(([name, value]) => `${name}=${value}`).join(' ');
 const reportOf = (own) => `runs/${encodeURIComponent(own.name)}/report.html`;
+const pageOf = (own) => `runs/${encodeURIComponent(own.name)}/experiment.html`;
 const away = { target: '_blank', rel: 'noopener' };
 
 /** A measure of the runs of a plan, the oldest first: a dot for each run, a cross for one that failed, hollow if its numbers are not valid. */
@@ -36,6 +37,16 @@ function trend(runs, name) {
     root.append(mark);
   });
   return root;
+}
+
+/** The experiments of the folder, the latest first, with links to their pages; nothing where there are none. */
+function experimentsTable(experiments) {
+  if (experiments.length === 0) return [];
+  const cells = (own) => [
+    own.report ? el('a', { href: pageOf(own), ...away }, own.name) : own.name, startedAt(own), own.sentences.join('; '),
+    own.finished ? '' : el('span.word.incomplete', null, 'interrupted'), time(own.elapsed_s * 1e6), count(own.variants), count(own.runs),
+  ];
+  return [el('h3', null, 'Experiments'), table('Experiments', ['experiment', 'started (UTC)', 'what it shows', '', 'length', 'variants', 'runs'], experiments.map(cells), 4)];
 }
 
 /** The runs of the folder, the latest first, with links to their reports; two or more that are ticked are compared. */
@@ -64,11 +75,12 @@ function runsPart() {
   const show = () => {
     const wanted = filter.value.toLowerCase();
     const shownRuns = known.runs.filter((own) => `${own.name} ${own.plan} ${labelsOf(own)} ${own.outcome} ${own.validity}`.toLowerCase().includes(wanted));
+    const shownExperiments = known.experiments.filter((own) => `${own.name} ${own.title} ${own.plan}`.toLowerCase().includes(wanted));
     const unread = known.unread > 0 ? el('p.note', null, `${plural(known.unread, 'folder')} could not be read.`) : null;
     const rows = shownRuns.length > 0
       ? table('Runs', ['run', 'outcome', 'validity', 'started (UTC)', 'labels', 'length', 'requests', 'rate', 'errors', 'p50', 'p95', 'p99'], shownRuns.map(cells), 5)
       : el('p.note', null, known.runs.length > 0 ? 'None has that.' : `There are none in ${known.folder} yet.`);
-    list.replaceChildren(rows, ...[unread].filter(Boolean));
+    list.replaceChildren(...experimentsTable(shownExperiments), ...(shownExperiments.length > 0 ? [el('h3', null, 'Runs')] : []), rows, ...[unread].filter(Boolean));
     draw(shownRuns);
     tell();
   };
