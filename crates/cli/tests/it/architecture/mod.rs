@@ -97,6 +97,7 @@ const MAY_IMPORT: [(&str, &[&str]); 23] = [
             "squall-fleet",
             "squall-jmeter",
             "squall-metrics",
+            "squall-monitor",
             "squall-plan",
             "squall-report",
             "squall-serve",
