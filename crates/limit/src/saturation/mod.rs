@@ -170,7 +170,11 @@ impl Seen<'_> {
             }
             _ => text,
         };
-        let is_certain = !rule.is_sign && own.points.len() >= LEAST_LEVELS;
+        // Whoever uses a host's cores: that of processes that are watched says more.
+        let is_of_others = own.of.name == "cpu"
+            && !in_cores
+            && self.all.iter().any(|other| is_of_processes(other, self.all));
+        let is_certain = !rule.is_sign && !is_of_others && own.points.len() >= LEAST_LEVELS;
         let rule_value = |point: &Point| rule.value(point);
         Some(self.finding(own, (is_certain, rank), first, text, rule_value))
     }
