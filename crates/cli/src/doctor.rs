@@ -98,7 +98,7 @@ fn setting(own: &SettingReview, all: bool) -> String {
     }
     if all {
         for advice in &own.advice {
-            let words = advice.effect.words(own.change.is_none());
+            let words = advice.effect.words(own.is_enough);
             text += &format!("    advice  {} ({}) {words}\n", advice.value, advice.source.name);
         }
     }

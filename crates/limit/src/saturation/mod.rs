@@ -170,7 +170,11 @@ impl Seen<'_> {
             }
             _ => text,
         };
-        let is_certain = !rule.is_sign && own.points.len() >= LEAST_LEVELS;
+        // Whoever uses a host's cores: that of processes that are watched says more.
+        let is_of_others = own.of.name == "cpu"
+            && !in_cores
+            && self.all.iter().any(|other| is_of_processes(other, self.all));
+        let is_certain = !rule.is_sign && !is_of_others && own.points.len() >= LEAST_LEVELS;
         let rule_value = |point: &Point| rule.value(point);
         Some(self.finding(own, (is_certain, rank), first, text, rule_value))
     }
@@ -211,13 +215,14 @@ impl Seen<'_> {
         met.map_or(String::new(), |point| format!(", and {} {}", value(point), self.at(point)))
     }
 
-    /// What came closest to its bound at the levels that broke.
+    /// What came closest to its bound at the levels that broke, of what rose with the load.
     fn closest(&self) -> Option<String> {
         let shares = self.all.iter().flat_map(|own| {
             let rules = rules_of(&own.of.name).into_iter().filter(|(_, rule)| !rule.is_sign);
             rules.filter_map(move |(_, rule)| {
                 let most = own.broken().max_by(|a, b| rule.value(a).total_cmp(&rule.value(b)))?;
-                Some((rule.share(most)?, own, rule, most))
+                let rose = rises(own, |point| rule.value(point), most);
+                rose.then_some((rule.share(most)?, own, rule, most))
             })
         });
         let is_told = |own: &Series| own.of.name != "gc_share" && own.of.name != "rss";

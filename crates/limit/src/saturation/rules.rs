@@ -126,7 +126,7 @@ pub(super) fn amount(name: &str, value: f64, bound: Option<f64>, in_cores: bool)
         Some(MonitoredUnit::Bytes) => of(bytes(whole(value)), bound.map(|own| bytes(whole(own)))),
         Some(MonitoredUnit::BytesPerSecond) => {
             let text = of(bytes(whole(value)), bound.map(|own| bytes(whole(own))));
-            format!("{text} a second")
+            format!("{text}/s")
         }
         Some(MonitoredUnit::Number | MonitoredUnit::PerSecond | MonitoredUnit::Seconds) | None => {
             of(number(value), bound.map(number))

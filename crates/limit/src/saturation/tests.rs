@@ -66,6 +66,18 @@ fn what_does_not_rise_with_the_load_or_has_room_is_not_named() {
     assert_eq!(certain(&noise), [] as [&str; 0]);
 }
 
+/// Whose it is, is not known of a host's: those of a process that is watched decide.
+#[test]
+fn the_cpu_of_a_host_may_be_full_of_others() {
+    let host = |value| StepMetric { monitor: "host".to_owned(), ..metric("cpu", value) };
+    let at = |level| {
+        let own = vec![metric("cpu", 0.2 * busy(level)), metric("cpu_limit", 2.0)];
+        [own, vec![host(busy(level))]].concat()
+    };
+    assert_eq!(certain(&at), [] as [&str; 0]);
+    assert_eq!(certain(&|level| vec![host(busy(level))]), ["cpu"]);
+}
+
 /// The same values at two levels only are no rise.
 #[test]
 fn few_levels_are_not_certain() {

@@ -11,7 +11,7 @@ mod values;
 
 use squall_base::units::count;
 
-use needed::{needed, ports_and_reuse};
+use needed::{is_known, needed, ports_and_reuse};
 use published::PUBLISHED;
 pub use published::Source as AdviceSource;
 use settings::{Measure, SETTINGS, Setting};
@@ -32,6 +32,8 @@ pub struct SettingReview {
     pub here: Option<String>,
     /// What the plan needs of it, in words.
     pub need: String,
+    /// Whether it is known to be enough.
+    pub is_enough: bool,
     /// The least change with which the plan has what it needs; `None`: none is needed, or none suffices.
     pub change: Option<SettingChange>,
     /// What is advised, and what that would do here.
@@ -74,7 +76,7 @@ pub enum AdviceEffect {
 }
 
 impl AdviceEffect {
-    /// In words; `is_enough`: the plan needs no change of the setting.
+    /// In words; `is_enough`: what is here is known to be enough.
     pub fn words(self, is_enough: bool) -> &'static str {
         match self {
             AdviceEffect::Lowers => "would LOWER the limit here",
@@ -121,6 +123,7 @@ impl KernelSettings {
             name: setting.name,
             about: setting.about,
             here: (!here.is_empty()).then(|| shown(setting.measure, here)),
+            is_enough: change.is_none() && is_known(&need),
             need,
             change,
             advice: advice.collect(),

@@ -19,6 +19,11 @@ const NEEDS_A_PLAN: &str = "depends on the plan: `squall doctor PLAN`";
 /// What is needed, in words, and the value that suffices, if what is here does not.
 type Needed = (String, Option<String>);
 
+/// Whether such words say what is needed.
+pub(super) fn is_known(text: &str) -> bool {
+    text != NEEDS_A_PLAN && text != NOT_FROM_THE_PLAN
+}
+
 /// What is needed of a setting.
 pub(super) fn needed(
     here: &KernelSettings,
