@@ -307,6 +307,17 @@ impl Totals {
         sum
     }
 
+    /// What a slice recorded of metrics.
+    pub fn metrics_in<'s>(
+        &'s self,
+        slice: &'s Slice,
+    ) -> impl Iterator<Item = (&'s MetricKey, &'s MetricStats)> {
+        slice.metrics().filter_map(|(id, stats)| {
+            let here = self.metric_numbers.get(&(slice.source, id))?;
+            Some((self.metrics.get(*here)?, stats))
+        })
+    }
+
     /// The kinds of rows that a selector means.
     fn kinds(&self, selector: &Selector) -> Vec<RowKind> {
         let counted = self.rows().map(|(key, _)| key).chain(self.checks().map(|(key, _)| key));

@@ -15,13 +15,15 @@ pub enum Tab {
     /// Warnings, what the plan logs, what happened.
     Log,
     Metrics,
+    /// What monitors sample of the target.
+    Target,
     /// The nodes of a fleet.
     Nodes,
 }
 
 impl Tab {
     /// All, in their order.
-    pub const ALL: [Tab; 8] = [
+    pub const ALL: [Tab; 9] = [
         Tab::Overview,
         Tab::Requests,
         Tab::Errors,
@@ -29,6 +31,7 @@ impl Tab {
         Tab::Generator,
         Tab::Log,
         Tab::Metrics,
+        Tab::Target,
         Tab::Nodes,
     ];
 
@@ -41,19 +44,26 @@ impl Tab {
             Tab::Generator => "Generator",
             Tab::Log => "Log",
             Tab::Metrics => "Metrics",
+            Tab::Target => "Target",
             Tab::Nodes => "Nodes",
         }
     }
 
-    /// Those that there are: a run of one process has no nodes.
-    pub fn of(has_nodes: bool) -> &'static [Tab] {
-        if has_nodes { &Tab::ALL } else { &Tab::ALL[..Tab::ALL.len() - 1] }
+    /// Those that there are: a run without monitors knows nothing of the target, and one of one process has no nodes.
+    pub fn of(has_target: bool, has_nodes: bool) -> Vec<Tab> {
+        let is_there = |tab: &Tab| match tab {
+            Tab::Target => has_target,
+            Tab::Nodes => has_nodes,
+            _ => true,
+        };
+        Tab::ALL.into_iter().filter(is_there).collect()
     }
 
     /// The next tab of these, or the one before, around the end.
     pub fn step(self, tabs: &[Tab], is_back: bool) -> Tab {
         let by = if is_back { tabs.len() - 1 } else { 1 };
-        tabs[(self as usize + by) % tabs.len()]
+        let at = tabs.iter().position(|tab| *tab == self).unwrap_or(0);
+        tabs[(at + by) % tabs.len()]
     }
 }
 

@@ -63,7 +63,7 @@ fn plain(key: Key, browse: &mut Browse, state: &LiveState) -> Option<Command> {
         }
         Key::Char('r') => browse.reversed = !browse.reversed,
         Key::Escape => browse.filter.clear(),
-        _ => go(key, browse, Tab::of(!state.nodes.all().is_empty())),
+        _ => go(key, browse, &Tab::of(state.metrics.has_target(), !state.nodes.all().is_empty())),
     }
     None
 }

@@ -4,7 +4,7 @@
 use std::fmt;
 
 /// Version of the encoding of slices. A new kind of section needs no new one.
-pub(crate) const VERSION: u64 = 3;
+pub(crate) const VERSION: u64 = 4;
 
 /// Why bytes cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -16,6 +16,7 @@ mod names;
 mod quantities;
 mod request_stats;
 mod row_counts;
+mod sampled;
 mod self_metrics;
 mod slice;
 mod slice_set;

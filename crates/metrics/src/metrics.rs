@@ -15,12 +15,18 @@ pub(crate) const MAX_NUMBERS: usize = 2 * MAX_METRICS + MetricKind::NAMES.len();
 /// Values of counters and trends are kept in thousandths. So a trend of milliseconds is a histogram in µs,
 /// and a sum of decimal fractions does not depend on the order of its additions.
 pub const THOUSANDTHS: f64 = 1_000.0;
+/// The values of gauges are summed in millionths: shares need more digits than a counter does.
+const MILLIONTHS: f64 = 1e6;
+/// The version of slices from which on there are sums of gauges in them.
+const HAS_SUMS: u64 = 4;
+/// The largest value of a gauge in its sum, in millionths, so that no sum of a run overflows.
+const MAX_MILLIONTHS: f64 = 1e27;
 
 /// What a metric does with its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MetricKind {
     Counter = 0,
-    /// Keeps the last, the smallest and the largest.
+    /// Keeps the last, the smallest, the largest and the mean.
     Gauge = 1,
     /// Counts how many of them are true.
     Rate = 2,
@@ -188,14 +194,66 @@ pub struct Gauge {
     pub last: f64,
     pub min: f64,
     pub max: f64,
+    /// How many values are in the sum.
+    count: u64,
+    /// Their sum, in millionths: whole numbers, so that it does not depend on the order of its additions.
+    sum: i128,
 }
 
 impl Gauge {
+    /// A single value.
+    fn of(value: f64, at: u64) -> Gauge {
+        let sum = (value * MILLIONTHS).clamp(-MAX_MILLIONTHS, MAX_MILLIONTHS).round() as i128;
+        Gauge { at, last: value, min: value, max: value, count: 1, sum }
+    }
+
+    /// The mean of the values, to a millionth. `None`: they were recorded by a version that kept no sum.
+    pub fn mean(&self) -> Option<f64> {
+        let mean = self.sum as f64 / MILLIONTHS / self.count as f64;
+        // What a file says of its sum need not agree with the rest.
+        (self.count > 0).then(|| mean.max(self.min).min(self.max))
+    }
+
     /// Adds what was recorded elsewhere or later. Of values of the same moment the larger one is the last.
-    fn merge(self, other: Gauge) -> Gauge {
+    pub fn merge(self, other: Gauge) -> Gauge {
         let later = self.at.cmp(&other.at).then(self.last.total_cmp(&other.last)).is_lt();
         let (at, last) = if later { (other.at, other.last) } else { (self.at, self.last) };
-        Gauge { at, last, min: self.min.min(other.min), max: self.max.max(other.max) }
+        Gauge {
+            at,
+            last,
+            min: self.min.min(other.min),
+            max: self.max.max(other.max),
+            count: self.count.saturating_add(other.count),
+            sum: self.sum.saturating_add(other.sum),
+        }
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        codec::put(out, self.at);
+        for value in [self.last, self.min, self.max] {
+            out.extend_from_slice(&value.to_le_bytes());
+        }
+        codec::put(out, self.count);
+        // A single value is its own sum.
+        if self.count > 1 {
+            out.extend_from_slice(&self.sum.to_le_bytes());
+        }
+    }
+
+    fn decode(bytes: &mut &[u8], version: u64) -> Result<Gauge, DecodeError> {
+        let at = codec::get(bytes)?;
+        let mut value = || codec::take(bytes).map(f64::from_le_bytes);
+        let (last, min, max) = (value()?, value()?, value()?);
+        if ![last, min, max].iter().all(|value| value.is_finite()) {
+            return Err(DecodeError("the value of a gauge is not a number"));
+        }
+        let count = if version < HAS_SUMS { 0 } else { codec::get(bytes)? };
+        let sum = match count {
+            0 => 0,
+            1 => Gauge::of(last, at).sum,
+            _ => i128::from_le_bytes(codec::take(bytes)?),
+        };
+        Ok(Gauge { at, last, min, max, count, sum })
     }
 }
 
@@ -220,7 +278,7 @@ impl MetricStats {
         match kind {
             MetricKind::Counter => self.sum = self.sum.saturating_add(thousandths),
             MetricKind::Gauge => {
-                let new = Gauge { at, last: value, min: value, max: value };
+                let new = Gauge::of(value, at);
                 // In one worker, what comes later is later.
                 self.gauge = Some(match self.gauge {
                     Some(own) => Gauge { at, last: value, ..own.merge(new) },
@@ -290,26 +348,17 @@ impl MetricStats {
         [self.count, self.sum, self.trues].into_iter().for_each(|number| codec::put(out, number));
         codec::put(out, u64::from(self.gauge.is_some()));
         if let Some(gauge) = self.gauge {
-            codec::put(out, gauge.at);
-            for value in [gauge.last, gauge.min, gauge.max] {
-                out.extend_from_slice(&value.to_le_bytes());
-            }
+            gauge.encode(out);
         }
         self.trend.encode(out);
     }
 
     pub(crate) fn decode(bytes: &mut &[u8], version: u64) -> Result<MetricStats, DecodeError> {
         let (count, sum, trues) = (codec::get(bytes)?, codec::get(bytes)?, codec::get(bytes)?);
-        let mut gauge = None;
-        if codec::get(bytes)? != 0 {
-            let at = codec::get(bytes)?;
-            let mut value = || codec::take(bytes).map(f64::from_le_bytes);
-            let (last, min, max) = (value()?, value()?, value()?);
-            if ![last, min, max].iter().all(|value| value.is_finite()) {
-                return Err(DecodeError("the value of a gauge is not a number"));
-            }
-            gauge = Some(Gauge { at, last, min, max });
-        }
+        let gauge = match codec::get(bytes)? {
+            0 => None,
+            _ => Some(Gauge::decode(bytes, version)?),
+        };
         let mut stats = MetricStats { count, sum, trues, gauge, ..MetricStats::default() };
         stats.trend.read(bytes, version)?;
         Ok(stats)
@@ -337,6 +386,10 @@ mod tests {
         assert_eq!(stats(MetricKind::Counter, &[0.1; 10]).sum(), 1.0);
         let gauge = stats(MetricKind::Gauge, &[5.0, -1.0, 3.0]).gauge().expect("a value");
         assert_eq!((gauge.last, gauge.min, gauge.max), (3.0, -1.0, 5.0));
+        let mean = |values: &[f64]| stats(MetricKind::Gauge, values).gauge()?.mean();
+        assert_eq!(mean(&[5.0, -1.0, 3.5]), Some(2.5));
+        assert_eq!(mean(&[1e18; 3]), Some(1e18));
+        assert_eq!(mean(&[0.000_4, 0.000_6]), Some(0.000_5));
         assert_eq!(stats(MetricKind::Rate, &[1.0, 0.0, 1.0, 1.0]).share(), 0.75);
         assert_eq!(stats(MetricKind::Trend, &[1.5, 2.5]).trend.mean(), 2_000.0);
         for (kind, value) in

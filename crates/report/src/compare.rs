@@ -9,8 +9,10 @@ mod document;
 mod gate_words;
 mod html;
 mod markdown;
+mod means;
 mod plot;
 mod side;
+mod target;
 mod text;
 mod words;
 
@@ -23,6 +25,8 @@ pub use document::{
 };
 pub use html::compare_html;
 pub use markdown::compare_markdown;
+pub use means::SampledMean;
 pub use side::Side;
 pub(crate) use side::{key, run_name};
+pub use target::ComparedTarget;
 pub use text::compare_text;

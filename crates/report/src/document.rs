@@ -296,16 +296,18 @@ document! {
         warned: u64,
     }
 
-    /// A metric that the plan records itself, in the unit in which it does.
+    /// A metric that the plan records itself, in the unit in which it does, or that a monitor samples.
     MetricRow {
-        /// The scenario; empty for `other`, which counts for all of them.
+        /// The scenario; empty for a monitor's, and for `other`, which counts for all of them.
         scenario: String,
         /// Its name.
         name: String,
         /// `counter`, `gauge`, `rate` or `trend`.
         kind: String,
-        /// Its tags.
+        /// Its tags; that of the target's monitor is `monitor`.
         tags: BTreeMap<String, String>,
+        /// Of what a monitor samples of the target: `share` (of 1), `bytes`, `bytes per second`, `per second`, `seconds` or `number`.
+        unit: Option<String>,
         /// How many values were recorded.
         count: u64,
         /// Of a counter: the sum of its values.
@@ -316,7 +318,7 @@ document! {
         trues: Option<u64>,
         /// Of a rate: the share that was true, from 0 to 1.
         share: Option<f64>,
-        /// Of a trend: the mean.
+        /// Of a gauge or a trend: the mean.
         mean: Option<f64>,
         /// Of a trend: the standard deviation.
         sd: Option<f64>,

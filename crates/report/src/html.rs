@@ -4,6 +4,7 @@
 mod details;
 mod figures;
 mod fleet;
+mod target;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -38,6 +39,7 @@ const SCRIPT: &str = concat!(
     include_str!("html/assets/chart.js"),
     include_str!("html/assets/plots.js"),
     include_str!("html/assets/time.js"),
+    include_str!("html/assets/target.js"),
     include_str!("html/assets/rows.js"),
     include_str!("html/assets/responses.js"),
     include_str!("html/assets/fleet.js"),

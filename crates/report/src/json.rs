@@ -8,7 +8,7 @@ use squall_analysis::{
 };
 use squall_base::escape_json;
 use squall_metrics::{
-    Histogram, MetricKey, MetricKind, MetricStats, PHASES, RequestStats, RowKey, RowKind,
+    Gauge, Histogram, MetricKey, MetricKind, MetricStats, PHASES, RequestStats, RowKey, RowKind,
     THOUSANDTHS, TimeAccount, UserState,
 };
 
@@ -329,13 +329,16 @@ fn metric(key: &MetricKey, stats: &MetricStats) -> MetricRow {
         name: key.name.clone(),
         kind: key.kind.label().to_owned(),
         tags: key.tags.iter().cloned().collect(),
+        unit: key.monitored_unit().map(|unit| unit.label().to_owned()),
         count: stats.count,
         ..MetricRow::default()
     };
     match (key.kind, stats.gauge()) {
         (MetricKind::Counter, _) => MetricRow { sum: Some(stats.sum()), ..own },
         (MetricKind::Gauge, Some(gauge)) => {
-            MetricRow { last: Some(gauge.last), min: Some(gauge.min), max: Some(gauge.max), ..own }
+            let Gauge { last, min, max, .. } = gauge;
+            let all = MetricRow { last: Some(last), min: Some(min), max: Some(max), ..own };
+            MetricRow { mean: gauge.mean(), ..all }
         }
         (MetricKind::Gauge, None) => own,
         (MetricKind::Rate, _) => {

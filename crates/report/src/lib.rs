@@ -42,6 +42,7 @@ mod run;
 mod samples;
 mod schema;
 mod series;
+mod target;
 mod text;
 mod totals_file;
 mod tracks;
@@ -57,9 +58,9 @@ pub mod fuzz {
 
 pub use cell::{NO_PARQUET, WRITES_PARQUET};
 pub use compare::{
-    ComparedRow, ComparedRun, ComparedSide, ComparedValue, ComparisonDocument, Differing, GateRow,
-    Pair, RunAbout, Side, compare_html, compare_markdown, compare_runs, compare_text,
-    comparison_schema, decode_baseline, encode_baseline, read_baseline,
+    ComparedRow, ComparedRun, ComparedSide, ComparedTarget, ComparedValue, ComparisonDocument,
+    Differing, GateRow, Pair, RunAbout, SampledMean, Side, compare_html, compare_markdown,
+    compare_runs, compare_text, comparison_schema, decode_baseline, encode_baseline, read_baseline,
 };
 pub use curves::RunCurves;
 pub use document::*;

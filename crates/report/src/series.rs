@@ -149,8 +149,10 @@ document! {
         name: String,
         /// `counter`, `gauge`, `rate` or `trend`.
         kind: String,
-        /// Its tags.
+        /// Its tags; that of the target's monitor is `monitor`.
         tags: BTreeMap<String, String>,
+        /// Of what a monitor samples of the target: its unit, as in `metrics`.
+        unit: Option<String>,
         /// The first second.
         second: Vec<u32>,
         /// How many values were recorded.

@@ -9,6 +9,7 @@ mod outcome;
 mod paragraph;
 mod show;
 mod table;
+mod target;
 mod width;
 
 use squall_base::units::{count, counted, time};
@@ -43,6 +44,7 @@ fn brief(out: &mut String, run: &RunDocument, show: &Show) {
     failed_phases(out, run, show);
     if run.validity != NONE {
         table::busiest(out, run, show);
+        target::target(out, run, show);
         fleet::tables(out, run, show);
         brief::errors(out, run, show);
     }
@@ -59,6 +61,7 @@ fn full(out: &mut String, run: &RunDocument, show: &Show) {
         fleet::line(out, run, show);
         fleet::events(out, run, show);
         full::load(out, run, show);
+        target::target(out, run, show);
         fleet::tables(out, run, show);
     }
     warnings(out, run, show);

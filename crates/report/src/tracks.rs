@@ -118,6 +118,7 @@ pub(crate) fn metric_tracks(series: &Series) -> Vec<MetricTrack> {
             name: name.clone(),
             kind: kind.label().to_owned(),
             tags: tags.iter().cloned().collect(),
+            unit: track.key.monitored_unit().map(|unit| unit.label().to_owned()),
             second: points.iter().map(|(second, _)| *second).collect(),
             count: points.iter().map(|(_, own)| own.count).collect(),
             value: points.iter().map(|(_, own)| own.value).collect(),

@@ -8,6 +8,8 @@ use squall_plan::yaml::Loaded;
 
 use crate::capacity::Demand;
 use crate::error::Error;
+use crate::known_metrics::KnownMetrics;
+use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::{builtin, plans, source_addresses};
 
@@ -22,14 +24,19 @@ pub struct Checked {
     pub demand: Demand,
 }
 
-/// Compiles a plan as a run would.
+/// Compiles a plan as a run would beside these monitors.
 ///
 /// # Errors
 /// It is no good plan, with the places.
-pub fn check(loaded: &Loaded, options: &Options) -> Result<Checked, Error> {
+pub fn check(
+    loaded: &Loaded,
+    options: &Options,
+    monitors: &[(String, Box<dyn Monitor>)],
+) -> Result<Checked, Error> {
     let plan = &loaded.plan;
     let compile = options.compile(options.target_url(), plans::seed(plan, options.seed));
-    let programs = plans::compile_all(loaded, &plans::SECTIONS, &compile, &[])?;
+    let known = KnownMetrics::new(Vec::new(), monitors);
+    let programs = plans::compile_all(loaded, &plans::SECTIONS, &compile, &known)?;
     let builtin = builtin::is_asked_for(plan, options);
     let demand = Demand::of(plan, plans::hosts(&programs.all), builtin);
     // It may be another machine that runs the plan.

@@ -58,6 +58,7 @@ mod handle;
 mod headroom;
 mod host_monitor;
 mod host_sampler;
+mod known_metrics;
 mod limit;
 mod load_source;
 mod mask;

@@ -19,6 +19,7 @@ use squall_wire::{
 };
 
 use crate::error::Error;
+use crate::known_metrics::KnownMetrics;
 use crate::{host_monitor, proc, source_addresses, tls_files};
 
 /// Reads a plan from its file, in YAML or as JMeter saves it: which of them its content says.
@@ -59,7 +60,7 @@ fn all_errors(failure: &PlanErrors) -> Vec<Diagnostic> {
     // What flags would say is not known here, and not what is wrong with the file.
     let target = failure.plan.target.is_none().then(|| "http://127.0.0.1".to_owned());
     let options = CompileOptions { allow_exec: true, target, ..CompileOptions::default() };
-    let (thresholds, mut more) = thresholds(&failure.plan, &[]);
+    let (thresholds, mut more) = thresholds(&failure.plan, None);
     let Sections { programs, errors, subjects } = sections(&failure.plan, &SECTIONS, &options);
     more.extend(errors);
     // Of what could not be read the names are not known.
@@ -115,7 +116,7 @@ pub(crate) fn compile_all(
     loaded: &Loaded,
     wanted: &[Section],
     options: &CompileOptions,
-    monitored: &[String],
+    monitored: &KnownMetrics,
 ) -> Result<Programs, Error> {
     let sources = &loaded.sources;
     let render = |warning: &Diagnostic| sources.render(warning);
@@ -135,9 +136,9 @@ fn compile_sections(
     Loaded { plan, sources, .. }: &Loaded,
     wanted: &[Section],
     options: &CompileOptions,
-    monitored: &[String],
+    monitored: &KnownMetrics,
 ) -> Result<(Vec<Arc<Program>>, Vec<Diagnostic>), Error> {
-    let (thresholds, mut errors) = thresholds(plan, monitored);
+    let (thresholds, mut errors) = thresholds(plan, Some(monitored));
     let Sections { programs, errors: more, subjects } = sections(plan, wanted, options);
     errors.extend(more);
     let judged = judged(&thresholds);
@@ -216,17 +217,28 @@ fn misjudged(subjects: &[Subjects], judged: &[Judged<'_>]) -> Vec<Diagnostic> {
 }
 
 /// The plan's thresholds with their places, and what is wrong with the others. Those about metrics of monitors, of which the
-/// host is one, are left out: they are about nothing that the plan has.
-fn thresholds(plan: &Plan, monitored: &[String]) -> (Vec<(Threshold, Span)>, Vec<Diagnostic>) {
+/// host is one, are left out: they are about nothing that the plan has. `known`: which of those there are, if that is known.
+fn thresholds(
+    plan: &Plan,
+    known: Option<&KnownMetrics>,
+) -> (Vec<(Threshold, Span)>, Vec<Diagnostic>) {
     let (mut good, mut bad) = (Vec::new(), Vec::new());
     let own_metrics = metrics(plan);
-    let monitored = host_monitor::NAMES.into_iter().chain(monitored.iter().map(String::as_str));
+    let monitored =
+        host_monitor::NAMES.into_iter().chain(known.into_iter().flat_map(KnownMetrics::names));
     let monitored: HashSet<&str> = monitored.filter(|name| !own_metrics.contains(name)).collect();
     let metrics = &own_metrics | &monitored;
     for own in &plan.thresholds {
         let text = &own.text;
         match Threshold::parse(&text.value) {
             Ok(threshold) => {
+                if threshold.monitored().is_some() {
+                    let wrong = known.and_then(|known| known.refused(plan, &threshold));
+                    bad.extend(wrong.map(|(message, help)| {
+                        Diagnostic::error(text.span, message).with_help(&help)
+                    }));
+                    continue;
+                }
                 let metric = threshold.selector().metric().filter(|_| threshold.is_of_metric());
                 let is_monitored = metric.is_some_and(|name| monitored.contains(name));
                 match refused(&threshold, &metrics).or_else(|| too_early(own, &threshold)) {
@@ -259,6 +271,9 @@ pub fn metrics(plan: &Plan) -> HashSet<&str> {
 
 /// What is wrong with a threshold of a plan with these metrics: a limit without a unit where there are only times.
 pub fn refused(threshold: &Threshold, metrics: &HashSet<&str>) -> Option<(String, &'static str)> {
+    if threshold.monitored().is_some() {
+        return None;
+    }
     let named = threshold.selector().metric();
     if threshold.window().is_some() && named.is_some_and(|name| metrics.contains(name)) {
         let text = format!("`{}`: what the plan records is judged as a whole", threshold.text());

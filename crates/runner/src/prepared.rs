@@ -14,6 +14,7 @@ use crate::builtin::Destination;
 use crate::capacity::Demand;
 use crate::error::Error;
 use crate::headroom::Headroom;
+use crate::known_metrics::KnownMetrics;
 use crate::load_source::LoadSource;
 use crate::options::Options;
 use crate::{builtin, capacity, plans};
@@ -42,7 +43,7 @@ impl<'a> Prepared<'a> {
     pub(crate) fn new(
         loaded: &'a Loaded,
         options: &'a Options,
-        monitored: &[String],
+        monitored: &KnownMetrics,
     ) -> Result<Prepared<'a>, Error> {
         let (plan, sources) = (&loaded.plan, &loaded.sources);
         let seed = plans::seed(plan, options.seed);

@@ -11,6 +11,7 @@ use crate::collect::Collector;
 use crate::describe;
 use crate::error::Error;
 use crate::handle::Handle;
+use crate::known_metrics::KnownMetrics;
 use crate::load_source::{LoadOrder, LoadSource, LocalEngine};
 use crate::monitor::Monitor;
 use crate::options::Options;
@@ -94,9 +95,8 @@ pub fn run_with(
 ) -> Result<FinishedRun, Error> {
     let RunParts { source, monitors, sinks } = parts;
     let loaded = &*options.loads.applied(loaded)?;
-    let mut monitored: Vec<String> = monitors.iter().flat_map(|(_, own)| own.names()).collect();
-    monitored.extend(source.metrics());
-    let prepared = Prepared::new(loaded, options, &monitored)?;
+    let known = KnownMetrics::new(source.metrics(), &monitors);
+    let prepared = Prepared::new(loaded, options, &known)?;
     let workers = prepared.workers(&loaded.plan, &*source)?;
     handle.set_out()?;
     let plan = describe::as_run(&loaded.plan, options.target.as_deref());

@@ -5,6 +5,7 @@ use squall_engine::{Control, Event, Exchange, ExchangeFilter, RunOptions, Sectio
 use squall_plan::yaml::Loaded;
 
 use crate::error::Error;
+use crate::known_metrics::KnownMetrics;
 use crate::options::Options;
 use crate::prepared::Prepared;
 
@@ -40,7 +41,7 @@ pub fn try_plan(
     bytes: usize,
     show: impl Fn(Tried<'_>) + Send + Sync + Clone + 'static,
 ) -> Result<TryFailures, Error> {
-    let mut prepared = Prepared::new(loaded, options, &[])?;
+    let mut prepared = Prepared::new(loaded, options, &KnownMetrics::default())?;
     prepared.warnings.iter().for_each(|warning| show(Tried::Warning(warning)));
     let (mut is_set_up, mut failures) = (true, TryFailures::default());
     for part in [Section::Setup, Section::Trial, Section::Teardown] {

@@ -8,11 +8,12 @@ use crate::answer::Response;
 const FRAME: &str = include_str!("assets/page.html");
 const OWN_STYLE: &str = include_str!("assets/page.css");
 /// One function, so that nothing of it is global.
-const PARTS: [&str; 7] = [
+const PARTS: [&str; 8] = [
     HELPERS,
     include_str!("assets/chart.js"),
     include_str!("assets/run.js"),
     include_str!("assets/rows.js"),
+    include_str!("assets/target.js"),
     include_str!("assets/runs.js"),
     include_str!("assets/control.js"),
     include_str!("assets/page.js"),

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 use squall_live::state::{
     LiveState, LoadState, MetricPoint, Mood, NodeState, Point, Problem, RowSecond, RowState,
-    Stopping,
+    Stopping, TargetMetric, TargetState,
 };
 use squall_report::html::number;
 
@@ -16,6 +16,8 @@ const LATE: u32 = 3;
 const AHEAD: u32 = 120;
 /// Most nodes that are sent.
 const NODES: usize = 100;
+/// Most metrics of a monitor that are sent.
+const OF_MONITOR: usize = 60;
 /// Lines of the log that are sent.
 const LOG: usize = 100;
 
@@ -101,6 +103,7 @@ fn parts(state: &LiveState) -> Vec<(&'static str, Value)> {
             }),
         ),
         ("judged", judged(state)),
+        ("targets", state.metrics.targets().iter().map(target).collect()),
         ("nodes", nodes(state)),
         ("generator", generator(state)),
         ("log", log(state)),
@@ -272,6 +275,21 @@ fn nodes(state: &LiveState) -> Value {
         "first": first.collect::<Vec<Value>>(),
         "zones": zones.collect::<Vec<Value>>(),
     })
+}
+
+/// What a monitor samples of the target; its course is among the metrics.
+fn target(own: &TargetState<'_>) -> Value {
+    let row = |own: &TargetMetric<'_>| {
+        let (now, highest) = own.now_and_highest()?;
+        Some(json!({
+            "at": own.at, "name": own.state.label, "now": own.show(now), "highest": own.show(highest),
+            "full_at": own.full_at.map(|full| own.show(full)), "top": own.full_at,
+            "is_full": own.is_full(now),
+        }))
+    };
+    let rows: Vec<Value> = own.metrics.iter().take(OF_MONITOR).filter_map(row).collect();
+    let left_out = own.metrics.len().saturating_sub(OF_MONITOR);
+    json!({"monitor": own.monitor, "metrics": rows, "left_out": left_out})
 }
 
 /// The latest lines of the log, the latest first.

@@ -13,6 +13,8 @@ pub(super) enum Unit {
     Share,
     PerSecond,
     Time,
+    Bytes,
+    BytesPerSecond,
 }
 
 impl Unit {
@@ -26,6 +28,11 @@ impl Unit {
             Unit::Time => {
                 let time = units::parse_duration(text).ok();
                 time.filter(|_| text != "0").map(|time| time.as_secs_f64() * 1e6)
+            }
+            Unit::Bytes => size(text),
+            Unit::BytesPerSecond => {
+                let bandwidth = units::parse_bandwidth(text).ok();
+                bandwidth.map(|bytes| bytes as f64).or_else(|| size(text))
             }
         };
         value.ok_or_else(|| match text {
@@ -47,6 +54,8 @@ impl Unit {
             Unit::Share => "share, such as 0.1% or 0.001",
             Unit::PerSecond => "rate, such as 100/s or 30/min",
             Unit::Time => "time, such as 300ms or 1.5s",
+            Unit::Bytes => "size, such as 64KiB or 1GiB",
+            Unit::BytesPerSecond => "bandwidth, such as 10MB/s or 80Mbit/s",
         }
     }
 
@@ -56,6 +65,8 @@ impl Unit {
             Unit::Share => "share",
             Unit::PerSecond => "per_second",
             Unit::Time => "us",
+            Unit::Bytes => "bytes",
+            Unit::BytesPerSecond => "bytes_per_second",
         }
     }
 
@@ -77,8 +88,14 @@ impl Unit {
             Unit::Share => units::percent(value),
             Unit::PerSecond => units::rate(value),
             Unit::Time => units::time(value),
+            Unit::Bytes => units::bytes(value as u64),
+            Unit::BytesPerSecond => format!("{}/s", units::bytes(value as u64)),
         }
     }
+}
+
+fn size(text: &str) -> Option<f64> {
+    units::parse_size(text).ok().map(|bytes| bytes as f64)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use squall_metrics::{
 
 use super::apdex;
 use super::limit::Unit;
+use super::monitored::Level;
 use crate::censored::{Bounded, Durations};
 
 /// The share of arrivals dropped, requests not sent or requests sent again above which an outcome names them, and from
@@ -32,6 +33,8 @@ pub(super) enum Metric {
     Apdex {
         target_us: u64,
     },
+    /// Of a gauge that a monitor of the target samples.
+    Sampled(Level),
 }
 
 /// What a threshold asks of latencies.
@@ -83,14 +86,15 @@ impl Metric {
             | Metric::Kind(_) => Unit::Number,
             Metric::ErrorRate => Unit::Share,
             Metric::Rate => Unit::PerSecond,
-            Metric::Last | Metric::Apdex { .. } => Unit::Plain,
+            // What is sampled has the unit of its name.
+            Metric::Last | Metric::Apdex { .. } | Metric::Sampled(_) => Unit::Plain,
             Metric::Latency { .. } => Unit::Time,
         }
     }
 
     /// Whether it is counted by row and second, so that there is a value of it for each part of a run.
     pub(super) fn is_of_rows(self) -> bool {
-        !matches!(self, Metric::Counter(_) | Metric::Last)
+        !matches!(self, Metric::Counter(_) | Metric::Last | Metric::Sampled(_))
     }
 
     /// Units in which metrics that the plan records itself may be given as well.
@@ -119,10 +123,14 @@ impl Metric {
             (Metric::Rate, MetricKind::Counter) => stats.sum() / elapsed_s,
             (Metric::Rate, _) => stats.count as f64 / elapsed_s,
             (Metric::Last, MetricKind::Gauge) => stats.gauge()?.last,
+            (Metric::Sampled(level), MetricKind::Gauge) => level.of(&stats.gauge()?, unit)?,
             (Metric::Latency { corrected: false, statistic }, MetricKind::Trend) => {
                 // Thousandths of ms are µs.
                 let factor = if unit == Unit::Time { 1.0 } else { THOUSANDTHS };
                 statistic.of(&stats.trend)? / factor
+            }
+            (Metric::Latency { statistic: Statistic::Mean, .. }, MetricKind::Gauge) => {
+                stats.gauge()?.mean()?
             }
             (Metric::Latency { statistic: Statistic::Min, .. }, MetricKind::Gauge) => {
                 stats.gauge()?.min
@@ -154,8 +162,8 @@ impl Metric {
             Metric::Latency { corrected, statistic } => {
                 return statistic.of_durations(latencies(row, corrected));
             }
-            // `Threshold::value` reads counters from the totals, and requests have no last value.
-            Metric::Counter(_) | Metric::Last => return None,
+            // `Threshold::value` reads counters from the totals, and requests have no last value and are not sampled.
+            Metric::Counter(_) | Metric::Last | Metric::Sampled(_) => return None,
         }))
     }
 }

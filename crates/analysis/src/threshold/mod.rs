@@ -1,11 +1,13 @@
 //! Thresholds, by which a run passes or fails: `p99(login) < 300ms`, `error_rate < 0.1%`, `rate(checkout) > 100/s`,
-//! `apdex(items, 500ms) > 0.9`, `p95 < 1s over 10s`.
+//! `apdex(items, 500ms) > 0.9`, `p95 < 1s over 10s`, `cpu(server) < 80%`.
 
 mod apdex;
 mod foreign;
 mod limit;
 mod metric;
+mod monitored;
 pub(crate) mod parse;
+mod part;
 mod requirement;
 mod result;
 mod run_measure;

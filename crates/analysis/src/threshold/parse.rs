@@ -1,12 +1,13 @@
 //! Reads a threshold.
 
 use squall_base::units;
+use squall_metrics::Monitored;
 
 use super::limit::{Op, Unit};
 use super::metric::Metric;
 use super::requirement::Threshold;
 use super::subject::Subject;
-use super::{apdex, foreign};
+use super::{apdex, foreign, monitored};
 
 /// Why a text is not a threshold.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +24,8 @@ const FORMS: &str = "write it as p99(login) < 300ms, error_rate < 1%, rate(\"GET
                      or for each window of some seconds p95 < 300ms over 10s; \
                      the metrics are count, errors, error_rate, rate, mean, min, max, p50 to p99.999, apdex, \
                      corrected_mean, corrected_max, corrected_p99, errors_<kind>, cut_off, not_sent, and the run's counters; \
-                     of what the plan records with `metric` also last(stock) > 5, p95(render) < 10, rate(cached) > 90%";
+                     of what the plan records with `metric` also last(stock) > 5, p95(render) < 10, rate(cached) > 90%; \
+                     of what a monitor samples cpu(server) < 80%, max(rss, monitor: server) < 1GiB";
 
 fn fail(offset: usize, message: String) -> SyntaxError {
     SyntaxError { message, offset, help: Some(FORMS.to_owned()) }
@@ -42,12 +44,22 @@ impl Threshold {
         let (word, rest) = body.split_at(end);
         let apdex = (word == "apdex").then(|| apdex::parse(rest)).transpose();
         let apdex = apdex.map_err(|message| fail(end, message))?;
-        let (metric, rest) = match &apdex {
-            Some(apdex) => (Metric::Apdex { target_us: apdex.target_us }, &*apdex.rest),
-            None => (Metric::parse(word).ok_or_else(|| unknown(word, rest))?, rest),
+        let (of_apdex, rest) = match &apdex {
+            Some(apdex) => (Some(Metric::Apdex { target_us: apdex.target_us }), &*apdex.rest),
+            None => (None, rest),
         };
-        let (subject, rest) =
+        let is_known = Metric::parse(word).is_some() || Monitored::unit_of(word).is_some();
+        if of_apdex.is_none() && !is_known {
+            return Err(unknown(word, rest));
+        }
+        let (mut subject, rest) =
             Subject::parse(rest.trim_start()).map_err(|message| fail(end, message))?;
+        let sampled = match of_apdex {
+            Some(_) => None,
+            None => monitored::parse(word, &mut subject).map_err(|message| fail(end, message))?,
+        };
+        let metric = of_apdex.or(sampled).or_else(|| Metric::parse(word));
+        let metric = metric.ok_or_else(|| unknown(word, rest))?;
         if !subject.is_all() && matches!(metric, Metric::Counter(_)) {
             return Err(fail(end, format!("`{word}` counts for the whole run: it takes no name")));
         }
@@ -66,7 +78,11 @@ impl Threshold {
             None => (limit, None),
         };
         let (unit, limit) = limit_of(metric, &subject, limit.trim(), at)?;
-        if window.is_some() && (unit != metric.unit() || !metric.is_of_rows()) {
+        let is_by_second = match metric {
+            Metric::Sampled(_) => true,
+            _ => unit == metric.unit() && metric.is_of_rows(),
+        };
+        if window.is_some() && !is_by_second {
             let text =
                 format!("`{word}` with this limit is about the whole run: it takes no `over`");
             return Err(fail(end, text));
@@ -90,9 +106,15 @@ fn limit_of(
     limit: &str,
     at: usize,
 ) -> Result<(Unit, f64), SyntaxError> {
-    let unit = metric.unit();
+    let units = match (metric, subject.selector.metric()) {
+        (Metric::Sampled(_), Some(name)) => monitored::units(name),
+        _ => &[metric.unit()],
+    };
+    // There is always one.
+    let (unit, others) =
+        units.split_first().map_or((metric.unit(), units), |(own, rest)| (*own, rest));
     let error = |message| SyntaxError { help: unit.hint(limit), ..fail(at, message) };
-    let own = subject.selector.name.iter().flat_map(|_| metric.units_of_own());
+    let own = subject.selector.name.iter().flat_map(|_| metric.units_of_own()).chain(others);
     let read = unit.parse(limit).map(|value| (unit, value)).map_err(error);
     read.or_else(|error| {
         let of_own = |unit: &Unit| Some((*unit, unit.parse(limit).ok()?));

@@ -3,10 +3,11 @@
 use std::fmt;
 
 use squall_base::units::count;
-use squall_metrics::{MetricKey, MetricKind, MetricStats, RequestStats, Selector};
+use squall_metrics::{Gauge, MetricKey, MetricKind, MetricStats, RequestStats, Selector, Slice};
 
 use super::limit::{Op, Unit};
 use super::metric::{Metric, Statistic, latencies};
+use super::part::Part;
 use super::result::ThresholdResult;
 use super::subject::Subject;
 use crate::censored::Bounded;
@@ -92,6 +93,9 @@ impl Threshold {
 
     /// That nothing was counted of what it is about.
     pub(super) fn nothing_counted(&self) -> String {
+        if let Some((metric, monitor)) = self.monitored() {
+            return format!("`{monitor}` sampled no `{metric}`");
+        }
         match (self.subject.is_all(), self.metric) {
             (true, Metric::Latency { .. }) => "no complete response was counted".to_owned(),
             (true, _) => "nothing was counted".to_owned(),
@@ -177,7 +181,14 @@ impl Threshold {
     /// Whether only a metric that the plan records itself can have this limit: one without a unit, where
     /// requests have times, or the last value.
     pub fn is_of_metric(&self) -> bool {
-        self.unit != self.metric.unit() || self.metric == Metric::Last
+        let is_gauge = matches!(self.metric, Metric::Last | Metric::Sampled(_));
+        self.unit != self.metric.unit() || is_gauge
+    }
+
+    /// The metric of the target that it is about, and the name of the monitor that samples it; `None`: it is about something
+    /// else.
+    pub fn monitored(&self) -> Option<(&str, &str)> {
+        self.subject.sampled().filter(|_| matches!(self.metric, Metric::Sampled(_)))
     }
 
     /// Whether it is about a count that has to reach its limit, which it does only with time.
@@ -219,21 +230,49 @@ impl Threshold {
     /// name with tags as [`MetricKey::label`] writes them. Of several kinds with the same name, the first
     /// that was used.
     pub(super) fn metric_of(&self, totals: &Totals) -> Option<(MetricKind, MetricStats)> {
-        let selector = &self.subject.selector;
-        let name = selector.name.as_ref()?;
-        let is_meant = |key: &MetricKey| {
-            (key.name == *name || key.label() == *name)
-                && selector.scenario.as_ref().is_none_or(|own| *own == key.scenario)
-                && selector.tags.iter().all(|tag| key.tags.contains(tag))
-        };
-        if selector.kind.is_some() || selector.group.is_some() {
-            return None;
-        }
+        let is_meant = |key: &MetricKey| self.means(key);
         let kind = totals.metrics().find(|(key, _)| is_meant(key))?.0.kind;
         let mut all = MetricStats::default();
         let same = totals.metrics().filter(|(key, _)| key.kind == kind && is_meant(key));
         same.for_each(|(_, stats)| all.merge(stats));
         Some((kind, all))
+    }
+
+    /// Whether it is about this metric.
+    fn means(&self, key: &MetricKey) -> bool {
+        let selector = &self.subject.selector;
+        let is_sampled = matches!(self.metric, Metric::Sampled(_));
+        selector.name.as_ref().is_some_and(|name| key.name == *name || key.label() == *name)
+            && selector.scenario.as_ref().is_none_or(|own| *own == key.scenario)
+            && selector.tags.iter().all(|tag| key.tags.contains(tag))
+            && (selector.kind.is_none() && selector.group.is_none())
+            && (key.is_of_monitor() || !is_sampled)
+    }
+
+    /// What a slice recorded of what it is about; `totals` know its names.
+    pub(super) fn part_in(&self, slice: &Slice, totals: &Totals) -> Part {
+        match self.metric {
+            Metric::Sampled(_) => {
+                let own = totals.metrics_in(slice).filter(|(key, _)| self.means(key));
+                let gauge = own.filter_map(|(_, stats)| stats.gauge()).reduce(Gauge::merge);
+                Part { gauge, ..Part::default() }
+            }
+            _ => {
+                let row = totals.select_in(slice, self.selector());
+                Part { row, ..Part::default() }
+            }
+        }
+    }
+
+    /// The value of what was recorded in `elapsed_s` seconds of what it is about.
+    pub(super) fn value_of_part(&self, part: &Part, elapsed_s: f64) -> Option<Bounded> {
+        match self.metric {
+            Metric::Sampled(level) => {
+                let gauge = part.gauge.as_ref()?;
+                level.of(gauge, self.unit).map(Bounded::exact)
+            }
+            _ => self.value_of_row(&part.row, elapsed_s),
+        }
     }
 
     /// The unit in which its value is shown: a rate of the plan's own is a share, whatever its limit is.
@@ -264,7 +303,7 @@ impl Threshold {
     }
 
     /// The value of what was recorded in `elapsed_s` seconds of the rows that it is about.
-    pub(super) fn value_of_row(&self, row: &RequestStats, elapsed_s: f64) -> Option<Bounded> {
+    fn value_of_row(&self, row: &RequestStats, elapsed_s: f64) -> Option<Bounded> {
         let Some(phase) = self.subject.phase else { return self.metric.of(row, elapsed_s) };
         let Metric::Latency { statistic, .. } = self.metric else { return None };
         statistic.of(&row.phases[phase]).map(Bounded::exact)

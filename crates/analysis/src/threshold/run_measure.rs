@@ -27,7 +27,8 @@ impl RunMeasure {
         }
         // A time needs a unit.
         let parse = |limit: &str| Threshold::parse(&format!("{text} >= {limit}"));
-        let threshold = parse("0s").or_else(|_| parse("0"))?;
+        let plain = parse("0").ok().filter(|own| own.monitored().is_some());
+        let threshold = plain.map_or_else(|| parse("0s").or_else(|_| parse("0")), Ok)?;
         Ok(RunMeasure { text: text.trim().to_owned(), threshold })
     }
 
@@ -41,7 +42,7 @@ impl RunMeasure {
         self.threshold.value(totals, elapsed_s).map(|value| value.value)
     }
 
-    /// The unit of its values: `us`, `per_second`, `share` (of 1) or `number`.
+    /// The unit of its values: `us`, `per_second`, `share` (of 1), `bytes`, `bytes_per_second` or `number`.
     pub fn unit(&self) -> &'static str {
         self.threshold.unit.label()
     }

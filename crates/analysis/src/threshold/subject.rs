@@ -1,15 +1,15 @@
 //! What a threshold is about: `(login)`, `("GET /", scenario: buyer)`, `(kind: group)`, `(login, phase: connect)`,
 //! `(login, team: a)`, `(bought, country: at)`. The only grammar for that.
 //!
-//! What is not one of the words `scenario`, `kind`, `group` and `phase` is a tag; `tag.phase: x` is one in any case,
-//! and a name with such a colon in it stands in quotes.
+//! What is not one of the words `scenario`, `kind`, `group`, `phase` and `monitor` is a tag; `tag.phase: x` is one in any
+//! case, and a name with such a colon in it stands in quotes.
 //!
 //! A name that several kinds of rows have means requests first, see [`RowKind::ALL`]; `kind:` says otherwise, and
 //! `group checkout` is short for `checkout, kind: group`.
 //! The rows of a name in several scenarios and groups count together, unless `scenario:` or `group:` narrows
 //! them down.
 
-use squall_metrics::{PHASES, RowKind, Selector};
+use squall_metrics::{MONITOR_TAG, PHASES, RowKind, Selector};
 
 /// What a threshold is about.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -19,12 +19,36 @@ pub(crate) struct Subject {
     pub selector: Selector,
     /// The place of a phase in [`PHASES`]; `None`: the whole latency.
     pub phase: Option<usize>,
+    /// The monitor of the target that samples the metric of that name, a tag of it.
+    pub monitor: Option<String>,
 }
 
 impl Subject {
     /// Whether it is all requests.
     pub fn is_all(&self) -> bool {
         *self == Subject::default()
+    }
+
+    /// The metric that a monitor of the target samples, and which monitor.
+    pub fn sampled(&self) -> Option<(&str, &str)> {
+        Some((self.selector.metric()?, self.monitor.as_deref()?))
+    }
+
+    /// Takes its name for that of the monitor that samples a metric: `cpu(server)` is about `(cpu, monitor: server)`.
+    pub fn of_monitor(&mut self, metric: &str) -> Result<(), String> {
+        let Subject { selector, monitor, .. } = self;
+        let name = selector.name.replace(metric.to_owned()).or_else(|| monitor.clone());
+        let is_twice = monitor.is_some() && monitor != &name;
+        match name.filter(|_| !is_twice) {
+            Some(name) if monitor.is_none() => {
+                selector.tags.push((MONITOR_TAG.to_owned(), name.clone()));
+                *monitor = Some(name);
+                Ok(())
+            }
+            Some(_) => Ok(()),
+            None if is_twice => Err("the monitor is given twice".to_owned()),
+            None => Err(format!("`{metric}` needs the name of a monitor, as in {metric}(server)")),
+        }
     }
 
     /// Reads it from the beginning of a text, and returns what follows. Without parentheses it is all requests.
@@ -58,7 +82,7 @@ impl Subject {
     }
 
     fn narrow(&mut self, word: &str, own: &str) -> Result<(), String> {
-        let Subject { selector, phase, .. } = self;
+        let Subject { selector, phase, monitor, .. } = self;
         let twice = match word {
             "scenario" => selector.scenario.replace(own.to_owned()).is_some(),
             "group" => selector.group.replace(own.to_owned()).is_some(),
@@ -75,6 +99,10 @@ impl Subject {
                     format!("unknown phase `{own}`: expected one of {}", PHASES.join(", "))
                 })?;
                 phase.replace(at).is_some()
+            }
+            MONITOR_TAG => {
+                selector.tags.push((word.to_owned(), own.to_owned()));
+                monitor.replace(own.to_owned()).is_some()
             }
             _ => {
                 let tag = word.strip_prefix("tag.").unwrap_or(word);
@@ -101,7 +129,7 @@ fn key(text: &str) -> Option<(&str, &str)> {
         word.starts_with(|c: char| c.is_alphabetic() || c == '_')
             && word.chars().all(|c| c.is_alphanumeric() || c == '_')
     };
-    let known = ["scenario", "kind", "group", "phase"].contains(&word) || is_tag(word);
+    let known = ["scenario", "kind", "group", "phase", MONITOR_TAG].contains(&word) || is_tag(word);
     let is_word = known || (is_name(word) && rest.starts_with(char::is_whitespace));
     is_word.then_some((word, rest))
 }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use squall_base::units::print_duration;
-use squall_metrics::{RequestStats, Slice, SliceSet, Source};
+use squall_metrics::{Slice, SliceSet, Source};
 
 use super::limit::Op;
+use super::part::Part;
 use super::requirement::Threshold;
 use super::result::{FROM, ThresholdResult};
 use crate::censored::Bounded;
@@ -56,7 +57,7 @@ impl MovingWindow {
         self.threshold == *threshold
     }
 
-    /// Adds what the workers recorded in a second; `totals` know their names. Seconds that are left out recorded nothing,
+    /// Adds what workers and monitors recorded in a second; `totals` know their names. Seconds that are left out recorded nothing,
     /// and one that comes too late counts no more.
     pub fn add<'s>(
         &mut self,
@@ -64,37 +65,37 @@ impl MovingWindow {
         slices: impl IntoIterator<Item = &'s Slice>,
         totals: &Totals,
     ) {
-        let mut row = RequestStats::default();
+        let mut part = Part::default();
         for slice in slices {
-            row.merge(&totals.select_in(slice, self.threshold.selector()));
+            part.merge(&self.threshold.part_in(slice, totals));
         }
-        self.add_row(second, row);
+        self.add_part(second, part);
     }
 
-    fn add_row(&mut self, second: u32, row: RequestStats) {
+    fn add_part(&mut self, second: u32, part: Part) {
         if second < self.next {
             return;
         }
         self.skip_to(second);
-        self.is_used |= !row.is_empty();
-        self.push(row);
+        self.is_used |= !part.is_empty();
+        self.push(part);
     }
 
     /// Nothing was recorded in the seconds before this one that have not come.
     fn skip_to(&mut self, second: u32) {
         while self.next < second {
-            self.push(RequestStats::default());
+            self.push(Part::default());
         }
     }
 
-    fn push(&mut self, row: RequestStats) {
+    fn push(&mut self, part: Part) {
         self.next += 1;
-        self.seconds.push(row, self.length as usize);
+        self.seconds.push(part, self.length as usize);
         if self.next - self.from < self.length {
             return;
         }
         let sum = self.seconds.sum();
-        let Some(value) = self.threshold.value_of_row(&sum, f64::from(self.length)) else {
+        let Some(value) = self.threshold.value_of_part(&sum, f64::from(self.length)) else {
             return;
         };
         let (from, passed) = (self.next - self.length, self.threshold.holds(value));
@@ -144,15 +145,15 @@ impl MovingWindow {
 #[derive(Debug, Clone, Default)]
 struct Sliding {
     /// Seconds that came last, and their sum.
-    back: Vec<RequestStats>,
-    back_sum: RequestStats,
+    back: Vec<Part>,
+    back_sum: Part,
     /// Of the seconds before, the last one first: each with those that are above it.
-    front: Vec<RequestStats>,
+    front: Vec<Part>,
 }
 
 impl Sliding {
     /// Adds a second, and leaves out the first where there are more than `most`.
-    fn push(&mut self, mut second: RequestStats, most: usize) {
+    fn push(&mut self, mut second: Part, most: usize) {
         self.back_sum.merge(&second);
         second.compact();
         self.back.push(second);
@@ -160,7 +161,7 @@ impl Sliding {
             return;
         }
         if self.front.is_empty() {
-            let mut sum = RequestStats::default();
+            let mut sum = Part::default();
             for second in self.back.drain(..).rev() {
                 sum.merge(&second);
                 let mut kept = sum.clone();
@@ -172,7 +173,7 @@ impl Sliding {
         self.front.pop();
     }
 
-    fn sum(&self) -> RequestStats {
+    fn sum(&self) -> Part {
         let mut sum = self.front.last().cloned().unwrap_or_default();
         sum.merge(&self.back_sum);
         sum
@@ -185,22 +186,27 @@ impl Sliding {
 pub struct Windows {
     totals: Arc<Totals>,
     own: Vec<MovingWindow>,
+    /// Whether any is about what monitors sample.
+    has_sampled: bool,
     /// No window ends later than that.
     end: u32,
     seen: SliceSet,
     /// Of each worker the second that it has handed over last.
     latest: BTreeMap<Source, u32>,
     /// Of seconds of which slices may be missing what each window needs.
-    open: BTreeMap<u32, Vec<RequestStats>>,
+    open: BTreeMap<u32, Vec<Part>>,
 }
 
 impl Windows {
     /// Those of the thresholds that have a window. `totals` are those of the whole run, of which at least the counts are
     /// known; it took `seconds` whole seconds.
     pub fn new(thresholds: &[Threshold], totals: Arc<Totals>, seconds: u32) -> Windows {
+        let own = thresholds.iter().filter_map(|own| MovingWindow::new(own, 0));
+        let own: Vec<MovingWindow> = own.collect();
         Windows {
             totals,
-            own: thresholds.iter().filter_map(|own| MovingWindow::new(own, 0)).collect(),
+            has_sampled: own.iter().any(|own| own.threshold.monitored().is_some()),
+            own,
             end: seconds,
             seen: SliceSet::default(),
             latest: BTreeMap::new(),
@@ -208,23 +214,27 @@ impl Windows {
         }
     }
 
-    /// Adds a slice; those of monitors have no rows.
+    /// Adds a slice.
     pub fn add(&mut self, slice: &Slice) {
-        let is_wanted = slice.source.is_worker() && !self.own.is_empty();
-        if !is_wanted || !self.seen.insert(slice.source, slice.second) {
+        let is_wanted = slice.source.is_worker() || self.has_sampled;
+        if self.own.is_empty() || !is_wanted || !self.seen.insert(slice.source, slice.second) {
             return;
         }
         let latest = self.latest.entry(slice.source).or_default();
         *latest = slice.second.max(*latest);
         if slice.second < self.end {
-            let none = || vec![RequestStats::default(); self.own.len()];
-            let rows = self.open.entry(slice.second).or_insert_with(none);
-            for (row, own) in rows.iter_mut().zip(&self.own) {
-                row.merge(&self.totals.select_in(slice, own.threshold.selector()));
+            let none = || vec![Part::default(); self.own.len()];
+            let parts = self.open.entry(slice.second).or_insert_with(none);
+            for (part, own) in parts.iter_mut().zip(&self.own) {
+                part.merge(&own.threshold.part_in(slice, &self.totals));
             }
         }
-        let complete = self.complete_before();
-        self.close_before(complete);
+        // What monitors sampled in a second may stand behind what the last worker recorded in it, and before its next.
+        match self.complete_before() {
+            u32::MAX if self.has_sampled => {}
+            complete if self.has_sampled => self.close_before(complete.saturating_sub(1)),
+            complete => self.close_before(complete),
+        }
     }
 
     /// The second before which nothing is missing: a worker hands over its seconds in order.
@@ -240,8 +250,8 @@ impl Windows {
 
     fn close_before(&mut self, second: u32) {
         while let Some(first) = self.open.first_entry().filter(|first| *first.key() < second) {
-            let (second, rows) = first.remove_entry();
-            self.own.iter_mut().zip(rows).for_each(|(own, row)| own.add_row(second, row));
+            let (second, parts) = first.remove_entry();
+            self.own.iter_mut().zip(parts).for_each(|(own, part)| own.add_part(second, part));
         }
     }
 
@@ -255,7 +265,9 @@ impl Windows {
 
 #[cfg(test)]
 mod tests {
-    use squall_metrics::{ErrorKind, NameId, RowKey, RowKind, Sample};
+    use squall_metrics::{
+        ErrorKind, MetricId, MetricKey, MetricKind, NameId, RequestStats, RowKey, RowKind, Sample,
+    };
 
     use super::*;
 
@@ -362,10 +374,55 @@ mod tests {
     fn the_sum_is_that_of_the_last_seconds() {
         let mut sliding = Sliding::default();
         for second in 0..50u64 {
-            let stats = RequestStats { count: 1 << (second % 32), ..RequestStats::default() };
+            let row = RequestStats { count: 1 << (second % 32), ..RequestStats::default() };
+            let stats = Part { row, ..Part::default() };
             sliding.push(stats, 7);
             let expected = (second.saturating_sub(6)..=second).map(|own| 1u64 << (own % 32));
-            assert_eq!(sliding.sum().count, expected.sum::<u64>(), "second {second}");
+            assert_eq!(sliding.sum().row.count, expected.sum::<u64>(), "second {second}");
+        }
+    }
+
+    /// What a monitor sampled in a second, recorded behind what the worker did: nothing in the seconds without a value.
+    fn sampled(values: &[Option<f64>]) -> Vec<Slice> {
+        let tags = vec![("monitor".to_owned(), "server".to_owned())];
+        let key = MetricKey::new(MetricKind::Gauge, "", "rss", tags);
+        let second = |(second, value): (u32, &Option<f64>)| {
+            let mut own = Slice::new(Source::Monitor(1), second);
+            own.announce_metric(MetricId(0), &key);
+            if let Some(value) = value {
+                let at = u64::from(second) * 1_000_000_000;
+                own.record_metric(MetricId(0), key.kind, *value, at).expect("a value");
+            }
+            [slice(0, second, &[10], 0), own]
+        };
+        (0..).zip(values).flat_map(second).collect()
+    }
+
+    #[test]
+    fn a_window_has_the_mean_of_what_was_sampled_in_it() {
+        let mib = |own: f64| Some(own * 1_048_576.0);
+        let values = [mib(1.0), mib(2.0), mib(6.0), None, mib(2.0), mib(1.0), mib(1.0)];
+        let slices = sampled(&values);
+        let found = result("rss(server) < 4MiB over 3s", &slices, 7);
+        // A second without a sample is a gap, no 0.
+        assert_eq!((found.passed, found.shown.as_str()), (false, "4.0 MiB, from second 1 to 4"));
+        assert!(result("rss(server) < 5MiB over 3s", &slices, 7).passed);
+        let found = result("max(rss, monitor: server) < 6MiB over 2s", &slices, 7);
+        assert_eq!((found.worst_from_s, found.unit.as_str()), (Some(1), "bytes"));
+        let last = result("rss(server) < 1.5MiB over 1s", &sampled(&[mib(1.0), mib(2.0)]), 2);
+        assert_eq!(last.worst_from_s, Some(1), "what stands behind the last second of a worker");
+        let found = result("rss(other) < 4MiB over 3s", &slices, 7);
+        assert_eq!((found.passed, found.shown.as_str()), (false, "`other` sampled no `rss`"));
+    }
+
+    #[test]
+    fn while_a_run_goes_on_it_is_the_same() {
+        let slices = sampled(&[Some(1e6), Some(3e6), Some(3e6)]);
+        let threshold = Threshold::parse("rss(server) < 2500000 over 2s").expect("a threshold");
+        let mut window = MovingWindow::new(&threshold, 0).expect("a window");
+        for (second, slices) in (0..).zip(slices.chunks(2)) {
+            window.add(second, slices, &totals(slices));
+            assert_eq!(window.result().fails_so_far(), second == 2, "second {second}");
         }
     }
 }

@@ -9,7 +9,7 @@ use squall_metrics::{MetricKey, MetricKind, MetricStats};
 use super::course::{Course, Span};
 use super::nodes::is_of_node;
 
-/// Most metrics of the plan that are shown, most of monitors, and most of nodes of a fleet.
+/// Most metrics of the plan that are shown, most of a monitor, and most of nodes of a fleet.
 pub const MAX_SHOWN: usize = 100;
 
 /// A metric in a second of the load, or in several.
@@ -61,10 +61,21 @@ impl Span for MetricPoint {
 /// A metric over time.
 #[derive(Debug)]
 pub struct MetricState {
-    /// Its name with its tags, without control characters.
+    /// Its name with its tags, but that of its monitor, without control characters.
     pub label: String,
+    /// The monitor of the target that samples it.
+    pub monitor: Option<String>,
     pub key: Arc<MetricKey>,
     pub course: Course<MetricPoint>,
+}
+
+impl MetricState {
+    /// Without points.
+    fn of(key: &Arc<MetricKey>) -> MetricState {
+        let monitor = key.monitor().map(|name| escape_control(name).into_owned());
+        let label = escape_control(&key.label_within_monitor()).into_owned();
+        MetricState { label, monitor, key: key.clone(), course: Course::default() }
+    }
 }
 
 /// All metrics, in the order in which they came.
@@ -82,9 +93,7 @@ impl MetricStates {
                 Some(place) => *place,
                 None if self.has_enough(key) => continue,
                 None => {
-                    let label = escape_control(&key.label()).into_owned();
-                    let course = Course::default();
-                    self.all.push(MetricState { label, key: key.clone(), course });
+                    self.all.push(MetricState::of(key));
                     self.places.insert(key.clone(), self.all.len() - 1);
                     self.all.len() - 1
                 }
@@ -95,11 +104,13 @@ impl MetricStates {
         }
     }
 
-    /// Whether as many as are shown are there of what the plan records, of what monitors sample, or of what nodes of a
+    /// Whether as many as are shown are there of what the plan records, of what a monitor samples, or of what nodes of a
     /// fleet say, as is this one.
     fn has_enough(&self, key: &MetricKey) -> bool {
-        let kind = |own: &MetricKey| (own.is_of_monitor(), is_of_node(own));
-        let alike = |own: &&MetricState| kind(&own.key) == kind(key);
+        let alike = |own: &&MetricState| {
+            let kind = |own: &MetricKey| (own.is_of_monitor(), is_of_node(own));
+            kind(&own.key) == kind(key) && own.key.monitor() == key.monitor()
+        };
         self.all.iter().filter(alike).count() >= MAX_SHOWN
     }
 

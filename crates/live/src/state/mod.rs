@@ -9,6 +9,7 @@ mod metrics;
 pub(crate) mod nodes;
 mod problems;
 mod rows;
+pub(crate) mod target;
 #[cfg(test)]
 pub(crate) mod tests;
 mod thresholds;
@@ -35,6 +36,7 @@ pub use metrics::{MetricPoint, MetricState, MetricStates};
 pub use nodes::{NodeState, NodeStates};
 pub use problems::{Problem, Problems};
 pub use rows::{RowSecond, RowState, Rows};
+pub use target::{TargetMetric, TargetState};
 pub use thresholds::Standing;
 
 /// Seconds between evaluations of thresholds and validity, which look at everything recorded.

@@ -194,8 +194,13 @@ fn name(
 
 /// Values as blocks, the highest as a full one.
 pub fn blocks(values: impl Iterator<Item = f64> + Clone) -> String {
-    const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let highest = values.clone().fold(0.0, f64::max);
+    blocks_up_to(values, highest)
+}
+
+/// Values as blocks, one of so much as a full one.
+pub fn blocks_up_to(values: impl Iterator<Item = f64>, highest: f64) -> String {
+    const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let block = |value: f64| {
         if value <= 0.0 {
             return ' ';

@@ -171,7 +171,7 @@ pub fn log(paint: &mut Paint<'_>, area: Rect, state: &LiveState, browse: &Browse
 
 /// What keys do, as the help shows it.
 const HELP: [(&str, &str); 16] = [
-    ("1 to 8, Tab, ← →", "another tab"),
+    ("1 to 9, Tab, ← →", "another tab"),
     ("↑ ↓ PgUp PgDn Home End", "scroll"),
     ("q, s", "stop in order (asks first); again: end at once"),
     ("Ctrl-C", "the same without being asked"),

@@ -16,8 +16,9 @@ const WIDE: u16 = 80;
 
 /// Draws the tab; how far it can be scrolled.
 pub fn draw(paint: &mut Paint<'_>, area: Rect, state: &LiveState, browse: &Browse) -> usize {
-    let all = state.metrics.all();
-    let shown: Vec<&MetricState> = all.iter().filter(|own| browse.passes(&own.label)).collect();
+    // What is sampled of the target has a tab of its own.
+    let all = state.metrics.all().iter().filter(|own| own.monitor.is_none());
+    let shown: Vec<&MetricState> = all.filter(|own| browse.passes(&own.label)).collect();
     if shown.is_empty() {
         let none = "no metrics over time were recorded so far";
         paint.text(area, 1, 0, none, paint.theme.dim());

@@ -8,6 +8,7 @@ mod overview;
 mod paint;
 mod requests;
 mod squall;
+mod target;
 #[cfg(test)]
 mod tests;
 mod theme;
@@ -57,6 +58,7 @@ pub fn draw(state: &LiveState, browse: &Browse, theme: Theme, buffer: &mut Buffe
         Tab::Generator => squall::draw(&mut paint, body, state, browse),
         Tab::Log => lists::log(&mut paint, body, state, browse),
         Tab::Metrics => metrics::draw(&mut paint, body, state, browse),
+        Tab::Target => target::draw(&mut paint, body, state, browse),
         Tab::Nodes => nodes::draw(&mut paint, body, state, browse),
     }
 }
@@ -134,8 +136,8 @@ fn tabs(paint: &mut Paint<'_>, area: Rect, state: &LiveState, browse: &Browse) {
         Tab::Errors if errors > 0 => format!(" {number} {} ! ", tab.label()),
         _ => format!(" {number} {} ", tab.label()),
     };
-    let tabs = Tab::of(!state.nodes.all().is_empty());
-    let mut labels: Vec<String> = (1..).zip(tabs).map(label).collect();
+    let tabs = Tab::of(state.metrics.has_target(), !state.nodes.all().is_empty());
+    let mut labels: Vec<String> = (1..).zip(&tabs).map(label).collect();
     if labels.iter().map(|own| width(own)).sum::<u16>() + 2 > area.width {
         // Then the space between two is enough for both.
         labels.iter_mut().for_each(|own| *own = own.trim_start().to_owned());
@@ -193,7 +195,7 @@ fn footer(paint: &mut Paint<'_>, area: Rect, state: &LiveState, browse: &Browse)
     keys.push_str(match browse.tab {
         Tab::Overview => "  w:window  Tab:next",
         Tab::Requests => "  o:sort  r:reverse  /:filter",
-        Tab::Errors | Tab::Checks | Tab::Log | Tab::Nodes => "  /:filter  ↑↓:scroll",
+        Tab::Errors | Tab::Checks | Tab::Log | Tab::Target | Tab::Nodes => "  /:filter  ↑↓:scroll",
         Tab::Metrics => "  w:window  /:filter  ↑↓:scroll",
         Tab::Generator => "  ↑↓:scroll",
     });

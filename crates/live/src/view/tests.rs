@@ -7,6 +7,7 @@ use super::*;
 use crate::input::Key;
 use crate::keys::press;
 use crate::state::nodes::tests::recorded;
+use crate::state::target::tests::sampled;
 use crate::state::tests::{awaiting, failing, mixed};
 
 fn screen(state: &LiveState, browse: &Browse, columns: u16, rows: u16, has_colors: bool) -> Buffer {
@@ -119,6 +120,26 @@ fn nodes_are_rows_and_what_needs_a_look_comes_first() {
     let furthest = draw(&many, &browse, Theme { has_colors: true }, &mut buffer);
     assert_eq!(furthest, 1_000 - 16);
     assert!(!text(&screen(&mixed(), &Browse::default(), 80, 24, true)).contains("Nodes"));
+}
+
+#[test]
+fn the_target_is_shown_by_monitor_and_what_is_full_stands_out() {
+    let mut state = mixed();
+    (0..30).for_each(|second| state.metrics.add(second, &sampled(second)));
+    let browse = Browse { tab: Tab::Target, ..Browse::default() };
+    for (columns, rows) in [(80, 24), (200, 60)] {
+        let shown = text(&screen(&state, &browse, columns, rows, true));
+        hold(&format!("target-{columns}x{rows}-sampled"), &shown);
+    }
+    let shown = text(&screen(&state, &browse, 80, 24, true));
+    assert!(shown.contains("8 Target"), "{shown}");
+    assert!(!text(&screen(&mixed(), &browse, 80, 24, true)).contains("8 Target"));
+    let filtered = Browse { filter: "app".to_owned(), ..browse };
+    let shown = text(&screen(&state, &filtered, 40, 12, true));
+    assert!(shown.contains("pool_waiting") && !shown.contains("rss"), "{shown}");
+    // They are not among the metrics of the plan.
+    let metrics = Browse { tab: Tab::Metrics, ..Browse::default() };
+    assert!(!text(&screen(&state, &metrics, 200, 60, true)).contains("pool_waiting"));
 }
 
 #[test]

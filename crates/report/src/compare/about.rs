@@ -1,5 +1,6 @@
 //! What a run was that is compared.
 
+use super::means::SampledMean;
 use crate::meta::Meta;
 use crate::schema::document;
 
@@ -29,5 +30,7 @@ document! {
         is_steady: bool,
         /// `recording`, or `result` where that alone is left.
         source: String,
+        /// What monitors sampled of its target, in the mean.
+        target: Vec<SampledMean>,
     }
 }

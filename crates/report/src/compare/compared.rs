@@ -16,6 +16,7 @@ use super::document::{
 };
 use super::gate_words::why;
 use super::side::Side;
+use super::target::compared;
 use crate::group_path::path;
 
 /// Compares sides with the first of them, and judges them by gates. Each side is a run, or several of the same thing.
@@ -62,6 +63,7 @@ fn pair(first: &Side, (at, second): (usize, &Side), gates: &[Gate]) -> Pair {
         after: at as u64,
         tests: found.tests as u64,
         changed: changed as u64,
+        target: compared(first, second),
         gates: judged.into_iter().map(|own| gate_row(own, &invalid)).collect(),
         only_before: names(&found.only_before),
         only_after: names(&found.only_after),

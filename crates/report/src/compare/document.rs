@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::about::RunAbout;
+use super::target::ComparedTarget;
 use crate::schema::{document, schema_of};
 
 /// Version of the form. Fields are added without a new one.
@@ -71,6 +72,8 @@ document! {
         only_before: Vec<String>,
         /// Names of rows that the second has alone.
         only_after: Vec<String>,
+        /// What monitors sampled of the target of both.
+        target: Vec<ComparedTarget>,
         /// What came of the gates.
         gates: Vec<GateRow>,
     }

@@ -112,6 +112,7 @@ fn one(out: &mut String, document: &ComparisonDocument, pair: &Pair) {
         out.push_str("</tbody>\n");
     }
     out.push_str("</table></div>\n");
+    target(out, pair, (before, after));
     for (names, run) in [(&pair.only_before, before), (&pair.only_after, after)] {
         if !names.is_empty() {
             let _ =
@@ -125,6 +126,26 @@ fn one(out: &mut String, document: &ComparisonDocument, pair: &Pair) {
     for row in pair.rows.iter().filter(drawn) {
         pictures(out, row, named, (before, after));
     }
+}
+
+/// What monitors sampled of the target of both.
+fn target(out: &mut String, pair: &Pair, names: (&str, &str)) {
+    if pair.target.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        out,
+        "<h3>Target</h3>\n<p>{}</p>\n<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Target\"><table>\n\
+         <thead><tr><th scope=\"col\">metric</th><th scope=\"col\">{}</th><th scope=\"col\">{}</th><th scope=\"col\">change</th></tr></thead><tbody>",
+        super::target::ABOUT,
+        escaped(names.0),
+        escaped(names.1)
+    );
+    for own in &pair.target {
+        let cells = own.cells().map(|cell| format!("<td>{cell}</td>")).concat();
+        let _ = writeln!(out, "<tr><th scope=\"row\">{}</th>{cells}</tr>", escaped(&own.measure));
+    }
+    out.push_str("</tbody></table></div>\n");
 }
 
 fn value(out: &mut String, own: &ComparedValue, first: Option<(String, usize)>) {

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use super::document::{ComparedRow, ComparisonDocument, GateRow, Pair};
+use super::target::ABOUT;
 use super::words::Caution;
 use crate::markup::plain;
 
@@ -94,6 +95,22 @@ fn rows(out: &mut String, document: &ComparisonDocument, pair: &Pair) {
         );
         others.iter().take(MAX_ROWS).for_each(|row| values(out, row, named));
         out.push_str("\n</details>\n");
+    }
+    target(out, pair, (&before.name, &after.name));
+}
+
+/// What monitors sampled of the target of both.
+fn target(out: &mut String, pair: &Pair, names: (&str, &str)) {
+    if pair.target.is_empty() {
+        return;
+    }
+    let (before, after) = (plain(names.0), plain(names.1));
+    let _ = writeln!(
+        out,
+        "\n{ABOUT}\n\n| target | {before} | {after} | change |\n| --- | ---: | ---: | ---: |"
+    );
+    for own in &pair.target {
+        let _ = writeln!(out, "| {} | {} |", plain(&own.measure), own.cells().join(" | "));
     }
 }
 

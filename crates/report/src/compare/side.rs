@@ -10,6 +10,7 @@ use squall_metrics::{HostSample, Place, RowKey, RowKind};
 
 use super::about::RunAbout;
 use super::baseline::{decode_baseline, is_baseline};
+use super::means::means;
 use crate::document::{Known, Row, RunDocument, Times};
 use crate::json::document;
 use crate::load::{LoadError, MAX_RESULT, load_folder, load_json};
@@ -115,6 +116,7 @@ fn about(run: &RunDocument, source: &str) -> RunAbout {
         seconds: steady.unwrap_or(whole),
         is_steady: steady.is_some(),
         source: source.to_owned(),
+        target: means(run),
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::document::{ComparedRow, ComparedValue, ComparisonDocument, Pair};
 use super::plot::{Axis, curves, reach};
+use super::target::ABOUT;
 use super::words::{Caution, more_rows};
 use crate::text::{Show, pad, paragraph, shorten, text_width};
 
@@ -20,6 +21,8 @@ const SHIFT: usize = 60;
 const PICTURE: (usize, usize) = (16, 61);
 /// What a row's line shows.
 const IN_LINE: [&str; 6] = ["rate", "error_rate", "mean", "p50", "p95", "p99"];
+/// Columns of what monitors sampled of the target in a run.
+const TARGET: usize = 14;
 /// Columns of each of these.
 const CELL: usize = 9;
 
@@ -93,6 +96,7 @@ fn one(out: &mut String, document: &ComparisonDocument, pair: &Pair, show: &Show
     for row in changed.take(MAX_SHIFTS) {
         shift(out, row, named, (before, after), show.width());
     }
+    target(out, pair, (before, after), show.width());
     for (names, run) in [(&pair.only_before, before), (&pair.only_after, after)] {
         if !names.is_empty() {
             paragraph(
@@ -103,6 +107,34 @@ fn one(out: &mut String, document: &ComparisonDocument, pair: &Pair, show: &Show
             );
         }
     }
+}
+
+/// What monitors sampled of the target of both.
+fn target(out: &mut String, pair: &Pair, names: (&str, &str), width: usize) {
+    if pair.target.is_empty() {
+        return;
+    }
+    let [before, after] = [names.0, names.1].map(|name| shorten(name, TARGET));
+    let label = pair.target.iter().map(|own| text_width(&own.measure)).max().unwrap_or(0);
+    let label = label.clamp(6, width.saturating_sub(3 * TARGET + 5).max(6));
+    let right = |cell: &str| format!("{}{cell}", " ".repeat(TARGET - text_width(cell).min(TARGET)));
+    let mut line = |name: &str, cells: [&str; 3]| {
+        let cells = cells.map(right);
+        let _ = writeln!(
+            out,
+            " {} {} {} {}",
+            pad(&shorten(name, label), label),
+            cells[0],
+            cells[1],
+            cells[2]
+        );
+    };
+    line("", ["", "", ""]);
+    line("target", [&before, &after, "change"]);
+    for own in &pair.target {
+        line(&own.measure, own.cells().each_ref().map(String::as_str));
+    }
+    paragraph(out, " note     ", ABOUT, width);
 }
 
 fn left_out(out: &mut String, all: usize, shown: usize) {

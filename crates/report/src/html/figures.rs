@@ -7,6 +7,7 @@ use serde_json::Value;
 use squall_metrics::Quantities;
 
 use super::fleet::FleetWords;
+use super::target::TargetFigures;
 use crate::document::RunPhase;
 use crate::document::{
     AbortDocument, CheckRow, Gap, MetricRow, OutcomeDocument, Row, RunDocument, SteadyPart,
@@ -36,6 +37,7 @@ macro_rules! figures {
             $($name: &'a $type,)*
             series: Columns<'a>,
             fleet_words: Option<FleetWords>,
+            target: Vec<TargetFigures>,
         }
 
         impl Figures<'_> {
@@ -44,6 +46,7 @@ macro_rules! figures {
                     $($name: &run.$name,)*
                     series: Columns::of(&run.series),
                     fleet_words: FleetWords::of(run),
+                    target: TargetFigures::of(run),
                 }
             }
         }

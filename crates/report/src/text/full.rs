@@ -13,6 +13,7 @@ use super::table;
 use super::width::shorten;
 use crate::document::{Known, MetricRow, NONE, RunDocument};
 use crate::generator::PhaseTimes;
+use crate::target::monitor_of;
 
 /// Most metrics that are shown.
 const MAX_METRICS_SHOWN: usize = 30;
@@ -114,7 +115,9 @@ fn time_accounting(out: &mut String, run: &RunDocument, width: usize) {
 /// The metrics that the plan records itself, and those of monitors.
 fn metrics(out: &mut String, run: &RunDocument, width: usize) {
     // What nodes of a fleet recorded has a table of its own.
-    let is_shown = |own: &&MetricRow| run.fleet.is_none() || !is_of_node(own);
+    // So has what monitors sampled of the target.
+    let is_shown =
+        |own: &&MetricRow| monitor_of(own).is_none() && (run.fleet.is_none() || !is_of_node(own));
     let metrics: Vec<&MetricRow> = run.metrics.iter().filter(is_shown).collect();
     for own in metrics.iter().take(MAX_METRICS_SHOWN) {
         let tags: Vec<String> =
@@ -143,7 +146,8 @@ fn values(own: &MetricRow) -> String {
         "counter" => number(own.sum),
         "rate" => format!("{} of {} true", percent(own.share.unwrap_or(0.0)), count(own.count)),
         "gauge" => {
-            format!("{} (min {}, max {})", number(own.last), number(own.min), number(own.max))
+            let [last, mean] = [own.last, own.mean].map(number);
+            format!("{last} (mean {mean}, min {}, max {})", number(own.min), number(own.max))
         }
         _ => format!(
             "mean {}, p50 {}, p90 {}, p95 {}, p99 {}, max {}, of {}",

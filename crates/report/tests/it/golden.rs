@@ -485,7 +485,7 @@ fn a_metric_of_a_monitor_is_of_no_scenario() {
     let mut run = document(&run());
     run.metrics[1].scenario = String::new();
     let shown = text(&run, &PLAIN);
-    assert!(shown.contains(" metric      stock: 3.5 (min -2, max 7)\n"), "{shown}");
+    assert!(shown.contains(" metric      stock: 3.5 (mean 2.833, min -2, max 7)\n"), "{shown}");
 }
 
 #[test]

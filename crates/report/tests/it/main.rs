@@ -10,4 +10,5 @@ mod golden;
 mod golden_limit;
 mod page;
 mod recording;
+mod target;
 mod validity;

@@ -150,6 +150,7 @@ mod tests {
     use squall_limit::{LevelKind, LoadStep, Records};
 
     use super::*;
+    use crate::known_metrics::KnownMetrics;
     use crate::limit::level;
     use crate::load_source::LocalEngine;
     use crate::options::Options;
@@ -160,7 +161,8 @@ mod tests {
         let text = "target: builtin\nscenarios: {a: {load: {users: 1, for: 1s}, steps: [{get: /}, {think: 10ms}]}}\n";
         let loaded = crate::load_str("plan", text).expect("a plan");
         let options = Options::default();
-        let prepared = Prepared::new(&loaded, &options, &[]).expect("a good plan");
+        let prepared =
+            Prepared::new(&loaded, &options, &KnownMetrics::default()).expect("a good plan");
         let (load, hour) = (
             RealLoad { prepared: &prepared, source: &LocalEngine, handle: &Handle::default() },
             Duration::from_secs(3600),

@@ -28,6 +28,7 @@ use crate::capacity;
 use crate::describe;
 use crate::error::Error;
 use crate::handle::Handle;
+use crate::known_metrics::KnownMetrics;
 use crate::load_source::{LoadSource, LocalEngine};
 use crate::mask;
 use crate::options::Options;
@@ -76,7 +77,7 @@ pub fn limit_with(
     let (requirements, of_host) = requirements(&asked.requirements, plan)?;
     let by = asked.by.unwrap_or_else(|| level::kind(plan));
     let from = first_level(asked, by)?;
-    let mut prepared = Prepared::new(loaded, options, &[])?;
+    let mut prepared = Prepared::new(loaded, options, &KnownMetrics::default())?;
     misjudged(&asked.requirements, &requirements, &prepared)?;
     let requirements = masked(requirements, &prepared.load.secrets);
     prepared.warnings.iter().for_each(|warning| tell(LimitNotice::Warning(warning)));

@@ -21,12 +21,23 @@ pub(super) struct Account {
     lost: u64,
     /// Why the first of them was.
     error: Option<String>,
+    /// What of its samples is missing or may mislead.
+    remark: Option<String>,
 }
 
 impl Account {
     pub(super) fn new(name: String, source: Source) -> Account {
         let recorder = Recorder::new(source);
-        Account { name, recorder, asked: None, sampled: None, asked_for: 0, lost: 0, error: None }
+        Account {
+            name,
+            recorder,
+            asked: None,
+            sampled: None,
+            asked_for: 0,
+            lost: 0,
+            error: None,
+            remark: None,
+        }
     }
 
     /// Whether to ask for a sample in this second: not before the one before it has come.
@@ -49,6 +60,11 @@ impl Account {
         }
     }
 
+    /// What of its samples is missing or may mislead, as far as it knows now.
+    pub(super) fn remarked(&mut self, remark: Option<String>) {
+        self.remark = remark.or_else(|| self.remark.take());
+    }
+
     /// There is nobody any more to answer.
     pub(super) fn ended(&mut self) {
         self.answered(Err(io::Error::other("its thread has ended")));
@@ -64,6 +80,11 @@ impl Account {
         }
         let recorded = self.recorder.slice(second, sampled);
         recorded.map_err(|error| self.lose(&error)).ok()
+    }
+
+    /// What it has remarked.
+    pub(super) fn remark(&self) -> Option<String> {
+        Some(format!("monitor {}: {}", self.name, self.remark.as_ref()?))
     }
 
     /// How much was lost, and why; `None`: nothing.
@@ -157,6 +178,16 @@ mod tests {
         assert_eq!(own.take(4, &|_| true), None);
         assert_eq!(own.loss(), None);
         assert_eq!(own.take(5, &|_| true).map(|slice| slice.second), Some(4));
+    }
+
+    #[test]
+    fn the_last_remark_is_kept() {
+        let mut own = Account::new("shop".to_owned(), Source::Monitor(1));
+        assert_eq!(own.remark(), None);
+        for remark in [Some("1 broken line"), Some("2 broken lines"), None] {
+            own.remarked(remark.map(str::to_owned));
+        }
+        assert_eq!(own.remark().as_deref(), Some("monitor shop: 2 broken lines"));
     }
 
     #[test]

@@ -128,3 +128,89 @@ fn a_threshold_may_ask_for_what_a_monitor_samples_and_for_nothing_else() {
     // Without a single value it is not met.
     assert!(!run.passed() && !run.threshold_results[0].passed, "{:?}", run.threshold_results);
 }
+
+/// A server whose CPU and memory a monitor samples, as much as its second says.
+struct Server;
+
+impl Monitor for Server {
+    fn names(&self) -> Vec<String> {
+        ["cpu", "rss"].map(str::to_owned).to_vec()
+    }
+
+    fn sample(&mut self, at: Duration) -> io::Result<MonitorSample> {
+        let tags = vec![("monitor".to_owned(), "server".to_owned())];
+        let key = |name: &str| MetricKey::new(MetricKind::Gauge, "", name, tags.clone());
+        let part = at.as_secs_f64().min(100.0) / 100.0;
+        Ok(vec![(key("cpu"), 0.5 + part), (key("rss"), 1_048_576.0 * (1.0 + part))])
+    }
+}
+
+fn server() -> Vec<(String, Box<dyn Monitor>)> {
+    vec![("server".to_owned(), Box::new(Server))]
+}
+
+#[test]
+fn thresholds_judge_what_a_monitor_samples_of_the_target() {
+    let told = Told::default();
+    let seen = told.clone();
+    let sampled = move || {
+        let told = seen.lock().expect("no panic");
+        told.iter().filter(|(.., gauges)| gauges.iter().any(|(name, _)| name == "cpu")).count()
+    };
+    // Until enough samples have come; a machine is never so busy that they have not after so many seconds.
+    let next = move |at: usize| {
+        std::thread::sleep(Duration::from_millis(2));
+        (at < 5 || (at < 5_000 && sampled() < 4))
+            .then(|| slice(0, u32::try_from(at).expect("few"), 0))
+    };
+    let (workers, elapsed) = (1, Duration::from_secs(5));
+    let source = Scripted { workers, next: Box::new(next), elapsed, failures: Vec::new() };
+    let sinks: Vec<(String, Box<dyn Sink>)> =
+        vec![("seconds".to_owned(), Box::new(Seconds(told.clone())))];
+    let parts = RunParts { source: Box::new(source), monitors: server(), sinks };
+    let thresholds = "['cpu(server) < 10%', 'cpu(server) < 200%', 'max(rss, monitor: server) < 3MiB', 'rss(server) < 1MiB']";
+    let run = run_with(&plan(thresholds), &Options::default(), parts, &Handle::default());
+    let run = run.expect("a run").run;
+    let passed: Vec<bool> = run.threshold_results.iter().map(|own| own.passed).collect();
+    assert_eq!(passed, [false, true, true, false], "{:?}", run.threshold_results);
+    assert!(run.threshold_results.iter().all(|own| own.value.is_some()));
+    let document = document(&run);
+    let cpu = document.metrics.iter().find(|row| row.name == "cpu").expect("a row");
+    assert_eq!((cpu.unit.as_deref(), cpu.tags["monitor"].as_str()), (Some("share"), "server"));
+    let mean = cpu.mean.expect("a mean");
+    assert!(cpu.min <= Some(mean) && Some(mean) <= cpu.max, "{cpu:?}");
+    let track = document.series_metrics.iter().find(|own| own.name == "rss").expect("a track");
+    assert_eq!(track.unit.as_deref(), Some("bytes"));
+}
+
+#[test]
+fn a_threshold_about_what_no_monitor_samples_is_refused_with_its_place() {
+    for (threshold, said) in [
+        ("cpu(other) < 80%", "the run has no monitor `other`"),
+        ("threads(server) < 80", "the monitor `server` does not sample `threads`"),
+    ] {
+        let source = Box::new(Scripted::of(1, vec![slice(0, 0, 0)], 1));
+        let parts = RunParts { source, monitors: server(), ..RunParts::default() };
+        let plan = plan(&format!("['{threshold}']"));
+        let error = run_with(&plan, &Options::default(), parts, &Handle::default());
+        let error = error.expect_err("it cannot be judged");
+        assert_eq!(error.kind, ErrorKind::Plan);
+        assert!(error.text.contains(said) && error.text.contains("plan:2:"), "{error}");
+    }
+}
+
+#[test]
+fn what_a_monitor_samples_aborts_a_load() {
+    let next = |at: usize| {
+        std::thread::sleep(Duration::from_millis(2));
+        (at < 5_000).then(|| slice(0, u32::try_from(at).expect("few"), 0))
+    };
+    let (workers, elapsed) = (1, Duration::from_secs(5));
+    let source = Scripted { workers, next: Box::new(next), elapsed, failures: Vec::new() };
+    let parts =
+        RunParts { source: Box::new(source), monitors: server(), ..RunParts::default() };
+    let threshold = "[{threshold: 'cpu(server) < 10%', abort_on_fail: true}]";
+    let run = run_with(&plan(threshold), &Options::default(), parts, &Handle::default());
+    let aborted = run.expect("a run").run.aborted.expect("it is violated at the first sample");
+    assert_eq!(aborted.threshold, "cpu(server) < 10%");
+}

@@ -89,6 +89,7 @@ if (served.run) {
   const first = el('section', { 'aria-label': 'The run now' }, answersPart(), progressPart(), loadsPart(), tilesPart());
   main.append(first,
     section('time', 'Over time', 'Over time', ...[chartsPart()].flat()),
+    section('target', 'Target', 'Target', targetPart()),
     section('metrics', 'Metrics', 'Metrics over time', metricsPart()),
     section('nodes', 'Nodes', 'Nodes', nodesPart()),
     section('errors', 'Errors', 'Errors', errorsPart()),

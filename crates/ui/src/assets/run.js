@@ -190,7 +190,7 @@ function metricsPart() {
     return chart({ title, unit, height: 130, note: () => about, lines: lines.map((line) => ({ ...line, of: of(line.metric) })), over: { span, points } });
   };
   return shown(el('div', null, none, node), () => {
-    for (const group of metricGroups(run.metrics.filter(Boolean))) {
+    for (const group of metricGroups(run.metrics.filter((own) => own && !isOfTarget(own)))) {
       const key = `${group.kind} ${group.title}`;
       const before = made.get(key);
       // A page that begins anew has other metrics of the same names.

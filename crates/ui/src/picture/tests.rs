@@ -169,3 +169,34 @@ fn metrics_over_time_are_sent_as_they_come() {
     let again = sent(&mut page, &state);
     assert_eq!(again[0]["points"].as_array().map(Vec::len), Some(LATE as usize + 1));
 }
+
+#[test]
+fn what_monitors_sample_is_sent_by_monitor_with_its_unit_and_bound() {
+    let mut state = running();
+    let sample = |state: &mut LiveState, second: u32, cpu: f64| {
+        let all = [("cpu", cpu), ("cpu_limit", 2.0), ("rss", 1_048_576.0)];
+        let metrics = all.map(|(name, value)| {
+            let mut stats = MetricStats::default();
+            stats.record(MetricKind::Gauge, value, 0).expect("a value");
+            let tags = vec![("monitor".to_owned(), "server".to_owned())];
+            (Arc::new(MetricKey::new(MetricKind::Gauge, "", name, tags)), stats)
+        });
+        state.second(&Second { second, metrics: metrics.into(), ..Second::default() });
+    };
+    let mut page = Page::default();
+    assert_eq!(page.learn(&state)["targets"], json!([]));
+    sample(&mut state, 0, 1.99);
+    sample(&mut state, 1, 0.5);
+    let news = page.learn(&state);
+    let [server] = news["targets"].as_array().expect("a list").as_slice() else {
+        panic!("{news}");
+    };
+    assert_eq!(
+        server["metrics"],
+        json!([
+            {"at": 0, "name": "cpu", "now": "50%", "highest": "199%", "full_at": "200%", "top": 2.0, "is_full": false},
+            {"at": 2, "name": "rss", "now": "1.0 MiB", "highest": "1.0 MiB", "full_at": null, "top": null, "is_full": false},
+        ])
+    );
+    assert_eq!((&server["monitor"], &server["left_out"]), (&json!("server"), &json!(0)));
+}

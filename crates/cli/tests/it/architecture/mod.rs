@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// A crate, and the crates of the workspace that it may import.
-const MAY_IMPORT: [(&str, &[&str]); 25] = [
+const MAY_IMPORT: [(&str, &[&str]); 27] = [
     (
         "squall",
         &[
@@ -23,7 +23,9 @@ const MAY_IMPORT: [(&str, &[&str]); 25] = [
             "squall-live",
             "squall-load",
             "squall-metrics",
+            "squall-monitor",
             "squall-plan",
+            "squall-profiler",
             "squall-report",
             "squall-runner",
             "squall-serve",
@@ -49,6 +51,7 @@ const MAY_IMPORT: [(&str, &[&str]); 25] = [
             "squall-runner",
         ],
     ),
+    ("squall-monitor", &["squall-base", "squall-metrics", "squall-plan", "squall-runner"]),
     (
         "squall-feeds",
         &[
@@ -70,6 +73,17 @@ const MAY_IMPORT: [(&str, &[&str]); 25] = [
             "squall-plan",
             "squall-report",
             "squall-runner",
+        ],
+    ),
+    (
+        "squall-profiler",
+        &[
+            "squall-analysis",
+            "squall-metrics",
+            "squall-plan",
+            "squall-report",
+            "squall-runner",
+            "squall-supervisor",
         ],
     ),
     (

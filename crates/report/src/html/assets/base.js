@@ -91,6 +91,7 @@ const UNITS = {
   count: { show: count, tick: exact },
   bytes: { show: (value) => `${bytes(value)}/s`, tick: BYTES },
   size: { show: bytes, tick: BYTES },
+  percent: { show: percent, tick: (value) => `${exact(value * 100)}%` },
   share: { show: percent, tick: (value) => `${exact(value * 100)}%` },
   number: { show: exact, tick: exact },
 };

@@ -259,7 +259,7 @@ function planSection() {
 }
 
 function metricsSection() {
-  const metrics = run.metrics.filter((own) => !isOfNode(own));
+  const metrics = run.metrics.filter((own) => !isOfNode(own) && !isOfTarget(own));
   if (metrics.length === 0) return null;
   const number = (value) => (value === null || value === undefined ? '–' : String(Math.round(value * 1e3) / 1e3));
   const rows = metrics.map((own) => {
@@ -275,7 +275,7 @@ function metricsSection() {
 function metricCharts() {
   if (elapsed < 1) return [];
   const { second, seconds } = run.series;
-  const tracks = run.series_metrics.filter((own) => !isOfNode(own)).map((own) => ({ ...own, tags: Object.entries(own.tags) }));
+  const tracks = run.series_metrics.filter((own) => !isOfNode(own) && !isOfTarget(own)).map((own) => ({ ...own, tags: Object.entries(own.tags) }));
   return metricGroups(tracks).map(({ lines, ...group }) => {
     const series = lines.map(({ metric, ...line }) => {
       if (group.kind !== 'counter') return { ...line, values: metric.value, starts: metric.second, seconds };
