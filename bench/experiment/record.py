@@ -17,7 +17,7 @@ from lib import GENERATOR_CPU, ROOT, SERVER_CPU, free_port, pinned, squall, wait
 FILE = ROOT / "crates/experiment/tests/recorded.csv"
 USERS = 16
 # The first is as fast as the machine is at that moment, the second mostly waits.
-PATHS = ["/", "/delay/5"]
+PATHS = ["/", "/delay/50"]
 
 
 def run(url, seconds):

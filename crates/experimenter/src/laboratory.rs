@@ -1,12 +1,9 @@
 //! Makes runs for real: programs under a supervisor, and each run a process of its own.
 
-use std::fs::{self, File};
-use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
 use squall_supervisor::{End, Launch, ProgramId, Supervisor};
 
 use crate::clock::unix_time;
@@ -15,6 +12,9 @@ use crate::measured::measured;
 use crate::prepared::{Prepared, PreparedVariant};
 use crate::programs::ServerProgram;
 use crate::ready::ReadyCheck;
+use crate::run_files::{
+    folder_name, has_line, prefix, shown_log, slug, with_monitors, write_secret,
+};
 
 /// How often it is looked whether a program has ended, or a server is ready.
 const LOOK: Duration = Duration::from_millis(20);
@@ -22,9 +22,8 @@ const LOOK: Duration = Duration::from_millis(20);
 const RUN_ENDS_WITHIN: Duration = Duration::from_secs(40);
 /// How long any other program may take that is interrupted.
 const PROGRAM_ENDS_WITHIN: Duration = Duration::from_secs(5);
-/// Lines of a log that are shown with an error, and most bytes of them.
-const LAST_LINES: usize = 8;
-const LAST_BYTES: u64 = 4 << 10;
+/// What programs that run after a run are called.
+const AFTER: &str = "after";
 /// Folders within that of the experiment.
 pub const RUNS: &str = "runs";
 pub const LOGS: &str = "logs";
@@ -143,7 +142,8 @@ impl<'l> LocalLaboratory<'l> {
                 if let Some(end) = self.ended(id)? {
                     break end;
                 }
-                if (self.is_interrupted)() {
+                // What clears up is let do so.
+                if what != AFTER && (self.is_interrupted)() {
                     self.stop(id, PROGRAM_ENDS_WITHIN);
                     return Err(Trouble::Stop(Stop::Interrupted));
                 }
@@ -383,7 +383,7 @@ impl<'l> LocalLaboratory<'l> {
             }
         }
         let log = self.log(&format!("{}-after", prefix(order)));
-        match self.programs("after", &variant.programs.after, &log) {
+        match self.programs(AFTER, &variant.programs.after, &log) {
             Ok(()) => {}
             Err(Trouble::Failed(why)) => warnings.push(why.text),
             Err(Trouble::Stop(stop)) => {
@@ -441,70 +441,5 @@ impl Laboratory for LocalLaboratory<'_> {
             Ok(measured.values)
         });
         Ok(RunMade { folder, took: began.elapsed(), values, warnings })
-    }
-}
-
-/// What the names of files of a run begin with.
-fn prefix(order: RunOrder) -> String {
-    format!("{:03}", order.number)
-}
-
-/// `003-virtual-gson-b1`: its number, its variant, and its block from 1.
-fn folder_name(order: RunOrder, variant: &str) -> String {
-    format!("{}-{}-b{}", prefix(order), slug(variant), order.block + 1)
-}
-
-/// A name as a part of a file's.
-fn slug(name: &str) -> String {
-    let is_good = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '_';
-    let parts: Vec<&str> = name.split(|c| !is_good(c)).filter(|own| !own.is_empty()).collect();
-    parts.join("-").chars().take(60).collect()
-}
-
-/// A plan with monitors of the servers; one that it has itself under such a name stays.
-fn with_monitors<'s>(plan: &Value, servers: impl Iterator<Item = (&'s str, u32)>) -> String {
-    let mut plan = plan.clone();
-    for (name, pid) in servers {
-        let own = &mut plan["monitor"][name];
-        if own.is_null() {
-            *own = json!({"pid": pid});
-        }
-    }
-    format!("{plan:#}\n")
-}
-
-/// Writes a file that nobody else reads.
-fn write_secret(path: &Path, text: &str) -> std::io::Result<()> {
-    let _ = fs::remove_file(path);
-    let mut options = File::options();
-    options.write(true).create_new(true).mode(0o600).open(path)?.write_all(text.as_bytes())
-}
-
-/// Whether a line of a log has a text in it.
-fn has_line(log: &Path, text: &str) -> bool {
-    let mut read = Vec::new();
-    let bound = 16 << 20;
-    let opened = File::open(log).and_then(|file| file.take(bound).read_to_end(&mut read));
-    opened.is_ok() && String::from_utf8_lossy(&read).lines().any(|line| line.contains(text))
-}
-
-/// The last lines of a log, as they are put behind a sentence.
-fn shown_log(log: &Path) -> String {
-    let last = || -> std::io::Result<Vec<u8>> {
-        let mut file = File::open(log)?;
-        let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(LAST_BYTES)))?;
-        let mut read = Vec::new();
-        file.take(LAST_BYTES).read_to_end(&mut read)?;
-        Ok(read)
-    };
-    let text = String::from_utf8_lossy(&last().unwrap_or_default()).into_owned();
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    match lines.as_slice() {
-        [] => "; it printed nothing".to_owned(),
-        lines => {
-            let shown = &lines[lines.len().saturating_sub(LAST_LINES)..];
-            format!("; its last lines:\n  {}", shown.join("\n  "))
-        }
     }
 }

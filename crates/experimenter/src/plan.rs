@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use squall_base::units::print_duration;
 use squall_front::{ImportError, PlanText, Values};
@@ -15,6 +15,9 @@ use squall_plan::yaml::{self, Loaded, PlanErrors};
 use crate::file::ExperimentText;
 use crate::plan_keys::{set_load, set_path};
 use crate::variants::{Setting, Variant};
+
+/// The number of a process that there never is: Linux has fewer (`PID_MAX_LIMIT`).
+const NOBODY: u32 = 4_194_304;
 
 /// Why a variant has no plan.
 #[derive(Debug)]
@@ -35,6 +38,8 @@ pub(crate) struct VariantPlan {
     pub resolved: Vec<String>,
     /// It before anything of it was set but variables.
     pub base: Value,
+    /// The same, with the places of its own file.
+    pub original: Loaded,
 }
 
 impl VariantPlan {
@@ -46,15 +51,18 @@ impl VariantPlan {
         target: Option<&str>,
         values: &Values,
     ) -> Result<VariantPlan, PlanError> {
-        let base = read(file, own, variant, values)?;
-        let resolved = base.plan.resolved.0.iter().cloned().collect();
-        let base = yaml::value(&base.plan, false);
+        let original = read(file, own, variant, values)?;
+        let resolved = original.plan.resolved.0.iter().cloned().collect();
+        let base = yaml::value(&original.plan, false);
         let mut plan = base.clone();
         if let Some(target) = target {
             plan["target"] = target.into();
         }
         if let Some(warmup) = own.warmup {
             plan["warmup"] = shown_warmup(warmup).into();
+        }
+        for server in &own.servers {
+            monitor(&mut plan, &server.name.value, NOBODY);
         }
         for own in &variant.load {
             let set = |plan: &mut Value| set_load(plan, own.what, &own.value.written());
@@ -66,7 +74,16 @@ impl VariantPlan {
         }
         let loaded =
             read_again(&plan.to_string()).map_err(|errors| PlanError::Plan(told(&errors)))?;
-        Ok(VariantPlan { value: plan, loaded, resolved, base })
+        Ok(VariantPlan { value: plan, loaded, resolved, base, original })
+    }
+}
+
+/// Lets a plan monitor a server, which is known by its name before there is a process; a monitor that the plan has itself under
+/// that name stays.
+pub(crate) fn monitor(plan: &mut Value, server: &str, pid: u32) {
+    let own = &mut plan["monitor"][server];
+    if own.is_null() || *own == json!({"pid": NOBODY}) {
+        *own = json!({"pid": pid});
     }
 }
 

@@ -8,7 +8,7 @@ use squall_analysis::{RunMeasure, Threshold};
 use squall_experiment::{Demand, Design, Measure, Repeats, Schedule};
 use squall_front::Values;
 use squall_plan::diagnostic::{Diagnostic, Sources};
-use squall_plan::model::{Experiment, Factor, FactorKind, Monitor, MonitorKind, Order, PlanSource};
+use squall_plan::model::{Experiment, Factor, FactorKind, Order, PlanSource};
 use squall_plan::span::{Span, Spanned};
 use squall_plan::yaml::Loaded;
 use squall_report::ExperimentFactor;
@@ -238,8 +238,12 @@ fn look_at_plans(
     names.dedup();
     let mut used: BTreeSet<String> = BTreeSet::new();
     for (variant, own) in all.iter().zip(made) {
-        let said = |why: String| format!("the plan of variant `{}`:\n{why}", variant.name);
-        used.extend(check(&own.plan.loaded, &names).map_err(said)?.used);
+        let facts = check(&own.plan.loaded, &names).map_err(|why| {
+            // What is wrong with the plan itself has a place in its own file.
+            let of_plan = check(&own.plan.original, &[]).err();
+            of_plan.unwrap_or_else(|| format!("the plan of variant `{}`:\n{why}", variant.name))
+        });
+        used.extend(facts?.used);
         used.extend(own.used.iter().chain(&own.plan.resolved).cloned());
     }
     if let Some(own) = made.first() {
@@ -265,15 +269,6 @@ fn is_measured(
     let text = Spanned::new(threshold_text(&measure.value), Span::default());
     let threshold = squall_plan::model::Threshold { text, ..Default::default() };
     loaded.plan.thresholds = vec![threshold];
-    let is_there = |name: &str| loaded.plan.monitor.iter().any(|own| own.name.value == name);
-    let servers = own.programs.servers.iter().map(|own| own.name.as_str());
-    // Each server is monitored; which process it will be does not matter here.
-    let monitors = servers.filter(|name| !is_there(name)).map(|name| Monitor {
-        name: name.into(),
-        kind: MonitorKind::Pid(u64::from(std::process::id())),
-    });
-    let monitors: Vec<Monitor> = monitors.collect();
-    loaded.plan.monitor.extend(monitors);
     check(&loaded, &[]).map(drop).map_err(|why| {
         let first = why.lines().next().unwrap_or_default().trim_start_matches("error: ");
         let help = why.lines().find_map(|line| line.trim().strip_prefix("hint: "));

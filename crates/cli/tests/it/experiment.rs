@@ -43,10 +43,12 @@ struct Came {
     code: i32,
     said: String,
     folder: PathBuf,
+    /// It goes with this.
+    base: TempDir,
 }
 
 impl Came {
-    fn of(folder: &TempDir) -> Came {
+    fn of(folder: TempDir) -> Came {
         let output = squall(folder.path(), &["experiment", "it.yaml", "--allow-exec"]);
         let said = [output.stdout, output.stderr].map(|own| String::from_utf8(own).unwrap());
         let runs = folder.path().join("squall-runs");
@@ -55,6 +57,7 @@ impl Came {
             code: output.status.code().unwrap(),
             said: said.concat(),
             folder: own.map_or(runs, |own| own.path()),
+            base: folder,
         }
     }
 
@@ -83,7 +86,7 @@ const READY: &str =
 fn equal_variants_are_run_and_compared() {
     let port = free_port();
     let more = format!("{READY}\nrepeat: 2\nbefore: [[sh, -c, 'echo before the run']]");
-    let came = Came::of(&experiment(&more, port));
+    let came = Came::of(experiment(&more, port));
     assert_eq!(came.code, 0, "{}", came.said);
     assert!(
         came.said.contains("4 runs in 2 blocks") && came.said.contains("; 3 runs left"),
@@ -126,7 +129,7 @@ fn equal_variants_are_run_and_compared() {
 fn a_server_that_never_gets_ready_is_an_error() {
     let port = free_port();
     let more = "server: {command: [sh, -c, 'echo it waits; exec sleep 61.PORT'], ready: {tcp: '127.0.0.1:PORT', within: 300ms}}\nrepeat: 2";
-    let came = Came::of(&experiment(more, port));
+    let came = Came::of(experiment(more, port));
     assert_eq!(came.code, 3, "{}", came.said);
     for said in [
         "variant `",
@@ -154,7 +157,7 @@ fn a_server_that_dies_in_the_middle_fails_the_run() {
     - --listen
     - '127.0.0.1:PORT'"
         .replace("SQUALL", SQUALL);
-    let came = Came::of(&experiment(&more, free_port()));
+    let came = Came::of(experiment(&more, free_port()));
     assert_eq!(came.code, 3, "{}", came.said);
     let result = came.json();
     let why = result["runs"][0]["failed"].as_str().unwrap();
@@ -166,7 +169,7 @@ fn a_server_that_dies_in_the_middle_fails_the_run() {
 fn a_child_that_is_left_behind_is_ended_and_named() {
     let port = free_port();
     let more = "server: {command: [sh, -c, 'setsid sleep 62.PORT & exec \"$@\"', sh, SERVER], ready: {http: 'http://127.0.0.1:PORT/', within: 20s}}";
-    let came = Came::of(&experiment(more, port));
+    let came = Came::of(experiment(more, port));
     assert_eq!(came.code, 0, "{}", came.said);
     assert!(came.said.contains("server `server` left behind: sleep (process "), "{}", came.said);
     assert_eq!(processes(&format!("62.{port}")), Vec::<String>::new());
@@ -175,14 +178,14 @@ fn a_child_that_is_left_behind_is_ended_and_named() {
 #[test]
 fn a_port_that_is_taken_is_an_error() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-    let came = Came::of(&experiment(READY, taken.local_addr().unwrap().port()));
+    let came = Came::of(experiment(READY, taken.local_addr().unwrap().port()));
     assert_eq!(came.code, 3, "{}", came.said);
     assert!(came.said.contains("something listens at 127.0.0.1:"), "{}", came.said);
 }
 
 #[test]
 fn a_program_that_is_not_there_is_an_error() {
-    let came = Came::of(&experiment("server: {command: [no-such-program-here]}", free_port()));
+    let came = Came::of(experiment("server: {command: [no-such-program-here]}", free_port()));
     assert_eq!(came.code, 3, "{}", came.said);
     assert!(
         came.said.contains("`no-such-program-here` was not found on the PATH"),
@@ -194,7 +197,7 @@ fn a_program_that_is_not_there_is_an_error() {
 #[test]
 fn a_build_that_fails_ends_the_experiment_with_its_log() {
     let came =
-        Came::of(&experiment("prepare: [[sh, -c, 'echo no compiler >&2; exit 3']]", free_port()));
+        Came::of(experiment("prepare: [[sh, -c, 'echo no compiler >&2; exit 3']]", free_port()));
     assert_eq!(came.code, 3, "{}", came.said);
     for said in ["prepare: `sh -c", "exited with code 3", "no compiler", "logs/prepare-"] {
         assert!(came.said.contains(said), "{said}: {}", came.said);
@@ -216,17 +219,17 @@ fn what_is_wrong_with_the_file_is_found_before_anything_is_started() {
             text + "\n" + more
         };
         std::fs::write(&path, text).unwrap();
-        let came = Came::of(&folder);
+        let came = Came::of(folder);
         assert_eq!(came.code, 2, "{}", came.said);
         assert!(came.said.contains(said) && came.said.contains(place), "{}", came.said);
-        assert!(!folder.path().join("squall-runs").exists());
+        assert!(!came.base.path().join("squall-runs").exists());
     }
     let folder = experiment("", free_port());
     let path = folder.path().join("it.yaml");
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, text.replace("variants: {one: {}, two: {}}", "factors: {kind: [a, b]}"))
         .unwrap();
-    let came = Came::of(&folder);
+    let came = Came::of(folder);
     assert!(came.code == 2 && came.said.contains("nothing uses factor `kind`"), "{}", came.said);
 }
 
@@ -296,4 +299,40 @@ fn an_experiment_that_is_interrupted_says_what_it_has_and_how_it_goes_on() {
     assert_eq!(json(&own)["about"]["finished"], false);
     assert_eq!(processes(&format!("127.0.0.1:{port}")), Vec::<String>::new());
     resumed(&folder, &own);
+}
+
+#[test]
+fn a_setting_of_the_kernel_is_set_for_a_run_and_put_back() {
+    let port = free_port();
+    let folder =
+        experiment(&format!("{READY}\nbefore: [[sh, -c, 'cat sys/net/core/somaxconn']]"), port);
+    let setting = folder.path().join("sys/net/core/somaxconn");
+    std::fs::create_dir_all(setting.parent().unwrap()).unwrap();
+    std::fs::write(&setting, "4096\n").unwrap();
+    let path = folder.path().join("it.yaml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let carried_out = |factor: &str| {
+        std::fs::write(&path, text.replace("variants: {one: {}, two: {}}", factor)).unwrap();
+        let output = Command::new(SQUALL)
+            .args(["experiment", "it.yaml", "--allow-exec", "--allow-sysctl"])
+            .current_dir(folder.path())
+            .env("SQUALL_PROC_SYS", folder.path().join("sys"))
+            .output()
+            .expect("squall runs");
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, said) = carried_out("factors: {queue: {sysctl: net.core.none, values: [1, 2]}}");
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("`net.core.none`: this kernel has no such setting"), "{said}");
+    let (code, said) =
+        carried_out("factors: {queue: {sysctl: net.core.somaxconn, values: [1111, 2222]}}");
+    assert_eq!(code, Some(0), "{said}");
+    let own = std::fs::read_dir(folder.path().join("squall-runs")).unwrap().flatten();
+    let own = own.map(|own| own.path()).find(|own| own.join("logs/001-before.log").exists());
+    let log =
+        |run: &str| std::fs::read_to_string(own.as_ref().unwrap().join("logs").join(run)).unwrap();
+    let mut seen = [log("001-before.log"), log("002-before.log")];
+    seen.sort();
+    assert_eq!(seen, ["1111\n", "2222\n"]);
+    assert_eq!(std::fs::read_to_string(&setting).unwrap(), "4096\n");
 }

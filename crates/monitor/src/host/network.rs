@@ -54,6 +54,10 @@ impl Network {
             let numbers: Vec<f64> =
                 numbers.split_ascii_whitespace().map_while(|word| word.parse().ok()).collect();
             let (Some(received), Some(sent)) = (numbers.first(), numbers.get(8)) else { continue };
+            // One that has never carried anything says nothing.
+            if received + sent == 0.0 {
+                continue;
+            }
             for (metric, value) in [("network_in_bytes", received), ("network_out_bytes", sent)] {
                 if let Some(rate) = self.rates.of((name.to_owned(), metric), *value, now) {
                     into.put_of(metric, ("interface", name), rate);

@@ -185,8 +185,10 @@ impl Processes {
         // It may have ended.
         if self.hidden.is_none() && self.system.path(&format!("proc/{pid}")).exists() {
             let user = find::user_of(&self.system, pid);
+            let own = find::user_of(&self.system, std::process::id());
+            let help = if user == own { "" } else { ": run squall as that user, or as root" };
             self.hidden = Some(format!(
-                "process {pid} belongs to {user}: its files and its I/O may be seen only by {user} and root"
+                "files and I/O of process {pid} of {user} may not be seen by {own}{help}"
             ));
         }
     }

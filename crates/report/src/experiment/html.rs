@@ -130,9 +130,10 @@ fn effects(out: &mut String, result: &ExperimentResult, measure: &ExperimentMeas
             share: effect.share.unwrap_or(0.0),
         })
         .collect();
-    let rest = measure.other_shares(result);
-    parts.extend(rest.into_iter().zip(["c7", "blocks", "rest"]).map(|((label, share), class)| {
-        Part { label: label.to_owned(), class: class.to_owned(), share }
+    parts.extend(measure.other_shares(result).into_iter().map(|own| Part {
+        label: own.label.to_owned(),
+        class: own.kind.to_owned(),
+        share: own.share,
     }));
     parts.retain(|part| part.share > 0.0);
     out.push_str(&shares(&parts));
@@ -160,7 +161,7 @@ fn effects(out: &mut String, result: &ExperimentResult, measure: &ExperimentMeas
             let p = effect.p.filter(|_| is_first).map_or(String::new(), probability);
             let _ = writeln!(
                 out,
-                "<tr><th scope=\"row\">{}</th><td class=\"text\">{}</td>{}<td>{share}</td><td>{p}</td></tr>",
+                "<tr><th scope=\"row\">{}</th><td class=\"text levels\">{}</td>{}<td>{share}</td><td>{p}</td></tr>",
                 escaped(&name),
                 escaped(&contrast.label()),
                 difference(measure, contrast.difference.as_ref())
@@ -175,6 +176,7 @@ fn comparisons(out: &mut String, result: &ExperimentResult, measure: &Experiment
     if own().next().is_none() {
         return;
     }
+    let needed = format!("repeats to see {}", measure.relevant());
     table(
         out,
         "Comparisons",
@@ -184,7 +186,7 @@ fn comparisons(out: &mut String, result: &ExperimentResult, measure: &Experiment
             ("", "difference"),
             ("", "95% interval"),
             ("text", ""),
-            ("", "repeats to see 5%"),
+            ("", &needed),
         ],
     );
     for one in own().take(MAX_COMPARISONS) {
@@ -192,7 +194,7 @@ fn comparisons(out: &mut String, result: &ExperimentResult, measure: &Experiment
         let needed = needed.map_or(String::new(), squall_base::units::count);
         let _ = writeln!(
             out,
-            "<tr><th scope=\"row\">{}</th><td class=\"text\">{}</td>{}<td>{needed}</td></tr>",
+            "<tr><th scope=\"row\">{}</th><td class=\"text levels\">{}</td>{}<td>{needed}</td></tr>",
             escaped(&one.second),
             escaped(&one.first),
             difference(measure, one.difference.as_ref())

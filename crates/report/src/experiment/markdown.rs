@@ -85,8 +85,8 @@ fn effects(out: &mut String, result: &ExperimentResult, measure: &ExperimentMeas
             );
         }
     }
-    for (label, share) in measure.other_shares(result) {
-        let _ = writeln!(out, "| {label} | | | | | {} |", percent(share));
+    for own in measure.other_shares(result) {
+        let _ = writeln!(out, "| {} | | | | | {} |", own.label, percent(own.share));
     }
     out.push('\n');
 }

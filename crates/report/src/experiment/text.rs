@@ -162,8 +162,8 @@ fn effects(out: &mut String, result: &ExperimentResult, measure: &ExperimentMeas
             }
         }
     }
-    for (label, share) in measure.other_shares(result) {
-        line(out, label, ["", "", &percent(share)], "");
+    for own in measure.other_shares(result) {
+        line(out, own.label, ["", "", &percent(own.share)], "");
     }
 }
 

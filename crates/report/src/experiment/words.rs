@@ -21,6 +21,14 @@ pub(super) const TOGETHER: &str = "Intervals of differences hold all together: i
 /// What intervals of values are.
 pub(super) const VALUES: &str = "Values are means over repeats, geometric ones unless they are shares, with their 95% interval (Student's t).";
 
+/// A share of variation that no effect explains.
+pub(super) struct OtherShare {
+    /// `higher`, `blocks` or `chance`.
+    pub kind: &'static str,
+    pub label: &'static str,
+    pub share: f64,
+}
+
 impl ExperimentMeasure {
     /// A value of the measure.
     pub(super) fn shown(&self, value: f64) -> String {
@@ -72,20 +80,29 @@ impl ExperimentMeasure {
         [self.change(own.value), interval]
     }
 
+    /// The difference for which repeats are advised.
+    pub(super) fn relevant(&self) -> &'static str {
+        match (self.is_ratio(), Unit::from_label(&self.unit)) {
+            (false, Unit::Share) => "0.5 pp",
+            _ => "5%",
+        }
+    }
+
     /// Shares of variation that no effect explains, with what they are.
-    pub(super) fn other_shares(&self, result: &ExperimentResult) -> Vec<(&'static str, f64)> {
+    pub(super) fn other_shares(&self, result: &ExperimentResult) -> Vec<OtherShare> {
         // Without a third factor what is left is what two effects explain together where runs are missing.
         let higher = match result.factors.iter().filter(|own| own.levels.len() > 1).count() {
             0..=2 => "more than one effect, as runs are missing",
             _ => "interactions of three factors and more",
         };
         let all = [
-            (higher, self.share_of_higher),
-            ("when the run was made (blocks)", self.share_of_blocks),
-            ("chance: repeats of the same", self.share_of_chance),
+            ("higher", higher, self.share_of_higher),
+            ("blocks", "when the run was made (blocks)", self.share_of_blocks),
+            ("chance", "chance: repeats of the same", self.share_of_chance),
         ];
+        let all = all.map(|(kind, label, share)| OtherShare { kind, label, share });
         // Rounding is no share.
-        all.into_iter().filter(|own| own.1 > 1e-6).collect()
+        all.into_iter().filter(|own| own.share > 1e-6).collect()
     }
 
     pub(super) fn is_ratio(&self) -> bool {

@@ -17,6 +17,8 @@ pub(super) struct Account {
     asked: Option<u32>,
     /// The sample that has come and belongs to a second of which no worker has handed over anything yet.
     sampled: Option<(u32, Sampled)>,
+    /// Whether it could not be asked in the last second, which may never begin: then nothing is lost.
+    missed: bool,
     asked_for: u64,
     lost: u64,
     /// Why the first of them was.
@@ -33,6 +35,7 @@ impl Account {
             recorder,
             asked: None,
             sampled: None,
+            missed: false,
             asked_for: 0,
             lost: 0,
             error: None,
@@ -43,8 +46,11 @@ impl Account {
     /// Whether to ask for a sample in this second: not before the one before it has come.
     pub(super) fn ask(&mut self, second: u32) -> bool {
         self.asked_for += 1;
-        if self.asked.is_some() {
+        if std::mem::take(&mut self.missed) {
             self.lose(TOO_SLOW);
+        }
+        if self.asked.is_some() {
+            self.missed = true;
             return false;
         }
         self.asked = Some(second);
@@ -91,7 +97,7 @@ impl Account {
     pub(super) fn loss(&self) -> Option<String> {
         let Account { name, asked_for, lost, .. } = self;
         let why = self.error.as_ref()?;
-        let samples = counted(*asked_for, "sample");
+        let samples = counted(asked_for - u64::from(self.missed), "sample");
         Some(format!("monitor {name}: {lost} of {samples} were lost: {why}"))
     }
 
@@ -188,6 +194,17 @@ mod tests {
             own.remarked(remark.map(str::to_owned));
         }
         assert_eq!(own.remark().as_deref(), Some("monitor shop: 2 broken lines"));
+    }
+
+    /// After its last second, a load has none in which it could still answer.
+    #[test]
+    fn the_second_after_the_load_is_not_lost() {
+        let mut own = Account::new("shop".to_owned(), Source::Monitor(1));
+        assert!(own.ask(0) && !own.ask(1));
+        assert_eq!(own.loss(), None);
+        assert!(!own.ask(2));
+        let expected = "monitor shop: 1 of 2 samples were lost: it took longer than a second";
+        assert_eq!(own.loss().as_deref(), Some(expected));
     }
 
     #[test]
