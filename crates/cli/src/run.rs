@@ -18,7 +18,9 @@ use crate::args::{self, Fleet, Output};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::files::{self, RequestRows, ResultFile, RowForm};
 use crate::generator::{self, Generator, LoadFrom};
-use crate::{labels, out, plan_feeds, plan_monitors, plan_profile, plan_samples, plans, signals, ui};
+use crate::{
+    labels, out, plan_feeds, plan_monitors, plan_profile, plan_samples, plans, signals, ui,
+};
 
 /// Folder in which run folders are created.
 const DEFAULT_FOLDER: &str = "squall-runs";

@@ -28,7 +28,8 @@ fn folder(profile: &str, perf: Option<&str>) -> TempDir {
     let programs = folder.path().join("bin");
     fs::create_dir(&programs).expect("made");
     for program in ["sh", "sleep"] {
-        std::os::unix::fs::symlink(Path::new("/bin").join(program), programs.join(program)).expect("linked");
+        std::os::unix::fs::symlink(Path::new("/bin").join(program), programs.join(program))
+            .expect("linked");
     }
     if let Some(text) = perf {
         let file = programs.join("perf");
@@ -78,7 +79,11 @@ fn a_profile_stands_in_the_report_and_in_the_folder() {
 fn what_cannot_be_profiled_is_a_warning() {
     let failing = "#!/bin/sh\necho 'access is limited: check perf_event_paranoid'\nexit 255\n";
     for (when, perf, said) in [
-        ("at: 0s", None, "`perf` was not found on the PATH: on Debian it is in the package linux-perf"),
+        (
+            "at: 0s",
+            None,
+            "`perf` was not found on the PATH: on Debian it is in the package linux-perf",
+        ),
         ("at: 0s", Some(failing), "kernel.perf_event_paranoid"),
         ("at: 5m", Some(PERF), "the load ended before 300 s"),
         ("when: p99 > 1h", Some(PERF), "there was no second with `p99 > 1h`"),
@@ -89,7 +94,10 @@ fn what_cannot_be_profiled_is_a_warning() {
         let run = fs::read_to_string(only_run(&folder).join("run.json")).expect("a result");
         let run: serde_json::Value = serde_json::from_str(&run).expect("JSON");
         let warnings = run["warnings"].to_string();
-        assert!(warnings.contains("there is no profile of server: ") && warnings.contains(said), "{warnings}");
+        assert!(
+            warnings.contains("there is no profile of server: ") && warnings.contains(said),
+            "{warnings}"
+        );
     }
 }
 
