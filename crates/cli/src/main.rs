@@ -22,6 +22,7 @@ mod one_line;
 mod out;
 mod plan_feeds;
 mod plan_monitors;
+mod plan_profile;
 mod plan_samples;
 mod plans;
 mod report;

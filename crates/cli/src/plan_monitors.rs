@@ -11,18 +11,19 @@ use crate::exit::{CommandError, Exit};
 /// The monitors of a plan, and those that its user typed besides.
 ///
 /// # Errors
-/// The plan's would run programs, which are not allowed.
+/// The plan's would run programs, which are not allowed, or its profile is wrong.
 pub fn of_plan(
     loaded: &Loaded,
     typed: &[model::Monitor],
     allow_exec: bool,
 ) -> Result<Monitors, CommandError> {
-    match refused(&loaded.plan, allow_exec) {
+    let plan = &loaded.plan;
+    match refused(plan, allow_exec).or_else(|| squall_profiler::problem(plan, typed, allow_exec)) {
         Some(refusal) => {
             let text = loaded.sources.render(&refusal);
             Err(CommandError { exit: Exit::BadInput, text })
         }
-        None => Ok(made(&loaded.plan, typed)),
+        None => Ok(made(plan, typed)),
     }
 }
 

@@ -18,7 +18,9 @@ use crate::args::{self, Fleet, Output};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::files::{self, RequestRows, ResultFile, RowForm};
 use crate::generator::{self, Generator, LoadFrom};
-use crate::{labels, out, plan_feeds, plan_monitors, plan_samples, plans, signals, ui};
+use crate::{
+    labels, out, plan_feeds, plan_monitors, plan_profile, plan_samples, plans, signals, ui,
+};
 
 /// Folder in which run folders are created.
 const DEFAULT_FOLDER: &str = "squall-runs";
@@ -88,6 +90,7 @@ pub fn run(
     let page = page.transpose()?;
     let mut sinks = sinks(output, &handle, follow);
     let asked: Vec<PathBuf> = paths.into_iter().map(|(_, path)| path).collect();
+    sinks.extend(plan_profile::of_plan(&loaded.plan, &output.monitors.typed)?);
     sinks.extend(plan_samples::of_plan(&loaded.plan, &asked));
     sinks.extend(plan_feeds::of_plan(&loaded.plan, &output.tag, output.feeds()));
     if let Some(base) = folder {

@@ -72,11 +72,18 @@ impl Profile {
     /// It cannot be written.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         let header = serde_json::to_vec_pretty(self)?;
-        let title =
-            format!("{}: CPU time, {} samples by {}", self.process, self.stacks.samples(), self.tool);
+        let title = format!(
+            "{}: CPU time, {} samples by {}",
+            self.process,
+            self.stacks.samples(),
+            self.tool
+        );
         let files = [
             ("profile.folded", self.stacks.folded().into_bytes()),
-            ("profile.svg", picture(&title, &frames(&self.stacks), self.stacks.samples()).into_bytes()),
+            (
+                "profile.svg",
+                picture(&title, &frames(&self.stacks), self.stacks.samples()).into_bytes(),
+            ),
             ("profile.json", header),
         ];
         files.iter().try_for_each(|(name, bytes)| {
@@ -93,7 +100,8 @@ impl Profile {
         if !header.exists() {
             return Ok(None);
         }
-        let header = files::bytes(&header, 1 << 20).map_err(|error| format!("profile.json: {error}"))?;
+        let header =
+            files::bytes(&header, 1 << 20).map_err(|error| format!("profile.json: {error}"))?;
         let header: Profile =
             serde_json::from_slice(&header).map_err(|error| format!("profile.json: {error}"))?;
         let text = files::bytes(&folder.join("profile.folded"), MAX_FOLDED)

@@ -106,9 +106,9 @@ pub use plans::{import, load, load_str};
 pub use run::{FinishedRun, RunParts, run, run_with};
 pub use sections::{PhaseEnd, PhaseReport};
 pub use sink::{
-    Delivery, Event, EventKind, Folder, Json, LatestLoad, MergedLoad, Profiled, Progress, ProgressStyle,
-    RequestLog, Row, Sampled, Samples, Second, SeenExchange, Sink, SinkReport, Start, Told,
-    Trouble, Wanted, WantedExchanges, give_way,
+    Delivery, Event, EventKind, Folder, Json, LatestLoad, MergedLoad, Profiled, Progress,
+    ProgressStyle, RequestLog, Row, Sampled, Samples, Second, SeenExchange, Sink, SinkReport,
+    Start, Told, Trouble, Wanted, WantedExchanges, give_way,
 };
 pub use squall_front::{PlanText, Values};
 pub use squall_wire::Io;

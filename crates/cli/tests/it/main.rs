@@ -22,6 +22,7 @@ mod limit;
 mod mistakes;
 mod origins;
 mod outputs;
+mod profile;
 mod request_log;
 mod results;
 mod run;

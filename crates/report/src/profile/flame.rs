@@ -32,9 +32,11 @@ pub struct FlameFrame {
 pub(super) fn frames(stacks: &Stacks) -> Vec<FlameFrame> {
     let (mut done, mut open): (Vec<FlameFrame>, Vec<FlameFrame>) = (Vec::new(), Vec::new());
     let mut at = 0;
-    // Stacks come in the order of their names: what is the same in one and the next is one box.
-    for (stack, samples) in stacks.each() {
-        let names: Vec<&str> = stack.collect();
+    let mut all: Vec<(Vec<&str>, u64)> =
+        stacks.each().map(|(stack, samples)| (stack.collect(), samples)).collect();
+    all.sort();
+    // In the order of their names: what is the same in one stack and the next is one box.
+    for (names, samples) in all {
         let same = open.iter().zip(&names).take_while(|(own, name)| own.name == **name).count();
         done.extend(open.drain(same..));
         open.iter_mut().for_each(|own| own.samples += samples);
@@ -108,14 +110,20 @@ mod tests {
 
     #[test]
     fn what_stacks_share_is_one_box() {
-        let stacks = Stacks::parse("main;a 10\nmain;a;b 20\nmain;c 70\n");
+        let stacks = Stacks::parse("main;a 10\nmain;a b 5\nmain;a;b 20\nmain;c 65\n");
         let found: Vec<(String, usize, u64, u64)> = frames(&stacks)
             .into_iter()
             .map(|own| (own.name, own.depth, own.from, own.samples))
             .collect();
         let of = |name: &str, depth, from, samples| (name.to_owned(), depth, from, samples);
         let expected =
-            [of("main", 0, 0, 100), of("a", 1, 0, 30), of("c", 1, 30, 70), of("b", 2, 10, 20)];
+            [
+            of("main", 0, 0, 100),
+            of("a", 1, 0, 30),
+            of("a b", 1, 30, 5),
+            of("c", 1, 35, 65),
+            of("b", 2, 10, 20),
+        ];
         assert_eq!(found, expected);
     }
 

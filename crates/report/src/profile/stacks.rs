@@ -52,11 +52,11 @@ impl Stacks {
         for line in folded.lines() {
             let parts = line.rsplit_once(' ');
             let Some((stack, samples)) =
-                parts.and_then(|(stack, number)| Some((stack, number.parse().ok()?)))
+                parts.and_then(|(stack, number)| Some((stack, number.parse::<u32>().ok()?)))
             else {
                 continue;
             };
-            all.add(stack.rsplit(';'), samples);
+            all.add(stack.rsplit(';'), u64::from(samples));
         }
         all
     }
@@ -76,7 +76,7 @@ impl Stacks {
         self.0.values().fold(0, |sum, own| sum.saturating_add(*own))
     }
 
-    /// Each stack, from the outermost function on, with its samples, in their order.
+    /// Each stack, from the outermost function on, with its samples.
     pub(super) fn each(&self) -> impl Iterator<Item = (std::str::Split<'_, char>, u64)> {
         self.0.iter().map(|(stack, samples)| (stack.split(';'), *samples))
     }

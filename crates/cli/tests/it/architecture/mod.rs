@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// A crate, and the crates of the workspace that it may import.
-const MAY_IMPORT: [(&str, &[&str]); 26] = [
+const MAY_IMPORT: [(&str, &[&str]); 27] = [
     (
         "squall",
         &[
@@ -25,6 +25,7 @@ const MAY_IMPORT: [(&str, &[&str]); 26] = [
             "squall-metrics",
             "squall-monitor",
             "squall-plan",
+            "squall-profiler",
             "squall-report",
             "squall-runner",
             "squall-serve",
@@ -72,6 +73,17 @@ const MAY_IMPORT: [(&str, &[&str]); 26] = [
             "squall-plan",
             "squall-report",
             "squall-runner",
+        ],
+    ),
+    (
+        "squall-profiler",
+        &[
+            "squall-analysis",
+            "squall-metrics",
+            "squall-plan",
+            "squall-report",
+            "squall-runner",
+            "squall-supervisor",
         ],
     ),
     (

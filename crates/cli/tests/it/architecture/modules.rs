@@ -67,6 +67,7 @@ const MODULES: [(&str, &[&str]); 10] = [
             "plans",
             "plan_feeds",
             "plan_monitors",
+            "plan_profile",
             "plan_samples",
             "labels",
             "args",

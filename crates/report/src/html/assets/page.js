@@ -13,7 +13,7 @@ function head() {
 document.getElementById('head').append(...head());
 const main = document.getElementById('main');
 // The numbers of the target first, squall's own last.
-const parts = [outcomeSection, rowsSection, errorsSection, timeSection, targetSection, codesSection, requestsOverTime, loadSection, examplesSection, distributionSection,
-  groupsSection, checksSection, phasesSection, metricsSection, profileSection, fleetSection, validitySection, accountingSection, generatorSection, planSection, rawSection];
+const parts = [outcomeSection, rowsSection, errorsSection, timeSection, targetSection, profileSection, codesSection, requestsOverTime, loadSection, examplesSection, distributionSection,
+  groupsSection, checksSection, phasesSection, metricsSection, fleetSection, validitySection, accountingSection, generatorSection, planSection, rawSection];
 main.append(...parts.map((make) => make()).filter(Boolean));
 document.documentElement.dataset.ready = 'true';

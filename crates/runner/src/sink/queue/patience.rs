@@ -14,7 +14,7 @@ pub(super) const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 pub(super) struct Patience {
     /// Until it has begun, or takes something.
     pub usual: Duration,
-    /// The same of one that has the run's folder, which may have much to compute.
+    /// The same of one that may have much to compute: it has the run's folder, or takes a profile.
     pub with_folder: Duration,
     /// Until it takes something, once somebody has asked for the end at once.
     pub hurried: Duration,
