@@ -25,7 +25,7 @@ EXPERIMENTS = {
     "twenty-percent": ("", []),
     "lab": ("java-server", ["--iterations", "20000"]),
     "keep-alive": ("keep-alive", ["--for", "2s"]),
-    "kernel": ("keep-alive", ["--for", "15s"]),
+    "kernel": ("keep-alive", []),
     "users": ("java-server", ["--iterations", "10000"]),
 }
 SHORT = "--short" in sys.argv
