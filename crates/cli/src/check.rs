@@ -13,7 +13,7 @@ use squall_runner::Checked;
 
 use crate::args::Check;
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::{out, plans};
+use crate::{out, plan_monitors, plans};
 
 /// Most columns of a data source that are named.
 const MAX_COLUMNS: usize = 12;
@@ -28,7 +28,10 @@ pub fn command(args: &Check) -> CommandResult {
     }
     let loaded = plan.map_err(squall_runner::Error::from)?;
     let options = args.variables.options();
-    let checked = squall_runner::check(&loaded, &options)?;
+    let typed = &args.monitors.typed;
+    let monitors = plan_monitors::of_plan(&loaded, typed, options.allow_exec)?;
+    let monitored: Vec<String> = monitors.iter().flat_map(|(_, own)| own.names()).collect();
+    let checked = squall_runner::check(&loaded, &options, &monitored)?;
     checked.warnings.iter().for_each(|warning| out::message(warning));
     plans::within_nodes(&loaded).iter().for_each(|note| out::message(note));
     if args.program {
@@ -39,6 +42,7 @@ pub fn command(args: &Check) -> CommandResult {
         let mut secrets = loaded.plan.secrets();
         checked.programs.iter().for_each(|program| secrets.extend(&program.secrets));
         out::print(&describe(&loaded.plan, &checked, &secrets));
+        out::print(&secrets.mask(&plan_monitors::describe(&loaded, typed)));
         for need in checked.demand.needs(&squall_runner::available(), None) {
             out::print(&format!("{need}\n"));
         }

@@ -9,7 +9,7 @@ use squall_runner::{Available, Calibration, Demand, available, calibrate};
 use crate::args::{Doctor, Nodes};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::fleet::outlook;
-use crate::{out, plans};
+use crate::{out, plan_monitors, plans};
 
 /// Describes the machine, and what a plan needs of it.
 pub fn command(args: &Doctor) -> CommandResult {
@@ -17,7 +17,9 @@ pub fn command(args: &Doctor) -> CommandResult {
     if let Some(path) = &args.plan {
         let loaded = plans::load(path, &args.variables)?;
         let options = args.variables.options();
-        let checked = squall_runner::check(&loaded, &options)?;
+        let monitors = plan_monitors::of_plan(&loaded, &[], options.allow_exec)?;
+        let monitored: Vec<String> = monitors.iter().flat_map(|(_, own)| own.names()).collect();
+        let checked = squall_runner::check(&loaded, &options, &monitored)?;
         checked.warnings.iter().for_each(|warning| out::message(warning));
         demand = Some((loaded.plan.name, checked.demand));
     }

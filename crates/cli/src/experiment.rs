@@ -120,6 +120,10 @@ fn carry_out(
     let laboratory =
         LocalLaboratory::new(own, folder, supervisor, squall, options, &is_interrupted);
     let mut laboratory = laboratory.map_err(|error| failed(&error))?;
+    if let Err(why) = laboratory.try_settings() {
+        laboratory.close();
+        return Err(CommandError::bad_input(why));
+    }
     let mut tell = |notice: squall_experimenter::Notice<'_>| {
         if !args.quiet {
             out::message(&squall_experimenter::notice(own, &notice));
@@ -149,7 +153,7 @@ fn conclude(
         ("experiment.json", json.clone()),
         ("experiment.csv", squall_report::experiment_csv(result)),
         ("experiment.md", squall_report::experiment_markdown(result)),
-        //HTML
+        ("experiment.html", squall_report::experiment_html(result)),
     ];
     for (name, text) in files {
         write(&folder.join(name), &text)?;
@@ -159,14 +163,19 @@ fn conclude(
         Some(path) => write(&PathBuf::from(path), &json)?,
         None => {}
     }
+    let has_values = result.variants.iter().any(|own| own.repeats > 0);
     if args.json.as_deref() != Some("-") {
-        out::print(&squall_report::experiment_text(result, &out::show()));
+        if has_values {
+            out::print(&squall_report::experiment_text(result, &out::show()));
+        }
         out::print(&format!(" experiment's folder  {}\n", folder.display()));
     }
     result.about.warnings.iter().for_each(|warning| out::message(&format!("squall: {warning}\n")));
     let on = format!("go on with it: squall experiment --resume {}", folder.display());
+    let is_whole =
+        result.about.warnings.is_empty() && result.variants.iter().all(|own| own.repeats > 0);
     match end {
-        End::Finished if !result.about.warnings.is_empty() => Ok(Exit::Incomplete),
+        End::Finished if !is_whole => Ok(Exit::Incomplete),
         End::Finished => Ok(Exit::Ok),
         End::Stopped(Stop::Interrupted) => {
             out::message(&format!("squall: the experiment was interrupted; {on}\n"));

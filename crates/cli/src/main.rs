@@ -21,6 +21,7 @@ mod node;
 mod one_line;
 mod out;
 mod plan_feeds;
+mod plan_monitors;
 mod plan_samples;
 mod plans;
 mod report;

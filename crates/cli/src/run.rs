@@ -18,7 +18,7 @@ use crate::args::{self, Fleet, Output};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::files::{self, RequestRows, ResultFile, RowForm};
 use crate::generator::{self, Generator, LoadFrom};
-use crate::{labels, out, plan_feeds, plan_samples, plans, signals, ui};
+use crate::{labels, out, plan_feeds, plan_monitors, plan_samples, plans, signals, ui};
 
 /// Folder in which run folders are created.
 const DEFAULT_FOLDER: &str = "squall-runs";
@@ -66,11 +66,13 @@ pub fn run(
     }
     let command = std::env::args().map(|word| {
         let word = generator::masked(load.fleet(), &word);
-        output.feeds().fold(word, |word, feed| feed.masked_in(&word))
+        let word = output.feeds().fold(word, |word, feed| feed.masked_in(&word));
+        output.monitors.typed.iter().fold(word, |word, own| own.masked_in(&word))
     });
     let command = command.collect();
     let options = Options { command, strict: output.strict, ..options };
     let mut options = load.with_runtime(&output.runtime, options);
+    let monitors = plan_monitors::of_plan(loaded, &output.monitors.typed, options.allow_exec)?;
     let handle = Handle::default();
     signals::watch(&handle).map_err(CommandError::incomplete)?;
     let (files, paths) = (output.files(), output.paths());
@@ -94,7 +96,7 @@ pub fn run(
         sinks.push((shown, Box::new(goes_on.map_or_else(|| Folder::new(base), Folder::again))));
     }
     let Generator { source, local } = generated;
-    let parts = RunParts { source, sinks, ..RunParts::default() };
+    let parts = RunParts { source, monitors, sinks };
     let outcome = squall_runner::run_with(loaded, &options, parts, &handle);
     drop(local);
     // Whatever came of it is said on the terminal as it was.

@@ -1,8 +1,6 @@
 //! Makes runs for real: programs under a supervisor, and each run a process of its own.
 
-use std::fs::{self, File};
-use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -14,6 +12,9 @@ use crate::measured::measured;
 use crate::prepared::{Prepared, PreparedVariant};
 use crate::programs::ServerProgram;
 use crate::ready::ReadyCheck;
+use crate::run_files::{
+    folder_name, has_line, prefix, shown_log, slug, with_monitors, write_secret,
+};
 
 /// How often it is looked whether a program has ended, or a server is ready.
 const LOOK: Duration = Duration::from_millis(20);
@@ -21,9 +22,8 @@ const LOOK: Duration = Duration::from_millis(20);
 const RUN_ENDS_WITHIN: Duration = Duration::from_secs(40);
 /// How long any other program may take that is interrupted.
 const PROGRAM_ENDS_WITHIN: Duration = Duration::from_secs(5);
-/// Lines of a log that are shown with an error, and most bytes of them.
-const LAST_LINES: usize = 8;
-const LAST_BYTES: u64 = 4 << 10;
+/// What programs that run after a run are called.
+const AFTER: &str = "after";
 /// Folders within that of the experiment.
 pub const RUNS: &str = "runs";
 pub const LOGS: &str = "logs";
@@ -84,6 +84,22 @@ impl<'l> LocalLaboratory<'l> {
         Ok(laboratory)
     }
 
+    /// Sets each setting of each variant once and puts it back, so that what cannot be set is known before the first run.
+    ///
+    /// # Errors
+    /// One cannot be set, in a sentence.
+    pub fn try_settings(&mut self) -> Result<(), String> {
+        let own = self.own;
+        for variant in &own.variants {
+            for (name, value) in &variant.sysctl {
+                let set = self.supervisor.set(name, value);
+                set.map_err(|error| format!("variant `{}`: {error}", variant.name))?;
+            }
+            self.restore()?;
+        }
+        Ok(())
+    }
+
     /// Ends all that is left, and puts all settings back.
     pub fn close(mut self) -> Vec<String> {
         self.forget_run();
@@ -126,7 +142,8 @@ impl<'l> LocalLaboratory<'l> {
                 if let Some(end) = self.ended(id)? {
                     break end;
                 }
-                if (self.is_interrupted)() {
+                // What clears up is let do so.
+                if what != AFTER && (self.is_interrupted)() {
                     self.stop(id, PROGRAM_ENDS_WITHIN);
                     return Err(Trouble::Stop(Stop::Interrupted));
                 }
@@ -248,11 +265,12 @@ impl<'l> LocalLaboratory<'l> {
         let _ = fs::remove_file(&log);
         let failed = |why: String| Trouble::Stop(Stop::Failed(why));
         let plan = self.folder.join(RUNS).join(PLAN);
-        write_secret(&plan, &variant.plan)
+        let pids = servers.iter().map(|own| (own.server.name.as_str(), own.pid));
+        write_secret(&plan, &with_monitors(&variant.plan, pids))
             .map_err(|error| failed(format!("{}: {error}", plan.display())))?;
         let launch = Launch {
             name: "squall run".to_owned(),
-            command: self.command(&plan, order, servers),
+            command: self.command(&plan, order),
             env: Vec::new(),
             directory: self.own.file.folder.clone(),
             cpus: self.own.cpus.clone(),
@@ -265,6 +283,8 @@ impl<'l> LocalLaboratory<'l> {
                 self.are_alive(servers)?;
                 return match end.code {
                     Some(0 | 1 | 3) => Ok(()),
+                    // What is wrong with its input will be so the next time.
+                    Some(2) => Err(failed(format!("the run {end}{}", shown_log(&log)))),
                     _ => Err(Trouble::before(format!("the run {end}{}", shown_log(&log)))),
                 };
             }
@@ -293,7 +313,7 @@ impl<'l> LocalLaboratory<'l> {
     }
 
     /// The command line of a run.
-    fn command(&self, plan: &Path, order: RunOrder, servers: &[Running<'_>]) -> Vec<String> {
+    fn command(&self, plan: &Path, order: RunOrder) -> Vec<String> {
         let variant = &self.own.variants[order.variant].name;
         let shown = |path: &Path| path.display().to_string();
         let mut words = vec![shown(&self.squall), "run".to_owned(), shown(plan)];
@@ -306,7 +326,6 @@ impl<'l> LocalLaboratory<'l> {
             "--label".to_owned(),
             format!("block={}", order.block + 1),
         ]);
-        // MONITORS
         words.extend(self.options.iter().cloned());
         words.extend(["--out".to_owned(), shown(&self.folder.join(RUNS).join(MAKING))]);
         words
@@ -364,7 +383,7 @@ impl<'l> LocalLaboratory<'l> {
             }
         }
         let log = self.log(&format!("{}-after", prefix(order)));
-        match self.programs("after", &variant.programs.after, &log) {
+        match self.programs(AFTER, &variant.programs.after, &log) {
             Ok(()) => {}
             Err(Trouble::Failed(why)) => warnings.push(why.text),
             Err(Trouble::Stop(stop)) => {
@@ -422,58 +441,5 @@ impl Laboratory for LocalLaboratory<'_> {
             Ok(measured.values)
         });
         Ok(RunMade { folder, took: began.elapsed(), values, warnings })
-    }
-}
-
-/// What the names of files of a run begin with.
-fn prefix(order: RunOrder) -> String {
-    format!("{:03}", order.number)
-}
-
-/// `003-virtual-gson-b1`: its number, its variant, and its block from 1.
-fn folder_name(order: RunOrder, variant: &str) -> String {
-    format!("{}-{}-b{}", prefix(order), slug(variant), order.block + 1)
-}
-
-/// A name as a part of a file's.
-fn slug(name: &str) -> String {
-    let is_good = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '_';
-    let parts: Vec<&str> = name.split(|c| !is_good(c)).filter(|own| !own.is_empty()).collect();
-    parts.join("-").chars().take(60).collect()
-}
-
-/// Writes a file that nobody else reads.
-fn write_secret(path: &Path, text: &str) -> std::io::Result<()> {
-    let _ = fs::remove_file(path);
-    let mut options = File::options();
-    options.write(true).create_new(true).mode(0o600).open(path)?.write_all(text.as_bytes())
-}
-
-/// Whether a line of a log has a text in it.
-fn has_line(log: &Path, text: &str) -> bool {
-    let mut read = Vec::new();
-    let bound = 16 << 20;
-    let opened = File::open(log).and_then(|file| file.take(bound).read_to_end(&mut read));
-    opened.is_ok() && String::from_utf8_lossy(&read).lines().any(|line| line.contains(text))
-}
-
-/// The last lines of a log, as they are put behind a sentence.
-fn shown_log(log: &Path) -> String {
-    let last = || -> std::io::Result<Vec<u8>> {
-        let mut file = File::open(log)?;
-        let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(LAST_BYTES)))?;
-        let mut read = Vec::new();
-        file.take(LAST_BYTES).read_to_end(&mut read)?;
-        Ok(read)
-    };
-    let text = String::from_utf8_lossy(&last().unwrap_or_default()).into_owned();
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    match lines.as_slice() {
-        [] => "; it printed nothing".to_owned(),
-        lines => {
-            let shown = &lines[lines.len().saturating_sub(LAST_LINES)..];
-            format!("; its last lines:\n  {}", shown.join("\n  "))
-        }
     }
 }

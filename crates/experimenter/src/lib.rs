@@ -21,6 +21,7 @@ mod prepared;
 mod programs;
 mod ready;
 mod result;
+mod run_files;
 mod variants;
 
 pub use clock::unix_time;

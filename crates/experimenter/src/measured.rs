@@ -28,6 +28,9 @@ pub(crate) fn measured(folder: &Path, measures: &[RunMeasure]) -> Result<Measure
     }
     let mut warnings: Vec<String> = doubts(&run);
     let part = measured_part(&run)?;
+    if let Some((from, _)) = part.filter(|(from, _)| *from > 0) {
+        warnings.push(format!("measured without its first {from} s, its warm-up"));
+    }
     let (totals, elapsed_s) = match part {
         None => (run.totals.as_ref().clone(), run.elapsed_s),
         Some((from, to)) => (totals_of(&mut recording, from, to)?, f64::from(to - from)),

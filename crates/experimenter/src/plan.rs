@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use squall_base::units::print_duration;
 use squall_front::{ImportError, PlanText, Values};
@@ -15,6 +15,9 @@ use squall_plan::yaml::{self, Loaded, PlanErrors};
 use crate::file::ExperimentText;
 use crate::plan_keys::{set_load, set_path};
 use crate::variants::{Setting, Variant};
+
+/// The number of a process that there never is: Linux has fewer (`PID_MAX_LIMIT`).
+const NOBODY: u32 = 4_194_304;
 
 /// Why a variant has no plan.
 #[derive(Debug)]
@@ -28,13 +31,15 @@ pub(crate) enum PlanError {
 /// The plan of a variant.
 pub(crate) struct VariantPlan {
     /// As its run reads it.
-    pub text: String,
+    pub value: Value,
     /// The same, read.
     pub loaded: Loaded,
     /// Variables whose values stand in quantities.
     pub resolved: Vec<String>,
     /// It before anything of it was set but variables.
     pub base: Value,
+    /// The same, with the places of its own file.
+    pub original: Loaded,
 }
 
 impl VariantPlan {
@@ -46,15 +51,18 @@ impl VariantPlan {
         target: Option<&str>,
         values: &Values,
     ) -> Result<VariantPlan, PlanError> {
-        let base = read(file, own, variant, values)?;
-        let resolved = base.plan.resolved.0.iter().cloned().collect();
-        let base = yaml::value(&base.plan, false);
+        let original = read(file, own, variant, values)?;
+        let resolved = original.plan.resolved.0.iter().cloned().collect();
+        let base = yaml::value(&original.plan, false);
         let mut plan = base.clone();
         if let Some(target) = target {
             plan["target"] = target.into();
         }
         if let Some(warmup) = own.warmup {
             plan["warmup"] = shown_warmup(warmup).into();
+        }
+        for server in &own.servers {
+            monitor(&mut plan, &server.name.value, NOBODY);
         }
         for own in &variant.load {
             let set = |plan: &mut Value| set_load(plan, own.what, &own.value.written());
@@ -64,9 +72,18 @@ impl VariantPlan {
             let set = |plan: &mut Value| set_path(plan, &own.what, &own.value.written());
             try_to_set(&base, &mut plan, own, set)?;
         }
-        let text = format!("{plan:#}\n");
-        let loaded = read_again(&text).map_err(|errors| PlanError::Plan(told(&errors)))?;
-        Ok(VariantPlan { text, loaded, resolved, base })
+        let loaded =
+            read_again(&plan.to_string()).map_err(|errors| PlanError::Plan(told(&errors)))?;
+        Ok(VariantPlan { value: plan, loaded, resolved, base, original })
+    }
+}
+
+/// Lets a plan monitor a server, which is known by its name before there is a process; a monitor that the plan has itself under
+/// that name stays.
+pub(crate) fn monitor(plan: &mut Value, server: &str, pid: u32) {
+    let own = &mut plan["monitor"][server];
+    if own.is_null() || *own == json!({"pid": NOBODY}) {
+        *own = json!({"pid": pid});
     }
 }
 
@@ -134,7 +151,7 @@ fn told(errors: &PlanErrors) -> String {
 }
 
 /// What the plans of all variants are, in a few letters.
-pub(crate) fn digest<'t>(texts: impl Iterator<Item = &'t str>) -> String {
+pub(crate) fn digest(texts: impl Iterator<Item = String>) -> String {
     let mut hash = Sha256::new();
     for text in texts {
         hash.update(text.as_bytes());

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use serde_json::Value;
 use squall_analysis::{RunMeasure, Threshold};
 use squall_experiment::{Demand, Design, Measure, Repeats, Schedule};
 use squall_front::Values;
@@ -66,7 +67,7 @@ pub struct PreparedVariant {
     /// Settings of the kernel, and their values.
     pub sysctl: Vec<(String, String)>,
     /// Its plan, secrets included.
-    pub plan: String,
+    pub plan: Value,
     /// How long the load of a run lasts, where the plan says.
     pub length: Option<Duration>,
 }
@@ -139,7 +140,7 @@ pub fn prepare(
             .map(|own| (own.name.value.clone(), written(&own.command)))
             .collect(),
         warnings: warnings.collect(),
-        digest: digest(made.iter().map(|own| own.plan.text.as_str())),
+        digest: digest(made.iter().map(|own| own.plan.value.to_string())),
         variants: made.into_iter().zip(&all).map(|(own, variant)| own.finish(variant)).collect(),
         measures: measures.into_iter().map(|own| own.value).collect(),
         design,
@@ -189,7 +190,7 @@ impl Preparing {
             programs: self.programs,
             sysctl: sysctl.collect(),
             length: length(&self.plan.loaded.plan),
-            plan: self.plan.text,
+            plan: self.plan.value,
         }
     }
 }
@@ -237,8 +238,12 @@ fn look_at_plans(
     names.dedup();
     let mut used: BTreeSet<String> = BTreeSet::new();
     for (variant, own) in all.iter().zip(made) {
-        let said = |why: String| format!("the plan of variant `{}`:\n{why}", variant.name);
-        used.extend(check(&own.plan.loaded, &names).map_err(said)?.used);
+        let facts = check(&own.plan.loaded, &names).map_err(|why| {
+            // What is wrong with the plan itself has a place in its own file.
+            let of_plan = check(&own.plan.original, &[]).err();
+            of_plan.unwrap_or_else(|| format!("the plan of variant `{}`:\n{why}", variant.name))
+        });
+        used.extend(facts?.used);
         used.extend(own.used.iter().chain(&own.plan.resolved).cloned());
     }
     if let Some(own) = made.first() {

@@ -132,24 +132,8 @@ impl FeedTarget {
     /// What of it no output may show, as it stands there and as it was before it was encoded for a URL.
     pub fn secrets(&self) -> Vec<String> {
         let mut secrets: Vec<String> = self.token.iter().cloned().collect();
-        let Some((_, user, rest)) = parts(&self.to) else { return secrets };
-        // What is masked is no user any more, but stands for a secret.
-        let password = user.and_then(|user| match user {
-            MASK => Some(user),
-            user => user.split_once(':').map(|(_, password)| password),
-        });
-        secrets.extend(password.map(str::to_owned));
-        let query = rest.split_once('?').map_or("", |(_, query)| query);
-        let given = query.split('&').filter_map(|own| own.split_once('='));
-        let secret = given.filter(|(name, _)| is_secret_parameter(name));
-        secrets.extend(secret.map(|(_, value)| value.to_owned()));
-        for own in secrets.clone() {
-            let plain = String::from_utf8_lossy(&percent_decoded(own.as_bytes())).into_owned();
-            if plain != own {
-                secrets.push(plain);
-            }
-        }
-        secrets
+        secrets.extend(secrets_of_url(&self.to));
+        with_plain(secrets)
     }
 
     /// A text, such as a part of the command line, in which this target is shown without its secrets.
@@ -218,6 +202,31 @@ pub fn parts(url: &str) -> Option<(&str, Option<&str>, &str)> {
         Some(at) => Some((scheme, Some(&rest[..at]), &rest[at + 1..])),
         None => Some((scheme, None, rest)),
     }
+}
+
+/// What of a URL no output may show: its password, and parameters that are secret.
+pub(crate) fn secrets_of_url(url: &str) -> Vec<String> {
+    let Some((_, user, rest)) = parts(url) else { return Vec::new() };
+    // What is masked is no user any more, but stands for a secret.
+    let password = user.and_then(|user| match user {
+        MASK => Some(user),
+        user => user.split_once(':').map(|(_, password)| password),
+    });
+    let query = rest.split_once('?').map_or("", |(_, query)| query);
+    let given = query.split('&').filter_map(|own| own.split_once('='));
+    let secret = given.filter(|(name, _)| is_secret_parameter(name)).map(|(_, value)| value);
+    with_plain(password.into_iter().chain(secret).map(str::to_owned).collect())
+}
+
+/// These texts, and each as it was before it was encoded for a URL.
+fn with_plain(mut texts: Vec<String>) -> Vec<String> {
+    for own in texts.clone() {
+        let plain = String::from_utf8_lossy(&percent_decoded(own.as_bytes())).into_owned();
+        if plain != own && !texts.contains(&plain) {
+            texts.push(plain);
+        }
+    }
+    texts
 }
 
 /// A URL, such as the target of a feed, with stars in place of what authorizes.

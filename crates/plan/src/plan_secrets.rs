@@ -3,7 +3,7 @@
 use serde_json::Value as Printed;
 
 use crate::diagnostic::Diagnostic;
-use crate::feed_target::{FeedKind, masked};
+use crate::feed_target::{FeedKind, masked, secrets_of_url};
 use crate::model::{Auth, Json, Plan, Step, StepKind, Target, Var};
 use crate::secrets::{
     MASK, MAX_SECRET_BYTES, MAX_SECRETS, SHORTEST, Secrets, add_of_url, credentials,
@@ -57,6 +57,9 @@ impl Plan {
         let store = self.connections.tls.key_store.as_ref();
         if let Some(password) = store.and_then(|store| store.password.literal()) {
             secrets.add(password);
+        }
+        for url in self.monitor.iter().filter_map(|own| own.url()) {
+            secrets_of_url(url).iter().for_each(|secret| secrets.add(secret));
         }
         for feed in &self.feeds {
             feed.target.value.secrets().iter().for_each(|secret| secrets.add(secret));
@@ -127,6 +130,7 @@ pub(crate) fn hide_in_place(printed: &mut Printed) {
 fn hide_behind(key: &str, value: &mut Printed) {
     match (key, value) {
         ("feeds", value) => hide_receivers(value),
+        ("monitor", value) => hide_monitored(value),
         ("vars", Printed::Object(vars)) => {
             vars.iter_mut().for_each(|(name, var)| hide_value(name, var));
         }
@@ -177,6 +181,19 @@ fn hide_receivers(printed: &mut Printed) {
             } else if key == "token" && !text.contains("${") {
                 *value = MASK.into();
             }
+        }
+    }
+}
+
+/// The same of monitors, behind the names of those kinds that ask a URL.
+fn hide_monitored(printed: &mut Printed) {
+    hide_in_place(printed);
+    let monitors = printed.as_object_mut().into_iter().flatten();
+    for (key, value) in monitors.filter_map(|(_, own)| own.as_object_mut()).flatten() {
+        if let Some(text) = value.as_str()
+            && matches!(key.as_str(), "prometheus" | "nginx" | "postgres")
+        {
+            *value = masked(text).into();
         }
     }
 }

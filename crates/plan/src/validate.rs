@@ -7,6 +7,7 @@ use crate::diagnostic::Diagnostic;
 use crate::expr::Pattern;
 use crate::feed_target::{FeedKind, FeedTarget, TAGS_TAKEN, TAGS_TAKEN_BY_JMETER};
 use crate::model::{Bandwidth, ConnectionReuse, FeedLayout, Load, Plan, PlanFeed, SampleForm};
+use crate::monitors;
 use crate::span::Spanned;
 
 /// What is wrong with a plan that was read.
@@ -53,6 +54,7 @@ pub(crate) fn validate(plan: &Plan) -> Vec<Diagnostic> {
         found.extend(problems_of_feed(plan, feed));
         found.extend(file_taken(&plan.feeds[..number], feed));
     }
+    found.extend(monitors::problems(plan));
     found
 }
 

@@ -22,14 +22,14 @@ pub struct Checked {
     pub demand: Demand,
 }
 
-/// Compiles a plan as a run would.
+/// Compiles a plan as a run would, beside monitors that sample these metrics.
 ///
 /// # Errors
 /// It is no good plan, with the places.
-pub fn check(loaded: &Loaded, options: &Options) -> Result<Checked, Error> {
+pub fn check(loaded: &Loaded, options: &Options, monitored: &[String]) -> Result<Checked, Error> {
     let plan = &loaded.plan;
     let compile = options.compile(options.target_url(), plans::seed(plan, options.seed));
-    let programs = plans::compile_all(loaded, &plans::SECTIONS, &compile, &[])?;
+    let programs = plans::compile_all(loaded, &plans::SECTIONS, &compile, monitored)?;
     let builtin = builtin::is_asked_for(plan, options);
     let demand = Demand::of(plan, plans::hosts(&programs.all), builtin);
     // It may be another machine that runs the plan.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use squall_engine::ExchangeFilter;
 use squall_feeds::{FeedKind, FeedTarget};
+use squall_plan::model::Monitor;
 use squall_runner::{MAX_WORKERS, Options};
 use squall_wire::Io;
 
@@ -85,6 +86,8 @@ pub struct Output {
     /// Write heads and bodies to samples=FILE.jsonl too, up to SIZE bytes of each message, such as 4KiB; at most 16MiB.
     #[arg(long, hide_short_help = true, value_name = "SIZE", value_parser = logged_size)]
     pub log_bodies: Option<u64>,
+    #[command(flatten)]
+    pub monitors: Monitors,
     /// Label the run, such as branch=main, so that it can be found later; may be given more than once. `commit`
     /// is taken from the environment of a CI job, or from git where the plan is.
     #[arg(long, hide_short_help = true, value_name = "NAME=VALUE", value_parser = label)]
@@ -106,6 +109,17 @@ pub struct Output {
     /// Print only the result, not the progress.
     #[arg(short = 'q', long)]
     pub quiet: bool,
+}
+
+/// What of the target and its hosts is sampled.
+#[derive(Debug, Args, Clone, Default)]
+pub struct Monitors {
+    /// Sample the target or its host once a second, such as server=port:8080; may be given more than once.
+    ///
+    /// KIND:VALUE is host:local, pid:N, port:N, process:NAME, cgroup:PATH, prometheus:URL, nginx:URL, postgres:URL or
+    /// command:PROGRAM, whose output is lines of a name and a value.
+    #[arg(long = "monitor", value_name = "NAME=KIND:VALUE", value_parser = Monitor::of_flag)]
+    pub typed: Vec<Monitor>,
 }
 
 impl Output {

@@ -8,7 +8,7 @@ use squall_runner::LoadOverrides;
 
 use super::fleet::{Fleet, Server};
 use super::nodes::{Nodes, nodes};
-use super::options::{Output, RuntimeOptions, Variables};
+use super::options::{Monitors, Output, RuntimeOptions, Variables};
 use super::values::{at_least_one, duration, length, rate};
 
 #[derive(Debug, Args)]
@@ -126,6 +126,8 @@ pub struct Check {
     pub plan: PathBuf,
     #[command(flatten)]
     pub variables: Variables,
+    #[command(flatten)]
+    pub monitors: Monitors,
     /// Print the compiled program.
     #[arg(long)]
     pub program: bool,

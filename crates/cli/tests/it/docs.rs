@@ -6,7 +6,7 @@ use squall_analysis::Threshold;
 use squall_metrics::{Counters, PHASES};
 use squall_plan::expr::functions::FUNCTIONS;
 use squall_plan::vars::LoadOptions;
-use squall_plan::yaml::load_str;
+use squall_plan::yaml::{load_experiment, load_str};
 
 fn doc(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
@@ -25,7 +25,7 @@ fn blocks(text: &str, language: &str) -> Vec<String> {
 
 #[test]
 fn every_plan_in_the_documentation_is_valid() {
-    for (name, least) in [("docs/plan.md", 7), ("README.md", 1)] {
+    for (name, least) in [("docs/plan.md", 7), ("README.md", 1), ("docs/monitors.md", 1)] {
         let found = blocks(&doc(name), "yaml");
         assert!(found.len() >= least, "{name} has {} plans", found.len());
         for text in found {
@@ -44,6 +44,17 @@ fn every_plan_in_the_documentation_is_valid() {
             }
         }
     }
+}
+
+#[test]
+fn the_experiment_in_the_documentation_is_valid() {
+    let name = "docs/experiments.md";
+    let text = blocks(&doc(name), "yaml").into_iter().next().expect("an experiment");
+    let loaded = load_experiment(name, &text, Path::new(""), &LoadOptions::default());
+    assert_eq!(
+        loaded.map(|own| own.experiment.factors.len()).map_err(|own| own.diagnostics),
+        Ok(2)
+    );
 }
 
 #[test]

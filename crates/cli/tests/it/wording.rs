@@ -71,7 +71,7 @@ fn no_message_says_that_something_is_no_other_thing() {
 const MOST_WORDS: usize = 40;
 
 /// The pages that users read from their beginning, besides the how-tos.
-const PAGES: [&str; 15] = [
+const PAGES: [&str; 16] = [
     "README.md",
     "docs/README.md",
     "docs/containers.md",
@@ -81,6 +81,7 @@ const PAGES: [&str; 15] = [
     "docs/glossary.md",
     "docs/install.md",
     "docs/limit.md",
+    "docs/monitors.md",
     "docs/plan.md",
     "docs/recipes.md",
     "docs/report.md",

@@ -11,7 +11,7 @@ const PLAN: &str = "plan: {target: 'http://127.0.0.1:1', vars: {n: 5}, scenarios
 
 fn plans(file: &str) -> Vec<serde_json::Value> {
     let own = prepared(file).unwrap_or_else(|error| panic!("{error}"));
-    own.variants.iter().map(|own| serde_json::from_str(&own.plan).unwrap()).collect()
+    own.variants.into_iter().map(|own| own.plan).collect()
 }
 
 #[test]
@@ -92,12 +92,12 @@ fn what_is_wrong_is_said_where_it_stands() {
         ("factors: {r: {load: users, values: [1, many]}}", "it.yaml:2:11", "factor `r`"),
         (
             "factors: {k: [a, b]}\nserver: {command: [x, '${j}']}",
-            "it.yaml:3:23",
+            "it.yaml:3:26",
             "unknown variable `j`",
         ),
         (
             "variants: {a: {vars: {x: 1}}, b: {}}\nserver: {command: [x, '${x}']}",
-            "it.yaml:3:23",
+            "it.yaml:3:26",
             "variant `b`",
         ),
         (

@@ -27,6 +27,6 @@ pub(crate) use self::looks::{
 pub(crate) use self::macros::{record, words};
 pub(crate) use self::shape::{Entry, Key, KeyShape, Looks, Naming, Quantity, Rule, Shape, Table};
 pub(crate) use self::texts::{
-    Any, CommandLine, Expression, Headers, Identifier, Known, NodePath, Pairs, Path, Templated,
-    TemplatedPath, Text, repeat,
+    Any, CommandLine, Expression, Headers, Identifier, Known, KnownCommand, NodePath, Pairs, Path,
+    Templated, TemplatedPath, Text, repeat,
 };

@@ -308,6 +308,30 @@ impl Form for CommandLine {
     }
 }
 
+/// The same, of a program that is started before any user has variables of its own.
+pub(crate) struct KnownCommand;
+
+impl Form for KnownCommand {
+    type Value = Vec<String>;
+    fn shape() -> Shape {
+        Listed::<Known, 1>::shape()
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<Vec<String>> {
+        let mut command = Listed::<Known, 1>::read(reader, node)?;
+        if let Some(program) = command.first_mut() {
+            let within = Template::text(program).program_within(reader.folder());
+            *program = within.literal().unwrap_or(program).to_owned();
+        }
+        Some(command)
+    }
+    fn print(value: &Vec<String>) -> Value {
+        Listed::<Known, 1>::print(value)
+    }
+    fn is_given(value: &Vec<String>) -> bool {
+        Listed::<Known, 1>::is_given(value)
+    }
+}
+
 /// A JSON-like value. What stands without quotes may be a number, a bool or null.
 pub(crate) struct Any;
 

@@ -17,6 +17,7 @@ mod load;
 mod monitor;
 mod plan;
 mod profile;
+mod read_plan;
 mod request;
 mod response;
 mod samples;
@@ -55,6 +56,7 @@ pub use self::user_time::UserTime;
 
 pub(crate) use self::experiment::FactorForm;
 pub(crate) use self::plan::Variable;
+pub(crate) use self::read_plan::read_plan;
 pub(crate) use self::step::step_tables;
 
 pub use crate::json::Json;

@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use crate::keys::{
-    At, CommandLine, IntFrom, Key, Keys, Known, Like, Listed, Maybe, Named, NotEmpty, ReceiverUrl,
+    At, IntFrom, Key, Keys, Known, KnownCommand, Like, Listed, Maybe, Named, NotEmpty, ReceiverUrl,
     Text, Union, Word, record, words,
 };
 use crate::nodes::Reader;
 use crate::span::Spanned;
-use crate::template::Template;
 
 record! {
     /// Something that belongs to the target, sampled once a second while the load runs.
@@ -86,7 +85,7 @@ pub struct Prometheus {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Command {
     /// Program and arguments, no shell.
-    pub line: Vec<Template>,
+    pub line: Vec<String>,
     /// How long it may take.
     pub timeout: Option<Duration>,
 }
@@ -148,11 +147,10 @@ impl Union for MonitorKind {
                 keys.key::<At<Like<Known, NotEmpty>>>(url, Key::required("postgres", about));
             }
             MonitorKind::Command(own) => {
-                let about =
-                    "Program and arguments, no shell: it prints lines of a name and a value.";
-                keys.key::<CommandLine>(&mut own.line, Key::required("command", about));
-                let about = "How long it may take.";
-                let key = Key { default: Some("10s"), ..Key::new("timeout", about) };
+                let about = "Program and arguments, no shell: it prints lines of a name and a value. Needs `--allow-exec`.";
+                keys.key::<KnownCommand>(&mut own.line, Key::required("command", about));
+                let about = "How long it may take before it is ended. What takes longer than a second is a gap.";
+                let key = Key { default: Some("1s"), ..Key::new("timeout", about) };
                 keys.key::<Maybe<crate::keys::Time>>(&mut own.timeout, key);
             }
         }

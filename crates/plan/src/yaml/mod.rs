@@ -8,7 +8,6 @@ mod reference;
 mod schema;
 
 pub use self::experiment::{ExperimentErrors, LoadedExperiment, load_experiment, print_experiment};
-pub(crate) use self::load::read_plan;
 pub use self::load::{Loaded, PlanErrors, finish, load_str, sort};
 pub use self::load_shape::{print_load, read_load};
 pub use self::print::{print, value};

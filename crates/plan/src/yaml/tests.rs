@@ -1,6 +1,7 @@
 mod any_plan;
 mod bounds;
 mod hints;
+mod monitors;
 
 use std::path::Path;
 

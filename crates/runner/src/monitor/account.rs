@@ -17,23 +17,40 @@ pub(super) struct Account {
     asked: Option<u32>,
     /// The sample that has come and belongs to a second of which no worker has handed over anything yet.
     sampled: Option<(u32, Sampled)>,
+    /// Whether it could not be asked in the last second, which may never begin: then nothing is lost.
+    missed: bool,
     asked_for: u64,
     lost: u64,
     /// Why the first of them was.
     error: Option<String>,
+    /// What of its samples is missing or may mislead.
+    remark: Option<String>,
 }
 
 impl Account {
     pub(super) fn new(name: String, source: Source) -> Account {
         let recorder = Recorder::new(source);
-        Account { name, recorder, asked: None, sampled: None, asked_for: 0, lost: 0, error: None }
+        Account {
+            name,
+            recorder,
+            asked: None,
+            sampled: None,
+            missed: false,
+            asked_for: 0,
+            lost: 0,
+            error: None,
+            remark: None,
+        }
     }
 
     /// Whether to ask for a sample in this second: not before the one before it has come.
     pub(super) fn ask(&mut self, second: u32) -> bool {
         self.asked_for += 1;
-        if self.asked.is_some() {
+        if std::mem::take(&mut self.missed) {
             self.lose(TOO_SLOW);
+        }
+        if self.asked.is_some() {
+            self.missed = true;
             return false;
         }
         self.asked = Some(second);
@@ -47,6 +64,11 @@ impl Account {
             Ok(sampled) => self.sampled = Some((second, sampled)),
             Err(error) => self.lose(&error.to_string()),
         }
+    }
+
+    /// What of its samples is missing or may mislead, as far as it knows now.
+    pub(super) fn remarked(&mut self, remark: Option<String>) {
+        self.remark = remark.or_else(|| self.remark.take());
     }
 
     /// There is nobody any more to answer.
@@ -66,11 +88,16 @@ impl Account {
         recorded.map_err(|error| self.lose(&error)).ok()
     }
 
+    /// What it has remarked.
+    pub(super) fn remark(&self) -> Option<String> {
+        Some(format!("monitor {}: {}", self.name, self.remark.as_ref()?))
+    }
+
     /// How much was lost, and why; `None`: nothing.
     pub(super) fn loss(&self) -> Option<String> {
         let Account { name, asked_for, lost, .. } = self;
         let why = self.error.as_ref()?;
-        let samples = counted(*asked_for, "sample");
+        let samples = counted(asked_for - u64::from(self.missed), "sample");
         Some(format!("monitor {name}: {lost} of {samples} were lost: {why}"))
     }
 
@@ -157,6 +184,27 @@ mod tests {
         assert_eq!(own.take(4, &|_| true), None);
         assert_eq!(own.loss(), None);
         assert_eq!(own.take(5, &|_| true).map(|slice| slice.second), Some(4));
+    }
+
+    #[test]
+    fn the_last_remark_is_kept() {
+        let mut own = Account::new("shop".to_owned(), Source::Monitor(1));
+        assert_eq!(own.remark(), None);
+        for remark in [Some("1 broken line"), Some("2 broken lines"), None] {
+            own.remarked(remark.map(str::to_owned));
+        }
+        assert_eq!(own.remark().as_deref(), Some("monitor shop: 2 broken lines"));
+    }
+
+    /// After its last second, a load has none in which it could still answer.
+    #[test]
+    fn the_second_after_the_load_is_not_lost() {
+        let mut own = Account::new("shop".to_owned(), Source::Monitor(1));
+        assert!(own.ask(0) && !own.ask(1));
+        assert_eq!(own.loss(), None);
+        assert!(!own.ask(2));
+        let expected = "monitor shop: 1 of 2 samples were lost: it took longer than a second";
+        assert_eq!(own.loss().as_deref(), Some(expected));
     }
 
     #[test]

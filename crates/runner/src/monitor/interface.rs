@@ -19,4 +19,9 @@ pub trait Monitor: Send {
     /// # Errors
     /// Nothing could be sampled, in a sentence.
     fn sample(&mut self, at: Duration) -> io::Result<Sampled>;
+
+    /// What of its samples so far is missing or may mislead, in a sentence, which the result has among its warnings.
+    fn remark(&self) -> Option<String> {
+        None
+    }
 }

@@ -12,6 +12,9 @@ use super::interface::{Monitor, Sampled};
 use crate::error::Error;
 use crate::sink::give_way;
 
+/// A sample, and what of the samples so far is missing or may mislead.
+type Answer = (io::Result<Sampled>, Option<String>);
+
 /// The monitors of a run, each on a thread of its own.
 #[derive(Debug, Default)]
 pub(crate) struct Monitors(Vec<Watched>);
@@ -20,7 +23,7 @@ pub(crate) struct Monitors(Vec<Watched>);
 struct Watched {
     account: Account,
     ask: Sender<Duration>,
-    answers: Receiver<io::Result<Sampled>>,
+    answers: Receiver<Answer>,
 }
 
 impl Monitors {
@@ -60,7 +63,10 @@ impl Monitors {
     pub(crate) fn take(&mut self, begun: u32, is_open: &dyn Fn(u32) -> bool) -> Vec<Slice> {
         let take = |own: &mut Watched| {
             match own.answers.try_recv() {
-                Ok(answer) => own.account.answered(answer),
+                Ok((answer, remark)) => {
+                    own.account.answered(answer);
+                    own.account.remarked(remark);
+                }
                 Err(TryRecvError::Disconnected) => own.account.ended(),
                 Err(TryRecvError::Empty) => {}
             }
@@ -69,24 +75,21 @@ impl Monitors {
         self.0.iter_mut().filter_map(take).collect()
     }
 
-    /// What was lost, a sentence for each monitor that lost something.
+    /// What was lost, a sentence for each monitor that lost something, and what monitors remark.
     pub(crate) fn losses(&self) -> impl Iterator<Item = String> {
-        self.0.iter().filter_map(|own| own.account.loss())
+        self.0.iter().flat_map(|own| [own.account.loss(), own.account.remark()]).flatten()
     }
 }
 
 /// A monitor's thread: it ends when nothing more is asked for.
-fn live(
-    mut monitor: Box<dyn Monitor>,
-    asked: &Receiver<Duration>,
-    answer: &Sender<io::Result<Sampled>>,
-) {
+fn live(mut monitor: Box<dyn Monitor>, asked: &Receiver<Duration>, answer: &Sender<Answer>) {
     give_way();
     for at in asked {
         let panicked = |_| Err(io::Error::other("it panicked: this is a bug of the monitor"));
         let sampled =
             catch_unwind(AssertUnwindSafe(|| monitor.sample(at))).unwrap_or_else(panicked);
-        if answer.send(sampled).is_err() {
+        let remark = catch_unwind(AssertUnwindSafe(|| monitor.remark())).unwrap_or_default();
+        if answer.send((sampled, remark)).is_err() {
             break;
         }
     }

@@ -7,13 +7,14 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// A crate, and the crates of the workspace that it may import.
-const MAY_IMPORT: [(&str, &[&str]); 23] = [
+const MAY_IMPORT: [(&str, &[&str]); 26] = [
     (
         "squall",
         &[
             "squall-analysis",
             "squall-base",
             "squall-engine",
+            "squall-experimenter",
             "squall-extract",
             "squall-feeds",
             "squall-fleet",
@@ -22,10 +23,12 @@ const MAY_IMPORT: [(&str, &[&str]); 23] = [
             "squall-live",
             "squall-load",
             "squall-metrics",
+            "squall-monitor",
             "squall-plan",
             "squall-report",
             "squall-runner",
             "squall-serve",
+            "squall-supervisor",
             "squall-target",
             "squall-ui",
             "squall-wire",
@@ -47,6 +50,7 @@ const MAY_IMPORT: [(&str, &[&str]); 23] = [
             "squall-runner",
         ],
     ),
+    ("squall-monitor", &["squall-base", "squall-metrics", "squall-plan", "squall-runner"]),
     (
         "squall-feeds",
         &[
@@ -124,6 +128,19 @@ const MAY_IMPORT: [(&str, &[&str]); 23] = [
             "squall-wire",
         ],
     ),
+    (
+        "squall-experimenter",
+        &[
+            "squall-analysis",
+            "squall-base",
+            "squall-experiment",
+            "squall-front",
+            "squall-plan",
+            "squall-report",
+            "squall-supervisor",
+        ],
+    ),
+    ("squall-supervisor", &[]),
     ("squall-wire", &["squall-base"]),
     ("squall-extract", &[]),
     ("squall-experiment", &["squall-base"]),

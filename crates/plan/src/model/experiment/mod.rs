@@ -137,7 +137,7 @@ impl Form for PathOrPlan {
     }
     fn read(reader: &mut Reader, node: &Node) -> Option<PlanSource> {
         if node.is_map() {
-            return crate::yaml::read_plan(reader, node)
+            return crate::model::read_plan(reader, node)
                 .map(|plan| PlanSource::Inline(Box::new(plan)));
         }
         At::<Path>::read(reader, node).map(PlanSource::File)
