@@ -25,7 +25,7 @@ EXPERIMENTS = {
     "twenty-percent": ("", []),
     "lab": ("java-server", ["--iterations", "20000"]),
     "keep-alive": ("keep-alive", ["--for", "2s"]),
-    "kernel": ("keep-alive", ["--for", "15s"]),
+    "kernel": ("keep-alive", []),
     "users": ("java-server", ["--iterations", "10000"]),
 }
 SHORT = "--short" in sys.argv
@@ -93,6 +93,12 @@ def told(difference):
     return text + (", real" if difference["is_real"] else ", not to be told from chance")
 
 
+def told_here(text):
+    """What an experiment printed, without the folders that it was in."""
+    lines = [line for line in text.splitlines() if not line.startswith((" experiment's folder", " plan  "))]
+    return re.sub(r"/\S*/", "", "\n".join(lines)).strip()
+
+
 def known(name, result):
     """Whether a known answer was found, with what was: nothing is called different that is equal, no interval misses the truth, and
     what is not to be told from chance is said to need more repeats than there are."""
@@ -147,8 +153,7 @@ def main():
             short = EXPERIMENTS[name][1] if SHORT else []
             print(f"Made in {result['about']['elapsed_s']:.0f} s"
                   + (f", each run made short by `{' '.join(short)}`" if short else "") + ".\n")
-            shown = "\n".join(line for line in text.splitlines() if "experiment's folder" not in line)
-            print(f"```text\n{shown.strip()}\n```\n", flush=True)
+            print(f"```text\n{told_here(text)}\n```\n", flush=True)
             if name in KNOWN:
                 found, difference = known(name, result)
                 good &= found

@@ -103,23 +103,35 @@ impl Ring {
     /// After the readers had their turn: gives the kernel the buffers of those that did not come, and then arms again who
     /// found none, and calls off who holds too much. Every sleep comes after it.
     pub(super) fn tend(&self) {
+        loop {
+            self.make_room();
+            // To ask for more than the kernel takes at a time brings completions. Who is short of buffers again by then has to wait
+            // until there is room again: now it would find none, as often as it is asked.
+            let keys = self.attention.take();
+            if keys.is_empty() {
+                return;
+            }
+            for key in keys {
+                let entry = match self.slots.borrow_mut().get_mut(key as usize) {
+                    Some(slot) => self.attend(key, slot),
+                    None => None,
+                };
+                if let Some((entry, kind)) = entry
+                    && !self.push(entry)
+                {
+                    self.not_taken(key, kind);
+                }
+            }
+        }
+    }
+
+    /// Sees to it that the kernel has buffers for those who found none.
+    fn make_room(&self) {
         let is_short = self.attention.borrow().iter().any(|key| self.is_starved(*key));
         let is_grown = is_short && self.buffers.borrow_mut().grow();
         let are_many = self.unread.borrow().len() >= self.buffers.borrow().half();
         if are_many || (is_short && !is_grown) {
             self.set_aside();
-        }
-        loop {
-            let Some(key) = self.attention.borrow_mut().pop() else { return };
-            let entry = match self.slots.borrow_mut().get_mut(key as usize) {
-                Some(slot) => self.attend(key, slot),
-                None => None,
-            };
-            if let Some((entry, kind)) = entry
-                && !self.push(entry)
-            {
-                self.not_taken(key, kind);
-            }
         }
     }
 

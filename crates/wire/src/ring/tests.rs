@@ -231,6 +231,31 @@ fn more_arrives_than_there_are_buffers() {
 }
 
 #[test]
+fn more_sockets_are_short_of_buffers_than_the_kernel_is_asked_for_at_a_time() {
+    let sizes = super::buffers::Sizes { most: 16, block: 4, size: 256 };
+    let Ok(ring) = Ring::with(Clock::new(Instant::now()), None, sizes) else { return };
+    let ring = Rc::new(ring);
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let mut cx = Context::from_waker(Waker::noop());
+    let pairs: Vec<_> = (0..600)
+        .map(|_| {
+            let socket = connect(&ring, &listener).expect("a connection");
+            assert!(socket.poll_read(&mut cx, &mut [0; 10]).is_pending());
+            (socket, listener.accept().expect("a connection").0)
+        })
+        .collect();
+    for (_, other) in &pairs {
+        (&mut &*other).write_all(&[7; 2_000]).expect("open");
+    }
+    for (socket, _) in &pairs {
+        let mut left = 2_000;
+        while left > 0 {
+            left -= read(&ring, socket, left).expect("open").len();
+        }
+    }
+}
+
+#[test]
 fn bytes_are_thrown_away_and_reading_goes_on() {
     let Some(ring) = ring() else { return };
     let (socket, mut other) = pair(&ring);
