@@ -1,6 +1,5 @@
 //! What workers and the run that started them tell each other.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
@@ -10,11 +9,14 @@ use squall_metrics::{ErrorKind, Slice};
 use squall_plan::model::Load;
 
 use crate::profile::Shape;
-use crate::progress::Progress;
+use crate::progress::{Begun, Progress};
 
 pub(crate) enum Message {
     /// How far users are with iterations that are counted, at the end of the second whose slice follows.
-    Progress(Begun),
+    Progress {
+        second: u32,
+        begun: Begun,
+    },
     /// A second is over.
     Slice {
         slice: Box<Slice>,
@@ -74,15 +76,6 @@ pub(crate) enum ChangeKind {
     GoOn,
     /// The share of the whole process, and how far those are whom it takes over.
     Share { share: Share, progress: Arc<Progress> },
-}
-
-/// What a worker has begun in a second, of loads with a number of iterations.
-#[derive(Debug, Default)]
-pub(crate) struct Begun {
-    /// Iterations that users have begun so far, by load and user. The last one of a user counts.
-    pub users: Vec<((u16, u64), u64)>,
-    /// How many more were begun of those that all users have together, by load and shard.
-    pub totals: BTreeMap<(u16, u64), u64>,
 }
 
 /// Whether and how the run goes on.

@@ -1,7 +1,6 @@
 //! Runs a program: starts the workers, passes on what they hand over, commands them. It is the only
 //! place that knows of all workers; what becomes of the records is the caller's business.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -17,10 +16,10 @@ use tokio::sync::watch;
 
 use crate::behaviour;
 use crate::follow::Followed;
-use crate::messages::{Begun, ChangeKind, ChangeOrder, Command, LogLine, Message, Orders};
+use crate::messages::{ChangeKind, ChangeOrder, Command, LogLine, Message, Orders};
 use crate::profile::Shape;
 use crate::program::Program;
-use crate::progress::Progress;
+use crate::progress::{Progress, TotalsBegun};
 use crate::record::NameRegistry;
 use crate::shared_values::SharedValues;
 use crate::together::Together;
@@ -39,10 +38,10 @@ pub enum Event<'a> {
     /// Something that a person is told of, before the start too: about which node (empty: all that generate the load), and
     /// what. The workers of this process say nothing of the kind.
     Notice { node: &'a str, text: &'a str },
-    /// How far the users of loads with a number of iterations are at the end of a second of a worker, whose slice comes
-    /// next: what has changed since it was told last. [`Progress::merge`] adds it to what is known. Of a run that stays,
-    /// for who may have to go on with the share ([`Control::reshare_with`]).
-    Progress(&'a Progress),
+    /// How far the users of loads with a number of iterations are at the end of a second: what has changed since it was told
+    /// last, before a worker's slice of that second comes. [`Progress::merge`] adds it to what is known. Of a run that
+    /// stays, for who may have to go on with the share ([`Control::reshare_with`]).
+    Progress { second: u32, progress: &'a Progress },
     /// Whether the process has done what its share has, of a run that stays ([`RunOptions::stays`]). `false`: it got
     /// something to do again, as it has another share.
     Idle(bool),
@@ -332,7 +331,7 @@ fn collect(
     // How many workers have done their share of each load.
     let mut done = vec![0; program.loads.len()];
     // Iterations that were begun of those that all users have together.
-    let mut totals = BTreeMap::new();
+    let mut totals = TotalsBegun::default();
     let mut idle = vec![false; workers as usize];
     // Only now: what a caller does at the start can take seconds, in which short loads would begin and end.
     events(Event::Started);
@@ -344,10 +343,9 @@ fn collect(
                 let _ = give_back.send(slice);
             }
             Message::Log(lines) => events(Event::Log(&lines)),
-            Message::Progress(begun) => {
-                let changed = add_begun(&mut totals, begun);
-                if !changed.is_empty() {
-                    events(Event::Progress(&changed));
+            Message::Progress { second, begun } => {
+                for (second, progress) in totals.add(second, begun) {
+                    events(Event::Progress { second, progress: &progress });
                 }
             }
             Message::StopAsked(graceful) => {
@@ -379,15 +377,4 @@ fn collect(
         }
     }
     (asked, failures)
-}
-
-/// Adds what a worker has begun in a second to what all have. Returns what has changed.
-fn add_begun(totals: &mut BTreeMap<(u16, u64), u64>, begun: Begun) -> Progress {
-    let add = |(key, more): ((u16, u64), u64)| {
-        let all = totals.entry(key).or_default();
-        *all += more;
-        (key, *all)
-    };
-    let totals = begun.totals.into_iter().map(add).collect();
-    Progress { users: begun.users.into_iter().collect(), totals }
 }

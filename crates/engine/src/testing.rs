@@ -155,7 +155,7 @@ impl Bench {
                 Message::StopAsked(graceful) => handed.stop_asked = Some(graceful),
                 Message::LoadDone(load) => handed.loads_done.push(load),
                 Message::LoadEnded(_)
-                | Message::Progress(_)
+                | Message::Progress { .. }
                 | Message::Idle { .. }
                 | Message::Failed { .. } => {}
             }

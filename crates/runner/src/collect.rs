@@ -125,7 +125,7 @@ impl Collector {
                 self.sinks.event(EventKind::Notice { node, text });
             }
             // Whoever shares the load out asks for it.
-            Event::Idle(_) | Event::Progress(_) => {}
+            Event::Idle(_) | Event::Progress { .. } => {}
         }
     }
 

@@ -186,7 +186,7 @@ impl Recorded {
     fn take(&mut self, event: Event<'_>, phase: Phase, sinks: &Sinks) {
         match event {
             // A setup has a share that does not change.
-            Event::Started | Event::Notice { .. } | Event::Idle(_) | Event::Progress(_) => {}
+            Event::Started | Event::Notice { .. } | Event::Idle(_) | Event::Progress { .. } => {}
             Event::Slice(slice) => {
                 self.totals.add(slice);
             }

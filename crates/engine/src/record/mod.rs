@@ -24,9 +24,10 @@ use squall_metrics::{
 use squall_plan::secrets::{Excerpt, Secrets};
 use squall_plan::value::Value;
 
-use crate::messages::{Begun, ErrorExample, LogLine, Message};
+use crate::messages::{ErrorExample, LogLine, Message};
 use crate::parts::secret_forms;
 use crate::program::Program;
+use crate::progress::Begun;
 use crate::roster::{Counted, Seat};
 use crate::trace::Trace;
 use crate::user::OpenGroup;
@@ -435,7 +436,8 @@ impl Recorder {
             let _ = self.messages.send(Message::Log(log));
         }
         if let Some(begun) = self.begun.borrow_mut().as_mut() {
-            let _ = self.messages.send(Message::Progress(std::mem::take(begun)));
+            let (second, begun) = (full.second, std::mem::take(begun));
+            let _ = self.messages.send(Message::Progress { second, begun });
         }
         // It fails only when the run has been given up.
         let _ =

@@ -33,7 +33,7 @@ fn drive(program: &Arc<Program>, own: &[u64], start: Instant, control: &Control)
                 part.seconds.push(slice.second);
             }
             Event::Idle(is_idle) => part.idle.push(is_idle),
-            Event::Started | Event::Log(_) | Event::Notice { .. } | Event::Progress(_) => {}
+            Event::Started | Event::Log(_) | Event::Notice { .. } | Event::Progress { .. } => {}
         });
     assert_eq!(ended.expect("a worker").failures, [""; 0]);
     part
@@ -80,7 +80,7 @@ fn who_has_done_its_iterations_waits_for_more_until_it_is_told_to_end() {
         |event| match event {
             Event::Slice(slice) => _ = totals.add(slice),
             Event::Idle(true) => control.stop(Duration::ZERO),
-            Event::Progress(more) => progress.merge(more),
+            Event::Progress { progress: more, .. } => progress.merge(more),
             Event::Idle(false) | Event::Started | Event::Log(_) | Event::Notice { .. } => {}
         },
     );

@@ -6,6 +6,7 @@
 //! - `status` says what a fleet is doing, and stops a run from elsewhere.
 
 mod coverage;
+mod events;
 mod front;
 mod job;
 mod kept;

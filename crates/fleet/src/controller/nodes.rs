@@ -4,16 +4,15 @@ use std::collections::BTreeMap;
 
 use squall_metrics::{Histogram, HostSample, SelfMetrics};
 use squall_report::{
-    Fleet, FleetEvent, Generator, GeneratorDocument, Machine, NodeReport, NodeTimes, ZoneReport,
+    Fleet, Generator, GeneratorDocument, Machine, NodeReport, NodeTimes, ZoneReport,
 };
 
 use crate::controller::coverage::coverage;
+use crate::controller::events::Events;
 use crate::protocol::io::FleetTime;
 use crate::protocol::messages::{Card, Cells, OnLoss, Second};
 use crate::record::{Fact, Record};
 
-/// Most events of nodes in a result.
-const MOST_EVENTS: usize = 1_000;
 /// Nanoseconds of a second.
 const SECOND: f64 = 1e9;
 /// Nanoseconds of a microsecond.
@@ -23,7 +22,7 @@ const MICRO: f64 = 1e3;
 #[derive(Debug, Default)]
 pub(crate) struct Nodes {
     nodes: BTreeMap<String, Node>,
-    events: Vec<FleetEvent>,
+    events: Events,
     start: FleetTime,
     /// Those whose clocks were measured, whether they have come or not.
     clocks: BTreeMap<String, (Card, Clock)>,
@@ -86,6 +85,11 @@ impl HostUse {
 }
 
 impl Nodes {
+    /// Those of a run to whose nodes this has happened so far.
+    pub(crate) fn new(events: Events) -> Nodes {
+        Nodes { events, ..Nodes::default() }
+    }
+
     /// The load starts then, on these.
     pub(crate) fn start(&mut self, at: FleetTime, cards: Vec<Card>) {
         self.start = at;
@@ -121,10 +125,7 @@ impl Nodes {
 
     /// Something has happened to a node.
     pub(crate) fn told(&mut self, node: &str, at: FleetTime, text: &str) {
-        if self.events.len() < MOST_EVENTS {
-            let at_s = (at.saturating_sub(self.start) as f64 / SECOND).max(0.0);
-            self.events.push(FleetEvent { at_s, node: node.to_owned(), text: text.to_owned() });
-        }
+        self.events.add(node, at, text);
     }
 
     /// Adds what a node has recorded in a second, and what describes it in it.
@@ -198,7 +199,7 @@ impl Nodes {
             lease_s: lease_ns as f64 / SECOND,
             cells: coverage(cells),
             zones: self.zones(),
-            events: self.events.clone(),
+            events: self.events.since(self.start),
         }
     }
 

@@ -8,6 +8,7 @@ use squall_metrics::Slice;
 use squall_plan::yaml::print_load;
 use squall_runner::LoadOrder;
 
+use crate::controller::events::Events;
 use crate::controller::link::{Gone, Link, Told};
 use crate::controller::nodes::Nodes;
 use crate::controller::options::{EndedNode, EndedNodes};
@@ -76,7 +77,7 @@ impl<'a, 'o> Session<'a, 'o> {
             lease,
             ended_nodes: (ended_nodes, 0),
             seconds: Seconds::new(program.known_rows(), program.most_rows()),
-            nodes: Nodes::default(),
+            nodes: Nodes::new(Events::open(order.folder)),
             starts: None,
             has_started: false,
             last_came: Duration::ZERO,

@@ -11,6 +11,7 @@ use squall_plan::yaml::Loaded;
 use squall_report::{Fleet, Machine, NodeReport, Run};
 use squall_runner::{Io, LoadOrder, LoadSource, Options, PlanText, Values};
 
+use crate::controller::events::Events;
 use crate::controller::job::{job, plan_files, seal};
 use crate::controller::kept::{Held, Kept};
 use crate::controller::link::{Driven, Link};
@@ -162,6 +163,7 @@ impl FleetSource {
         if let Some(folder) = order.folder {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let kept = Kept::new(&run, &key, now.as_secs_f64(), (lease, on_loss), job.clone());
+            Events::delete(folder);
             let held = kept.write(folder);
             let held = held.map_err(|error| format!("{}: {error}", folder.display()))?;
             self.state().folder = Some((folder.to_owned(), held));
@@ -240,14 +242,14 @@ impl LoadSource for FleetSource {
         let Some(link) = link else {
             // Nothing has begun: there is nothing to go on with.
             if self.resumed.is_none() {
-                folder.iter().for_each(|(folder, _)| Kept::delete(folder));
+                folder.iter().for_each(|(folder, _)| forget(folder));
             }
             return Vec::new();
         };
         link.command(RunCommand::Release);
         let is_done = link.end(RELEASE);
         if is_done {
-            folder.iter().for_each(|(folder, _)| Kept::delete(folder));
+            folder.iter().for_each(|(folder, _)| forget(folder));
             return Vec::new();
         }
         let why = "the server could not be told that the run is over: what it keeps of it goes by itself in some days, and nodes wait for some minutes before they take another run";
@@ -260,6 +262,12 @@ impl Drop for FleetSource {
         // After a panic of the run.
         self.release();
     }
+}
+
+/// Nobody goes on with the run of a folder any more.
+fn forget(folder: &Path) {
+    Kept::delete(folder);
+    Events::delete(folder);
 }
 
 /// The metrics of nodes and zones: see [`crate::record::facts`].

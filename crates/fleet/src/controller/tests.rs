@@ -1,26 +1,31 @@
 //! Loads of a fleet whose protocol is a script: what a run makes of what is said, and what is said of what a run is told.
 
+mod control;
+mod results;
+mod resume;
+
 use std::collections::VecDeque;
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use squall_engine::{ExchangeFilter, LogLine};
-use squall_metrics::{ErrorKind, HostSample, RequestStats, RowKey, RowKind, Sample};
-use squall_report::document;
+use squall_engine::LogLine;
+use squall_metrics::{ErrorKind, RequestStats, RowKey, RowKind, Sample};
 use squall_runner::{
+<<<<<<< HEAD
     FinishedRun, Folder, Handle, LimitOptions, LimitParts, Options, PhaseEnd, RequestLog, Row,
     RunParts, Second as Whole, Sink, Start, Wanted as SinkWants, limit_with, load_str, run_with,
+=======
+    FinishedRun, Handle, Options, Row, RunParts, Second as Whole, Sink, Start, Wanted as SinkWants,
+    load_str, run_with,
+>>>>>>> 90e82cc62041e1adf556b3b89f340ac57e1bcfbc
 };
 
-use super::kept::Kept;
 use super::link::{Gone, Link, Told};
 use super::source::Opening;
 use super::*;
 use crate::protocol::io::{RunCommand, RunEvent};
-use crate::protocol::messages::{Card, Cells, Missing, OnLoss, Second};
+use crate::protocol::messages::{Card, Cells, Missing, Second};
 use crate::record::{Aside, encode};
-use crate::seal::RunKey;
 use crate::transport::Connect;
 
 /// What the other side does next.
@@ -190,6 +195,7 @@ fn ran(
 fn commands(told: &Commands) -> Vec<String> {
     told.lock().expect("no panic").clone()
 }
+<<<<<<< HEAD
 
 #[test]
 fn seconds_of_nodes_are_merged_and_what_is_late_follows() {
@@ -637,3 +643,5 @@ fn a_node_that_has_hardly_a_port_left_is_noted() {
     let reason = run.reasons.iter().find(|own| own.rule == "node_ports").expect("it is noted");
     assert!(reason.observed.contains("node eu-1: 28,000 of 28,232"), "{}", reason.observed);
 }
+=======
+>>>>>>> 90e82cc62041e1adf556b3b89f340ac57e1bcfbc

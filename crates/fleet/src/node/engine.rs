@@ -78,7 +78,7 @@ impl Pass<'_, '_> {
         match event {
             Event::Started if self.first_worker > 0 => {}
             Event::Idle(is_idle) => self.shared.idle(is_idle),
-            Event::Progress(progress) => self.shared.progress(progress),
+            Event::Progress { second, progress } => self.shared.progress(second, progress),
             Event::Slice(slice) => self.slice(slice),
             other => (self.on)(other),
         }

@@ -9,6 +9,7 @@ mod job;
 mod load;
 mod parts;
 pub mod policy;
+mod reached;
 mod segment;
 mod serve;
 mod shared;

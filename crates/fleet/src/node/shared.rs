@@ -11,19 +11,15 @@ use squall_plan::yaml::read_load;
 use super::capacity::Capacity;
 use super::parts::{Driven, Parts};
 use super::policy::MostUsers;
+use super::reached::Reached;
 use crate::protocol::io::LoadEvent;
 use crate::protocol::messages::{Change, Shards};
 
 /// A load that starts less than this ahead may begin late: its first second is not taken for whole.
 const NEAR: Duration = Duration::from_millis(50);
-/// A record that comes so long after its second was not made in time.
-const LATE: Duration = Duration::from_secs(1);
 const SECOND: Duration = Duration::from_secs(1);
 /// Most sentences about what failed.
 const MAX_FAILURES: usize = 20;
-
-/// Most users whose progress is told of at a time.
-const MAX_PROGRESS: usize = 20_000;
 
 /// Who is told what the load says.
 pub(crate) type Tell = dyn Fn(LoadEvent) + Send + Sync;
@@ -49,24 +45,6 @@ struct State {
     /// Controls the engine, while it runs.
     control: Option<Control>,
     failures: Vec<String>,
-}
-
-/// How far the users are here of loads with a number of iterations.
-#[derive(Debug, Default)]
-struct Reached {
-    all: Progress,
-    /// What of it was not told yet.
-    untold: Progress,
-}
-
-impl Reached {
-    fn take_untold(&mut self) -> Progress {
-        let mut told = std::mem::take(&mut self.untold);
-        if let Some(&next) = told.users.keys().nth(MAX_PROGRESS) {
-            self.untold.users = told.users.split_off(&next);
-        }
-        told
-    }
 }
 
 /// What people have ordered of the load while it runs.
@@ -316,11 +294,9 @@ impl Shared {
         state.end.is_over |= state.fence.count == launch.fences;
     }
 
-    /// Users of loads with a number of iterations are so far.
-    pub(crate) fn progress(&self, progress: &Progress) {
-        let mut state = self.state();
-        state.reached.all.merge(progress);
-        state.reached.untold.merge(progress);
+    /// Users of loads with a number of iterations are so far at the end of a second.
+    pub(crate) fn progress(&self, second: u32, progress: &Progress) {
+        self.state().reached.add(second, progress);
     }
 
     /// Others were so far with what is given next.
@@ -328,9 +304,9 @@ impl Shared {
         self.state().reached.all.merge(known);
     }
 
-    /// Tells what has changed of how far users are, or a part of it if it is much.
-    pub(crate) fn tell_progress(&self) {
-        let told = self.state().reached.take_untold();
+    /// Tells what has changed of how far users are until the end of a second, or a part of it if it is much.
+    pub(crate) fn tell_progress(&self, second: u32) {
+        let told = self.state().reached.take_untold(second);
         if !told.is_empty() {
             self.tell(LoadEvent::Progress(told));
         }
@@ -388,11 +364,11 @@ impl State {
     }
 
     /// Whether the process was asleep in a second, and so for long that it begins nothing of it any more: its record comes
-    /// late, and the lease is over.
+    /// more than a second after its end, and the lease is over.
     fn has_slept(&self, second: u32, now: Instant) -> bool {
         let is_void = self.orders.valid_until.is_some_and(|until| now > until);
         let ended = self.start.and_then(|start| start.checked_add(seconds(second) + SECOND));
-        is_void && ended.is_some_and(|ended| now > ended + LATE)
+        is_void && ended.is_some_and(|ended| now > ended + SECOND)
     }
 
     /// From a second on it drives as many of these shards as it carries: which they are.

@@ -40,7 +40,7 @@ impl NodeSink {
     fn hand_over(&mut self, second: &squall_runner::Second) {
         let Driven { shards, is_whole } = self.shared.driven_in(second.second, Instant::now());
         self.shared.is_past(second.second);
-        self.shared.tell_progress();
+        self.shared.tell_progress(second.second);
         let aside = std::mem::replace(&mut self.aside, Aside::of_run(self.key.clone()));
         // Without shards there is nothing to say but of what they have left in flight, and that it carries none of them; and a
         // second may come again for no more than a sample of the host.

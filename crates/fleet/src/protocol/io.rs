@@ -154,6 +154,20 @@ pub enum Output {
     End,
 }
 
+impl Output {
+    /// Whether it is asked for once and holds from then on: the transport sees to it for as long as that takes, and nobody
+    /// waits for an answer.
+    pub fn is_lasting(&self) -> bool {
+        matches!(
+            self,
+            Output::Watch { .. }
+                | Output::Listen { .. }
+                | Output::Consume { .. }
+                | Output::Forget { .. }
+        )
+    }
+}
+
 /// What the load on a node is told. Each comes at most once for a run, but for changes.
 #[derive(Debug, Clone)]
 pub enum LoadCommand {

@@ -45,6 +45,15 @@ struct Copies {
     examples: Vec<u8>,
     exchanges: Vec<u8>,
     groups: Vec<u8>,
+    /// How many of each there are.
+    counts: Counts,
+}
+
+/// Copies that are encrypted. Their numbers are not, so that those are counted that cannot be read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Counts {
+    exchanges: u64,
+    groups: u64,
 }
 
 impl Copies {
@@ -76,11 +85,6 @@ impl Aside {
         }
     }
 
-    /// Adds lines that were left out before they came here.
-    pub fn log_left_out(&mut self, lines: u64) {
-        self.left_out.log += lines;
-    }
-
     /// Adds copies of requests that were left out before they came here.
     pub fn exchanges_left_out(&mut self, copies: u64) {
         self.left_out.exchanges += copies;
@@ -88,21 +92,25 @@ impl Aside {
 
     /// Adds a copy of a request, and masks its secrets.
     pub fn exchange(&mut self, exchange: &Exchange) {
-        let Copies { exchanges, groups, .. } = &mut self.copies;
+        let Copies { exchanges, groups, counts, .. } = &mut self.copies;
         // What is too long is not masked first, which takes its time.
         let most = MAX_COPIES.saturating_sub(groups.len());
         let fits = self.key.is_some() && exchanges.len() + exchange.copied_bytes() <= most;
-        if !fits || !append(exchanges, most, |out| copies::put_exchange(out, exchange)) {
+        if fits && append(exchanges, most, |out| copies::put_exchange(out, exchange)) {
+            counts.exchanges += 1;
+        } else {
             self.left_out.exchanges += 1;
         }
     }
 
     /// Adds a group, and masks its secrets.
     pub fn group(&mut self, group: &SeenGroup) {
-        let Copies { exchanges, groups, .. } = &mut self.copies;
+        let Copies { exchanges, groups, counts, .. } = &mut self.copies;
         let most = MAX_COPIES.saturating_sub(exchanges.len());
         let fits = self.key.is_some();
-        if !fits || !append(groups, most, |out| copies::put_group(out, group)) {
+        if fits && append(groups, most, |out| copies::put_group(out, group)) {
+            counts.groups += 1;
+        } else {
             self.left_out.groups += 1;
         }
     }
@@ -117,7 +125,10 @@ impl Aside {
         let mut out = Vec::new();
         if !self.is_empty() {
             let LeftOut { log, exchanges, groups } = self.left_out;
-            [log, exchanges, groups].into_iter().for_each(|number| put(&mut out, number));
+            let counts = self.copies.counts;
+            [log, exchanges, groups, counts.exchanges, counts.groups]
+                .into_iter()
+                .for_each(|number| put(&mut out, number));
             put_bytes(&mut out, &self.log);
         }
         out
@@ -154,11 +165,13 @@ pub struct SeenAside {
     pub log: Vec<LogLine>,
     /// Of them those that have an example, by their places.
     with_example: Vec<usize>,
+    /// How many copies are encrypted.
+    sealed: Counts,
     /// Copies of requests, in the order in which they ended.
     pub exchanges: Vec<Arc<Exchange>>,
     /// Groups, likewise.
     pub groups: Vec<Arc<SeenGroup>>,
-    /// What did not fit.
+    /// What did not fit, and copies that were damaged on their way.
     pub left_out: LeftOut,
 }
 
@@ -170,36 +183,39 @@ impl SeenAside {
         }
         let bytes = &mut bytes;
         let left_out = LeftOut { log: get(bytes)?, exchanges: get(bytes)?, groups: get(bytes)? };
+        let sealed = Counts { exchanges: get(bytes)?, groups: get(bytes)? };
+        if sealed.exchanges.max(sealed.groups) > MAX_COPIES as u64 {
+            return Err(DecodeError("more goes along with the record than may"));
+        }
         let lines = list(get_bytes(bytes)?, MAX_LOG, get_line)?;
         let with_example = lines.iter().enumerate().filter(|(_, (_, has_example))| *has_example);
         let with_example = with_example.map(|(at, _)| at).collect();
         let log = lines.into_iter().map(|(line, _)| line).collect();
-        Ok(SeenAside { log, with_example, left_out, ..SeenAside::default() })
+        Ok(SeenAside { log, with_example, sealed, left_out, ..SeenAside::default() })
     }
 
-    /// Reads the rest with the run's key.
-    pub(super) fn open(
-        &mut self,
-        sealed: &[u8],
-        key: &RunKey,
-        unpacker: &mut Unpacker,
-    ) -> Result<(), DecodeError> {
-        if sealed.is_empty() {
-            return Ok(());
+    /// Reads the rest with the run's key. Copies that are damaged, or were encrypted with another key, are left out: what was
+    /// measured does not go with them.
+    pub(super) fn open(&mut self, sealed: &[u8], key: &RunKey, unpacker: &mut Unpacker) {
+        if !sealed.is_empty()
+            && let Ok(packed) = key.decrypt(sealed)
+            && let Ok(plain) = unpacker.take(&mut &packed[..])
+            && self.read(&plain).is_ok()
+        {
+            return;
         }
-        let packed = key.decrypt(sealed);
-        let packed = packed.map_err(|_| {
-            DecodeError("its copies are damaged, or were encrypted with another run's key")
-        })?;
-        self.read(&unpacker.take(&mut &packed[..])?)
+        let LeftOut { exchanges, groups, .. } = &mut self.left_out;
+        *exchanges = exchanges.saturating_add(self.sealed.exchanges);
+        *groups = groups.saturating_add(self.sealed.groups);
     }
 
-    /// The same once it is decrypted and decompressed.
+    /// The same once it is decrypted and decompressed: all of it, or nothing.
     pub(super) fn read(&mut self, mut plain: &[u8]) -> Result<(), DecodeError> {
         let bytes = &mut plain;
         let examples = list(get_bytes(bytes)?, MAX_LOG, get_example)?;
-        self.exchanges = list(get_bytes(bytes)?, MAX_COPIES, copies::get_exchange)?;
-        self.groups = list(get_bytes(bytes)?, MAX_COPIES, copies::get_group)?;
+        let exchanges = list(get_bytes(bytes)?, MAX_COPIES, copies::get_exchange)?;
+        let groups = list(get_bytes(bytes)?, MAX_COPIES, copies::get_group)?;
+        (self.exchanges, self.groups) = (exchanges, groups);
         for (at, example) in self.with_example.iter().zip(examples) {
             self.log[*at].example = Some(example);
         }

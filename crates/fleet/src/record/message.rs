@@ -147,7 +147,7 @@ impl Decoder {
     /// Reads a record.
     ///
     /// # Errors
-    /// As of [`decode`]; or what is encrypted was so with another key.
+    /// As of [`decode`]. What is encrypted makes none: what of it cannot be read is counted as left out.
     pub fn decode(&mut self, bytes: &[u8]) -> Result<Record, DecodeError> {
         let (version, mut bytes) = bytes.split_first().ok_or(DecodeError("the record is empty"))?;
         if *version != VERSION {
@@ -165,7 +165,7 @@ impl Decoder {
         let mut aside = SeenAside::decode(&unpacker.take(bytes)?)?;
         let sealed = unpacker.take(bytes)?;
         if let Some(key) = &self.key {
-            aside.open(&sealed, key, &mut unpacker)?;
+            aside.open(&sealed, key, &mut unpacker);
         }
         if !bytes.is_empty() {
             return Err(DecodeError("the record is longer than it says"));

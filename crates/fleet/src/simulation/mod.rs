@@ -66,6 +66,10 @@ const KEPT_COUNTED: &[(u64, &str)] = &[
         "a node without shards that had stopped by itself was waited for, as others' were kept for a lost one",
     ),
     (4437, "a run ended while the node that its shards were kept for was starting anew"),
+    (
+        338184,
+        "while the controller was cut off the server forgot what nodes had said, and they were taken for silent",
+    ),
     (348339, "a lost node was still to hand over what it had been asked for, after a resume"),
 ];
 

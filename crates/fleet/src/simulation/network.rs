@@ -46,26 +46,18 @@ impl World {
             let (ticket, answer) = (*ticket, Answer::Unknown);
             self.at(self.time + wait, Event::Tell(at, incarnation, Input::Done { ticket, answer }));
         }
-        let lasting = matches!(
-            output,
-            Output::Watch { .. }
-                | Output::Listen { .. }
-                | Output::Consume { .. }
-                | Output::Forget { .. }
-        );
+        let lasting = output.is_lasting();
         let cut = self.processes[at].cut_up > self.time || self.broker.is_down;
         let delay = if lasting { Some(MS) } else { self.delay() };
         match delay {
             Some(delay) if !cut || lasting => {
                 let again = !lasting && self.chance.of_1000(self.scenario.twice);
-                let mut first = output;
                 if again {
                     // A get or put that comes twice has one answer for its process.
                     let later = delay + self.chance.within(0, 500) * MS;
-                    self.at(self.time + later, Event::Server(at, incarnation, first.clone()));
+                    self.at(self.time + later, Event::Server(at, incarnation, output.clone()));
                 }
-                if let Output::Publish { .. } = &mut first {}
-                self.at(self.time + delay, Event::Server(at, incarnation, first));
+                self.at(self.time + delay, Event::Server(at, incarnation, output));
             }
             _ => self.unknown(at, incarnation, ticket),
         }
@@ -84,13 +76,7 @@ impl World {
     /// The server does what a process wants.
     pub(super) fn serve(&mut self, from: usize, incarnation: u32, output: Output) {
         let ticket = ticket_of(&output);
-        let lasting = matches!(
-            output,
-            Output::Watch { .. }
-                | Output::Listen { .. }
-                | Output::Consume { .. }
-                | Output::Forget { .. }
-        );
+        let lasting = output.is_lasting();
         if self.broker.is_down && !lasting {
             return self.unknown(from, incarnation, ticket);
         }

@@ -58,7 +58,7 @@ pub enum Fault {
     Stall {
         length: Nanos,
     },
-    /// All messages that were stored and read are forgotten.
+    /// All messages are forgotten that were stored and sent to the controller, be it that they have not come there yet.
     Forget,
     Pause,
     GoOn,

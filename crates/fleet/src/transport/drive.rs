@@ -4,11 +4,12 @@
 use std::collections::{HashMap, VecDeque};
 use std::future::Future;
 use std::io;
-use std::sync::mpsc as blocking;
+use std::sync::{Arc, mpsc as blocking};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 
 use crate::protocol::io::{Answer, Input, Machine, Nanos, Now, Output, Ticket};
@@ -22,16 +23,20 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 /// Outputs that are performed at the same time; more wait.
 const AT_ONCE: usize = 1024;
 
+/// What a load or a run has said that waits for the machine, which may be held up by a disk. Who says more waits.
+const INPUTS_WAITING: usize = 4096;
+
 /// A state machine that goes on by itself. It ends when the machine is done, or by [`Driver::stop`].
 #[derive(Debug)]
 pub struct Driver {
     tell: Tell,
+    stop: Arc<Notify>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// Tells a driven machine something; as many of it as there are who have something to say.
 #[derive(Debug, Clone)]
-pub struct Tell(mpsc::UnboundedSender<Told>);
+pub struct Tell(mpsc::Sender<Input>);
 
 /// Takes what a driven machine has for the load, the run and the log.
 pub trait Handle: Send {
@@ -50,16 +55,18 @@ impl<F: FnMut(Output) + Send> Handle for F {
     }
 }
 
-#[derive(Debug)]
-enum Told {
-    Input(Input),
-    Stop,
-}
-
 impl Tell {
-    /// Tells it. What an ended machine is told is lost. It takes this faster than a load can say it.
+    /// Tells it, when there is room. What an ended machine is told is lost.
     pub fn tell(&self, input: Input) {
-        let _ended = self.0.send(Told::Input(input));
+        let Err(TrySendError::Full(input)) = self.0.try_send(input) else { return };
+        match tokio::runtime::Handle::try_current() {
+            // The machine's own thread makes room, and must not wait for it.
+            Ok(runtime) => {
+                let tell = self.0.clone();
+                runtime.spawn(async move { tell.send(input).await });
+            }
+            Err(_) => _ = self.0.blocking_send(input),
+        }
     }
 }
 
@@ -101,7 +108,9 @@ impl Driver {
         O: FnOnce(Events) -> F + Send + 'static,
         F: Future<Output = Result<T, ConnectError>>,
     {
-        let (tell, told) = mpsc::unbounded_channel();
+        let (tell, told) = mpsc::channel(INPUTS_WAITING);
+        let stop = Arc::new(Notify::new());
+        let stopped = stop.clone();
         let (opened, is_open) = blocking::sync_channel(1);
         let thread = std::thread::Builder::new()
             .name("squall-fleet".to_owned())
@@ -120,7 +129,7 @@ impl Driver {
                         Ok(transport) => {
                             let _nobody = opened.send(Ok(()));
                             let performer = Performer::new(transport, spool, handle);
-                            drive(machine, performer, arrives, told).await;
+                            drive(machine, performer, arrives, (told, &stopped)).await;
                         }
                         Err(error) => {
                             let _nobody = opened.send(Err(error));
@@ -132,7 +141,7 @@ impl Driver {
             })
             .map_err(|error| no_thread(&error))?;
         match is_open.recv() {
-            Ok(Ok(())) => Ok(Driver { tell: Tell(tell), thread: Some(thread) }),
+            Ok(Ok(())) => Ok(Driver { tell: Tell(tell), stop, thread: Some(thread) }),
             Ok(Err(error)) => Err(error),
             Err(_) => Err(ConnectError::new(
                 "the thread of the fleet has ended before it began".to_owned(),
@@ -172,7 +181,7 @@ impl Driver {
     }
 
     fn end(&mut self) {
-        let _ended = self.tell.0.send(Told::Stop);
+        self.stop.notify_one();
         if let Some(thread) = self.thread.take() {
             // A panic of the machine has printed itself.
             let _panicked = thread.join();
@@ -238,7 +247,7 @@ async fn drive<M: Machine, T: Transport, S: Spool, H: Handle>(
     mut machine: M,
     mut performer: Performer<T, S, H>,
     mut arrives: mpsc::Receiver<Event>,
-    mut told: mpsc::UnboundedReceiver<Told>,
+    (mut told, stopped): (mpsc::Receiver<Input>, &Notify),
 ) {
     let clocks = Clocks::new();
     let mut out = Vec::new();
@@ -253,9 +262,10 @@ async fn drive<M: Machine, T: Transport, S: Spool, H: Handle>(
             machine.wake_at().map(|at| tokio::time::Instant::from_std(clocks.instant(at)));
         let input = tokio::select! {
             Some(done) = performer.next_done() => done,
+            () = stopped.notified() => break,
             said = told.recv() => match said {
-                Some(Told::Input(input)) => input,
-                Some(Told::Stop) | None => break,
+                Some(input) => input,
+                None => break,
             },
             Some(event) = arrives.recv() => match event {
                 Event::Input(input) => input,
@@ -269,6 +279,8 @@ async fn drive<M: Machine, T: Transport, S: Spool, H: Handle>(
         machine.on(clocks.now(), input, &mut out);
         performer.perform_all(&mut out);
     }
+    // Who waits for room to say something says it to nobody, and ends.
+    drop(told);
     performer.finish().await;
 }
 

@@ -13,6 +13,8 @@ mod sharing;
 mod stages;
 mod writer;
 
+use std::collections::BTreeMap;
+
 pub use desk::{Lead, Seal};
 
 use super::codec;
@@ -33,6 +35,8 @@ const LOOK: Nanos = 100 * MS;
 const RENEWAL: Nanos = 2 * SECOND;
 /// How long it waits for nodes to say that they have forgotten the run.
 const FORGETTING: Nanos = 5 * SECOND;
+/// What nodes record and marks, as people are told of it.
+const MESSAGES: &str = "messages of the run";
 
 /// The machine of a controller, of one run.
 #[derive(Debug)]
@@ -49,7 +53,8 @@ pub struct Controller {
     next_look: Nanos,
     renewal: (u64, Nanos),
     standing: String,
-    refusal: String,
+    /// What the server refuses to store, and why.
+    refusals: BTreeMap<String, String>,
     /// How many virtual users the nodes carry, as the run was told last.
     carries: Option<u64>,
 }
@@ -98,7 +103,7 @@ impl Controller {
             next_look: 0,
             renewal: (0, 0),
             standing: String::new(),
-            refusal: String::new(),
+            refusals: BTreeMap::new(),
             carries: None,
         }
     }
@@ -244,15 +249,21 @@ impl Controller {
 
     fn on_done(&mut self, now: Now, ticket: Ticket, answer: Answer, out: &mut Vec<Output>) {
         let Some(purpose) = self.desk.take(ticket) else { return };
+        let is_stored = matches!(answer, Answer::Stored(_));
         let fate = match purpose {
             Purpose::Mark => {
                 // What nodes record is not stored either, and the run waits for it.
-                if let Answer::Refused(why) = answer {
-                    self.on_refusal(now, "messages of the run", &why, out);
+                match answer {
+                    Answer::Refused(why) => self.on_refusal(now, MESSAGES, &why, out),
+                    _ if is_stored => _ = self.refusals.remove(MESSAGES),
+                    _ => {}
                 }
                 return;
             }
             Purpose::Put(key, _) => {
+                if is_stored {
+                    self.refusals.remove(&key);
+                }
                 (self.with(now, out, |run, cx| run.writer.on_put(&key, answer, cx)), key)
             }
             Purpose::Get(key) if key.starts_with("node.") && self.stage != Stage::Resumes => {
@@ -282,10 +293,12 @@ impl Controller {
         }
     }
 
-    /// The server refuses to store something, which is tried again.
+    /// The server refuses to store something, which is tried again. A reason is told once, until all that was refused for it
+    /// is stored.
     fn on_refusal(&mut self, now: Now, what: &str, why: &str, out: &mut Vec<Output>) {
-        if self.refusal != why {
-            self.refusal = why.into();
+        let is_known = self.refusals.values().any(|known| known == why);
+        self.refusals.insert(what.into(), why.into());
+        if !is_known {
             self.with(now, out, |_, cx| {
                 cx.tell("", format!("the server does not store {what}: {why}; it is tried again"))
             });
@@ -446,19 +459,34 @@ mod tests {
         assert!(!is_interrupted(vec![Change::Done]), "all was done");
     }
 
-    /// What nodes record finds no room either: a run that seems to hang says why.
+    /// What nodes record finds no room either: a run that seems to hang says why, and says so again if it does again.
     #[test]
-    fn a_server_without_room_is_told_of_once() {
+    fn a_server_without_room_is_told_of_once_each_time() {
         let mut controller = controller();
         let mut told = Vec::new();
-        for _ in 0..2 {
+        let full = || Answer::Refused("it has no room left".into());
+        for answer in [full(), full(), Answer::Unknown, full(), Answer::Stored(7), full()] {
             let ticket = controller.desk.ticket(Purpose::Mark);
-            let answer = Answer::Refused("it has no room left".into());
             controller.on_done(Now { steady: 0, unix: 0 }, ticket, answer, &mut told);
         }
-        let [Output::Run(RunEvent::Told { text, .. })] = &told[..] else { panic!("{told:?}") };
         let expected =
             "the server does not store messages of the run: it has no room left; it is tried again";
-        assert_eq!(text, expected);
+        let texts = told.iter().map(|own| match own {
+            Output::Run(RunEvent::Told { text, .. }) => text.as_str(),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(Vec::from_iter(texts), [expected; 2]);
+    }
+
+    /// A server without room refuses the keys of all nodes for the same reason.
+    #[test]
+    fn a_reason_is_told_once_for_all_that_is_refused_for_it() {
+        let (mut controller, mut told) = (controller(), Vec::new());
+        let now = Now { steady: 0, unix: 0 };
+        for what in ["a", "b", MESSAGES] {
+            controller.on_refusal(now, what, "it has no room left", &mut told);
+        }
+        controller.on_refusal(now, "a", "it is too large", &mut told);
+        assert_eq!(told.len(), 2, "{told:?}");
     }
 }

@@ -50,14 +50,13 @@ impl Run {
 
     /// Considers nodes lost of which nothing was stored for their lease and a margin, as far as the stream was read.
     pub fn find_lost(&mut self, cx: &mut Cx<'_>) {
-        let Some(read) = self.marks.read_until else { return };
         let patience = self.order.lease + MARGIN;
         let lost: Vec<String> = self
             .members
             .iter()
             .filter(|(_, member)| {
                 matches!(member.status, Status::Living | Status::Called)
-                    && member.heard + patience <= read
+                    && self.marks.silence_since(member.heard) >= patience
             })
             .filter(|(_, member)| member.sign.phase != Phase::Ended || !self.has_all(member))
             .map(|(name, _)| name.clone())

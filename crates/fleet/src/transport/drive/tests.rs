@@ -153,3 +153,66 @@ fn times_far_ahead_are_instants() {
     let now = clocks.now().steady;
     assert_eq!(clocks.steady(clocks.instant(now)), now);
 }
+
+/// Is held up until it is let go on, and ends after so many inputs.
+struct HeldUp {
+    go_on: blocking::Receiver<()>,
+    left: usize,
+}
+
+impl Machine for HeldUp {
+    fn on(&mut self, _: Now, input: Input, out: &mut Vec<Output>) {
+        if let Input::Leave = input {
+            // The sender is gone when it may go on.
+            let _gone = self.go_on.recv();
+            self.left -= 1;
+            if self.left == 0 {
+                out.push(Output::End);
+            }
+        }
+    }
+    fn wake_at(&self) -> Option<Nanos> {
+        None
+    }
+}
+
+/// What a load says while the node's disk hangs must not fill its memory.
+#[test]
+fn who_says_more_than_a_machine_takes_waits_for_it() {
+    const ALL: usize = INPUTS_WAITING + 100;
+    let (hold, go_on) = blocking::channel();
+    let machine = HeldUp { go_on, left: ALL };
+    let open = |_: Events| std::future::ready(Ok(Double::default()));
+    let driver = Driver::start_over(machine, open, NoSpool, |_: Output| ()).expect("a driver");
+    let (teller, said) = (driver.teller(), Arc::new(std::sync::atomic::AtomicUsize::new(0)));
+    let count = said.clone();
+    let says = std::thread::spawn(move || {
+        for _ in 0..ALL {
+            teller.tell(Input::Leave);
+            count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        }
+    });
+    let said = || said.load(std::sync::atomic::Ordering::SeqCst);
+    while said() < INPUTS_WAITING {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    // It would have said the rest by now if it did not wait.
+    std::thread::sleep(Duration::from_millis(50));
+    assert!(said() <= INPUTS_WAITING + 1, "{}", said());
+    drop(hold);
+    says.join().expect("no panic");
+    assert!(driver.join(Duration::from_secs(60)), "the machine has taken all of it");
+}
+
+#[test]
+fn who_waits_for_a_machine_that_is_ended_waits_no_more() {
+    let (hold, go_on) = blocking::channel();
+    let machine = HeldUp { go_on, left: usize::MAX };
+    let open = |_: Events| std::future::ready(Ok(Double::default()));
+    let driver = Driver::start_over(machine, open, NoSpool, |_: Output| ()).expect("a driver");
+    let teller = driver.teller();
+    let says = std::thread::spawn(move || (0..1_000_000).for_each(|_| teller.tell(Input::Leave)));
+    drop(hold);
+    driver.stop();
+    says.join().expect("it ends");
+}

@@ -83,6 +83,24 @@ pub fn watch(link: &Link, pattern: String) {
 
 /// Reads the stream of a run as long as it is there, and makes none.
 pub fn read(link: &Link, run: String) {
+    follow_run(link, run, Room::default(), Absent::Ends);
+}
+
+/// Reads the stream of a run, and makes it where it is not there.
+pub fn consume(link: &Link, run: String, room: Room) {
+    follow_run(link, run, room, Absent::IsMade);
+}
+
+/// What becomes of a stream that is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Absent {
+    /// It is made.
+    IsMade,
+    /// There is nothing more to follow.
+    Ends,
+}
+
+fn follow_run(link: &Link, run: String, room: Room, absent: Absent) {
     let of = link.clone();
     let subject = format!("squall.{run}.second.*");
     link.follow(subject.clone(), async move {
@@ -90,14 +108,12 @@ pub fn read(link: &Link, run: String) {
         let mut next = 1;
         let mut trouble = Trouble::new(format!("the seconds of run {run}"));
         loop {
-            if of.api.stream_info(&stream).await == Err(Failure::NotFound) {
-                return;
-            }
-            let failure = match Consumer::new(&of, &stream, &subject, Begin::Number(next)).await {
+            let failure = match consumer_of(&of, &stream, &subject, absent, &mut next).await {
                 Ok(mut consumer) => {
                     trouble.over();
-                    consumer.pass_on(&of, &Room::default(), |own| message(own, &mut next)).await
+                    consumer.pass_on(&of, &room, |own| message(own, &mut next)).await
                 }
+                Err(Failure::NotFound) if absent == Absent::Ends => return,
                 Err(failure) => failure,
             };
             if trouble.tell(&of, failure).await.is_err() {
@@ -114,36 +130,21 @@ fn message(stored: Stored, next: &mut u64) -> Input {
     Input::Message { sequence, subject, payload }
 }
 
-pub fn consume(link: &Link, run: String, room: Room) {
-    let of = link.clone();
-    let subject = format!("squall.{run}.second.*");
-    link.follow(subject.clone(), async move {
-        let stream = stream_of(&run);
-        let mut next = 1;
-        let mut trouble = Trouble::new(format!("the seconds of run {run}"));
-        loop {
-            let failure = match consumer_of(&of, &stream, &subject, &mut next).await {
-                Ok(mut consumer) => {
-                    trouble.over();
-                    consumer.pass_on(&of, &room, |own| message(own, &mut next)).await
-                }
-                Err(failure) => failure,
-            };
-            if trouble.tell(&of, failure).await.is_err() {
-                return;
-            }
-        }
-    });
-}
-
 /// A consumer of a run's stream from a number on.
 async fn consumer_of(
     link: &Link,
     stream: &str,
     subject: &str,
+    absent: Absent,
     next: &mut u64,
 ) -> Result<Consumer, Failure> {
-    let last = make_stream(link, stream, subject).await?;
+    let info = match link.api.stream_info(stream).await {
+        Err(Failure::NotFound) if absent == Absent::IsMade => {
+            make_stream(link, stream, subject).await?
+        }
+        info => info?,
+    };
+    let last = info["state"]["last_seq"].as_u64().unwrap_or(0);
     // A server that has lost what it stored counts from one again.
     if last.saturating_add(1) < *next {
         *next = 1;
@@ -151,21 +152,15 @@ async fn consumer_of(
     Consumer::new(link, stream, subject, Begin::Number(*next)).await
 }
 
-/// Makes the stream of a run if it is not there; the number of its last message.
-async fn make_stream(link: &Link, stream: &str, subject: &str) -> Result<u64, Failure> {
-    let info = match link.api.stream_info(stream).await {
-        Err(Failure::NotFound) => {
-            link.api
-                .create_stream(&json!({
-                    "name": stream, "subjects": [subject], "storage": "file", "retention": "limits", "discard": "new",
-                    "max_age": api::nanos(link.keep), "num_replicas": 1,
-                    "allow_direct": true, "duplicate_window": api::nanos(ID_WINDOW.min(link.keep)),
-                }))
-                .await?
-        }
-        info => info?,
-    };
-    Ok(info["state"]["last_seq"].as_u64().unwrap_or(0))
+/// Makes the stream of a run; what the server says of it.
+async fn make_stream(link: &Link, stream: &str, subject: &str) -> Result<Value, Failure> {
+    link.api
+        .create_stream(&json!({
+            "name": stream, "subjects": [subject], "storage": "file", "retention": "limits", "discard": "new",
+            "max_age": api::nanos(link.keep), "num_replicas": 1,
+            "allow_direct": true, "duplicate_window": api::nanos(ID_WINDOW.min(link.keep)),
+        }))
+        .await
 }
 
 /// The present values of a pattern of keys.

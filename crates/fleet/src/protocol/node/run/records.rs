@@ -1,7 +1,5 @@
 //! What a node recorded: published, kept until it is written down, and published again when it is asked for.
 
-use squall_engine::Progress;
-
 use crate::protocol::codec::{self, Numbered, Stored};
 use crate::protocol::io::{Answer, Kept, Output};
 use crate::protocol::messages::{Resend, Second};
@@ -12,8 +10,6 @@ use super::{InRun, spread};
 
 /// Most messages that are sent again for one request.
 const AGAIN: usize = 1_000;
-/// Most users whose progress goes with a record.
-const MOST_PROGRESS: usize = 20_000;
 /// Seconds that are remembered until the controller says that they are written down: a day.
 const REMEMBERED: usize = 86_400;
 
@@ -27,7 +23,7 @@ impl InRun {
         }
         let boot = cx.me.card.boot;
         let epoch = self.parts.at(second.second).map_or(0, |taken| taken.epoch);
-        let progress = self.take_progress();
+        let progress = self.progress.take_next();
         let numbered = Numbered { boot, number, epoch, progress, second };
         let payload = codec::encode(&Stored::Record(numbered));
         let id = format!("{}/{}/{boot}/{number}", self.run, cx.me.card.node);
@@ -41,15 +37,6 @@ impl InRun {
             payload: payload.clone(),
         }));
         self.outbox.push(id, payload, cx.now.steady + spread(&cx.me.card.node), Kind::Record);
-    }
-
-    /// What was not told yet of how far users are, or a part of it: a message has an end.
-    fn take_progress(&mut self) -> Progress {
-        let mut told = std::mem::take(&mut self.progress);
-        if let Some(&next) = told.users.keys().nth(MOST_PROGRESS) {
-            self.progress.users = told.users.split_off(&next);
-        }
-        told
     }
 
     /// What became of a message.
