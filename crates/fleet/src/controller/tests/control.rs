@@ -1,6 +1,6 @@
 //! How a load begins, is changed and ends.
 
-use squall_runner::{LimitOptions, PhaseEnd, limit_with};
+use squall_runner::{LimitOptions, LimitParts, PhaseEnd, limit_with};
 
 use super::*;
 
@@ -157,7 +157,8 @@ fn a_search_runs_its_levels_on_the_nodes() {
         folder: None,
     };
     let (handle, run) = (Handle::default(), Options::default());
-    let outcome = limit_with(&plan, &run, &asked, &source, &handle, &mut |_| ()).expect("a search");
+    let parts = LimitParts { source: &source, ..LimitParts::default() };
+    let outcome = limit_with(&plan, &run, &asked, parts, &handle, &mut |_| ()).expect("a search");
     assert_eq!(outcome.failures, [] as [&str; 0]);
     assert_eq!((outcome.limit.steps.len(), outcome.limit.at_least), (2, Some(2_000_000.0)));
     assert!(outcome.meta.nodes.is_empty());
