@@ -57,7 +57,8 @@ fn sampled(second: u32, factor: f64) -> Slice {
 
 /// A run on disk.
 fn folder(base: &std::path::Path, factor: f64) -> std::path::PathBuf {
-    let thresholds = vec!["cpu(server) < 80%".to_owned(), "rss(server) < 400MiB over 10s".to_owned()];
+    let thresholds =
+        vec!["cpu(server) < 80%".to_owned(), "rss(server) < 400MiB over 10s".to_owned()];
     let meta = Meta { plan: "shop".to_owned(), thresholds, ..Meta::default() };
     let mut folder = RunFolder::create(base, &meta, "name: shop\n").expect("a folder");
     let mut totals = Totals::new();
