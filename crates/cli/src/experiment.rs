@@ -20,7 +20,7 @@ use squall_supervisor::Supervisor;
 
 use crate::args::{self, Arguments};
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::{out, plans, signals};
+use crate::{out, plan_monitors, plans, signals};
 
 /// The version that an experiment goes on with.
 const VERSION: &str = env!("SQUALL_VERSION");
@@ -89,7 +89,11 @@ fn prepare(
     let permissions = Permissions { exec: args.allow_exec, sysctl: args.allow_sysctl };
     let options = Options { allow_exec: args.allow_exec, ..Options::default() };
     let check = |loaded: &Loaded, names: &[String]| {
-        let checked = squall_runner::check(loaded, &options).map_err(|error| error.text)?;
+        let monitors = plan_monitors::of_plan(loaded, &[], args.allow_exec);
+        let monitors = monitors.map_err(|error| error.text)?;
+        let monitored: Vec<String> = monitors.iter().flat_map(|(_, own)| own.names()).collect();
+        let checked = squall_runner::check(loaded, &options, &monitored);
+        let checked = checked.map_err(|error| error.text)?;
         let is_used = |name: &String| checked.programs.iter().any(|own| own.uses(name));
         let used: BTreeSet<String> = names.iter().filter(|name| is_used(name)).cloned().collect();
         Ok(PlanFacts { used })

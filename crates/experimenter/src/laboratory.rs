@@ -432,7 +432,8 @@ impl Laboratory for LocalLaboratory<'_> {
         let folder = self.keep(order)?;
         let values = driven.and_then(|()| {
             let Some(folder) = &folder else {
-                let text = "the run left no result".to_owned();
+                let log = self.log(&format!("{}-run", prefix(order)));
+                let text = format!("the run left no result{}", shown_log(&log));
                 return Err(RunFailure { text, before_load: true });
             };
             let measured = measured(&self.folder.join(folder), &own.measures);

@@ -6,7 +6,7 @@ use super::load::sort;
 use super::print::print_value;
 use crate::diagnostic::{Diagnostic, Severity, Sources};
 use crate::keys::{ByName, Form, Of};
-use crate::model::{Experiment, FactorForm, FactorKind, FactorVariant, Json, Server};
+use crate::model::{Experiment, FactorForm, FactorKind, FactorVariant, Json, PlanSource, Server};
 use crate::nodes::{Node, Reader};
 use crate::span::Span;
 use crate::vars::LoadOptions;
@@ -49,6 +49,12 @@ pub fn load_experiment(
     let read = root.and_then(|root| Of::<Experiment>::read(&mut reader, &root));
     let (mut found, sources) = reader.finish();
     let mut experiment = read.unwrap_or_default();
+    if let PlanSource::Inline(plan) = &mut experiment.plan
+        && options.factors.is_empty()
+    {
+        // Those of the first variant have only stood in for all: they are no part of what the file says.
+        plan.vars.retain(|var| var.name.span.is_known());
+    }
     if found.iter().all(|own| own.severity == Severity::Warning) {
         found.extend(whole(&experiment));
     }
@@ -90,7 +96,13 @@ fn first_values(reader: &mut Reader, root: &Node) -> Vec<(String, Json)> {
     let factors = own.factors.into_iter().filter(|own| own.kind == FactorKind::Variable);
     let factors = factors.filter_map(|own| Some((own.name.value, own.values.into_iter().next()?)));
     let vars = own.variants.into_iter().flat_map(|own| own.vars);
-    factors.chain(vars.map(|var| (var.name.value, var.value))).collect()
+    let mut first: Vec<(String, Json)> = Vec::new();
+    for (name, value) in factors.chain(vars.map(|var| (var.name.value, var.value))) {
+        if !first.iter().any(|(own, _)| *own == name) {
+            first.push((name, value));
+        }
+    }
+    first
 }
 
 /// What is wrong with an experiment as a whole.
@@ -116,7 +128,7 @@ fn whole(experiment: &Experiment) -> Vec<Diagnostic> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{FactorKind, LoadKey, Order, PlanSource, ReadyWhen, Warmup};
+    use crate::model::{LoadKey, Order, ReadyWhen, Warmup};
     use std::time::Duration;
 
     const ALL: &str = r#"
