@@ -32,6 +32,7 @@ SCRIPTS = {
     "sends": ("3", 8),
     "request_log": ("3", 5),
     "sinks": ("3 20", 10),
+    "monitor/cost": ("3 20", 6),
     "target": ("3", 5),
     "workers": ("2", 5),
     "memory": ("", 8),

@@ -1,6 +1,6 @@
 //! Metrics of monitors as people read them: of which monitor, in which unit, under which name.
 
-use squall_base::units::{bytes, percent, rate, time};
+use squall_base::units::{bytes, count, percent, rate, time};
 
 use crate::metrics::{MetricKey, THOUSANDTHS};
 use crate::monitored::{Bound, MONITOR_TAG, MONITORED, Monitored, MonitoredUnit};
@@ -24,6 +24,9 @@ impl MonitoredUnit {
 
 /// A number with at most three digits behind the point, and none that say nothing.
 fn plain(value: f64) -> String {
+    if value >= 0.0 && value.fract() == 0.0 {
+        return count(value as u64);
+    }
     ((value * THOUSANDTHS).round() / THOUSANDTHS).to_string()
 }
 
@@ -85,6 +88,8 @@ mod tests {
             ("read_bytes", 2_048.0, "2.0 KiB/s"),
             ("context_switches", 1_200.0, "1,200/s"),
             ("threads", 12.0, "12"),
+            ("descriptors", 20_000.0, "20,000"),
+            ("listen_queue", 1.25, "1.25"),
             ("run_queue_wait", 0.25, "250 ms"),
         ] {
             let unit = Monitored::unit_of(name).expect(name);

@@ -17,4 +17,17 @@ mod samples;
 mod scrape;
 mod system;
 
+/// What the fuzzer asks of parsers that are otherwise this crate's own. No part of the interface.
+pub mod fuzz {
+    /// Any bytes as what an endpoint or a program says, twice, a second apart.
+    pub fn scrape(bytes: &[u8]) {
+        crate::scrape::fuzz(bytes);
+    }
+
+    /// Any bytes as the file of a Java virtual machine.
+    pub fn perf_data(bytes: &[u8]) {
+        crate::process::fuzz(bytes);
+    }
+}
+
 pub use of_plan::{Monitors, of_plan, pids, refused, unreadable, wanted};

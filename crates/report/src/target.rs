@@ -63,7 +63,9 @@ impl<'a> SampledTarget<'a> {
         let all = || self.metrics.iter().filter(|own| !own.is_bound);
         let place =
             |own: &SampledMetric<'_>| MAIN_NAMES.iter().position(|name| *name == own.row.name);
-        let mut usual: Vec<&SampledMetric<'a>> = all().filter(|own| place(own).is_some()).collect();
+        // What never was above 0 tells a tester nothing at first.
+        let is_usual = |own: &&SampledMetric<'a>| place(own).is_some() && own.row.max > Some(0.0);
+        let mut usual: Vec<&SampledMetric<'a>> = all().filter(is_usual).collect();
         usual.sort_by_key(|own| place(own));
         if usual.is_empty() {
             usual = all().collect();

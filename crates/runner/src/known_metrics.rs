@@ -45,7 +45,7 @@ impl KnownMetrics {
         // What a monitor names when it is started is what it samples.
         let names = started.map(|(_, names)| names.clone());
         let names = names.or_else(|| planned.map(sampled)).unwrap_or_default();
-        let is_open = names.is_empty() || planned.is_some_and(|own| sampled(own).is_empty());
+        let is_open = names.is_empty() || planned.is_some_and(|own| depends(&own.kind));
         (!is_open && !names.iter().any(|name| name == metric)).then(|| {
             let what = format!("`{text}`: the monitor `{monitor}` does not sample `{metric}`");
             (what, format!("it samples {}", names.join(", ")))
@@ -66,7 +66,16 @@ impl KnownMetrics {
     }
 }
 
-/// The names of what a monitor of a plan samples; none: that depends on what it finds.
+/// Whether what a monitor samples depends on what it finds.
+fn depends(kind: &MonitorKind) -> bool {
+    match kind {
+        MonitorKind::Prometheus(own) => own.metrics.is_empty(),
+        MonitorKind::Command(_) => true,
+        _ => false,
+    }
+}
+
+/// The names of what a monitor of a plan samples; none: only the monitor knows them, or that depends on what it finds.
 fn sampled(own: &model::Monitor) -> Vec<String> {
     use MonitoredKind::{Cgroup, Host, Jvm, Nginx, Postgres, Process};
     Monitored::names(match own.kind {

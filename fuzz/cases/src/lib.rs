@@ -18,7 +18,7 @@ pub struct Case {
 }
 
 /// All cases.
-pub const CASES: [Case; 36] = [
+pub const CASES: [Case; 38] = [
     Case { name: "response", run: response::response },
     Case { name: "chunked", run: response::chunked },
     Case { name: "decompress", run: response::decompress },
@@ -51,6 +51,8 @@ pub const CASES: [Case; 36] = [
     Case { name: "csv", run: squall_engine::fuzz::csv },
     Case { name: "connect", run: response::connect },
     Case { name: "http2_fields", run: response::http2_fields },
+    Case { name: "scrape", run: squall_monitor::fuzz::scrape },
+    Case { name: "perf_data", run: squall_monitor::fuzz::perf_data },
     Case { name: "grpc", run: squall_feeds::fuzz::grpc },
     Case { name: "totals", run: squall_report::fuzz::totals },
     Case { name: "includes", run: plan::includes },

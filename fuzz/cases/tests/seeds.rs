@@ -96,6 +96,8 @@ cases! {
     csv
     connect
     http2_fields
+    scrape
+    perf_data
     grpc
     totals
     includes

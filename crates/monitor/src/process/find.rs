@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::io;
 
-use super::listeners::{Listener, listeners};
+use super::listeners::Listener;
 use super::stat::{Stat, status};
 use super::table::Table;
 use crate::cgroup;
@@ -62,7 +62,7 @@ impl Finder {
             },
             Target::Port(port) => {
                 let port = *port;
-                self.listening(system, port)
+                self.listening(system, table, port)
             }
         }
     }
@@ -83,9 +83,14 @@ impl Finder {
     }
 
     /// The processes that listen at a port. They are looked for again when its sockets are others.
-    fn listening(&mut self, system: &System, port: u16) -> io::Result<Vec<u32>> {
-        let own: Vec<Listener> =
-            listeners(system).into_iter().filter(|own| own.port == port).collect();
+    fn listening(
+        &mut self,
+        system: &System,
+        table: &Table,
+        port: u16,
+    ) -> io::Result<Vec<u32>> {
+        let own: Vec<&Listener> =
+            table.listeners().iter().filter(|own| own.port == port).collect();
         let Some(first) = own.first() else {
             return Err(told(format!("nothing listens at port {port} of this host")));
         };
@@ -183,7 +188,11 @@ mod tests {
         let root = tempfile::tempdir().expect("a folder");
         let (root, system) = (root.path(), System::below(root.path()));
         let mut finder = Finder::new(Target::Port(8080));
-        let mut found = || finder.roots(&system, &Table::default()).map_err(|e| e.to_string());
+        let mut found = || {
+            let mut table = Table::default();
+            table.refresh(&system, std::time::Instant::now());
+            finder.roots(&system, &table).map_err(|error| error.to_string())
+        };
         assert_eq!(found(), Err("nothing listens at port 8080 of this host".to_owned()));
         listens(root, 4711);
         std::fs::create_dir_all(root.join("etc")).expect("a folder");

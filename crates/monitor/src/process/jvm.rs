@@ -102,6 +102,13 @@ impl PerfData {
     }
 }
 
+/// For [`crate::fuzz`].
+pub(super) fn fuzz(bytes: &[u8]) {
+    if let Some(data) = PerfData::parse(bytes) {
+        let _ = (data.heap_used(), data.heap_limit(), data.gc_time());
+    }
+}
+
 /// The counters of one machine.
 #[derive(Debug, Default)]
 struct Machine {
@@ -111,14 +118,34 @@ struct Machine {
 
 /// The Java virtual machines of a family.
 #[derive(Debug, Default)]
-pub(crate) struct Machines(HashMap<u32, Machine>);
+pub(crate) struct Machines {
+    counters: HashMap<u32, Machine>,
+    /// Where the file of each process is; `None`: it had none when it was looked for.
+    files: HashMap<u32, Option<String>>,
+}
+
+/// Processes with this name are looked at each time: the file of one that was just started may come.
+const NAME: &str = "java";
 
 impl Machines {
     /// Puts what those among these processes say: memory, pauses and threads of all of them, and the largest share of the time.
-    pub(crate) fn put(&mut self, system: &System, pids: &[u32], now: Duration, into: &mut Samples) {
-        let read = |pid: &u32| Some((*pid, read(system, *pid)?));
-        let found: Vec<(u32, PerfData)> = pids.iter().filter_map(read).collect();
-        self.0.retain(|pid, _| found.iter().any(|(own, _)| own == pid));
+    pub(crate) fn put<'n>(
+        &mut self,
+        system: &System,
+        processes: impl Iterator<Item = (u32, &'n str)>,
+        now: Duration,
+        into: &mut Samples,
+    ) {
+        let read = |(pid, name)| {
+            let file = self.files.entry(pid).or_insert_with(|| file(system, pid));
+            if file.is_none() && name == NAME {
+                *file = self::file(system, pid);
+            }
+            let bytes = system.bytes(file.as_ref()?).ok()?;
+            Some((pid, PerfData::parse(&bytes)?))
+        };
+        let found: Vec<(u32, PerfData)> = processes.filter_map(read).collect();
+        self.counters.retain(|pid, _| found.iter().any(|(own, _)| own == pid));
         if found.is_empty() {
             return;
         }
@@ -129,7 +156,7 @@ impl Machines {
         into.put("jvm_threads", sum(threads));
         let (mut share, mut pauses): (Option<f64>, Option<f64>) = (None, None);
         for (pid, own) in &found {
-            let last = self.0.entry(*pid).or_default();
+            let last = self.counters.entry(*pid).or_default();
             let time = own.gc_time().and_then(|time| last.time.of(time, now));
             share = share.into_iter().chain(time.map(|time| time.min(1.0))).reduce(f64::max);
             let count = own.sum("sun.gc.collector.", ".invocations") as f64;
@@ -139,11 +166,16 @@ impl Machines {
         into.put_known("gc_share", share);
         into.put_known("gc_pauses", pauses);
     }
+
+    /// Looks for all files again.
+    pub(crate) fn look_again(&mut self) {
+        self.files.clear();
+    }
 }
 
 /// The file of a process; `None`: it is not Java, or was told to write none, or may not be read.
-fn read(system: &System, pid: u32) -> Option<PerfData> {
-    let status_text = system.text(&format!("proc/{pid}/status")).ok()?;
+fn file(system: &System, pid: u32) -> Option<String> {
+    let status_text = system.small(&format!("proc/{pid}/status")).ok()?;
     // In a container it is written under its number there.
     let inner = status(&status_text, "NSpid").and_then(|ids| ids.split_whitespace().last());
     let inner = inner.map_or_else(|| pid.to_string(), str::to_owned);
@@ -159,8 +191,7 @@ fn read(system: &System, pid: u32) -> Option<PerfData> {
         };
         files.into_iter().find(is_own)
     };
-    let file = roots.iter().find_map(of_root)?;
-    PerfData::parse(&system.bytes(&file).ok()?)
+    roots.iter().find_map(of_root)
 }
 
 #[cfg(test)]
@@ -227,7 +258,7 @@ mod tests {
         let (mut machines, mut samples) = (Machines::default(), Samples::new("server"));
         let mut shown = |second, bytes: Vec<u8>| {
             std::fs::write(folder.join("1"), bytes).expect("a file");
-            machines.put(&system, &[9], Duration::from_secs(second), &mut samples);
+            machines.put(&system, [(9, "java")].into_iter(), Duration::from_secs(second), &mut samples);
             samples.shown()
         };
         let first = shown(1, machine(1_000_000_000, 4, "Copy"));

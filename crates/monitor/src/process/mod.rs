@@ -60,6 +60,10 @@ struct Seldom {
     left: u32,
     cores: Option<f64>,
     memory: Option<f64>,
+    /// Whether there is a quota that they may use up.
+    has_quota: bool,
+    /// Whether the kernel counts for how long threads wait for disks.
+    counts_io_wait: bool,
     /// The numbers of their sockets that listen.
     sockets: Vec<u64>,
 }
@@ -114,7 +118,7 @@ impl Processes {
     fn members(&mut self) -> io::Result<Vec<Member>> {
         let pids = self.pids()?;
         let member = |pid: &u32| {
-            let stat = Stat::parse(&self.system.text(&format!("proc/{pid}/stat")).ok()?)?;
+            let stat = Stat::parse(&self.system.small(&format!("proc/{pid}/stat")).ok()?)?;
             Some(Member { pid: *pid, stat })
         };
         let members: Vec<Member> = pids.iter().filter_map(member).collect();
@@ -139,7 +143,7 @@ impl Processes {
         let of_group = self.group.as_mut().filter(|_| self.is_group);
         let of_group = of_group.and_then(|group| group.cpu(&self.system, now));
         into.put_known("cpu", of_group.or(used));
-        if self.system.number("proc/sys/kernel/task_delayacct").is_some_and(|on| on > 0.0) {
+        if self.seldom.counts_io_wait {
             let waited = self.waited.0.sum(of(|stat| stat.io_ticks)) as f64 / ticks;
             into.put_known("io_wait", self.waited.1.of(waited, now));
         }
@@ -149,7 +153,7 @@ impl Processes {
     fn put_io(&mut self, members: &[Member], now: Duration, into: &mut Samples) {
         let mut counted = [Vec::new(), Vec::new()];
         for Member { pid, stat } in members {
-            let Ok(text) = self.system.text(&format!("proc/{pid}/io")) else {
+            let Ok(text) = self.system.small(&format!("proc/{pid}/io")) else {
                 self.hide(*pid);
                 return;
             };
@@ -175,7 +179,7 @@ impl Processes {
             return;
         };
         into.put("descriptors", count as f64);
-        let limits = self.system.text(&format!("proc/{pid}/limits"));
+        let limits = self.system.small(&format!("proc/{pid}/limits"));
         let limit = limits.ok().and_then(|text| stat::files_limit(&text));
         into.put_known("descriptors_limit", limit);
     }
@@ -208,7 +212,11 @@ impl Processes {
         let memory = self.group.as_ref().and_then(|group| group.memory(&self.system));
         let owned = find::owned(&self.system, &pids, listening);
         let sockets = owned.iter().map(|own| own.inode).collect();
-        self.seldom = Seldom { of: pids, left: SELDOM, cores, memory, sockets };
+        let (has_quota, delays) = (quota.is_some(), "proc/sys/kernel/task_delayacct");
+        let counts_io_wait = self.system.number(delays).is_some_and(|on| on > 0.0);
+        self.seldom =
+            Seldom { of: pids, left: SELDOM, cores, memory, has_quota, counts_io_wait, sockets };
+        self.machines.look_again();
     }
 
     /// The fullest queue of each port at which they listen.
@@ -235,7 +243,10 @@ impl Reader for Processes {
 
     fn read(&mut self, now: Duration, into: &mut Samples) -> io::Result<()> {
         let members = self.members()?;
-        let listening = listeners::listeners(&self.system);
+        let listening = {
+            let table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+            table.listeners().to_vec()
+        };
         self.read_seldom(&members, &listening);
         self.put_times(&members, now, into);
         into.put_known("cpu_limit", self.seldom.cores);
@@ -250,9 +261,12 @@ impl Reader for Processes {
         self.put_descriptors(&members, into);
         self.put_io(&members, now, into);
         self.put_queues(&listening, into);
-        self.machines.put(&self.system, &pids, now, into);
+        let named = members.iter().map(|own| (own.pid, own.stat.name.as_str()));
+        self.machines.put(&self.system, named, now, into);
         if let Some(group) = &mut self.group {
-            group.put_throttled(&self.system, now, into);
+            if self.seldom.has_quota {
+                group.put_throttled(&self.system, now, into);
+            }
             if self.is_group {
                 group.put_use(&self.system, now, into);
             }
@@ -268,10 +282,11 @@ impl Reader for Processes {
 /// How many files a process has open; `None`: it may not be seen. The kernel says it as the size of the folder since Linux 6.2.
 fn descriptors(system: &System, pid: u32) -> Option<u64> {
     let folder = system.path(&format!("proc/{pid}/fd"));
-    let entries = std::fs::read_dir(&folder).ok()?;
     let size = folder.metadata().map_or(0, |own| own.len());
-    let is_count = system.is_this_machine() && size > 0;
-    Some(if is_count { size } else { entries.count() as u64 })
+    if system.is_this_machine() && size > 0 {
+        return Some(size);
+    }
+    Some(std::fs::read_dir(&folder).ok()?.count() as u64)
 }
 
 /// On how many CPUs these processes may run.
@@ -288,6 +303,11 @@ fn affinity(system: &System, pids: &[u32]) -> Option<f64> {
     let count = |number: &usize| there.contains(&format!("\ncpu{number} "));
     let count = cpus.iter().filter(|number| count(number)).count();
     (count > 0).then_some(count as f64)
+}
+
+/// For [`crate::fuzz`].
+pub(crate) fn fuzz(bytes: &[u8]) {
+    jvm::fuzz(bytes);
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
+use super::listeners::{Listener, listeners};
 use super::stat::Stat;
 use crate::system::System;
 
@@ -26,6 +27,7 @@ struct Known {
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     processes: HashMap<u32, Known>,
+    listeners: Vec<Listener>,
     read_at: Option<Instant>,
 }
 
@@ -36,6 +38,7 @@ impl Table {
             return;
         }
         self.read_at = Some(now);
+        self.listeners = listeners(system);
         let there: HashSet<u32> = system.processes().into_iter().collect();
         self.processes.retain(|pid, _| there.contains(pid));
         for pid in there {
@@ -46,6 +49,11 @@ impl Table {
                 self.processes.insert(pid, known);
             }
         }
+    }
+
+    /// The sockets that listen.
+    pub(crate) fn listeners(&self) -> &[Listener] {
+        &self.listeners
     }
 
     /// Processes with this name, but for squall itself.
@@ -85,7 +93,7 @@ impl Table {
 }
 
 fn read(system: &System, pid: u32, reads: u8) -> Option<Known> {
-    let Stat { name, parent, .. } = Stat::parse(&system.text(&format!("proc/{pid}/stat")).ok()?)?;
+    let Stat { name, parent, .. } = Stat::parse(&system.small(&format!("proc/{pid}/stat")).ok()?)?;
     let command = system.bytes(&format!("proc/{pid}/cmdline")).unwrap_or_default();
     let first = command.split(|byte| *byte == 0).next().unwrap_or_default();
     let program = first.rsplit(|byte| *byte == b'/').next().unwrap_or_default();

@@ -16,6 +16,8 @@ const MAX_THREADS: usize = 256;
 struct Thread {
     cpu_ns: u64,
     wait_ns: u64,
+    /// How often it got a core.
+    turns: u64,
     voluntary: u64,
     involuntary: u64,
 }
@@ -44,7 +46,7 @@ impl Threads {
             return;
         }
         let read: HashMap<(u32, u32), Thread> =
-            pids.iter().flat_map(|pid| threads(system, *pid)).take(MAX_THREADS).collect();
+            pids.iter().flat_map(|pid| self.threads(system, *pid)).take(MAX_THREADS).collect();
         let last = std::mem::replace(&mut self.last, read);
         let before = self.read_at.replace(now);
         let time = before.map(|before| now.saturating_sub(before).as_secs_f64());
@@ -66,6 +68,28 @@ impl Threads {
         into.put("involuntary_switches", switches[1] as f64 / time);
     }
 
+    /// The threads of a process. Of one that did not run since the last time, the rest is what it was then.
+    fn threads(&self, system: &System, pid: u32) -> Vec<((u32, u32), Thread)> {
+        let names = system.names(&format!("proc/{pid}/task"));
+        let read = |name: String| {
+            let id = (pid, name.parse::<u32>().ok()?);
+            let folder = format!("proc/{pid}/task/{name}");
+            let times = system.small(&format!("{folder}/schedstat")).unwrap_or_default();
+            let mut times = times.split_whitespace().map_while(|word| word.parse().ok());
+            let [cpu_ns, wait_ns, turns] = [(); 3].map(|()| times.next().unwrap_or(0));
+            let rested = self.last.get(&id).filter(|last| last.turns == turns && turns > 0);
+            if let Some(last) = rested {
+                return Some((id, Thread { cpu_ns, wait_ns, ..*last }));
+            }
+            let text = system.small(&format!("{folder}/status")).ok()?;
+            let number = |name| status(&text, name)?.parse().ok();
+            let voluntary = number("voluntary_ctxt_switches").unwrap_or(0);
+            let involuntary = number("nonvoluntary_ctxt_switches").unwrap_or(0);
+            Some((id, Thread { cpu_ns, wait_ns, turns, voluntary, involuntary }))
+        };
+        names.into_iter().take(MAX_THREADS).filter_map(read).collect()
+    }
+
     /// That there were too many.
     pub(crate) fn remark(&self) -> Option<String> {
         self.overflowed.then(|| {
@@ -74,29 +98,6 @@ impl Threads {
             )
         })
     }
-}
-
-/// The threads of a process.
-fn threads(system: &System, pid: u32) -> Vec<((u32, u32), Thread)> {
-    let names = system.names(&format!("proc/{pid}/task"));
-    let read = |name: String| {
-        let folder = format!("proc/{pid}/task/{name}");
-        let id: u32 = name.parse().ok()?;
-        let times = system.text(&format!("{folder}/schedstat")).unwrap_or_default();
-        let mut times = times.split_whitespace().map_while(|word| word.parse().ok());
-        let status_text = system.text(&format!("{folder}/status")).ok()?;
-        let number = |name| status(&status_text, name)?.parse().ok();
-        Some((
-            (pid, id),
-            Thread {
-                cpu_ns: times.next().unwrap_or(0),
-                wait_ns: times.next().unwrap_or(0),
-                voluntary: number("voluntary_ctxt_switches").unwrap_or(0),
-                involuntary: number("nonvoluntary_ctxt_switches").unwrap_or(0),
-            },
-        ))
-    };
-    names.into_iter().take(MAX_THREADS).filter_map(read).collect()
 }
 
 #[cfg(test)]

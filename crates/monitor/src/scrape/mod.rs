@@ -77,5 +77,17 @@ impl<T: TextSource> Reader for Scrape<T> {
     }
 }
 
+/// For [`crate::fuzz`]. The values of a second are bounded, and finite.
+pub(crate) fn fuzz(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let (mut series, mut samples) = (SeriesReader::default(), Samples::new("fuzz"));
+    for second in 1..3 {
+        series.put(&text, Duration::from_secs(second), &mut samples);
+        let taken = samples.take();
+        assert!(taken.len() <= series::MAX_VALUES && taken.iter().all(|own| own.1.is_finite()));
+    }
+    let _ = (series.remark(), series::names_in(&text), SeriesSelector::parse(&text));
+}
+
 #[cfg(test)]
 mod tests;

@@ -12,7 +12,7 @@ use crate::rates::Rates;
 use crate::samples::Samples;
 
 /// Most values of a sample.
-const MAX_VALUES: usize = 900;
+pub(super) const MAX_VALUES: usize = 900;
 /// Most series that are remembered; beyond them all are forgotten, and looked at anew.
 const MAX_KNOWN: usize = 50_000;
 /// Longest part of a broken line that is shown.

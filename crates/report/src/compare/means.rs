@@ -1,8 +1,10 @@
 //! What monitors sampled of the target of a run, in the mean, as far as a comparison shows it.
 
+use squall_metrics::MONITOR_TAG;
+
 use crate::document::RunDocument;
 use crate::schema::document;
-use crate::target::sampled;
+use crate::target::{SampledMetric, sampled};
 
 /// Most that is compared.
 pub(super) const MAX: usize = 40;
@@ -27,7 +29,7 @@ pub(super) fn means(run: &RunDocument) -> Vec<SampledMean> {
     for target in sampled(run) {
         means.extend(target.main().into_iter().filter_map(|own| {
             Some(SampledMean {
-                measure: format!("{}({})", own.label, target.monitor),
+                measure: measure(own, target.monitor),
                 metric: own.row.name.clone(),
                 unit: own.unit.label().to_owned(),
                 mean: own.row.mean?,
@@ -36,4 +38,11 @@ pub(super) fn means(run: &RunDocument) -> Vec<SampledMean> {
     }
     means.truncate(MAX);
     means
+}
+
+/// The metric as a threshold names it: `cpu(server)`, `disk_busy(machine, disk: sda)`.
+fn measure(own: &SampledMetric<'_>, monitor: &str) -> String {
+    let tags = own.row.tags.iter().filter(|(tag, _)| *tag != MONITOR_TAG);
+    let tags = tags.map(|(tag, value)| format!(", {tag}: {value}"));
+    format!("{}({monitor}{})", own.row.name, tags.collect::<String>())
 }

@@ -118,6 +118,7 @@ fn target(out: &mut String, pair: &Pair, names: (&str, &str), width: usize) {
     let label = pair.target.iter().map(|own| text_width(&own.measure)).max().unwrap_or(0);
     let label = label.clamp(6, width.saturating_sub(3 * TARGET + 5).max(6));
     let right = |cell: &str| format!("{}{cell}", " ".repeat(TARGET - text_width(cell).min(TARGET)));
+    out.push('\n');
     let mut line = |name: &str, cells: [&str; 3]| {
         let cells = cells.map(right);
         let _ = writeln!(
@@ -129,7 +130,6 @@ fn target(out: &mut String, pair: &Pair, names: (&str, &str), width: usize) {
             cells[2]
         );
     };
-    line("", ["", "", ""]);
     line("target", [&before, &after, "change"]);
     for own in &pair.target {
         line(&own.measure, own.cells().each_ref().map(String::as_str));

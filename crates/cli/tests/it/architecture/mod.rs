@@ -111,6 +111,7 @@ const MAY_IMPORT: [(&str, &[&str]); 27] = [
             "squall-fleet",
             "squall-jmeter",
             "squall-metrics",
+            "squall-monitor",
             "squall-plan",
             "squall-report",
             "squall-serve",
