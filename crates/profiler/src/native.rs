@@ -36,7 +36,9 @@ pub(crate) fn stacks(mut script: impl BufRead) -> io::Result<Stacks> {
 fn function(line: &str) -> Option<String> {
     let (address, rest) = line.split_once(' ')?;
     u64::from_str_radix(address, 16).ok()?;
-    let (name, file) = rest.trim().rsplit_once(" (").unwrap_or((rest.trim(), ""));
+    // The file of a program that was built anew since it started is followed by that.
+    let rest = rest.trim().replace(" (deleted))", ")");
+    let (name, file) = rest.rsplit_once(" (").unwrap_or((&rest, ""));
     let file = file.trim_end_matches(')');
     if name == "[unknown]" {
         // The end of a stack that was unwound, or a function without a name of a file.

@@ -116,8 +116,7 @@ mod tests {
             .map(|own| (own.name, own.depth, own.from, own.samples))
             .collect();
         let of = |name: &str, depth, from, samples| (name.to_owned(), depth, from, samples);
-        let expected =
-            [
+        let expected = [
             of("main", 0, 0, 100),
             of("a", 1, 0, 30),
             of("a b", 1, 30, 5),
