@@ -89,7 +89,7 @@ fn prepare(
     let permissions = Permissions { exec: args.allow_exec, sysctl: args.allow_sysctl };
     let options = Options { allow_exec: args.allow_exec, ..Options::default() };
     let check = |loaded: &Loaded, names: &[String]| {
-        let checked = squall_runner::check(loaded, &options).map_err(|error| error.text)?;
+        let checked = squall_runner::check(loaded, &options, &[]).map_err(|error| error.text)?;
         let is_used = |name: &String| checked.programs.iter().any(|own| own.uses(name));
         let used: BTreeSet<String> = names.iter().filter(|name| is_used(name)).cloned().collect();
         Ok(PlanFacts { used })
