@@ -42,7 +42,8 @@ fn every_example_is_one_that_can_be_run() {
         .map(|path| path.strip_prefix(&folder).expect("below it").display().to_string())
         .collect();
     names.sort();
-    let expected: Vec<String> = VARIANTS.iter().map(|(name, _)| format!("{name}{ENDING}")).collect();
+    let expected: Vec<String> =
+        VARIANTS.iter().map(|(name, _)| format!("{name}{ENDING}")).collect();
     assert_eq!(names, expected, "name each example in this test, with its variants");
     for (name, (_, variants)) in names.iter().zip(VARIANTS) {
         let line = ["experiment", name, "--check", "--allow-exec", "--allow-sysctl"];
