@@ -245,7 +245,8 @@ fn more_sockets_are_short_of_buffers_than_the_kernel_is_asked_for_at_a_time() {
         })
         .collect();
     for (_, other) in &pairs {
-        (&mut &*other).write_all(&[7; 2_000]).expect("open");
+        let mut other = other;
+        other.write_all(&[7; 2_000]).expect("open");
     }
     for (socket, _) in &pairs {
         let mut left = 2_000;
