@@ -27,6 +27,7 @@ fn a_run_can_be_gone_on_with_until_it_is_released() {
         look,
         starts(Duration::from_secs(1)),
         record("eu-1", 0, (10, 1_000, 0), 0),
+        told("us-1", "was lost"),
         ended(1, Vec::new()),
     ]]);
     let sinks: Vec<(String, Box<dyn Sink>)> =
@@ -34,6 +35,7 @@ fn a_run_can_be_gone_on_with_until_it_is_released() {
     let outcome = ran(source, "", sinks, &Handle::default());
     let folder = outcome.folder.expect("a folder");
     assert!(Kept::read(&folder).is_err(), "it was released");
+    assert!(Events::open(Some(&folder)).since(0).is_empty(), "it was released");
     assert!(FleetSource::resume(options(), &folder).is_err());
     let kept = kept.lock().expect("no panic").pop().expect("one");
     assert!(kept.run.starts_with("shop-plan-"), "{}", kept.run);
@@ -65,7 +67,6 @@ fn resumed(folder: &Path, kept: &Kept) {
     let events = &outcome.run.fleet.as_ref().expect("a fleet").events;
     let events: Vec<&str> = events.iter().map(|own| own.text.as_str()).collect();
     assert_eq!(events, ["was lost", "is back"], "what the former process was told, too");
-    assert!(Events::open(Some(folder)).since(0).is_empty(), "it was released");
     assert_eq!(commands(&commanded)[0], format!("Resume {{ run: {:?} }}", kept.run));
 }
 

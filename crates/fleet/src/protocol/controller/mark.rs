@@ -70,7 +70,28 @@ impl Marks {
 
     /// For how long nothing has come of somebody who was heard of then. What was stored in a gap may be forgotten, so nobody
     /// is silent before its end.
-    pub fn silence_since(&self, heard: Nanos) -> Nanos {
+    pub fn silence(&self, heard: Nanos) -> Nanos {
         self.read_until.unwrap_or(0).saturating_sub(heard.max(self.read_since))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_stored_in_a_gap_may_be_forgotten_and_is_nobodys_silence() {
+        let mut marks = Marks::default();
+        let heard = 9 * SECOND;
+        assert_eq!(marks.silence(heard), 0, "nothing was read");
+        for (serial, at) in [(1, 10), (2, 12), (3, 14), (4, 23), (5, 24)] {
+            marks.sent.push_back((serial, at * SECOND));
+        }
+        let silences = (1..=5).map(|serial| {
+            marks.on_mark(serial);
+            marks.silence(heard) / SECOND
+        });
+        assert_eq!(Vec::from_iter(silences), [0, 2, 4, 0, 1]);
+        assert_eq!(marks.silence(25 * SECOND), 0, "it was heard after the last mark");
     }
 }

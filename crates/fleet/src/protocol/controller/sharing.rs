@@ -56,7 +56,7 @@ impl Run {
             .iter()
             .filter(|(_, member)| {
                 matches!(member.status, Status::Living | Status::Called)
-                    && self.marks.silence_since(member.heard) >= patience
+                    && self.marks.silence(member.heard) >= patience
             })
             .filter(|(_, member)| member.sign.phase != Phase::Ended || !self.has_all(member))
             .map(|(name, _)| name.clone())
