@@ -278,6 +278,7 @@ impl<'l> LocalLaboratory<'l> {
         };
         let started = self.supervisor.spawn(&launch);
         let id = started.map_err(|error| failed(format!("the run: {error}")))?.id;
+        let (began, patience) = (Instant::now(), self.own.patience(order.variant));
         loop {
             if let Some(end) = self.ended(id)? {
                 self.are_alive(servers)?;
@@ -291,6 +292,14 @@ impl<'l> LocalLaboratory<'l> {
             if let Err(dead) = self.are_alive(servers) {
                 self.stop(id, PROGRAM_ENDS_WITHIN);
                 return Err(dead);
+            }
+            if began.elapsed() >= patience {
+                self.stop(id, RUN_ENDS_WITHIN);
+                let within = squall_base::units::print_duration(patience);
+                let text = format!(
+                    "the run did not end within {within}, and was ended; `run_within` sets this time"
+                );
+                return Err(Trouble::Failed(RunFailure { text, before_load: false }));
             }
             if (self.is_interrupted)() {
                 self.stop(id, RUN_ENDS_WITHIN);

@@ -45,6 +45,8 @@ pub struct Prepared {
     pub demand: Demand,
     /// Seed of the order of the runs, whether or not they are in random order.
     pub seed: u64,
+    /// How long a run may take; `None`: as [`Prepared::patience`] says.
+    pub run_within: Option<Duration>,
     /// Processors that squall is bound to.
     pub cpus: Option<CpuSet>,
     /// The warm-up that the file asks for; empty: as the plan says.
@@ -132,6 +134,7 @@ pub fn prepare(
             seed: (own.order == Order::Random).then_some(seed),
         },
         seed,
+        run_within: own.run_within,
         cpus: cpus.map_err(here)?,
         warmup: own.warmup.map_or(String::new(), shown_warmup),
         servers: own
@@ -149,6 +152,15 @@ pub fn prepare(
 }
 
 impl Prepared {
+    /// How long a run of a variant may take before it is ended: what the file says; otherwise three times what its load is
+    /// planned to take, and an hour at least, since nobody knows how long setup, teardown and a fixed number of iterations take.
+    pub fn patience(&self, variant: usize) -> Duration {
+        const LEAST: Duration = Duration::from_secs(3_600);
+        let planned = self.variants.get(variant).and_then(|own| own.length);
+        let usual = planned.map_or(LEAST, |own| own.saturating_mul(3).max(LEAST));
+        self.run_within.unwrap_or(usual)
+    }
+
     /// The schedule of its runs, of which none was made.
     pub fn schedule(&self) -> Schedule {
         let scales = self.measures().iter().map(Measure::scale).collect();

@@ -166,6 +166,18 @@ fn a_server_that_dies_in_the_middle_fails_the_run() {
 }
 
 #[test]
+fn a_run_that_does_not_end_is_ended_and_has_failed() {
+    let more = "run_within: 100ms\nserver: {command: [SERVER], ready: {tcp: '127.0.0.1:PORT'}}";
+    let came = Came::of(experiment(more, free_port()));
+    assert_eq!(came.code, 3, "{}", came.said);
+    let result = came.json();
+    for run in result["runs"].as_array().unwrap() {
+        let why = run["failed"].as_str().unwrap();
+        assert!(why.contains("the run did not end within 100ms, and was ended"), "{why}");
+    }
+}
+
+#[test]
 fn a_child_that_is_left_behind_is_ended_and_named() {
     let port = free_port();
     let more = "server: {command: [sh, -c, 'setsid sleep 62.PORT & exec \"$@\"', sh, SERVER], ready: {http: 'http://127.0.0.1:PORT/', within: 20s}}";

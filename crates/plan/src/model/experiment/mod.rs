@@ -8,13 +8,14 @@ pub use factor::{Factor, FactorKind, FactorVariant, LoadKey};
 pub use server::{Ready, ReadyWhen, Server};
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::{Plan, Warmup};
 use crate::keys::{
     At, ByName, CommandLine, Form, IntFrom, Like, Listed, Maybe, NotEmpty, Of, Path, Percent,
-    Plain, Rule, Shape, Text, record, words,
+    Plain, Rule, Shape, Text, Time, record, words,
 };
 use crate::nodes::{Node, Reader};
 use crate::span::Spanned;
@@ -48,6 +49,9 @@ record! {
         /// How often a run that failed, or whose numbers are invalid, is made again.
         #[key([Maybe<IntFrom<0, 100>>] default "2")]
         pub retries: Option<u64>,
+        /// How long a run may take, setup and teardown included, before it is ended and has failed.
+        #[key([Maybe<Time>] default "three times its load, at least 1h")]
+        pub run_within: Option<Duration>,
         /// The order of the runs.
         pub order: Order,
         /// Seed of the order.
