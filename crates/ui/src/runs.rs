@@ -234,7 +234,7 @@ fn find(base: &Path, names: &[&str], file: &str) -> io::Result<File> {
         let is_name = !name.is_empty() && *name != "." && *name != "..";
         is_name && !name.chars().any(|c| c == '/' || c == '\\' || c.is_control())
     };
-    if !names.iter().all(|name| is_part(name)) {
+    if !names.iter().all(is_part) {
         return Err(io::ErrorKind::NotFound.into());
     }
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;

@@ -51,12 +51,10 @@ fn experiment(
 ) -> Sample {
     let seed = random.next_u64();
     let mut values = vec![vec![None; REPEATS]; design.variants()];
-    let mut drawn = noise.iter();
-    for block in 0..REPEATS {
-        for variant in design.block(seed, block) {
-            let noise = drawn.next().expect("as many as there are runs");
-            values[variant][block] = Some((6.0 + noise + of(variant, block)).exp());
-        }
+    let runs = (0..REPEATS)
+        .flat_map(|block| design.block(seed, block).into_iter().map(move |own| (own, block)));
+    for ((variant, block), noise) in runs.zip(noise) {
+        values[variant][block] = Some((6.0 + noise + of(variant, block)).exp());
     }
     Sample::new(Scale::Ratio, values)
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use squall_base::units::percent;
 
-use super::document::{ExperimentMeasure, ExperimentResult};
+use super::document::{ExperimentCell, ExperimentMeasure, ExperimentResult, ExperimentRun};
 use super::words::escaped;
 use crate::text::shorten;
 
@@ -120,36 +120,43 @@ pub(super) fn intervals(result: &ExperimentResult, at: usize) -> String {
                 );
             }
         }
-        if let Some((cell, value)) = cell.and_then(|own| Some((own, own.value?))) {
-            if let (Some(low), Some(high)) = (cell.low, cell.high) {
-                let (low, high) = (axis.at(low), axis.at(high));
-                let _ = write!(
-                    drawn,
-                    "<path class=\"whisker\" d=\"M{low:.1} {:.1}V{:.1}M{low:.1} {y:.1}H{high:.1}M{high:.1} {:.1}V{:.1}\"/>",
-                    y - 4.0,
-                    y + 4.0,
-                    y - 4.0,
-                    y + 4.0
-                );
-            }
-            let words =
-                format!("{}: {} ({})", variant.name, measure.shown(value), measure.interval(cell));
-            let _ = write!(
-                drawn,
-                "<circle class=\"mean\" cx=\"{:.1}\" cy=\"{y:.1}\" r=\"4\"><title>{}</title></circle>",
-                axis.at(value),
-                escaped(&words)
-            );
+        if let Some(cell) = cell {
+            mean(&mut drawn, &axis, measure, (&variant.name, cell), y);
         }
         drawn.push_str("</g>");
     }
     figure(&measure.name, height, &drawn)
 }
 
+/// The mean of a variant with its interval, on its line.
+fn mean(
+    drawn: &mut String,
+    axis: &Axis,
+    measure: &ExperimentMeasure,
+    (name, cell): (&str, &ExperimentCell),
+    y: f64,
+) {
+    let Some(value) = cell.value else { return };
+    if let (Some(low), Some(high)) = (cell.low, cell.high) {
+        let (low, high, top, bottom) = (axis.at(low), axis.at(high), y - 4.0, y + 4.0);
+        let _ = write!(
+            drawn,
+            "<path class=\"whisker\" d=\"M{low:.1} {top:.1}V{bottom:.1}M{low:.1} {y:.1}H{high:.1}M{high:.1} {top:.1}V{bottom:.1}\"/>"
+        );
+    }
+    let words = format!("{name}: {} ({})", measure.shown(value), measure.interval(cell));
+    let _ = write!(
+        drawn,
+        "<circle class=\"mean\" cx=\"{:.1}\" cy=\"{y:.1}\" r=\"4\"><title>{}</title></circle>",
+        axis.at(value),
+        escaped(&words)
+    );
+}
+
 /// The runs of a measure in their order, coloured by variant, with a line between blocks.
 pub(super) fn order(result: &ExperimentResult, at: usize) -> String {
     let measure = &result.measures[at];
-    let value = |run: &super::document::ExperimentRun| match run.failed {
+    let value = |run: &ExperimentRun| match run.failed {
         None => run.values.get(at).copied().flatten(),
         Some(_) => None,
     };
@@ -188,14 +195,7 @@ pub(super) fn order(result: &ExperimentResult, at: usize) -> String {
                     escaped(&words)
                 );
             }
-            None => {
-                let (left, right, high, low) = (here - 3.0, here + 3.0, bottom - 7.0, bottom - 1.0);
-                let _ = write!(
-                    drawn,
-                    "<path class=\"gone\" d=\"M{left:.1} {high}L{right:.1} {low}M{left:.1} {low}L{right:.1} {high}\"><title>run {}: no value</title></path>",
-                    run.number
-                );
-            }
+            None => drawn.push_str(&gone(run.number, here, bottom - 4.0)),
         }
     }
     let _ = write!(
@@ -207,6 +207,14 @@ pub(super) fn order(result: &ExperimentResult, at: usize) -> String {
         HEIGHT - 8.0
     );
     figure(&measure.name, HEIGHT, &drawn)
+}
+
+/// The cross of a run that has no value.
+fn gone(number: u64, x: f64, y: f64) -> String {
+    let (left, right, top, bottom) = (x - 3.0, x + 3.0, y - 3.0, y + 3.0);
+    format!(
+        "<path class=\"gone\" d=\"M{left:.1} {top}L{right:.1} {bottom}M{left:.1} {bottom}L{right:.1} {top}\"><title>run {number}: no value</title></path>"
+    )
 }
 
 /// A point, in another shape once the colours are used up.
