@@ -83,14 +83,8 @@ impl Finder {
     }
 
     /// The processes that listen at a port. They are looked for again when its sockets are others.
-    fn listening(
-        &mut self,
-        system: &System,
-        table: &Table,
-        port: u16,
-    ) -> io::Result<Vec<u32>> {
-        let own: Vec<&Listener> =
-            table.listeners().iter().filter(|own| own.port == port).collect();
+    fn listening(&mut self, system: &System, table: &Table, port: u16) -> io::Result<Vec<u32>> {
+        let own: Vec<&Listener> = table.listeners().iter().filter(|own| own.port == port).collect();
         let Some(first) = own.first() else {
             return Err(told(format!("nothing listens at port {port} of this host")));
         };

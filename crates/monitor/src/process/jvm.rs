@@ -258,7 +258,12 @@ mod tests {
         let (mut machines, mut samples) = (Machines::default(), Samples::new("server"));
         let mut shown = |second, bytes: Vec<u8>| {
             std::fs::write(folder.join("1"), bytes).expect("a file");
-            machines.put(&system, [(9, "java")].into_iter(), Duration::from_secs(second), &mut samples);
+            machines.put(
+                &system,
+                [(9, "java")].into_iter(),
+                Duration::from_secs(second),
+                &mut samples,
+            );
             samples.shown()
         };
         let first = shown(1, machine(1_000_000_000, 4, "Copy"));

@@ -9,7 +9,8 @@ use squall_metrics::{Bound, MONITORED, MonitoredKind};
 fn the_documentation_has_the_names() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/monitors.md");
     let text = std::fs::read_to_string(path).expect("the documentation");
-    let head = "| sampled by | name | unit | meaning | full at |\n| --- | --- | --- | --- | --- |\n";
+    let head =
+        "| sampled by | name | unit | meaning | full at |\n| --- | --- | --- | --- | --- |\n";
     let (before, rest) = text.split_once(head).expect("the table");
     let mut rows = String::new();
     for kind in MonitoredKind::ALL {
