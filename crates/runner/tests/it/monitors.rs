@@ -210,6 +210,7 @@ fn what_a_monitor_samples_aborts_a_load() {
     let parts = RunParts { source: Box::new(source), monitors: server(), ..RunParts::default() };
     let threshold = "[{threshold: 'cpu(server) < 10%', abort_on_fail: true}]";
     let run = run_with(&plan(threshold), &Options::default(), parts, &Handle::default());
-    let aborted = run.expect("a run").run.aborted.clone().expect("it is violated at the first sample");
+    let run = run.expect("a run").run;
+    let aborted = run.aborted.as_ref().expect("it is violated at the first sample");
     assert_eq!(aborted.threshold, "cpu(server) < 10%");
 }
