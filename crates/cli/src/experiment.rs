@@ -155,6 +155,7 @@ fn conclude(
     let files = [
         ("experiment.json", json.clone()),
         ("experiment.csv", squall_report::experiment_csv(result)),
+        ("experiment-runs.csv", squall_report::experiment_runs_csv(result)),
         ("experiment.md", squall_report::experiment_markdown(result)),
         ("experiment.html", squall_report::experiment_html(result)),
     ];
