@@ -44,7 +44,9 @@ pub fn command(args: &args::Limit) -> CommandResult {
         LimitNotice::Step { .. } => {}
     };
     if loaded.plan.profile.is_some() {
-        out::message("the plan's `profile` is left out: a search has many loads; run the plan at the level in question\n");
+        out::message(
+            "the plan's `profile` is left out: a search has many loads; run the plan at the level in question\n",
+        );
     }
     let json = args.json.as_deref().filter(|path| *path != "-").map(Json::open).transpose()?;
     let Generator { source, local } = generator::generator(&args.fleet, &loaded, &mut options)?;
