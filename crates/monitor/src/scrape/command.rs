@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::TextSource;
+use super::source::TextSource;
 
 /// Most bytes of its output.
 const MAX_BYTES: u64 = 4 << 20;

@@ -4,6 +4,7 @@ mod command;
 mod histogram;
 mod http;
 mod series;
+mod source;
 mod text;
 
 use std::io;
@@ -15,17 +16,9 @@ use squall_plan::model::Prometheus;
 pub(crate) use self::command::Command;
 pub(crate) use self::http::{Client, TIMEOUT};
 use self::series::SeriesReader;
+use self::source::TextSource;
 use crate::sampler::Reader;
 use crate::samples::Samples;
-
-/// Where a text of names and values comes from.
-pub(crate) trait TextSource: Send {
-    /// The text as it is now.
-    ///
-    /// # Errors
-    /// It cannot be had, in a sentence.
-    fn text(&self) -> io::Result<String>;
-}
 
 impl TextSource for Client {
     fn text(&self) -> io::Result<String> {

@@ -65,7 +65,7 @@ impl SeriesReader {
         }
         let mut types: HashMap<&str, SeriesKind> = HashMap::new();
         let mut histograms: HashMap<String, Buckets> = HashMap::new();
-        let (mut values, mut left_out) = (0, 0);
+        let mut bounded = Bounded { into, values: 0, left_out: 0 };
         for text in text.lines() {
             let sample = match line(text) {
                 Line::Type { family, kind } => {
@@ -80,6 +80,9 @@ impl SeriesReader {
                 Line::Sample(sample) => sample,
             };
             if !self.known.contains_key(sample.series) {
+                if labels(sample.labels).is_none() {
+                    self.note_broken(text);
+                }
                 let role = self.role(&sample, &types);
                 self.known.insert(sample.series.to_owned(), role);
             }
@@ -94,32 +97,15 @@ impl SeriesReader {
                     continue;
                 }
             };
-            let Some(value) = value else { continue };
-            if values == MAX_VALUES {
-                left_out += 1;
-                continue;
+            if let Some(value) = value {
+                bounded.put(sample.name, labels.clone(), value);
             }
-            values += 1;
-            into.put_tagged(sample.name, labels.clone(), value);
         }
         self.rates.forget_all_but(now);
         for (histogram, percentiles) in self.histograms.percentiles(histograms) {
-            // As it was written together below.
-            let (name, text) = histogram.split_once('{').unwrap_or((&histogram, ""));
-            let Some(labels) = labels(text) else { continue };
-            for ((_, quantile), value) in QUANTILES.into_iter().zip(percentiles) {
-                let Some(value) = value else { continue };
-                if values == MAX_VALUES {
-                    left_out += 1;
-                    continue;
-                }
-                values += 1;
-                let mut labels = labels.clone();
-                labels.push(("quantile".to_owned(), quantile.to_owned()));
-                into.put_tagged(name, labels, value);
-            }
+            put_percentiles(&histogram, percentiles, &mut bounded);
         }
-        self.left_out = left_out;
+        self.left_out = bounded.left_out;
     }
 
     /// What is made of a series that is new.
@@ -174,6 +160,38 @@ impl SeriesReader {
             let lines = counted(self.broken, "broken line");
             format!("{lines} left out, the first: `{}`", self.first_broken)
         })
+    }
+}
+
+/// As many values as there may be.
+struct Bounded<'s> {
+    into: &'s mut Samples,
+    values: usize,
+    /// How many there were beyond.
+    left_out: usize,
+}
+
+impl Bounded<'_> {
+    fn put(&mut self, name: &str, labels: Labels, value: f64) {
+        if self.values == MAX_VALUES {
+            self.left_out += 1;
+            return;
+        }
+        self.values += 1;
+        self.into.put_tagged(name, labels, value);
+    }
+}
+
+/// Puts the percentiles of a histogram, which is its family and its labels as [`SeriesReader::role`] writes them.
+fn put_percentiles(histogram: &str, percentiles: [Option<f64>; 3], into: &mut Bounded<'_>) {
+    let (name, text) = histogram.split_once('{').unwrap_or((histogram, ""));
+    let Some(labels) = labels(text) else { return };
+    for ((_, quantile), value) in QUANTILES.into_iter().zip(percentiles) {
+        if let Some(value) = value {
+            let mut labels = labels.clone();
+            labels.push(("quantile".to_owned(), quantile.to_owned()));
+            into.put(name, labels, value);
+        }
     }
 }
 
@@ -282,6 +300,15 @@ mod tests {
     fn names_are_those_that_are_sampled() {
         let expected = ["pool_active", "requests_total", "rpc", "wait", "wait_count", "wait_sum"];
         assert_eq!(names_in(&text(1)), expected);
+    }
+
+    #[test]
+    fn broken_labels_are_counted() {
+        let (mut own, mut samples) = (SeriesReader::default(), Samples::new("m"));
+        own.put("up{a=b} 1\nup 1\n", Duration::from_secs(1), &mut samples);
+        assert_eq!(samples.take().len(), 1);
+        let expected = "1 broken line left out, the first: `up{a=b} 1`";
+        assert_eq!(own.remark().as_deref(), Some(expected));
     }
 
     #[test]
