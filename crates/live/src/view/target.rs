@@ -10,8 +10,11 @@ use crate::state::{LiveState, MetricPoint, TargetMetric};
 
 /// Columns of a value, with the gap before it.
 const VALUE: u16 = 12;
-/// Columns of a screen from which on there is room for the highest value.
+/// Columns of a screen from which on there is room for the highest value, and for the one at which something is full.
 const WIDE: u16 = 64;
+const ROOMY: u16 = 50;
+/// Columns that a name has at least.
+const NAME: u16 = 20;
 
 /// A row of the tab.
 enum Row<'a> {
@@ -61,25 +64,25 @@ pub fn draw(paint: &mut Paint<'_>, area: Rect, state: &LiveState, browse: &Brows
 struct Columns {
     name: u16,
     has_highest: bool,
+    has_bound: bool,
     curve: u16,
 }
 
 impl Columns {
     fn of(width: u16) -> Columns {
-        let has_highest = width >= WIDE;
-        let values = VALUE * if has_highest { 3 } else { 2 };
+        let (has_highest, has_bound) = (width >= WIDE, width >= ROOMY);
+        let values = VALUE * (1 + u16::from(has_highest) + u16::from(has_bound));
         let rest = width.saturating_sub(values + 2);
-        let curve = (rest / 2).min(120);
-        Columns { name: rest - curve, has_highest, curve }
+        let curve = (rest / 2).min(120).min(rest.saturating_sub(NAME));
+        Columns { name: rest - curve, has_highest, has_bound, curve }
     }
 }
 
 fn head(paint: &mut Paint<'_>, area: Rect, columns: &Columns) {
     let style = paint.theme.dim();
-    let titles =
-        if columns.has_highest { &["now", "highest", "full at"][..] } else { &["now", "full at"] };
+    let titles = [(true, "now"), (columns.has_highest, "highest"), (columns.has_bound, "full at")];
     let mut end = columns.name;
-    for title in titles {
+    for (_, title) in titles.into_iter().filter(|(is_shown, _)| *is_shown) {
         end += VALUE;
         paint.right(area, end, 0, title, style);
     }
@@ -97,7 +100,10 @@ fn line(paint: &mut Paint<'_>, area: Rect, row: u16, own: &TargetMetric<'_>, col
     if columns.has_highest {
         values.push((own.show(highest), style(highest)));
     }
-    values.push((own.full_at.map_or_else(String::new, |full| own.show(full)), theme.dim()));
+    if columns.has_bound {
+        let bound = own.full_at.map_or_else(String::new, |full| own.show(full));
+        values.push((bound, theme.dim()));
+    }
     let mut end = columns.name;
     for (value, style) in values {
         end += VALUE;
