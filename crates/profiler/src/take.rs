@@ -102,10 +102,10 @@ fn of_jvm(pid: u32, order: &Order, tools: &mut dyn Tools, stop: &Stop) -> Result
     let lasted = began.elapsed().min(order.lasts);
     let file = path(&order.folder.join("profile.jfr"));
     let dump = words(&["jcmd", &pid, "JFR.dump", &name, &format!("filename={file}")]);
-    let dumped = tools.run(&dump, PATIENCE, None);
+    let dumped = tools.run(&dump, PATIENCE, None).and_then(|ran| good(ran, "jcmd JFR.dump"));
     // Whatever became of it.
     let stopped = tools.run(&words(&["jcmd", &pid, "JFR.stop", &name]), PATIENCE, None);
-    good(dumped?, "jcmd JFR.dump")?;
+    dumped?;
     good(stopped?, "jcmd JFR.stop")?;
     let print = ["jfr", "print", "--stack-depth", "64", "--events", "jdk.ExecutionSample", &file];
     let printed = good(tools.run(&words(&print), PATIENCE, None)?, "jfr print")?;

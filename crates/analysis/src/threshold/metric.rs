@@ -5,8 +5,8 @@ use squall_metrics::{
 };
 
 use super::apdex;
+use super::level::Level;
 use super::limit::Unit;
-use super::monitored::Level;
 use crate::censored::{Bounded, Durations};
 
 /// The share of arrivals dropped, requests not sent or requests sent again above which an outcome names them, and from

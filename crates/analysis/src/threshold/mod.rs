@@ -3,6 +3,7 @@
 
 mod apdex;
 mod foreign;
+mod level;
 mod limit;
 mod metric;
 mod monitored;

@@ -2,34 +2,12 @@
 //! monitor samples of the target. A metric of squall's own kinds of monitors is a word of its own, its mean, and has its unit;
 //! of others only the target knows the unit, and so the limit has it.
 
-use squall_metrics::{Gauge, Monitored, MonitoredUnit};
+use squall_metrics::{Monitored, MonitoredUnit};
 
+use super::level::Level;
 use super::limit::Unit;
 use super::metric::{Metric, Statistic};
 use super::subject::Subject;
-
-/// Which value of a gauge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Level {
-    Mean,
-    Min,
-    Max,
-    Last,
-}
-
-impl Level {
-    /// Its value; times in µs.
-    pub(super) fn of(self, gauge: &Gauge, unit: Unit) -> Option<f64> {
-        let value = match self {
-            Level::Mean => gauge.mean()?,
-            Level::Min => gauge.min,
-            Level::Max => gauge.max,
-            Level::Last => gauge.last,
-        };
-        // Monitors sample times in seconds.
-        Some(if unit == Unit::Time { value * 1e6 } else { value })
-    }
-}
 
 /// What a word asks of a metric that a monitor samples; `None`: it is about something else.
 ///

@@ -26,7 +26,7 @@ target: 'http://127.0.0.1:2'
 "
     );
     let own = prepared(&file).unwrap();
-    assert_eq!(own.variants[1].name, "2, per_iteration");
+    assert_eq!(own.variants[1].name, "users 2, per_iteration");
     assert_eq!(
         own.variants[1].sets,
         ["load: users = 2", "plan: connections.reuse = per_iteration"]

@@ -135,7 +135,7 @@ fn the_target_is_shown_by_monitor_and_what_is_full_stands_out() {
     assert!(shown.contains("8 Target"), "{shown}");
     assert!(!text(&screen(&mixed(), &browse, 80, 24, true)).contains("8 Target"));
     let filtered = Browse { filter: "app".to_owned(), ..browse };
-    let shown = text(&screen(&state, &filtered, 40, 12, true));
+    let shown = text(&screen(&state, &filtered, 60, 12, true));
     assert!(shown.contains("pool_waiting") && !shown.contains("rss"), "{shown}");
     // They are not among the metrics of the plan.
     let metrics = Browse { tab: Tab::Metrics, ..Browse::default() };

@@ -16,7 +16,7 @@ const BEGIN: &str = "<!-- modules -->\n";
 const END: &str = "<!-- end of modules -->\n";
 
 /// A large crate, and its modules from the top down.
-const MODULES: [(&str, &[&str]); 10] = [
+const MODULES: [(&str, &[&str]); 11] = [
     (
         "analysis",
         &[
