@@ -13,7 +13,7 @@ pub(crate) enum Begin {
     At(Duration),
     /// After a second that meets a requirement.
     When {
-        threshold: Threshold,
+        threshold: Box<Threshold>,
         /// What knows the names of what is recorded.
         totals: Box<Totals>,
     },
@@ -35,7 +35,7 @@ impl Begin {
         }
         let threshold =
             Threshold::parse(&format!("{text} over 1s")).map_err(|error| error.message)?;
-        Ok(Begin::When { threshold, totals: Box::default() })
+        Ok(Begin::When { threshold: Box::new(threshold), totals: Box::default() })
     }
 
     /// Whether it begins now that a second is over.

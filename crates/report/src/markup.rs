@@ -33,6 +33,11 @@ fn is_break(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
+/// Text as the content or an attribute of HTML or XML.
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,9 +51,4 @@ mod tests {
             "a\\|b &lt;b&gt; \\*x\\* \\[y\\](z) @\u{200b}all  "
         );
     }
-}
-
-/// Text as the content or an attribute of HTML or XML.
-pub(crate) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -50,7 +50,7 @@ pub(super) fn frames(stacks: &Stacks) -> Vec<FlameFrame> {
     done.retain(|own| own.samples as f64 >= least);
     done.sort_by(|a, b| b.samples.cmp(&a.samples).then(a.depth.cmp(&b.depth)));
     done.truncate(MAX_FRAMES);
-    done.sort_by(|a, b| (a.depth, a.from).cmp(&(b.depth, b.from)));
+    done.sort_by_key(|own| (own.depth, own.from));
     done
 }
 
