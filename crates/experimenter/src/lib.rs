@@ -2,8 +2,8 @@
 //! and writes down what has happened, so that it can be interrupted and goes on where it was. Which run comes next, and what
 //! follows from all of them, is [`squall_experiment`]'s part; what the result looks like, [`squall_report`]'s.
 //!
-//! An experiment is prepared first ([`prepare`]): everything that can be wrong with its file is found before anything is
-//! started. Then it is conducted ([`conduct`]) in a [`Laboratory`]: [`LocalLaboratory`] starts programs under a supervisor, and
+//! An experiment is prepared first ([`prepare()`]): everything that can be wrong with its file is found before anything is
+//! started. Then it is conducted ([`conduct()`]) in a [`Laboratory`]: [`LocalLaboratory`] starts programs under a supervisor, and
 //! each run as a process of its own.
 
 mod binding;
