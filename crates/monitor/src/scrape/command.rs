@@ -1,6 +1,6 @@
 //! A program whose output is lines of a name and a value.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -16,6 +16,9 @@ const MAX_BYTES: u64 = 4 << 20;
 const MAX_ERROR: u64 = 1_000;
 /// How long it may take, unless the plan says otherwise.
 const TIMEOUT: Duration = Duration::from_secs(1);
+/// Ends a group of processes when its standard input does, which it does when squall has ended, however; a line says that there
+/// is nothing to end.
+const GUARD: &str = r#"read -r _ || kill -s KILL -- "-$0""#;
 
 /// A program that is started for each sample.
 #[derive(Debug)]
@@ -41,14 +44,16 @@ impl Command {
             .process_group(0)
             .spawn()
             .map_err(|error| io::Error::new(error.kind(), format!("{program}: {error}")))?;
-        Ok(Running(child))
+        let mut own = Running { child, guard: None };
+        own.guard = Some(guard(own.child.id())?);
+        Ok(own)
     }
 }
 
 impl TextSource for Command {
     fn text(&self) -> io::Result<String> {
         let mut own = self.start()?;
-        let (stdout, stderr) = (own.0.stdout.take(), own.0.stderr.take());
+        let (stdout, stderr) = (own.child.stdout.take(), own.child.stderr.take());
         let (send, output) = channel();
         // It ends with the program's output, at the latest when its group is ended.
         std::thread::spawn(move || {
@@ -81,24 +86,27 @@ impl TextSource for Command {
 }
 
 /// A program that runs, with all that it has started: it is ended when nobody waits for it any more.
-struct Running(Child);
+struct Running {
+    child: Child,
+    guard: Option<Child>,
+}
 
 impl Running {
     /// How it ended, after its output has.
     fn end(&mut self) -> io::Result<std::process::ExitStatus> {
         // One that has closed its output and goes on is not waited for.
         for _ in 0..20 {
-            if let Some(status) = self.0.try_wait()? {
+            if let Some(status) = self.child.try_wait()? {
                 return Ok(status);
             }
             std::thread::sleep(Duration::from_millis(5));
         }
         self.kill();
-        self.0.wait()
+        self.child.wait()
     }
 
     fn kill(&self) {
-        let group = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw);
+        let group = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         if let Some(group) = group {
             // It may have ended.
             let _ = kill_process_group(group, Signal::KILL);
@@ -109,6 +117,39 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         self.kill();
-        let _ = self.0.wait();
+        let _ = self.child.wait();
+        if let Some(mut guard) = self.guard.take() {
+            // One that has ended takes no line.
+            let _ = guard.stdin.take().map(|mut input| input.write_all(b"\n"));
+            let _ = guard.wait();
+        }
+    }
+}
+
+/// Starts what ends a group if squall ends.
+fn guard(group: u32) -> io::Result<Child> {
+    std::process::Command::new("sh")
+        .args(["-c", GUARD, &group.to_string()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_program_ends_with_squall() {
+        let line = ["sh", "-c", "sleep 60 & wait"].map(str::to_owned);
+        let mut own = Command::new(&line, None).start().expect("it starts");
+        // All that squall has open is closed when it ends.
+        drop(own.guard.as_mut().and_then(|guard| guard.stdin.take()));
+        let status = own.child.wait().expect("it ends");
+        assert_eq!(status.signal(), Some(9));
     }
 }
