@@ -66,6 +66,11 @@ fn a_profile_stands_in_the_report_and_in_the_folder() {
     assert_eq!(read("profile.folded"), "main;shop::hash 1\n", "{output:?}");
     assert!(read("profile.svg").contains("shop::hash: 1 samples, 100%"));
     assert!(read("report.html").contains("\"hottest\":[{\"name\":\"shop::hash\",\"own\":1"));
+    let result: serde_json::Value = serde_json::from_str(&read("run.json")).expect("JSON");
+    let profile = &result["profile"];
+    assert_eq!(profile["process"], "server", "{profile}");
+    assert_eq!((&profile["tool"], &profile["samples"]), (&"perf".into(), &1.into()), "{profile}");
+    assert_eq!(profile["file"], "profile.folded", "{profile}");
     let calls = fs::read_to_string(folder.path().join("calls")).expect("calls");
     assert!(calls.contains(&format!("-p {}", std::process::id())), "{calls}");
     // A report that is made again has it, too.
