@@ -74,8 +74,8 @@ class AgainstPostgres(unittest.TestCase):
             return squall("run", str(plan), "--out", f"{self.folder.name}/runs", "--monitor", monitor)
 
     def test_with_tls(self):
-        for host in ["127.0.0.1", "localhost"]:
-            result = self.sampled(self.postgres.monitor(host=host))
+        for host, mode in [("127.0.0.1", "require"), ("localhost", "verify-full")]:
+            result = self.sampled(self.postgres.monitor(f"?sslmode={mode}", host))
             found = {row["name"]: row for row in result["metrics"] if row["tags"].get("monitor") == "db"}
             self.assertGreaterEqual(found["connections_limit"]["last"], 10, result["warnings"])
             self.assertGreater(found["commits"]["max"], 0)
@@ -84,8 +84,8 @@ class AgainstPostgres(unittest.TestCase):
 
     def test_what_is_wrong_is_said(self):
         for rest, trusted, said in [
-            ("", True, "no encryption"),
-            ("?sslmode=require", False, "certificate"),
+            ("", True, "no encryption: add ?sslmode=require"),
+            ("?sslmode=require", False, "its certificate is not trusted"),
         ]:
             result = self.sampled(self.postgres.monitor(rest), trusted)
             warnings = " ".join(result["warnings"])
