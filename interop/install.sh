@@ -21,6 +21,7 @@ need node nodejs
 need chromium
 need pdftotext poppler-utils
 need unshare util-linux
+[ -n "$(command -v initdb || ls /usr/lib/postgresql/*/bin/initdb 2>/dev/null)" ] || missing+=(postgresql)
 if wanted feeds; then
     need npm
 fi

@@ -67,7 +67,7 @@ LANES = {
         tools=[["node", "--version"], ["apt-cache", "policy", "influxdb"]],
     ),
     "screens": Lane(modules=["test_live", "test_terminal", "test_ui", "test_page"]),
-    "servers": Lane(modules=["test_nginx", "test_backend", "test_http2", "test_target", "test_schema", "test_counts", "test_guides", "test_install"]),
+    "servers": Lane(modules=["test_nginx", "test_backend", "test_http2", "test_target", "test_schema", "test_counts", "test_guides", "test_install", "test_monitors"]),
     # Five, side by side: they wait for leases, and for loads to end.
     "fleet": Lane(modules=["test_fleet.Transport", "test_fleet_commands.BadInput", "test_fleet_commands.Commands"], **FLEET),
     "fleet-local": Lane(modules=["test_fleet_commands.Local", "test_fleet.Joined"], **FLEET),

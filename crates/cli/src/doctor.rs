@@ -22,10 +22,13 @@ pub fn command(args: &Doctor) -> CommandResult {
     if let Some(path) = &args.plan {
         let loaded = plans::load(path, &args.variables)?;
         let options = args.variables.options();
-        let monitors = plan_monitors::of_plan(&loaded, &[], options.allow_exec)?;
+        let monitors = plan_monitors::of_plan(&loaded, &args.monitors.typed, options.allow_exec)?;
         let checked = squall_runner::check(&loaded, &options, &monitors)?;
         checked.warnings.iter().for_each(|warning| out::message(warning));
         demand = Some((loaded.plan.name, checked.demand));
+    } else if !args.monitors.typed.is_empty() {
+        let text = "--monitor goes with a plan, whose thresholds and profile may be about it: squall doctor PLAN --monitor ...";
+        return Err(CommandError::bad_input(text));
     }
     if args.nodes.is_some() || !args.server.nats.is_empty() {
         return fleet(args, demand);

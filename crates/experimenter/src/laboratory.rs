@@ -58,6 +58,11 @@ impl Trouble {
     }
 }
 
+/// There is no supervisor any more.
+fn ended(error: squall_supervisor::Error) -> Trouble {
+    Trouble::Stop(Stop::Failed(error.to_string()))
+}
+
 /// A server that runs.
 struct Running<'r> {
     server: &'r ServerProgram,
@@ -138,16 +143,12 @@ impl<'l> LocalLaboratory<'l> {
                 |why: String| Trouble::before(format!("{what}: `{}` {why}", command.join(" ")));
             let started = self.supervisor.spawn(&launch);
             let id = started.map_err(|error| said(format!("could not be started: {error}")))?.id;
-            let end = loop {
-                if let Some(end) = self.ended(id)? {
-                    break end;
-                }
-                // What clears up is let do so.
-                if what != AFTER && (self.is_interrupted)() {
-                    self.stop(id, PROGRAM_ENDS_WITHIN);
-                    return Err(Trouble::Stop(Stop::Interrupted));
-                }
-                std::thread::sleep(LOOK);
+            // What clears up is let do so.
+            let gives_up = || what != AFTER && (self.is_interrupted)();
+            let end = self.supervisor.wait(id, gives_up).map_err(ended)?;
+            let Some(end) = end else {
+                self.stop(id, PROGRAM_ENDS_WITHIN);
+                return Err(Trouble::Stop(Stop::Interrupted));
             };
             if !end.is_success() {
                 return Err(said(format!("{end}{}", shown_log(log))));
@@ -157,7 +158,7 @@ impl<'l> LocalLaboratory<'l> {
     }
 
     fn ended(&mut self, id: ProgramId) -> Result<Option<End>, Trouble> {
-        self.supervisor.poll(id).map_err(|error| Trouble::Stop(Stop::Failed(error.to_string())))
+        self.supervisor.poll(id).map_err(ended)
     }
 
     /// Ends a program; what it left behind, in words.

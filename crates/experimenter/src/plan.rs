@@ -8,7 +8,9 @@ use sha2::{Digest as _, Sha256};
 use squall_base::units::print_duration;
 use squall_front::{ImportError, PlanText, Values};
 use squall_plan::diagnostic::Diagnostic;
-use squall_plan::model::{Closed, Experiment, Load, Open, Plan, PlanSource, Stage, Warmup};
+use squall_plan::model::{
+    Closed, Experiment, Load, Monitor, MonitorKind, Open, Plan, PlanSource, Stage, Warmup,
+};
 use squall_plan::vars::LoadOptions;
 use squall_plan::yaml::{self, Loaded, PlanErrors};
 
@@ -38,7 +40,7 @@ pub(crate) struct VariantPlan {
     pub resolved: Vec<String>,
     /// It before anything of it was set but variables.
     pub base: Value,
-    /// The same, with the places of its own file.
+    /// The same, with the places of its own file and the servers as monitors.
     pub original: Loaded,
 }
 
@@ -51,7 +53,7 @@ impl VariantPlan {
         target: Option<&str>,
         values: &Values,
     ) -> Result<VariantPlan, PlanError> {
-        let original = read(file, own, variant, values)?;
+        let mut original = read(file, own, variant, values)?;
         let resolved = original.plan.resolved.0.iter().cloned().collect();
         let base = yaml::value(&original.plan, false);
         let mut plan = base.clone();
@@ -63,6 +65,11 @@ impl VariantPlan {
         }
         for server in &own.servers {
             monitor(&mut plan, &server.name.value, NOBODY);
+            let monitors = &mut original.plan.monitor;
+            if !monitors.iter().any(|own| own.name.value == server.name.value) {
+                let kind = MonitorKind::Pid(NOBODY.into());
+                monitors.push(Monitor { name: server.name.clone(), kind });
+            }
         }
         for own in &variant.load {
             let set = |plan: &mut Value| set_load(plan, own.what, &own.value.written());

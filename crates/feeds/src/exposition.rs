@@ -254,7 +254,7 @@ mod tests {
     use super::*;
     use crate::decode::{Read, read, read_varint, unzigzag};
     use crate::families::families;
-    use crate::points::tests::{example, recorded};
+    use crate::points::tests::{example, recorded, scraped};
 
     #[test]
     fn text_is_that_of_prometheus() {
@@ -362,5 +362,20 @@ mod tests {
         let first = one(&trend, 12).fields();
         // 2^(10/16) is 1.54.
         assert_eq!(unzigzag(one(&first, 1).number()), 10);
+    }
+
+    #[test]
+    fn what_was_scraped_has_the_label_of_its_monitor() {
+        let second = scraped();
+        let text = text(&families(&second, &Tags::new()));
+        for (kind, value) in [("a", 1.5), ("b", 2.5)] {
+            let line = format!(
+                "\nsquall_metric_gauge{{kind=\"gauge\",monitor=\"db\",name=\"hits\",tag_kind=\"{kind}\",tag_name=\"n\",tag_scenario=\"s\"}} {value}\n"
+            );
+            assert!(text.contains(&line), "{line}\n{text}");
+        }
+        let bytes = messages(&families(&second, &Tags::new()));
+        let bytes = String::from_utf8_lossy(&bytes).into_owned();
+        assert!(bytes.contains("monitor") && bytes.contains("tag_scenario"), "{bytes}");
     }
 }

@@ -106,7 +106,10 @@ impl Receiver for Carbon {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::points::{points, tests::example};
+    use crate::points::{
+        points,
+        tests::{example, scraped},
+    };
 
     #[test]
     fn a_number_is_a_line() {
@@ -124,5 +127,17 @@ mod tests {
     fn different_texts_stay_different() {
         assert_eq!(escaped("a b;c=d"), "a%20b%3Bc%3Dd");
         assert_eq!(escaped("~a~%20\n"), "%7Ea~%2520%0A");
+    }
+
+    #[test]
+    fn what_was_scraped_has_the_tag_of_its_monitor() {
+        let at = Moment { second: 4, unix_s: 1_700_000_004.25 };
+        let text = String::from_utf8(encode(at, &points(&scraped(), &Vec::new()))).expect("text");
+        for (kind, value) in [("a", 1.5), ("b", 2.5)] {
+            let line = format!(
+                "squall_metrics.last;kind=gauge;name=hits;tag_kind={kind};monitor=db;tag_name=n;tag_scenario=s {value} 1700000004\n"
+            );
+            assert!(text.contains(&line), "{line}\n{text}");
+        }
     }
 }

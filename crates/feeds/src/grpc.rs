@@ -9,7 +9,6 @@ use bytes::Bytes;
 use h2::client::SendRequest;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Uri};
 use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, RootCertStore};
 use squall_base::form::percent_decoded;
 use squall_plan::feed_target::{FeedTarget, parts};
 use squall_runner::Trouble;
@@ -156,16 +155,9 @@ async fn begin(
     Ok(sender)
 }
 
-/// The system's roots, and ring, as for load.
+/// TLS that speaks HTTP/2 to a host.
 fn tls(host: &str) -> io::Result<(TlsConnector, ServerName<'static>)> {
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(io::Error::other)?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+    let mut config = squall_outbound::tls().map_err(io::Error::other)?;
     config.alpn_protocols = vec![b"h2".to_vec()];
     let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
     Ok((Arc::new(config).into(), name))

@@ -1,23 +1,17 @@
 //! Requests of feeds over HTTP, one at a time, on the outbox's thread.
 
 use std::io;
-use std::sync::Arc;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use squall_base::form::percent_decoded;
+use squall_outbound::{Endpoint, basic};
 use squall_plan::feed_target::{FeedTarget, parts};
 use squall_plan::secrets::Secrets;
 use squall_runner::Trouble;
-use ureq::Agent;
-use ureq::tls::{Certificate, RootCerts, TlsConfig, TlsProvider};
 
 use crate::outbox::{ATTEMPT, DeliveryError};
 
 /// Posts to one URL.
 pub struct Poster {
-    agent: Agent,
-    url: String,
+    endpoint: Endpoint,
     headers: Vec<(&'static str, String)>,
 }
 
@@ -27,19 +21,9 @@ impl Poster {
     /// # Errors
     /// The URL is none.
     pub fn new(url: &str, content_type: &str) -> io::Result<Poster> {
-        let (scheme, _, rest) = parts(url).ok_or_else(|| io::Error::other("expected a URL"))?;
-        let config = Agent::config_builder()
-            .timeout_global(Some(ATTEMPT))
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .proxy(None)
-            .user_agent(concat!("squall/", env!("CARGO_PKG_VERSION")));
-        let config = match scheme {
-            "https" => config.tls_config(tls()),
-            _ => config,
-        };
-        let url = format!("{scheme}://{rest}");
-        let own = Poster { agent: config.build().into(), url, headers: Vec::new() };
+        let endpoint = Endpoint::new(url, ATTEMPT);
+        let endpoint = endpoint.ok_or_else(|| io::Error::other("expected a URL"))?;
+        let own = Poster { endpoint, headers: Vec::new() };
         Ok(own.with("content-type", content_type))
     }
 
@@ -63,7 +47,7 @@ impl Poster {
     /// # Errors
     /// It was not taken.
     pub fn post(&self, body: &[u8]) -> Result<Vec<u8>, DeliveryError> {
-        let start = self.agent.post(&self.url);
+        let start = self.endpoint.agent.post(&self.endpoint.url);
         let request =
             self.headers.iter().fold(start, |own, (name, value)| own.header(*name, value));
         let mut response = request.send(body).map_err(DeliveryError::again)?;
@@ -85,7 +69,7 @@ pub fn authorization(target: &FeedTarget, scheme: &str) -> Option<String> {
     let own = target.token.clone();
     let user = parts(&target.to).and_then(|(_, user, _)| user).filter(|_| own.is_none());
     if let Some(user) = user {
-        return Some(format!("Basic {}", STANDARD.encode(percent_decoded(user.as_bytes()))));
+        return Some(basic(user));
     }
     let of_environment = || std::env::var(target.kind.token_variable()?).ok();
     let token = own.or_else(of_environment).filter(|token| !token.is_empty())?;
@@ -103,26 +87,9 @@ pub fn secrets(target: &FeedTarget, of_run: &Secrets) -> Secrets {
     secrets
 }
 
-/// The system's roots, and ring, as for load.
-fn tls() -> TlsConfig {
-    let roots = rustls_native_certs::load_native_certs().certs;
-    let roots: Vec<Certificate<'static>> =
-        roots.iter().map(|root| Certificate::from_der(root).to_owned()).collect();
-    TlsConfig::builder()
-        .provider(TlsProvider::Rustls)
-        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .root_certs(RootCerts::new_with_certs(&roots))
-        .build()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_password_of_a_url_is_sent_as_it_is() {
-        assert_eq!(percent_decoded(b"me:p%40ss%2x%"), b"me:p@ss%2x%");
-    }
 
     #[test]
     fn a_token_goes_before_the_user_of_the_url() {

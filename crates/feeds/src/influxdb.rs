@@ -68,7 +68,10 @@ impl Receiver for Writes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::points::{points, tests::example};
+    use crate::points::{
+        points,
+        tests::{example, scraped},
+    };
 
     #[test]
     fn a_point_is_a_line() {
@@ -87,5 +90,17 @@ mod tests {
     #[test]
     fn nothing_in_a_tag_ends_it() {
         assert_eq!(escaped("a,b=c d\\\n"), "a\\,b\\=c\\ d%5C%0A");
+    }
+
+    #[test]
+    fn what_was_scraped_has_the_tag_of_its_monitor() {
+        let at = Moment { second: 4, unix_s: 1_700_000_004.25 };
+        let text = String::from_utf8(encode(at, &points(&scraped(), &Vec::new()))).expect("text");
+        for (kind, value) in [("a", 1.5), ("b", 2.5)] {
+            let line = format!(
+                "squall_metrics,kind=gauge,name=hits,tag_kind={kind},monitor=db,tag_name=n,tag_scenario=s count=1i,last={value},"
+            );
+            assert!(text.contains(&line), "{line}\n{text}");
+        }
     }
 }

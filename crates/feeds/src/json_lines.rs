@@ -93,7 +93,10 @@ impl Receiver for Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::points::{points, tests::example};
+    use crate::points::{
+        points,
+        tests::{example, scraped},
+    };
 
     #[test]
     fn a_point_is_a_line() {
@@ -108,5 +111,15 @@ mod tests {
         assert_eq!((&row["time"], &row["second"]), (&json!(1_700_000_004.25), &json!(4)));
         assert_eq!(row["tags"]["name"], "GET /a b");
         assert_eq!((&row["fields"]["count"], &row["fields"]["errors"]), (&json!(3), &json!(1)));
+    }
+
+    #[test]
+    fn what_was_scraped_has_the_tag_of_its_monitor() {
+        let at = Moment { second: 4, unix_s: 1_700_000_004.25 };
+        let text = String::from_utf8(encode(at, &points(&scraped(), &Vec::new()))).expect("text");
+        let of = |kind: &str| json!({"kind": "gauge", "name": "hits", "tag_kind": kind, "monitor": "db", "tag_name": "n", "tag_scenario": "s"});
+        let lines = text.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON"));
+        let tags: Vec<Value> = lines.map(|line: Value| line["tags"].clone()).collect();
+        assert_eq!(tags, [of("a"), of("b")]);
     }
 }

@@ -202,7 +202,7 @@ mod tests {
     use super::*;
     use crate::decode::{Read, read, unzigzag};
     use crate::families::families;
-    use crate::points::tests::example;
+    use crate::points::tests::{example, scraped};
 
     /// The fields of this number.
     fn all(fields: &[(u32, Read)], number: u32) -> Vec<Read> {
@@ -279,5 +279,23 @@ mod tests {
         let counts = one(&buckets, 2).varints();
         assert_eq!((counts.len(), counts[0], counts[25]), (26, 1, 2));
         assert_eq!(counts.iter().sum::<u64>(), 3);
+    }
+
+    #[test]
+    fn what_was_scraped_has_the_attribute_of_its_monitor() {
+        let at = Moment { second: 4, unix_s: 1_700_000_004.25 };
+        let second = scraped();
+        let resource = one(&read(&encode(at, &families(&second, &Vec::new()))), 1).fields();
+        let metrics = all(&one(&resource, 2).fields(), 2);
+        let gauge = metrics.iter().map(Read::fields);
+        let gauge = gauge.into_iter().find(|own| one(own, 1).text() == "squall_metric_gauge");
+        let points = all(&one(&gauge.expect("a gauge"), 5).fields(), 1);
+        let tags =
+            |point: &Read| -> Vec<String> { all(&point.fields(), 7).iter().map(text).collect() };
+        let found: Vec<String> = points.iter().map(|point| tags(point).join(" ")).collect();
+        let of = |kind| {
+            format!("kind=gauge name=hits tag_kind={kind} monitor=db tag_name=n tag_scenario=s")
+        };
+        assert_eq!(found, [of("a"), of("b")]);
     }
 }

@@ -205,6 +205,36 @@ pub(crate) mod tests {
         second
     }
 
+    /// A second with what a monitor called `db` has scraped: two series, whose labels are called as tags of squall's own.
+    pub(crate) fn scraped() -> SentSecond {
+        let mut second = SentSecond::default();
+        for (kind, value) in [("a", 1.5), ("b", 2.5)] {
+            let mut stats = MetricStats::default();
+            stats.record(MetricKind::Gauge, value, 0).expect("a value");
+            let labels = [("kind", kind), ("monitor", "db"), ("name", "n"), ("scenario", "s")];
+            let key = MetricKey::new(MetricKind::Gauge, "", "hits", pairs(&labels));
+            second.metrics.insert(Arc::new(key), stats);
+        }
+        second
+    }
+
+    #[test]
+    fn labels_that_were_scraped_stay_apart_from_tags() {
+        let points = points(&scraped(), &pairs(&[("monitor", "mine"), ("env", "test")]));
+        for (point, kind) in points[1..].iter().zip(["a", "b"]) {
+            let tags = [
+                ("kind", "gauge"),
+                ("name", "hits"),
+                ("tag_kind", kind),
+                ("monitor", "db"),
+                ("tag_name", "n"),
+                ("tag_scenario", "s"),
+                ("env", "test"),
+            ];
+            assert_eq!(point.tags, pairs(&tags));
+        }
+    }
+
     #[test]
     fn a_metric_of_the_plan_has_the_fields_of_its_kind() {
         let points = points(&recorded(), &pairs(&[("env", "test")]));

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
     use crate::decode::{Read, decompress, read, unzigzag};
     use crate::families::families;
-    use crate::points::tests::example;
+    use crate::points::tests::{example, scraped};
 
     /// The one field of this number.
     fn only(fields: &[(u32, Read)], number: u32) -> Read {
@@ -176,5 +176,20 @@ mod tests {
             level.map(|own| (only(&own, 2).text(), only(&own, 1).number())).collect();
         assert!(kinds.contains(&("squall_users_active".to_owned(), 2)), "{kinds:?}");
         assert!(kinds.contains(&("squall_latency_seconds".to_owned(), 3)), "{kinds:?}");
+    }
+
+    #[test]
+    fn what_was_scraped_has_the_label_of_its_monitor() {
+        let at = Moment { second: 4, unix_s: 1_700_000_004.25 };
+        let all = read(&decompress(&encode(at, &families(&scraped(), &Vec::new()))));
+        let series =
+            all.iter().filter(|(field, _)| *field == 1).map(|(_, own)| labels_of(own).join(" "));
+        let series: Vec<String> = series.collect();
+        for kind in ["a", "b"] {
+            let labels = format!(
+                "__name__=squall_metric_gauge kind=gauge monitor=db name=hits tag_kind={kind} tag_name=n tag_scenario=s"
+            );
+            assert!(series.contains(&labels), "{labels}\n{series:?}");
+        }
     }
 }

@@ -125,7 +125,10 @@ impl Receiver for Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::points::{points, tests::example};
+    use crate::points::{
+        points,
+        tests::{example, scraped},
+    };
 
     #[test]
     fn a_number_is_a_line() {
@@ -153,5 +156,17 @@ mod tests {
         assert_eq!(sizes, [1_432, 1, 2_000, 1_432, 7]);
         assert_eq!(datagrams(&text).collect::<Vec<_>>().concat(), text);
         assert_eq!(datagrams(b"").count(), 0);
+    }
+
+    #[test]
+    fn what_was_scraped_has_the_tag_of_its_monitor() {
+        let at = Moment { second: 4, unix_s: 1_700_000_004.25 };
+        let text = String::from_utf8(encode(at, &points(&scraped(), &Vec::new()))).expect("text");
+        for (kind, value) in [("a", 1.5), ("b", 2.5)] {
+            let line = format!(
+                "squall_metrics.last:{value}|g|#kind:gauge,name:hits,tag_kind:{kind},monitor:db,tag_name:n,tag_scenario:s\n"
+            );
+            assert!(text.contains(&line), "{line}\n{text}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! What a monitor has sampled in one second, as it is collected.
 
 use squall_metrics::{MONITOR_TAG, MetricKey, MetricKind};
+use squall_plan::feed_target::untaken;
 use squall_runner::MonitorSample;
 
 /// Values of one monitor: gauges with its name as a tag.
@@ -32,12 +33,16 @@ impl Samples {
         self.put_tagged(name, vec![(tag.to_owned(), which.to_owned())], value);
     }
 
-    /// A value with further tags, of which none takes the place of the monitor's name. What is not finite is left out.
+    /// A value with further tags; one that is called as that with the monitor's name is becomes `tag_monitor`. What is not finite is
+    /// left out.
     pub(crate) fn put_tagged(&mut self, name: &str, mut tags: Vec<(String, String)>, value: f64) {
         if !value.is_finite() {
             return;
         }
-        tags.retain(|(tag, _)| tag != MONITOR_TAG);
+        if let Some(at) = tags.iter().position(|(tag, _)| tag == MONITOR_TAG) {
+            let is_taken = |name: &str| tags.iter().any(|(tag, _)| tag == name);
+            tags[at].0 = untaken(MONITOR_TAG, is_taken);
+        }
         tags.push((MONITOR_TAG.to_owned(), self.monitor.clone()));
         self.values.push((MetricKey::new(MetricKind::Gauge, "", name, tags), value));
     }
@@ -67,13 +72,16 @@ mod tests {
     #[test]
     fn each_value_has_the_tag_of_its_monitor() {
         let mut samples = Samples::new("db");
-        let tags = vec![("monitor".to_owned(), "other".to_owned())];
-        samples.put_tagged("a", tags, 1.0);
+        for of in ["one", "other"] {
+            let tags = vec![("monitor".to_owned(), of.to_owned())];
+            samples.put_tagged("a", tags, 1.0);
+        }
         samples.put("not_finite", f64::NAN);
         samples.put_known("unknown", None);
         let taken = samples.take();
-        assert_eq!(taken.len(), 1);
-        assert_eq!(taken[0].0.label(), "a{monitor=db}");
+        let labels: Vec<String> = taken.iter().map(|(key, _)| key.label()).collect();
+        let of = |other: &str| format!("a{{monitor=db,tag_monitor={other}}}");
+        assert_eq!(labels, [of("one"), of("other")], "both are there");
         assert!(samples.take().is_empty());
     }
 }

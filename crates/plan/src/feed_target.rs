@@ -12,6 +12,15 @@ pub const TAGS_TAKEN: [&str; 9] =
 pub const TAGS_TAKEN_BY_JMETER: [&str; 7] =
     ["application", "transaction", "statut", "responseCode", "responseMessage", "title", "tags"];
 
+/// The name of a tag where that which it has is taken: `tag_NAME`, with more of that where this is taken too.
+pub fn untaken(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    let mut own = name.to_owned();
+    while is_taken(&own) {
+        own.insert_str(0, "tag_");
+    }
+    own
+}
+
 /// Parameters of a URL that are secrets.
 const SECRET_PARAMETERS: [&str; 3] = ["p", "password", "token"];
 

@@ -17,6 +17,8 @@ const FREQUENCY: &str = "99";
 const UNWIND: &str = "dwarf,8192";
 /// Most processes that are profiled together.
 const MAX_PROCESSES: usize = 64;
+/// Most Java virtual machines that are profiled together.
+const MAX_JVMS: usize = 4;
 /// How long a program may take that records nothing.
 const PATIENCE: Duration = Duration::from_secs(25);
 /// How long after its time a JVM ends a recording by itself, should squall be killed.
@@ -47,10 +49,9 @@ pub(crate) struct Taken {
 /// # Errors
 /// It cannot be, in a sentence that says what to do.
 pub(crate) fn take(order: &Order, tools: &mut dyn Tools, stop: &Stop) -> Result<Taken, String> {
-    match order.pids.iter().find(|pid| tools.is_jvm(**pid)) {
-        Some(pid) => of_jvm(*pid, order, tools, stop),
-        None => of_native(order, tools, stop),
-    }
+    let jvms = order.pids.iter().copied().filter(|pid| tools.is_jvm(*pid));
+    let jvms: Vec<u32> = jvms.take(MAX_JVMS).collect();
+    if jvms.is_empty() { of_native(order, tools, stop) } else { of_jvms(&jvms, order, tools, stop) }
 }
 
 fn of_native(order: &Order, tools: &mut dyn Tools, stop: &Stop) -> Result<Taken, String> {
@@ -88,28 +89,50 @@ fn of_native(order: &Order, tools: &mut dyn Tools, stop: &Stop) -> Result<Taken,
     Ok(Taken { tool: "perf", lasted, stacks })
 }
 
-fn of_jvm(pid: u32, order: &Order, tools: &mut dyn Tools, stop: &Stop) -> Result<Taken, String> {
+/// A profile of several virtual machines together. Whatever becomes of one, the recordings of all are ended.
+fn of_jvms(
+    pids: &[u32],
+    order: &Order,
+    tools: &mut dyn Tools,
+    stop: &Stop,
+) -> Result<Taken, String> {
     for tool in ["jcmd", "jfr"] {
         needs(tools, tool, "openjdk-17-jdk-headless, or that of the target's version")?;
     }
-    let pid = pid.to_string();
     let name = format!("name=squall-{}", std::process::id());
     let by_itself = format!("duration={}s", (order.lasts + BY_ITSELF).as_secs());
-    let start = words(&["jcmd", &pid, "JFR.start", &name, "settings=profile", &by_itself]);
-    good(tools.run(&start, PATIENCE, None)?, "jcmd JFR.start")?;
+    let mut begun = Vec::new();
+    let mut recorded = Ok(Stacks::default());
+    for pid in pids.iter().map(ToString::to_string) {
+        let start = words(&["jcmd", &pid, "JFR.start", &name, "settings=profile", &by_itself]);
+        match tools.run(&start, PATIENCE, None).and_then(|ran| good(ran, "jcmd JFR.start")) {
+            Ok(_) => begun.push(pid),
+            Err(why) => recorded = Err(why),
+        }
+    }
     let began = Instant::now();
-    stop.wait(order.lasts);
+    if recorded.is_ok() {
+        stop.wait(order.lasts);
+    }
     let lasted = began.elapsed().min(order.lasts);
-    let file = path(&order.folder.join("profile.jfr"));
-    let dump = words(&["jcmd", &pid, "JFR.dump", &name, &format!("filename={file}")]);
-    let dumped = tools.run(&dump, PATIENCE, None).and_then(|ran| good(ran, "jcmd JFR.dump"));
-    // Whatever became of it.
-    let stopped = tools.run(&words(&["jcmd", &pid, "JFR.stop", &name]), PATIENCE, None);
-    dumped?;
-    good(stopped?, "jcmd JFR.stop")?;
-    let print = ["jfr", "print", "--stack-depth", "64", "--events", "jdk.ExecutionSample", &file];
-    let printed = good(tools.run(&words(&print), PATIENCE, None)?, "jfr print")?;
-    Ok(Taken { tool: "JFR", lasted, stacks: read(&printed, jfr::stacks)? })
+    let mut files = Vec::new();
+    for pid in &begun {
+        let file = path(&order.folder.join(format!("{pid}.jfr")));
+        let dump = words(&["jcmd", pid, "JFR.dump", &name, &format!("filename={file}")]);
+        let dumped = tools.run(&dump, PATIENCE, None).and_then(|ran| good(ran, "jcmd JFR.dump"));
+        let stopped = tools.run(&words(&["jcmd", pid, "JFR.stop", &name]), PATIENCE, None);
+        let ended = dumped.and(stopped).and_then(|ran| good(ran, "jcmd JFR.stop"));
+        recorded = recorded.and_then(|own| ended.map(|_| own));
+        files.push(file);
+    }
+    let mut stacks = recorded?;
+    for file in &files {
+        let print =
+            ["jfr", "print", "--stack-depth", "64", "--events", "jdk.ExecutionSample", file];
+        let printed = good(tools.run(&words(&print), PATIENCE, None)?, "jfr print")?;
+        stacks.merge(&read(&printed, jfr::stacks)?);
+    }
+    Ok(Taken { tool: "JFR", lasted, stacks })
 }
 
 /// That a program is there.
@@ -229,7 +252,11 @@ mod tests {
         let mut tools = scripted(true, vec![("jfr print", text, true)]);
         let taken = taken(&mut tools).expect("it is taken");
         assert_eq!((taken.tool, taken.stacks.hottest(1)[0].name.as_str()), ("JFR", "Hot.burn"));
-        assert_eq!(tools.ran.len(), 4);
+        let of_one = jfr::stacks(text.as_bytes()).expect("it is read").samples();
+        assert_eq!(taken.stacks.samples(), 2 * of_one, "of both");
+        let begun = |line: &String| line.contains("JFR.start");
+        assert_eq!(tools.ran.iter().position(|own| !begun(own)), Some(2), "both begin first");
+        assert_eq!(tools.ran.len(), 8);
         assert!(tools.ran[0].starts_with("jcmd 7 JFR.start name=squall-"), "{}", tools.ran[0]);
         assert!(tools.ran[0].ends_with("settings=profile duration=70s"), "{}", tools.ran[0]);
     }
@@ -239,7 +266,8 @@ mod tests {
     fn a_recording_that_cannot_be_dumped_is_ended() {
         let mut tools = scripted(true, vec![("jcmd 7 JFR.dump", "x\nno room\n", false)]);
         assert_eq!(taken(&mut tools), Err("jcmd JFR.dump failed: no room".to_owned()));
-        assert!(tools.ran.iter().any(|line| line.contains("JFR.stop")));
+        let ended = tools.ran.iter().filter(|line| line.contains("JFR.stop")).count();
+        assert_eq!(ended, 2, "that of the other one, too");
     }
 
     #[test]

@@ -5,12 +5,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use squall_supervisor::{End, Launch, Supervisor};
+use squall_supervisor::{Launch, Supervisor};
 
 use crate::stop::Stop;
 
-/// How often it is looked whether a program has ended.
-const LOOK: Duration = Duration::from_millis(20);
 /// How long a recording may take to be written when it is ended.
 const TO_WRITE: Duration = Duration::from_secs(10);
 
@@ -110,21 +108,16 @@ impl Tools for Supervised {
         let said = |error: squall_supervisor::Error| error.to_string();
         let started = self.supervisor.spawn(&launch).map_err(said)?;
         let until = Instant::now() + within;
-        loop {
-            if let Some(end) = self.supervisor.poll(started.id).map_err(said)? {
-                return Ok(Ran { is_good: end.is_success(), printed: log });
-            }
-            if stop.is_some_and(Stop::is_stopped) {
-                let end: End = self.supervisor.stop(started.id, TO_WRITE).map_err(said)?;
-                // SIGTERM is how it was asked to end.
-                let is_good = end.is_success() || end.signal == Some(15);
-                return Ok(Ran { is_good, printed: log });
-            }
-            if Instant::now() >= until {
-                self.supervisor.stop(started.id, LOOK).map_err(said)?;
-                return Err(format!("{name} took longer than {} s", within.as_secs()));
-            }
-            std::thread::sleep(LOOK);
+        let is_stopped = || stop.is_some_and(Stop::is_stopped);
+        let gives_up = || is_stopped() || Instant::now() >= until;
+        if let Some(end) = self.supervisor.wait(started.id, gives_up).map_err(said)? {
+            return Ok(Ran { is_good: end.is_success(), printed: log });
+        }
+        let end = self.supervisor.stop(started.id, TO_WRITE).map_err(said)?;
+        match is_stopped() {
+            // SIGTERM is how it was asked to end.
+            true => Ok(Ran { is_good: end.is_success() || end.signal == Some(15), printed: log }),
+            false => Err(format!("{name} took longer than {} s", within.as_secs())),
         }
     }
 }

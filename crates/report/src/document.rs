@@ -82,6 +82,8 @@ document! {
         warnings: Vec<String>,
         /// What became of what was sent elsewhere while the run went on.
         feeds: Vec<FeedReport>,
+        /// Where the target spent its CPU time; null: no profile was taken.
+        profile: Option<ProfileDocument>,
         /// The first details of errors, and lines that the plan logs.
         log: Vec<String>,
         /// The run second by second; in long runs each row covers several seconds.
@@ -176,6 +178,22 @@ document! {
         mean: f64,
         /// Of the p99.
         p99: f64,
+    }
+
+    /// A profile of the target's CPU time.
+    ProfileDocument {
+        /// The monitor whose processes were profiled.
+        process: String,
+        /// What took it: `perf` or `JFR`.
+        tool: String,
+        /// When it began, in seconds after the start of the load.
+        at_s: f64,
+        /// How long it took.
+        seconds: f64,
+        /// How many samples were taken.
+        samples: u64,
+        /// The file with its stacks, in the run's folder.
+        file: String,
     }
 
     /// What was recorded under a name.

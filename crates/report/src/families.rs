@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use squall_metrics::MetricKind;
-use squall_plan::feed_target::TAGS_TAKEN;
+use squall_plan::feed_target::{TAGS_TAKEN, untaken};
 
 /// Series of one name, of rows or checks.
 #[derive(Debug, Clone, Copy)]
@@ -105,9 +105,13 @@ pub fn series_tags<'t>(
     own: &Tags,
 ) -> Tags {
     let known = known.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    let of_plan = of_plan.into_iter().map(|(name, value)| {
-        let is_taken = TAGS_TAKEN.contains(&name.as_str());
-        (if is_taken { format!("tag_{name}") } else { name.clone() }, value.clone())
+    let of_plan: Vec<(&String, &String)> = of_plan.into_iter().collect();
+    let is_another = |own: &str, name: &str| {
+        own != name && of_plan.iter().any(|(other, _)| other.as_str() == own)
+    };
+    let of_plan = of_plan.iter().map(|(name, value)| {
+        let is_taken = |own: &str| TAGS_TAKEN.contains(&own) || is_another(own, name);
+        (untaken(name, is_taken), (*value).clone())
     });
     let mut tags = Tags::new();
     for (name, value) in known.chain(of_plan).chain(own.iter().cloned()) {
@@ -186,5 +190,9 @@ mod tests {
         let tags = series_tags(&[("name", "a"), ("group", "")], &of_plan, &own);
         let wanted = [("name", "a"), ("tag_status", "gold"), ("team", "x"), ("env", "ci")];
         assert_eq!(tags, pairs(&wanted), "what is empty is left out");
+        let both: BTreeMap<String, String> =
+            pairs(&[("status", "gold"), ("tag_status", "new")]).into_iter().collect();
+        let tags = series_tags(&[], &both, &Tags::new());
+        assert_eq!(tags, pairs(&[("tag_tag_status", "gold"), ("tag_status", "new")]));
     }
 }

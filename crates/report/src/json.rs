@@ -15,6 +15,7 @@ use squall_metrics::{
 use crate::document::*;
 use crate::generator::{Generator, GeneratorDocument, PhaseTimes};
 use crate::node_report::{NodeReport, NodeTimes};
+use crate::profile::Profile;
 use crate::run::Run;
 use crate::tracks;
 
@@ -92,6 +93,7 @@ pub fn document(run: &Run) -> RunDocument {
         fleet: run.fleet.clone(),
         warnings: run.warnings.clone(),
         feeds: run.feeds.clone(),
+        profile: run.profile.as_deref().map(Profile::document),
         log: run.log.clone(),
         series: tracks::rows(run),
         series_rows: tracks::row_tracks(&run.series),

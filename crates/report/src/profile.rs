@@ -14,8 +14,11 @@ use squall_plan::files;
 pub use self::flame::FlameFrame;
 use self::flame::{frames, picture};
 pub use self::stacks::{HotFunction, Stacks};
+use crate::document::ProfileDocument;
 use crate::output::replace_file;
 
+/// The file of the stacks.
+const FOLDED: &str = "profile.folded";
 /// Most functions that are listed.
 const MAX_HOTTEST: usize = 20;
 /// Largest file of stacks that is read, in bytes.
@@ -66,6 +69,18 @@ impl Profile {
         }
     }
 
+    /// As `run.json` has it.
+    pub fn document(&self) -> ProfileDocument {
+        ProfileDocument {
+            process: self.process.clone(),
+            tool: self.tool.clone(),
+            at_s: self.from_s,
+            seconds: self.lasts_s,
+            samples: self.stacks.samples(),
+            file: FOLDED.to_owned(),
+        }
+    }
+
     /// Writes it into the folder of its run.
     ///
     /// # Errors
@@ -79,7 +94,7 @@ impl Profile {
             self.tool
         );
         let files = [
-            ("profile.folded", self.stacks.folded().into_bytes()),
+            (FOLDED, self.stacks.folded().into_bytes()),
             (
                 "profile.svg",
                 picture(&title, &frames(&self.stacks), self.stacks.samples()).into_bytes(),
@@ -104,8 +119,8 @@ impl Profile {
             files::bytes(&header, 1 << 20).map_err(|error| format!("profile.json: {error}"))?;
         let header: Profile =
             serde_json::from_slice(&header).map_err(|error| format!("profile.json: {error}"))?;
-        let text = files::bytes(&folder.join("profile.folded"), MAX_FOLDED)
-            .map_err(|error| format!("profile.folded: {error}"))?;
+        let text = files::bytes(&folder.join(FOLDED), MAX_FOLDED)
+            .map_err(|error| format!("{FOLDED}: {error}"))?;
         Ok(Some(Profile { stacks: Stacks::parse(&String::from_utf8_lossy(&text)), ..header }))
     }
 }
@@ -130,6 +145,9 @@ mod tests {
         assert_eq!(Profile::read(folder.path()), Ok(Some(own.clone())));
         let svg = std::fs::read_to_string(folder.path().join("profile.svg")).expect("a picture");
         assert!(svg.contains("hash: 90 samples, 90%"), "{svg}");
+        let document = own.document();
+        assert_eq!((document.at_s, document.samples), (42.0, 100));
+        assert!(folder.path().join(document.file).exists());
         let view = own.view();
         assert_eq!((view.samples, view.hottest[0].name.as_str()), (100, "hash"));
         std::fs::write(folder.path().join("profile.json"), "{").expect("it is written");

@@ -4,13 +4,15 @@
 //! A [`Supervisor`] is a process of its own, `squall supervise`, which is squall's own program. Its standard input is its
 //! lifeline: when that ends, however squall may have ended, it ends everything that it has started. What a program leaves
 //! behind becomes the supervisor's child (a subreaper), and is ended too. If the supervisor itself is killed, its programs are
-//! killed by the kernel (a parent-death signal), and the next supervisor puts back the settings that are in its journal.
+//! killed by the kernel (a parent-death signal). squall then ends what these had started, which it knows by a mark in their
+//! environment, and puts back the settings in the journal; if squall was killed too, the next supervisor of the same folder does.
 //!
 //! Linux only: elsewhere a supervisor cannot be started, and says so.
 
 mod client;
 mod cpus;
 mod error;
+mod mark;
 mod protocol;
 #[cfg(target_os = "linux")]
 mod server;

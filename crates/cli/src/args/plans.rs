@@ -173,6 +173,8 @@ pub struct Doctor {
     pub settings: bool,
     #[command(flatten)]
     pub variables: Variables,
+    #[command(flatten)]
+    pub monitors: Monitors,
     /// Look at these nodes of a fleet instead of this machine: N, or eu=12,us=8 of these zones [default: all that are there].
     #[arg(long, help_heading = "Fleet", value_name = "N|ZONE=N", value_parser = nodes)]
     pub nodes: Option<Nodes>,

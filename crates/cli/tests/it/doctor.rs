@@ -137,3 +137,21 @@ fn what_this_machine_can_never_hold_is_refused() {
     }
     assert_eq!(server.stats().accepted, 0);
 }
+
+#[test]
+fn a_plan_may_be_about_a_monitor_that_is_typed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = "target: builtin\nprofile: {process: server, at: 0s}\nthresholds: [cpu(server) < 80%]\n\
+                scenarios: {a: {load: {users: 1, for: 1s}, steps: [{get: /}]}}\n";
+    std::fs::write(folder.path().join("plan.yaml"), plan).expect("writable");
+    let told = |more: &[&str]| {
+        let output = squall(folder.path(), &[&["doctor"], more].concat());
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, said) = told(&["plan.yaml", "--allow-exec"]);
+    assert!(code == Some(2) && said.contains("there is no monitor `server`"), "{said}");
+    let (code, said) = told(&["plan.yaml", "--allow-exec", "--monitor", "server=port:8080"]);
+    assert!(code != Some(2), "{said}");
+    let (code, said) = told(&["--monitor", "server=port:8080"]);
+    assert!(code == Some(2) && said.contains("--monitor goes with a plan"), "{said}");
+}

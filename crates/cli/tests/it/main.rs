@@ -13,6 +13,7 @@ mod doctor;
 mod endings;
 mod experiment;
 mod experiment_examples;
+mod experiment_servers;
 mod feeds;
 mod fleet;
 mod guides;

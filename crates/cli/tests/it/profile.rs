@@ -1,20 +1,12 @@
 //! Profiles of the target: what a plan may ask for, and what comes of it.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// A `perf` that takes what it is told, and prints one stack for each second of a record.
-const PERF: &str = r#"#!/bin/sh
-echo "$@" >> "$PERF_CALLS"
-case $1 in
-    record) while [ "$1" != -- ]; do shift; done; shift; exec "$@" ;;
-    script) printf 'server 1 2.0: 1 cpu-clock:\n\t1f shop::hash+0x1 (/bin/shop)\n\t2f main+0x2 (/bin/shop)\n\n' ;;
-esac
-"#;
+use crate::common::{PERF, perf_on};
 
 /// A folder with a plan of two seconds whose profile is of this process, and programs on a PATH of their own.
 fn folder(profile: &str, perf: Option<&str>) -> TempDir {
@@ -25,17 +17,7 @@ fn folder(profile: &str, perf: Option<&str>) -> TempDir {
         std::process::id()
     );
     fs::write(folder.path().join("plan.yaml"), plan).expect("written");
-    let programs = folder.path().join("bin");
-    fs::create_dir(&programs).expect("made");
-    for program in ["sh", "sleep"] {
-        std::os::unix::fs::symlink(Path::new("/bin").join(program), programs.join(program))
-            .expect("linked");
-    }
-    if let Some(text) = perf {
-        let file = programs.join("perf");
-        fs::write(&file, text).expect("written");
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("set");
-    }
+    perf_on(folder.path(), perf);
     folder
 }
 
@@ -66,6 +48,11 @@ fn a_profile_stands_in_the_report_and_in_the_folder() {
     assert_eq!(read("profile.folded"), "main;shop::hash 1\n", "{output:?}");
     assert!(read("profile.svg").contains("shop::hash: 1 samples, 100%"));
     assert!(read("report.html").contains("\"hottest\":[{\"name\":\"shop::hash\",\"own\":1"));
+    let result: serde_json::Value = serde_json::from_str(&read("run.json")).expect("JSON");
+    let profile = &result["profile"];
+    assert_eq!(profile["process"], "server", "{profile}");
+    assert_eq!((&profile["tool"], &profile["samples"]), (&"perf".into(), &1.into()), "{profile}");
+    assert_eq!(profile["file"], "profile.folded", "{profile}");
     let calls = fs::read_to_string(folder.path().join("calls")).expect("calls");
     assert!(calls.contains(&format!("-p {}", std::process::id())), "{calls}");
     // A report that is made again has it, too.

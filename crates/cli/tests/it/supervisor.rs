@@ -48,6 +48,25 @@ fn until_printed(launch: &Launch, text: &str) -> String {
     }
 }
 
+/// A program that starts another one in a session of its own, whose number is in `pid`, and prints `up`.
+const FORKS: &str = "(setsid sleep 300 & echo $! > pid); echo up; exec sleep 300";
+
+/// The number of what such a program has started.
+fn forked(folder: &TempDir) -> String {
+    std::fs::read_to_string(folder.path().join("pid")).unwrap()
+}
+
+fn kill(pid: &str) {
+    assert!(Command::new("kill").args(["-9", pid]).status().unwrap().success());
+}
+
+/// The parent of a process.
+fn parent(pid: u32) -> String {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let (_, rest) = stat.rsplit_once(") ").unwrap();
+    rest.split(' ').nth(1).unwrap().to_owned()
+}
+
 fn is_there(pid: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
     // One whose end nobody has asked for runs no more.
@@ -124,12 +143,12 @@ fn what_a_program_leaves_behind_is_ended_and_named() {
 fn when_the_supervisor_is_dropped_all_programs_end() {
     let folder = tempfile::tempdir().unwrap();
     let mut supervisor = started();
-    let launch = script(&folder, "(setsid sleep 300 & echo $! > pid); echo up; exec sleep 300");
+    let launch = script(&folder, FORKS);
     let pid = supervisor.spawn(&launch).unwrap().pid.to_string();
     until_printed(&launch, "up");
     drop(supervisor);
     assert!(!is_there(&pid));
-    assert!(!is_there(&std::fs::read_to_string(folder.path().join("pid")).unwrap()));
+    assert!(!is_there(&forked(&folder)));
 }
 
 /// A supervisor that is spoken to by hand, with settings in a folder.
@@ -141,7 +160,7 @@ struct ByHand {
 impl ByHand {
     fn start(folder: &TempDir) -> ByHand {
         let mut child = Command::new(SQUALL)
-            .arg("supervise")
+            .args(["supervise", "its-mark"])
             .arg(folder.path().join("journal"))
             .env("SQUALL_PROC_SYS", folder.path().join("sys"))
             .stdin(Stdio::piped())
@@ -210,4 +229,87 @@ fn when_the_supervisor_is_killed_its_programs_are() {
     while is_there(&pid) {
         std::thread::sleep(Duration::from_millis(2));
     }
+}
+
+#[test]
+fn when_the_supervisor_is_killed_squall_ends_what_its_programs_have_started() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut supervisor = started();
+    let launch = script(&folder, FORKS);
+    let own = supervisor.spawn(&launch).unwrap();
+    until_printed(&launch, "up");
+    kill(&parent(own.pid));
+    let error = loop {
+        if let Err(error) = supervisor.poll(own.id) {
+            break error.to_string();
+        }
+    };
+    assert!(error.contains("what it had started was ended"), "{error}");
+    assert!(!is_there(&own.pid.to_string()) && !is_there(&forked(&folder)));
+}
+
+#[test]
+fn what_a_killed_supervisor_has_left_is_ended_by_the_next_one() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("sys")).unwrap();
+    let mut own = ByHand::start(&folder);
+    let launch = script(&folder, FORKS);
+    own.ask(&format!("{{\"spawn\":{}}}", serde_json::to_string(&launch).unwrap()));
+    until_printed(&launch, "up");
+    let pid = forked(&folder);
+    own.child.kill().unwrap();
+    own.child.wait().unwrap();
+    assert!(is_there(&pid), "the kernel ends only what the supervisor itself has started");
+    let mut next = ByHand::start(&folder);
+    assert!(!is_there(&pid));
+    drop(next.child.stdin.take());
+    next.child.wait().unwrap();
+}
+
+/// The number of the process with these words in its command line.
+fn process_with(words: &[&str]) -> Option<String> {
+    std::fs::read_dir("/proc").unwrap().flatten().find_map(|own| {
+        let line = std::fs::read(own.path().join("cmdline")).ok()?;
+        let line = String::from_utf8_lossy(&line).into_owned();
+        let is_it = words.iter().all(|word| line.contains(word));
+        is_it.then(|| own.file_name().to_str().map(str::to_owned))?
+    })
+}
+
+#[test]
+fn when_the_supervisor_of_an_experiment_is_killed_squall_puts_its_settings_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("sys/net/core/somaxconn");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, "4096\n").unwrap();
+    let experiment = format!(
+        "name: killed\nplan: {{target: builtin, scenarios: {{a: {{load: {{users: 1, for: 60s}}, steps: [{{get: /}}, {{think: 10ms}}]}}}}}}\n\
+         server: {{command: [sh, -c, '{FORKS}'], ready: {{output: up}}}}\n\
+         factors: {{queue: {{sysctl: net.core.somaxconn, values: [1111, 2222]}}}}\nrepeat: 1\n"
+    );
+    std::fs::write(folder.path().join("it.yaml"), experiment).unwrap();
+    let child = Command::new(SQUALL)
+        .args(["experiment", "it.yaml", "--allow-exec", "--allow-sysctl", "--out"])
+        .arg(folder.path().join("runs"))
+        .current_dir(folder.path())
+        .env("SQUALL_PROC_SYS", folder.path().join("sys"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("squall starts");
+    let name = folder.path().display().to_string();
+    while process_with(&[&name, "plan-of-the-run.json"]).is_none() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let pid = forked(&folder);
+    assert!(is_there(&pid));
+    assert_ne!(std::fs::read_to_string(&file).unwrap(), "4096\n");
+    kill(&process_with(&[&name, "supervise", "settings.json"]).expect("a supervisor"));
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("the supervisor of the programs has ended"), "{said}");
+    assert!(!is_there(&pid), "{said}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "4096\n");
+    assert_eq!(process_with(&[&name, "plan-of-the-run.json"]), None, "no run goes on");
 }

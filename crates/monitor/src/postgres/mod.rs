@@ -55,6 +55,10 @@ struct Counters {
 impl Postgres {
     /// A server by its URL. Its password may be in `PGPASSWORD` in place of the URL.
     pub(crate) fn new(url: &str) -> Postgres {
+        // Both mean what `require` does here: the certificate is checked.
+        let url = ["sslmode=verify-full", "sslmode=verify-ca"]
+            .iter()
+            .fold(url.to_owned(), |url, own| url.replace(own, "sslmode=require"));
         let config = url.parse::<Config>().map(|mut config| {
             config.connect_timeout(TIMEOUT).application_name("squall monitor");
             if let Some(password) = std::env::var("PGPASSWORD").ok().filter(|own| !own.is_empty())
@@ -66,7 +70,7 @@ impl Postgres {
         });
         // What is wrong is said without the URL, which may hold a password.
         let config = config.map_err(|_| {
-            "the URL cannot be read: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE"
+            "the URL cannot be read: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE, with ?sslmode=require for TLS"
                 .to_owned()
         });
         let (runtime, client, counters) = (None, None, Counters::default());
@@ -120,15 +124,27 @@ async fn connect(config: &Config) -> io::Result<Client> {
     Ok(client)
 }
 
-/// What the server says, or why it cannot be reached.
+/// What the server says, or why it cannot be reached, with what to do.
 fn told(error: tokio_postgres::Error) -> io::Error {
     use std::error::Error as _;
     if let Some(own) = error.as_db_error() {
-        return io::Error::other(own.message().to_owned());
+        let help = if own.message().ends_with("no encryption") {
+            ": add ?sslmode=require to the URL if it is to be asked with TLS"
+        } else {
+            ""
+        };
+        return io::Error::other(format!("{}{help}", own.message()));
     }
-    match error.source() {
-        Some(source) => io::Error::other(format!("{error}: {source}")),
-        None => io::Error::other(error.to_string()),
+    let source = error.source();
+    let of_tls = source.and_then(|own| {
+        own.downcast_ref::<io::Error>()?.get_ref()?.downcast_ref::<rustls::Error>()
+    });
+    match (of_tls, source) {
+        (Some(rustls::Error::InvalidCertificate(why)), _) => io::Error::other(format!(
+            "its certificate is not trusted ({why}): SSL_CERT_FILE can name a file with that of its authority"
+        )),
+        (_, Some(source)) => io::Error::other(format!("{error}: {source}")),
+        (_, None) => io::Error::other(error.to_string()),
     }
 }
 

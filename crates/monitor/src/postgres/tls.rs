@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, RootCertStore};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use tokio_postgres::Socket;
@@ -42,21 +41,11 @@ impl TlsConnect<Socket> for TlsTo {
     fn connect(self, stream: Socket) -> Self::Future {
         Box::pin(async move {
             let host = ServerName::try_from(self.0).map_err(io::Error::other)?;
-            let connector = TlsConnector::from(Arc::new(config()?));
+            let config = squall_outbound::tls().map_err(io::Error::other)?;
+            let connector = TlsConnector::from(Arc::new(config));
             connector.connect(host, stream).await.map(Stream)
         })
     }
-}
-
-/// The system's roots, and ring, as for load.
-fn config() -> io::Result<ClientConfig> {
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config =
-        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let config = config.map_err(io::Error::other)?;
-    Ok(config.with_root_certificates(roots).with_no_client_auth())
 }
 
 impl AsyncRead for Stream {

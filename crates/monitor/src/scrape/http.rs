@@ -1,15 +1,9 @@
 //! One small request a second over HTTP, bounded in time and bytes.
 
 use std::io;
-use std::sync::Arc;
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use squall_base::form::percent_decoded;
-use squall_plan::feed_target::parts;
-use ureq::Agent;
-use ureq::tls::{Certificate, RootCerts, TlsConfig, TlsProvider};
+use squall_outbound::Endpoint;
 
 /// How long it may take: what is later than its second would be lost.
 pub(crate) const TIMEOUT: Duration = Duration::from_millis(900);
@@ -18,32 +12,12 @@ const MAX_BYTES: u64 = 16 << 20;
 
 /// Asks one URL.
 #[derive(Debug)]
-pub(crate) struct Client {
-    agent: Agent,
-    url: String,
-    authorization: Option<String>,
-}
+pub(crate) struct Client(Option<Endpoint>);
 
 impl Client {
     /// For a URL of a plan that was found good. The user in it, with a password, is sent as a header.
     pub(crate) fn new(url: &str) -> Client {
-        let (scheme, user, rest) = parts(url).unwrap_or(("http", None, url));
-        let config = Agent::config_builder()
-            .timeout_global(Some(TIMEOUT))
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .proxy(None)
-            .user_agent(concat!("squall/", env!("CARGO_PKG_VERSION")));
-        let config = match scheme {
-            "https" => config.tls_config(tls()),
-            _ => config,
-        };
-        let encoded = |user: &str| STANDARD.encode(percent_decoded(user.as_bytes()));
-        Client {
-            agent: config.build().into(),
-            url: format!("{scheme}://{rest}"),
-            authorization: user.map(|user| format!("Basic {}", encoded(user))),
-        }
+        Client(Endpoint::new(url, TIMEOUT))
     }
 
     /// The text that the URL leads to.
@@ -51,8 +25,9 @@ impl Client {
     /// # Errors
     /// It does not come in time, is too long, or has another status than 200.
     pub(crate) fn get(&self) -> io::Result<String> {
-        let request = self.agent.get(&self.url);
-        let request = match &self.authorization {
+        let endpoint = self.0.as_ref().ok_or_else(|| io::Error::other("expected a URL"))?;
+        let request = endpoint.agent.get(&endpoint.url);
+        let request = match &endpoint.authorization {
             Some(own) => request.header("authorization", own),
             None => request,
         };
@@ -79,16 +54,4 @@ fn told(error: ureq::Error) -> io::Error {
         }
         error => io::Error::other(error.to_string()),
     }
-}
-
-/// The system's roots, and ring, as for load.
-fn tls() -> TlsConfig {
-    let roots = rustls_native_certs::load_native_certs().certs;
-    let roots: Vec<Certificate<'static>> =
-        roots.iter().map(|root| Certificate::from_der(root).to_owned()).collect();
-    TlsConfig::builder()
-        .provider(TlsProvider::Rustls)
-        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .root_certs(RootCerts::new_with_certs(&roots))
-        .build()
 }

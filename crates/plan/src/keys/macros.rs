@@ -3,8 +3,9 @@
 /// A struct whose fields are keys of a mapping. What is written above a field describes its key, and
 /// `#[key(...)]` says, in this order and all of it optional: `required`, another name, `[Form]`, and
 /// `default` with what holds without it. `#[key(flat)]` is a field that is written with keys of its own
-/// in the same mapping, `#[key(no)]` one that is no key. What follows the struct are keys that stand before
-/// these (`first`), and what else there is to say (`rules`).
+/// in the same mapping, `#[key(no)]` one that is no key. What follows the struct is the field with the name under which it
+/// stands in a plan (`named`), and whether that is one of a variable; keys that stand before these (`first`); and what else
+/// there is to say (`rules`).
 macro_rules! record {
     (
         $(#[$meta:meta])*
@@ -15,6 +16,7 @@ macro_rules! record {
                 pub $field:ident: $type:ty,
             )*
         }
+        $(named($by:ident $($variable:ident)?))?
         $(first($first_this:ident, $first_keys:ident) $first:block)?
         $(rules($this:ident, $keys:ident) $rules:block)?
     ) => {
@@ -35,7 +37,19 @@ macro_rules! record {
         impl $crate::keys::Plain for $name {
             type Form = $crate::keys::Of<$name>;
         }
+
+        $(impl $crate::keys::Named for $name {
+            const VARIABLES: bool = $crate::keys::record!(@is_variable $($variable)?);
+            fn set_name(&mut self, name: $crate::span::Spanned<String>, _: &mut $crate::nodes::Reader) {
+                self.$by = name;
+            }
+            fn name(&self) -> &str {
+                &self.$by.value
+            }
+        })?
     };
+    (@is_variable) => { false };
+    (@is_variable variable) => { true };
     (@key $self:ident $keys:ident $field:ident $type:ty, $about:expr; no) => {};
     (@key $self:ident $keys:ident $field:ident $type:ty, $about:expr; flat) => {
         $self.$field.keys($keys);

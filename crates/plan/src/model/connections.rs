@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::keys::{
-    At, ByName, Form, HostPattern, Key, Keys, Like, Listed, Maybe, Named, Naming, Of, Plain,
-    ProxyUrl, Rule, Shape, Small, Templated, Text, Word, record, words,
+    At, ByName, Form, HostPattern, Key, Keys, Like, Listed, Maybe, Naming, Of, Plain, ProxyUrl,
+    Rule, Shape, Small, Templated, Text, Word, record, words,
 };
 use crate::nodes::{Node, Reader};
 use crate::span::Spanned;
@@ -232,15 +232,7 @@ record! {
         #[key(required)]
         pub key: PathBuf,
     }
-}
-
-impl Named for ClientCert {
-    fn set_name(&mut self, name: Spanned<String>, _: &mut Reader) {
-        self.name = name;
-    }
-    fn name(&self) -> &str {
-        &self.name.value
-    }
+    named(name)
 }
 
 record! {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::keys::{
-    self, At, Bool, Form, Key, Keys, Like, Listed, Looks, Maybe, Named, NotEmpty, Of, Shape, Text,
-    Union, record, words,
+    self, At, Bool, Form, Key, Keys, Like, Listed, Looks, Maybe, NotEmpty, Of, Shape, Text, Union,
+    record, words,
 };
 use crate::node_files;
 use crate::nodes::{Node, Reader};
@@ -36,6 +36,7 @@ record! {
         /// How the nodes of a fleet divide the rows.
         pub nodes: AmongNodes,
     }
+    named(name variable)
     first(this, keys) {
         let mut rows = Rows { file: this.file.clone(), format: this.format.clone() };
         keys.union(&mut rows, true);
@@ -52,16 +53,6 @@ impl DataSource {
             own.nodes = AmongNodes::Copy;
         }
         own
-    }
-}
-
-impl Named for DataSource {
-    const VARIABLES: bool = true;
-    fn set_name(&mut self, name: Spanned<String>, _: &mut Reader) {
-        self.name = name;
-    }
-    fn name(&self) -> &str {
-        &self.name.value
     }
 }
 

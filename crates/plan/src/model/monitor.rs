@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use crate::keys::{
-    At, IntFrom, Key, Keys, Known, KnownCommand, Like, Listed, Maybe, Named, NotEmpty, ReceiverUrl,
-    Text, Union, Word, record, words,
+    At, IntFrom, Key, Keys, Known, KnownCommand, Like, Listed, Maybe, NotEmpty, ReceiverUrl, Text,
+    Union, Word, record, words,
 };
-use crate::nodes::Reader;
 use crate::span::Spanned;
 
 record! {
@@ -20,17 +19,9 @@ record! {
         #[key(no)]
         pub kind: MonitorKind,
     }
+    named(name)
     first(this, keys) {
         keys.union(&mut this.kind, true);
-    }
-}
-
-impl Named for Monitor {
-    fn set_name(&mut self, name: Spanned<String>, _: &mut Reader) {
-        self.name = name;
-    }
-    fn name(&self) -> &str {
-        &self.name.value
     }
 }
 

@@ -197,6 +197,7 @@ record! {
         #[key(no)]
         pub replaced: Vec<Json>,
     }
+    named(name variable)
 }
 
 impl Var {
@@ -233,16 +234,6 @@ impl Form for Variable {
             Some(alone) if !alone["value"].is_object() => alone["value"].clone(),
             _ => said,
         }
-    }
-}
-
-impl Named for Var {
-    const VARIABLES: bool = true;
-    fn set_name(&mut self, name: Spanned<String>, _: &mut Reader) {
-        self.name = name;
-    }
-    fn name(&self) -> &str {
-        &self.name.value
     }
 }
 

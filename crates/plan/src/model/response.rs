@@ -6,8 +6,8 @@ use squall_base::units;
 use super::Json;
 use crate::expr::Expr;
 use crate::keys::{
-    self, At, Expression, Form, Key, Keys, Maybe, Named, Plain, Shape, Short, Small, Templated,
-    Text, Union, Unless, Word, record, words,
+    self, At, Expression, Form, Key, Keys, Maybe, Plain, Shape, Short, Small, Templated, Text,
+    Union, Unless, Word, record, words,
 };
 use crate::nodes::{Node, Reader};
 use crate::span::Spanned;
@@ -39,18 +39,9 @@ record! {
         /// the order of the page, counts. Until all is there it is the default, which it then must have.
         pub resources: bool,
     }
+    named(variable variable)
     first(this, keys) {
         keys.union(&mut this.from, true);
-    }
-}
-
-impl Named for Extract {
-    const VARIABLES: bool = true;
-    fn set_name(&mut self, name: Spanned<String>, _: &mut Reader) {
-        self.variable = name;
-    }
-    fn name(&self) -> &str {
-        &self.variable.value
     }
 }
 

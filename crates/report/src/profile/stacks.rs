@@ -46,6 +46,13 @@ impl Stacks {
         *self.0.entry(stack).or_default() += samples;
     }
 
+    /// Adds those of another profile.
+    pub fn merge(&mut self, others: &Stacks) {
+        for (stack, samples) in &others.0 {
+            self.add(stack.rsplit(';'), *samples);
+        }
+    }
+
     /// Reads what [`Stacks::folded`] has written; lines of another form are left out.
     pub fn parse(folded: &str) -> Stacks {
         let mut all = Stacks::default();
@@ -128,6 +135,9 @@ mod tests {
         all.add(["walk", "walk", "main"], 30);
         assert_eq!(all.folded(), "main;serve 10\nmain;serve;hash 60\nmain;walk;walk 30\n");
         assert_eq!(Stacks::parse(&all.folded()), all);
+        let mut both = Stacks::parse("main;serve 5\n");
+        both.merge(&all);
+        assert_eq!((both.samples(), both.folded().starts_with("main;serve 15\n")), (105, true));
         let of = |own: &HotFunction| (own.name.clone(), own.own, own.total);
         let found: Vec<_> = all.hottest(2).iter().map(of).collect();
         assert_eq!(found, [("hash".to_owned(), 60, 60), ("walk".to_owned(), 30, 30)]);

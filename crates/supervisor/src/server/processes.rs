@@ -2,6 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// How often it is looked whether something has ended.
+pub(super) const LOOK: Duration = Duration::from_millis(5);
+/// How long it is waited for what was killed: the kernel may have to finish its I/O.
+pub(super) const KILLED: Duration = Duration::from_secs(5);
 
 /// A process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +27,13 @@ impl Process {
         format!("{} (process {})", self.name, self.pid)
     }
 
+    /// Ends it; it may have ended.
+    pub fn kill(&self) {
+        if let Some(pid) = Pid::from_raw(self.pid) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+
     /// The value of a variable in the environment that it was started with.
     pub fn environment(&self, name: &str) -> Option<String> {
         let all = fs::read(format!("/proc/{}/environ", self.pid)).ok()?;
@@ -27,12 +42,16 @@ impl Process {
     }
 }
 
+/// All that can be seen.
+pub(super) fn all() -> impl Iterator<Item = Process> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|own| own.file_name().to_str()?.parse().ok()).filter_map(process)
+}
+
 /// All that descend from a process, without it.
 pub(super) fn descendants(of: i32) -> Vec<Process> {
     let mut by_parent: BTreeMap<i32, Vec<Process>> = BTreeMap::new();
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = entries.filter_map(|own| own.file_name().to_str()?.parse().ok());
-    for process in pids.filter_map(process) {
+    for process in all() {
         by_parent.entry(process.parent).or_default().push(process);
     }
     let (mut found, mut parents) = (Vec::new(), vec![of]);

@@ -9,30 +9,31 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{Access, access};
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, wait};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, wait};
 
-use super::processes::{Process, descendants};
+use super::processes::{KILLED, LOOK, Process, descendants};
 use super::trampoline;
+use crate::mark::{Mark, VARIABLE};
 use crate::protocol::{COMMAND, End, Launch, ProgramId, Started};
 
-/// The variable by which what a program has started is known, even when it has left its group.
-const MARK: &str = "SQUALL_SUPERVISED";
-/// How often it is looked whether something has ended.
-const LOOK: Duration = Duration::from_millis(5);
 /// How long what a program has started may take to end after it.
 const AFTER_IT: Duration = Duration::from_millis(500);
-/// How long it is waited for what was killed: the kernel may have to finish its I/O.
-const KILLED: Duration = Duration::from_secs(5);
 
 /// All programs.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Programs {
+    /// By which what a program has started is known, even when it has left its group.
+    mark: Mark,
     /// Of each its process, and how that ended.
     all: BTreeMap<ProgramId, (Pid, Option<End>)>,
     next: u64,
 }
 
 impl Programs {
+    pub fn new(mark: Mark) -> Programs {
+        Programs { mark, all: BTreeMap::new(), next: 0 }
+    }
+
     pub fn spawn(&mut self, launch: &Launch) -> Result<Started, String> {
         let Some((program, arguments)) = launch.command.split_first() else {
             return Err("the command is empty".to_owned());
@@ -51,7 +52,7 @@ impl Programs {
             .arg(COMMAND)
             .args(trampoline::words(launch.cpus.as_ref(), program.as_os_str(), arguments))
             .envs(launch.env.iter().map(|(name, value)| (name, value)))
-            .env(MARK, mark(id))
+            .env(VARIABLE, self.marks(id))
             .current_dir(&launch.directory)
             .stdin(Stdio::null())
             .stdout(log)
@@ -101,7 +102,7 @@ impl Programs {
                 if process.pid != pid.as_raw_nonzero().get() {
                     note(&mut left_behind, process.shown());
                 }
-                kill(&process);
+                process.kill();
             }
             std::thread::sleep(LOOK);
         }
@@ -130,10 +131,16 @@ impl Programs {
             if left.is_empty() || Instant::now() > last {
                 break;
             }
-            left.iter().for_each(kill);
+            left.iter().for_each(Process::kill);
             std::thread::sleep(LOOK);
         }
         self.all.clear();
+    }
+
+    /// The marks of a program: that of its own, and those of supervisors above this one.
+    fn marks(&self, id: ProgramId) -> String {
+        let above = std::env::var(VARIABLE).map(|own| own + " ").unwrap_or_default();
+        above + &self.mark.of_program(id)
     }
 
     /// Asks how those ended that have, among them what programs have left behind.
@@ -154,33 +161,24 @@ impl Programs {
     fn left(&mut self, id: ProgramId, pid: Pid) -> Vec<Process> {
         self.reap();
         let leader = pid.as_raw_nonzero().get();
-        let mark = mark(id);
+        let mark = self.mark.of_program(id);
         let below: Vec<i32> = descendants(leader).iter().map(|own| own.pid).collect();
         let is_own = |own: &Process| {
             own.pid == leader
                 || own.group == leader
                 || below.contains(&own.pid)
-                || own.environment(MARK).is_some_and(|its| its == mark)
+                || own
+                    .environment(VARIABLE)
+                    .is_some_and(|all| all.split(' ').any(|its| its == mark))
         };
         alive().into_iter().filter(is_own).collect()
     }
-}
-
-/// The mark of a program: that of no other one, of this supervisor or another.
-fn mark(id: ProgramId) -> String {
-    format!("{}-{}", std::process::id(), id.0)
 }
 
 /// All processes that this one is responsible for.
 fn alive() -> Vec<Process> {
     let own = std::process::id() as i32;
     descendants(own).into_iter().filter(|own| !own.is_zombie).collect()
-}
-
-fn kill(process: &Process) {
-    if let Some(pid) = Pid::from_raw(process.pid) {
-        let _ = kill_process(pid, Signal::KILL);
-    }
 }
 
 /// Notes a name, once, and not too many.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// A crate, and the crates of the workspace that it may import.
-const MAY_IMPORT: [(&str, &[&str]); 27] = [
+const MAY_IMPORT: [(&str, &[&str]); 28] = [
     (
         "squall",
         &[
@@ -51,12 +51,17 @@ const MAY_IMPORT: [(&str, &[&str]); 27] = [
             "squall-runner",
         ],
     ),
-    ("squall-monitor", &["squall-base", "squall-metrics", "squall-plan", "squall-runner"]),
+    (
+        "squall-monitor",
+        &["squall-base", "squall-metrics", "squall-outbound", "squall-plan", "squall-runner"],
+    ),
+    ("squall-outbound", &["squall-base", "squall-plan"]),
     (
         "squall-feeds",
         &[
             "squall-base",
             "squall-metrics",
+            "squall-outbound",
             "squall-plan",
             "squall-report",
             "squall-runner",

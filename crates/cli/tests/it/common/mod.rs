@@ -7,6 +7,7 @@ mod parts;
 #[path = "../../../../runner/tests/it/common/peer.rs"]
 pub mod peer;
 
+mod perf;
 mod processes;
 
 use std::io::Write as _;
@@ -16,6 +17,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 
 pub use parts::*;
+pub use perf::*;
 pub use processes::*;
 
 /// Runs the binary in a folder.

@@ -1,11 +1,10 @@
 //! What differs between the variants of an experiment.
 
 use crate::keys::{
-    Any, At, ByName, Form, Key, Keys, Known, Listed, Named, Names, Short, ShortOr, Text, Union,
-    Word, record, words,
+    Any, At, ByName, Form, Key, Keys, Known, Listed, Names, Short, ShortOr, Text, Union, Word,
+    record, words,
 };
 use crate::model::{Json, Var, Variable};
-use crate::nodes::Reader;
 use crate::span::Spanned;
 
 record! {
@@ -22,6 +21,7 @@ record! {
         #[key(required [Listed<Any, 1>])]
         pub values: Vec<Json>,
     }
+    named(name variable)
     first(this, keys) {
         keys.union(&mut this.kind, false);
     }
@@ -38,16 +38,6 @@ impl Short for Factor {
     }
     fn short(&self) -> Option<Vec<Json>> {
         (self.kind == FactorKind::Variable).then(|| self.values.clone())
-    }
-}
-
-impl Named for Factor {
-    const VARIABLES: bool = true;
-    fn set_name(&mut self, name: Spanned<String>, _: &mut Reader) {
-        self.name = name;
-    }
-    fn name(&self) -> &str {
-        &self.name.value
     }
 }
 
@@ -68,15 +58,7 @@ record! {
         #[key([Names<Known, false>])]
         pub sysctl: Vec<(Spanned<String>, String)>,
     }
-}
-
-impl Named for FactorVariant {
-    fn set_name(&mut self, name: Spanned<String>, _: &mut Reader) {
-        self.name = name;
-    }
-    fn name(&self) -> &str {
-        &self.name.value
-    }
+    named(name)
 }
 
 /// What a factor sets.

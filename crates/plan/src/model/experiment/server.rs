@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use crate::keys::{
-    At, CommandLine, Key, Keys, Like, Maybe, Named, Pairs, Place, Short, ShortOr, TargetUrl,
-    Templated, Time, Union, record,
+    At, CommandLine, Key, Keys, Like, Maybe, Pairs, Place, Short, ShortOr, TargetUrl, Templated,
+    Time, Union, record,
 };
-use crate::nodes::Reader;
 use crate::span::Spanned;
 use crate::template::Template;
 
@@ -37,15 +36,7 @@ record! {
         #[key(default "10s")]
         pub stop_within: Option<Duration>,
     }
-}
-
-impl Named for Server {
-    fn set_name(&mut self, name: Spanned<String>, _: &mut Reader) {
-        self.name = name;
-    }
-    fn name(&self) -> &str {
-        &self.name.value
-    }
+    named(name)
 }
 
 record! {
