@@ -78,6 +78,23 @@ impl VariantPlan {
     }
 }
 
+impl VariantPlan {
+    /// Leaves out variables that the plan was given for its variant and does not use. Those that stand in its own file stay, unless
+    /// their values stand in quantities already.
+    pub fn forget<'n>(&mut self, unused: impl Iterator<Item = &'n str>) {
+        for name in unused {
+            let own = &self.original.plan.vars;
+            let is_own = own.iter().any(|own| own.name.value == name && own.name.span.is_known());
+            if is_own && !self.resolved.iter().any(|own| own == name) {
+                continue;
+            }
+            if let Some(vars) = self.value.get_mut("vars").and_then(Value::as_object_mut) {
+                vars.remove(name);
+            }
+        }
+    }
+}
+
 /// Lets a plan monitor a server, which is known by its name before there is a process; a monitor that the plan has itself under
 /// that name stays.
 pub(crate) fn monitor(plan: &mut Value, server: &str, pid: u32) {

@@ -101,5 +101,5 @@ pub use series::{
     SeriesTimes,
 };
 pub use squall_limit::level_text;
-pub use text::{Show, text};
+pub use text::{Show, paragraph, text};
 pub use trend::{TrendDocument, TrendRun, trend, trend_text};
