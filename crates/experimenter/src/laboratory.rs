@@ -8,13 +8,12 @@ use squall_supervisor::{End, Launch, ProgramId, Supervisor};
 
 use crate::clock::unix_time;
 use crate::conduct::{Laboratory, RunFailure, RunMade, RunOrder, Stop};
+use crate::logs::{LOGS, shown_log, slug, version_log};
 use crate::measured::measured;
 use crate::prepared::{Prepared, PreparedVariant};
 use crate::programs::ServerProgram;
 use crate::ready::ReadyCheck;
-use crate::run_files::{
-    LOGS, command, folder_name, prefix, shown_log, slug, version_log, with_monitors, write_secret,
-};
+use crate::run_files::{command, folder_name, prefix, with_monitors, write_secret};
 
 /// How often it is looked whether a program has ended, or a server is ready.
 const LOOK: Duration = Duration::from_millis(20);
@@ -285,12 +284,13 @@ impl<'l> LocalLaboratory<'l> {
         let _ = fs::remove_file(&log);
         let failed = |why: String| Trouble::Stop(Stop::Failed(why));
         let [plan, making] = [PLAN, MAKING].map(|name| self.folder.join(RUNS).join(name));
+        let names = (self.own.name.as_str(), variant.name.as_str());
         let pids = servers.iter().map(|own| (own.server.name.as_str(), own.pid));
         write_secret(&plan, &with_monitors(&variant.plan, pids))
             .map_err(|error| failed(format!("{}: {error}", plan.display())))?;
         let launch = Launch {
             name: "squall run".to_owned(),
-            command: command(&self.squall, &plan, &self.options, order, self.own, &making),
+            command: command(&self.squall, &plan, &self.options, order, names, &making),
             env: Vec::new(),
             directory: self.own.file.folder.clone(),
             cpus: self.own.cpus.clone(),

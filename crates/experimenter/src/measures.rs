@@ -6,7 +6,7 @@ use squall_plan::model::Experiment;
 use squall_plan::span::{Span, Spanned};
 use squall_plan::yaml::Loaded;
 
-use crate::prepared::CheckPlan;
+use crate::plan::CheckPlan;
 
 /// What is measured where the file does not say.
 const MEASURES: [&str; 4] = ["mean", "p99", "rate", "error_rate"];

@@ -1,5 +1,6 @@
 //! The plan that each variant drives: the experiment's, with what the variant sets in it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -18,6 +19,19 @@ use crate::variants::{Setting, Variant};
 
 /// The number of a process that there never is: Linux has fewer (`PID_MAX_LIMIT`).
 const NOBODY: u32 = 4_194_304;
+
+/// What a caller that knows the engine says of a plan.
+#[derive(Debug, Default)]
+pub struct PlanFacts {
+    /// Those of the given variables that the plan uses.
+    pub used: BTreeSet<String>,
+}
+
+/// Compiles a plan and says which of these variables it uses.
+///
+/// # Errors
+/// It is no good plan, in a text with its places.
+pub type CheckPlan<'c> = dyn Fn(&Loaded, &[String]) -> Result<PlanFacts, String> + 'c;
 
 /// Why a variant has no plan.
 #[derive(Debug)]

@@ -10,7 +10,6 @@ use squall_front::Values;
 use squall_plan::diagnostic::{Diagnostic, Sources};
 use squall_plan::model::{Experiment, Factor, FactorKind, Order, PlanSource};
 use squall_plan::span::{Span, Spanned};
-use squall_plan::yaml::Loaded;
 use squall_report::ExperimentFactor;
 use squall_supervisor::CpuSet;
 
@@ -18,7 +17,7 @@ use crate::binding::Variables;
 use crate::counting::{Counting, counting};
 use crate::file::ExperimentText;
 use crate::measures::{is_measured, measures};
-use crate::plan::{PlanError, VariantPlan, digest, length, shown_warmup};
+use crate::plan::{CheckPlan, PlanError, VariantPlan, digest, length, shown_warmup};
 use crate::programs::{Programs, cpu_set, first_program};
 use crate::variants::{Setting, Variant, variants};
 
@@ -77,19 +76,6 @@ pub struct PreparedVariant {
     /// How long the load of a run lasts, where the plan says.
     pub length: Option<Duration>,
 }
-
-/// What a caller that knows the engine says of a plan.
-#[derive(Debug, Default)]
-pub struct PlanFacts {
-    /// Those of the given variables that the plan uses.
-    pub used: BTreeSet<String>,
-}
-
-/// Compiles a plan and says which of these variables it uses.
-///
-/// # Errors
-/// It is no good plan, in a text with its places.
-pub type CheckPlan<'c> = dyn Fn(&Loaded, &[String]) -> Result<PlanFacts, String> + 'c;
 
 /// What was said on the command line.
 #[derive(Debug, Clone, Default)]

@@ -6,7 +6,7 @@ use std::net::{TcpStream, ToSocketAddrs as _};
 use std::path::Path;
 use std::time::Duration;
 
-use crate::run_files::has_line;
+use crate::logs::has_line;
 
 /// How long one question may take: it is asked again.
 const PATIENCE: Duration = Duration::from_millis(500);

@@ -10,8 +10,8 @@ use squall_report::{
 use crate::clock::unix_time;
 use crate::conduct::counted;
 use crate::journal::State;
+use crate::logs::{first_line, version_log};
 use crate::prepared::Prepared;
-use crate::run_files::{first_line, version_log};
 
 /// Largest result of a run that is read, in bytes.
 const MAX_RESULT: u64 = 64 << 20;

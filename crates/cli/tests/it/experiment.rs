@@ -247,6 +247,31 @@ fn a_factor_that_only_a_command_uses_is_no_variable_of_the_plan() {
 }
 
 #[test]
+fn a_run_counts_whose_numbers_are_invalid_by_what_is_studied() {
+    let tried = |more: &str| {
+        let folder = experiment(&format!("{READY}\n{more}"), free_port());
+        let path = folder.path().join("it.yaml");
+        let text = std::fs::read_to_string(&path).unwrap();
+        // One user cannot take a request of 100 ms each 10 ms.
+        let text = text.replace("users: 2, for: 1s", "rate: 100/s, max_users: 1, for: 1s");
+        std::fs::write(&path, text.replace("get: /}", "get: /delay/100}")).unwrap();
+        Came::of(folder)
+    };
+    let came = tried("");
+    assert_eq!(came.code, 3, "{}", came.said);
+    let why = came.json()["runs"][0]["failed"].as_str().unwrap().to_owned();
+    assert!(why.starts_with("its numbers are invalid: "), "{why}");
+    let came = tried("count_invalid: true");
+    assert_eq!(came.code, 0, "{}", came.said);
+    let result = came.json();
+    let run = &result["runs"][0];
+    let rules = run["counted_invalid"].as_array().unwrap();
+    assert!(rules.contains(&"arrivals_dropped".into()) && run["values"][0].is_number(), "{run}");
+    assert_eq!(result["about"]["count_invalid"], serde_json::json!(["all"]));
+    assert!(came.said.contains("invalid numbers count, as `count_invalid`"), "{}", came.said);
+}
+
+#[test]
 fn what_is_wrong_with_the_file_is_found_before_anything_is_started() {
     for (more, place, said) in [
         ("vars: x", "it.yaml:", "unknown key `vars`"),
