@@ -48,4 +48,6 @@ pub use threshold::{
 pub use throughput_gap::{GapCause, ThroughputGap};
 pub use totals::Totals;
 pub use totals::summary::Summary;
-pub use validity::{Effect, Facts, FleetFacts, Reason, Validity, assess, samples_needed, worst};
+pub use validity::{
+    Effect, Facts, FleetFacts, Reason, VALIDITY_RULES, Validity, assess, samples_needed, worst,
+};

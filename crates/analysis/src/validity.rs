@@ -16,7 +16,7 @@ mod tests;
 mod weight;
 
 pub use facts::{Facts, FleetFacts, Validity};
-pub use reason::Reason;
+pub use reason::{Reason, VALIDITY_RULES};
 pub use target::samples_needed;
 pub use weight::Effect;
 

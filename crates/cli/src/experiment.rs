@@ -9,12 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Parser as _;
 use squall_experimenter::{
-    End, ExperimentText, Journal, LocalLaboratory, Permissions, PlanFacts, Prepared, Stop,
+    End, ExperimentText, Journal, LocalLaboratory, Notice, Permissions, PlanFacts, Prepared, State,
+    Stop,
 };
 use squall_front::Values;
 use squall_plan::secrets::sounds_secret;
 use squall_plan::yaml::Loaded;
-use squall_report::{ExperimentResult, replace_file};
+use squall_report::{ExperimentResult, ExperimentState, replace_file};
 use squall_runner::Options;
 use squall_supervisor::Supervisor;
 
@@ -35,6 +36,7 @@ pub fn command(args: &args::Experiment) -> CommandResult {
         let prepare = |text, seed| prepare(args, &values, text, args.seed.or(Some(seed)));
         let resumed = squall_experimenter::resume(folder, args.file.as_deref(), VERSION, prepare);
         let (own, journal) = resumed.map_err(told)?;
+        all_programs(&own)?;
         return carry_out(args, &own, folder, journal);
     }
     // clap has seen to it that there is one.
@@ -42,12 +44,20 @@ pub fn command(args: &args::Experiment) -> CommandResult {
     let own = prepare(args, &values, text, args.seed).map_err(told)?;
     if args.check {
         own.warnings.iter().for_each(|warning| out::message(warning));
-        out::print(&squall_experimenter::outlook(&own, 0, true));
+        out::print(&squall_experimenter::check(&own));
         return Ok(Exit::Ok);
     }
+    all_programs(&own)?;
     let begun = squall_experimenter::begin(&own, &args.out, VERSION);
     let (folder, journal) = begun.map_err(CommandError::incomplete)?;
     carry_out(args, &own, &folder, journal)
+}
+
+/// That all programs of an experiment are there, before any is started.
+fn all_programs(own: &Prepared) -> Result<(), CommandError> {
+    squall_experimenter::missing_programs(own).map_or(Ok(()), |missing| {
+        Err(CommandError::bad_input(format!("{}: {missing}", own.file.name)))
+    })
 }
 
 /// Prints the JSON Schema of experiments' files.
@@ -79,17 +89,18 @@ fn run_options(words: &[String]) -> Result<(), CommandError> {
     }
 }
 
-/// Prepares an experiment. What a plan uses is known when it has been compiled.
+/// Prepares an experiment. What a plan uses is known when it has been compiled. What starts nothing needs no permission.
 fn prepare(
     args: &args::Experiment,
     values: &Values,
     text: ExperimentText,
     seed: Option<u64>,
 ) -> Result<Prepared, String> {
-    let permissions = Permissions { exec: args.allow_exec, sysctl: args.allow_sysctl };
-    let options = Options { allow_exec: args.allow_exec, ..Options::default() };
+    let allow_exec = args.allow_exec || args.check;
+    let permissions = Permissions { exec: allow_exec, sysctl: args.allow_sysctl || args.check };
+    let options = Options { allow_exec, ..Options::default() };
     let check = |loaded: &Loaded, names: &[String]| {
-        let monitors = plan_monitors::of_plan(loaded, &[], args.allow_exec);
+        let monitors = plan_monitors::of_plan(loaded, &[], allow_exec);
         let monitors = monitors.map_err(|error| error.text)?;
         let checked =
             squall_runner::check(loaded, &options, &monitors).map_err(|error| error.text)?;
@@ -111,7 +122,7 @@ fn carry_out(
     let interrupted = signals::interrupts().map_err(|error| failed(&error))?;
     own.warnings.iter().for_each(|warning| out::message(warning));
     if !args.quiet {
-        out::message(&squall_experimenter::outlook(own, journal.state.runs.len(), false));
+        out::message(&squall_experimenter::outlook(own, journal.state.runs.len()));
     }
     let squall = std::env::current_exe().map_err(|error| failed(&error))?;
     let settings = std::path::absolute(folder.join(SETTINGS)).map_err(|error| failed(&error))?;
@@ -127,41 +138,54 @@ fn carry_out(
         laboratory.close();
         return Err(CommandError::bad_input(why));
     }
-    let mut tell = |notice: squall_experimenter::Notice<'_>| {
-        if !args.quiet {
-            out::message(&squall_experimenter::notice(own, &notice));
-        }
-    };
+    let mut tell = |notice: Notice<'_>| tell(args, own, folder, &notice);
     let end = squall_experimenter::conduct(own, &mut journal, &mut laboratory, &mut tell);
     let mut warnings = laboratory.close();
     let end = end.map_err(|error| failed(&error))?;
     warnings.extend(squall_experimenter::unmeasured(own, &journal.state.runs));
-    let command = std::env::args().map(|word| masked(&word)).collect();
-    let finished = end == End::Finished;
-    let result =
-        squall_experimenter::result(own, &journal.state, folder, command, finished, warnings);
-    let result = result.map_err(|error| failed(&error))?;
+    let at = match end {
+        End::Finished => ExperimentState::Finished,
+        End::Stopped(_) => ExperimentState::Interrupted,
+    };
+    let result = result(own, &journal.state, folder, at, warnings)?;
     conclude(args, &result, folder, &end)
 }
 
-/// Writes the result's files, prints it and returns the exit code.
+/// What the runs so far show.
+fn result(
+    own: &Prepared,
+    state: &State,
+    folder: &Path,
+    at: ExperimentState,
+    warnings: Vec<String>,
+) -> Result<ExperimentResult, CommandError> {
+    let command = std::env::args().map(|word| masked(&word)).collect();
+    let result = squall_experimenter::result(own, state, folder, command, at, warnings);
+    result.map_err(CommandError::incomplete)
+}
+
+/// Says what has just happened. Before each block, what the runs so far show is written.
+fn tell(args: &args::Experiment, own: &Prepared, folder: &Path, notice: &Notice<'_>) {
+    if let Notice::Block { state, left_time } = notice {
+        let at = ExperimentState::UnderWay { left_s: left_time.map(|own| own.as_secs_f64()) };
+        let so_far = result(own, state, folder, at, Vec::new());
+        // What cannot be written now is tried again at the end, where it is an error.
+        if let Err(error) = so_far.and_then(|own| write_all(&own, folder)) {
+            out::message(&format!("squall: {}\n", error.text));
+        }
+    } else if !args.quiet {
+        out::message(&squall_experimenter::notice(own, notice));
+    }
+}
+
+/// Writes the result's files, prints it, and returns the exit code.
 fn conclude(
     args: &args::Experiment,
     result: &ExperimentResult,
     folder: &Path,
     end: &End,
 ) -> CommandResult {
-    let json = serde_json::to_string_pretty(result).map_err(CommandError::incomplete)? + "\n";
-    let files = [
-        ("experiment.json", json.clone()),
-        ("experiment.csv", squall_report::experiment_csv(result)),
-        ("experiment-runs.csv", squall_report::experiment_runs_csv(result)),
-        ("experiment.md", squall_report::experiment_markdown(result)),
-        ("experiment.html", squall_report::experiment_html(result)),
-    ];
-    for (name, text) in files {
-        write(&folder.join(name), &text)?;
-    }
+    let json = write_all(result, folder)?;
     match args.json.as_deref() {
         Some("-") => out::print(&json),
         Some(path) => write(&PathBuf::from(path), &json)?,
@@ -190,6 +214,21 @@ fn conclude(
             Ok(Exit::Incomplete)
         }
     }
+}
+
+/// Writes all files of a result, each whole or not at all; the JSON.
+fn write_all(result: &ExperimentResult, folder: &Path) -> Result<String, CommandError> {
+    let json = serde_json::to_string_pretty(result).map_err(CommandError::incomplete)? + "\n";
+    for (name, text) in [
+        ("experiment.json", json.clone()),
+        ("experiment.csv", squall_report::experiment_csv(result)),
+        ("experiment-runs.csv", squall_report::experiment_runs_csv(result)),
+        ("experiment.md", squall_report::experiment_markdown(result)),
+        ("experiment.html", squall_report::experiment_html(result)),
+    ] {
+        write(&folder.join(name), &text)?;
+    }
+    Ok(json)
 }
 
 fn write(path: &Path, text: &str) -> Result<(), CommandError> {

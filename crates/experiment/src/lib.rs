@@ -14,6 +14,7 @@ pub use design::{Design, Factor, MAX_VARIANTS, TooLarge};
 pub use measure::{Measure, Unit};
 pub use schedule::{Demand, Next, Repeats, Run, Schedule};
 pub use statistics::{
-    Cell, Contrast, Drift, Effect, LevelContrast, PairContrast, Sample, Scale, Shares, Statistics,
+    Assumes, Cell, Contrast, Drift, Effect, LevelContrast, PairContrast, Sample, Scale, Shares,
+    Statistics,
 };
 pub use words::sentences;

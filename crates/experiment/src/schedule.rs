@@ -119,6 +119,13 @@ impl Schedule {
         each.checked_mul(u32::try_from(self.left()).ok()?)
     }
 
+    /// How many blocks are done, of which no run is to be made or made again.
+    pub fn blocks_done(&self) -> usize {
+        let is_done =
+            |block: &usize| (0..self.design.variants()).all(|own| self.open(own, *block).is_none());
+        (0..self.demand.repeats.most()).take_while(is_done).count()
+    }
+
     /// A measure of all runs, by variant and block.
     pub fn sample(&self, measure: usize) -> Sample {
         let blocks = self.runs.iter().map(|run| run.block + 1).max().unwrap_or(0);
@@ -250,6 +257,7 @@ mod tests {
             again.made(run.clone());
         }
         assert_eq!(again.next(), Some(made[4]));
+        assert_eq!((again.blocks_done(), all.blocks_done()), (1, 3));
         assert_eq!(again.left_time(), Some(Duration::from_secs(10)));
     }
 

@@ -4,15 +4,17 @@ use squall_base::units::{counted, percent};
 
 use crate::design::{Design, Factor};
 use crate::measure::{Measure, Unit};
-use crate::statistics::{Contrast, Effect, Scale, Statistics};
+use crate::statistics::{Assumes, Contrast, Effect, Scale, Statistics};
 
 /// From how much more or less on a time is told as a multiple: "twice as long", not "100 % slower"; "50 % less time", not
 /// "50 % faster", which would be read as two thirds.
 const MUCH_MORE: f64 = 1.0;
 const MUCH_LESS: f64 = -0.3;
+/// Most variants that are named in a sentence.
+const MAX_NAMED: usize = 5;
 
 /// Sentences about one measure: differences that are real, interactions that are real, factors of which nothing is seen,
-/// drift, variants that vary more than others.
+/// what variants without a value leave open, drift, variants that vary more than others.
 pub fn sentences(design: &Design, measure: &Measure, own: &Statistics) -> Vec<String> {
     let words = Words { design, measure, own };
     let (main, more): (Vec<&Effect>, Vec<&Effect>) =
@@ -20,6 +22,7 @@ pub fn sentences(design: &Design, measure: &Measure, own: &Statistics) -> Vec<St
     let mut said: Vec<String> = main.iter().flat_map(|effect| words.real(effect)).collect();
     said.extend(more.into_iter().filter_map(|own| words.interaction(own)));
     said.extend(main.iter().filter_map(|effect| words.nothing(effect)));
+    said.extend(words.missing());
     said.extend(words.drift());
     said.extend(words.noisy());
     for own in &mut said {
@@ -43,22 +46,59 @@ impl Words<'_> {
         self.own.cells.iter().map(|cell| cell.repeats).max().unwrap_or(0)
     }
 
-    /// The differences of a factor's levels that are real, and those that cannot be told for want of runs.
+    /// The differences of a factor's levels that are real.
     fn real(&self, effect: &Effect) -> Vec<String> {
         let [factor] = effect.factors.as_slice() else { return Vec::new() };
         let said = effect.contrasts.iter().filter_map(|own| {
             let [(level, other)] = own.levels.as_slice() else { return None };
+            let contrast = own.contrast.filter(Contrast::is_real)?;
             let (level, other) = (self.level(*factor, *level), self.level(*factor, *other));
-            match own.contrast {
-                None => Some(format!(
-                    "{level} and {other} cannot be compared, as a variant has no valid run"
-                )),
-                Some(contrast) => {
-                    contrast.is_real().then(|| self.difference(&contrast, &level, &other))
-                }
-            }
+            Some(self.difference(&contrast, &level, &other))
         });
         said.collect()
+    }
+
+    /// Which variants have no value, how effects are estimated without them, and which cannot be.
+    fn missing(&self) -> Option<String> {
+        let cells = self.own.cells.iter().enumerate();
+        let (there, gone): (Vec<_>, Vec<_>) = cells.partition(|(_, cell)| cell.value.is_some());
+        if there.is_empty() || gone.is_empty() {
+            return None;
+        }
+        let mut names: Vec<String> =
+            gone.iter().take(MAX_NAMED).map(|(variant, _)| self.design.name(*variant)).collect();
+        if gone.len() > MAX_NAMED {
+            names.push(format!("{} more", gone.len() - MAX_NAMED));
+        }
+        let mut said = format!("there is no value of {}", names.join("; "));
+        if let [_] = self.own.effects.as_slice() {
+            return Some(said + ", so that nothing can be compared with it");
+        }
+        let which = |is_meant: &dyn Fn(&Effect) -> bool| {
+            let own = self.own.effects.iter().filter(|own| is_meant(own));
+            own.map(|own| self.subject(own)).collect::<Vec<_>>().join(", ")
+        };
+        let is_told = |own: &Effect| own.contrasts.iter().all(|own| own.contrast.is_some());
+        for (assumes, what) in [
+            (Assumes::NoInteractions, "as if no factor's effect depended on another"),
+            (Assumes::NoHigherInteractions, "as if there were no interactions of three factors"),
+        ] {
+            let told = which(&|own| own.assumes == assumes && is_told(own));
+            if !told.is_empty() {
+                said += &format!("; {told}: estimated from the other variants, {what}");
+            }
+        }
+        let open = which(&|own| !is_told(own));
+        if !open.is_empty() {
+            said += &format!("; {open}: the other variants do not tell all of it");
+        }
+        Some(said)
+    }
+
+    /// `threads`, `threads x parser`.
+    fn subject(&self, effect: &Effect) -> String {
+        let names = effect.factors.iter().map(|own| self.design.factors()[*own].name.as_str());
+        names.collect::<Vec<_>>().join(" x ")
     }
 
     /// That a factor makes no difference which these repeats show, and how large one may be.
@@ -137,8 +177,14 @@ impl Words<'_> {
             Some(format!("{} with {}", self.more(by), self.level(*two, at)))
         };
         let levels = format!("{} beside {}", self.level(*one, *level), self.level(*one, *other));
-        let both = format!("{}, {}", simple(*beside)?, simple(*with)?);
-        Some(format!("the effect of {name} depends on {of}: {levels} is {both}; {apart}"))
+        let both = match (simple(*beside), simple(*with)) {
+            (Some(beside), Some(with)) => format!("{levels} is {beside}, {with}"),
+            _ => {
+                let [beside, with] = [*beside, *with].map(|at| self.level(*two, at));
+                format!("{levels} with {beside}, and with {with}")
+            }
+        };
+        Some(format!("the effect of {name} depends on {of}: {both}; {apart}"))
     }
 
     /// How much more a level of one factor has than another, at one level of a second factor and over all levels of the rest.
@@ -282,164 +328,4 @@ fn rough(share: f64) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::statistics::Sample;
-
-    fn factor(name: &str, levels: [&str; 2]) -> Factor {
-        Factor { name: name.into(), levels: levels.map(Into::into).to_vec() }
-    }
-
-    /// Sentences about four variants of which the second parser takes so many times as long, by chance that is drawn once.
-    fn said(times: f64, noise: f64, drift: f64) -> Vec<String> {
-        let design = Design::new(vec![
-            factor("threads", ["virtual", "classic"]),
-            factor("parser", ["own", "gson"]),
-        ])
-        .unwrap();
-        let mut random = squall_base::random::Random::of(7, 1, 2, 3);
-        let run = |variant: usize, block: usize, random: &mut squall_base::random::Random| {
-            let slower = if design.levels(variant)[1] == 1 { times } else { 1.0 };
-            slower * (drift * block as f64 + random.normal(0.0, noise)).exp()
-        };
-        let values = (0..4)
-            .map(|own| (0..5).map(|block| Some(run(own, block, &mut random))).collect())
-            .collect();
-        let own = Statistics::new(&design, &Sample::new(Scale::Ratio, values), 1);
-        sentences(&design, &Measure::new("mean(store)", "us"), &own)
-    }
-
-    #[test]
-    fn what_is_real_is_said_with_its_interval() {
-        let own = said(0.87, 0.01, 0.0);
-        assert_eq!(own.len(), 2, "{own:#?}");
-        assert!(
-            own[0].starts_with("mean(store): gson is 1") && own[0].ends_with("%) faster than own"),
-            "{own:#?}"
-        );
-        assert!(
-            own[1].starts_with("mean(store): no difference larger than ")
-                && own[1].ends_with("% can be seen between virtual and classic"),
-            "{own:#?}"
-        );
-    }
-
-    #[test]
-    fn what_cannot_be_seen_is_said_with_the_repeats_that_would_show_it() {
-        let own = said(1.0, 0.2, 0.0);
-        assert_eq!(own.len(), 2, "{own:#?}");
-        for (own, levels) in own.iter().zip(["virtual and classic", "own and gson"]) {
-            let begin =
-                format!("mean(store): 5 repeats show no difference between {levels}, which may be");
-            assert!(
-                own.starts_with(&begin) && own.ends_with(" repeats would be needed to show 5%"),
-                "{own}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_drift_is_said() {
-        let own = said(1.0, 0.01, 0.05);
-        assert!(
-            own.iter().any(|own| own.starts_with("mean(store): the runs of the last block were ")
-                && own.contains("%) slower than those of the first")),
-            "{own:#?}"
-        );
-    }
-
-    /// The sentences of a measure of these values: by variant of two times two, then by block.
-    fn said_of(measure: &Measure, values: [[f64; 3]; 4]) -> Vec<String> {
-        let design = Design::new(vec![
-            factor("threads", ["virtual", "classic"]),
-            factor("parser", ["own", "gson"]),
-        ])
-        .unwrap();
-        let values = values.map(|own| own.map(Some).to_vec()).to_vec();
-        sentences(
-            &design,
-            measure,
-            &Statistics::new(&design, &Sample::new(measure.scale(), values), 1),
-        )
-    }
-
-    /// Three runs of nearly a value, and each variant's in an order of its own.
-    fn near(value: f64) -> [f64; 3] {
-        let turn = (value as usize / 7) % 3;
-        let mut own = [value, value * 1.001, value * 0.999];
-        own.rotate_left(turn);
-        own
-    }
-
-    /// What is said of a parser that changes a measure from 100 to this much.
-    fn said_of_change(name: &str, unit: &str, of: f64, to: f64) -> String {
-        let values = [of, to, of, to].map(near);
-        said_of(&Measure::new(name, unit), values).swap_remove(0)
-    }
-
-    #[test]
-    fn words_fit_the_measure() {
-        for (name, unit, of, to, begin, end) in [
-            ("mean", "us", 100.0, 87.0, "mean: gson is 13% (", "%) faster than own"),
-            ("mean", "us", 100.0, 104.0, "mean: gson is 4% (", "%) slower than own"),
-            ("mean", "us", 100.0, 20.0, "mean: gson takes 80% (", "%) less time than own"),
-            ("mean", "us", 100.0, 320.0, "mean: gson takes 3.2 (", ") times as long as own"),
-            (
-                "rate",
-                "per_second",
-                100.0,
-                113.0,
-                "rate: 13% (",
-                "%) higher with gson than with own",
-            ),
-            ("rate", "per_second", 100.0, 40.0, "rate: 60% (", "%) lower with gson than with own"),
-            (
-                "rate",
-                "per_second",
-                1.0,
-                3.0,
-                "rate: 3.0 (",
-                ") times as high with gson as with own",
-            ),
-            ("rss(s)", "bytes", 1e6, 1.2e6, "rss(s): gson takes 20% (", "%) more than own"),
-            ("cpu(s)", "share", 0.5, 0.4, "cpu(s): gson takes 20% (", "%) less CPU time than own"),
-            (
-                "error_rate",
-                "share",
-                0.05,
-                0.07,
-                "error_rate: 2 (",
-                ") percentage points higher with gson than with own",
-            ),
-            ("count", "number", 100.0, 90.0, "count: 10% (", "%) less with gson than with own"),
-        ] {
-            let own = said_of_change(name, unit, of, to);
-            assert!(own.starts_with(begin) && own.ends_with(end), "{own}");
-        }
-    }
-
-    #[test]
-    fn an_interaction_says_what_each_level_does() {
-        let values = [near(100.0), near(100.0), near(100.0), near(120.0)];
-        let own = said_of(&Measure::new("mean", "us"), values);
-        let start = "mean: the effect of threads depends on parser: classic beside virtual is ";
-        let found = own.iter().find_map(|own| own.strip_prefix(start));
-        let found = found.unwrap_or_else(|| panic!("{own:#?}"));
-        assert!(
-            found.starts_with("0% slower with own, 20% slower with gson; these differ by 20% ("),
-            "{found}"
-        );
-    }
-
-    #[test]
-    fn where_effects_cancel_out_no_difference_is_one_on_average() {
-        let values = [near(100.0), near(120.0), near(120.0), near(100.0)];
-        let own = said_of(&Measure::new("mean", "us"), values);
-        assert!(
-            own.iter().any(|own| own.ends_with(
-                "can be seen between own and gson, on average over the values of threads"
-            )),
-            "{own:#?}"
-        );
-    }
-}
+mod tests;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use squall_experiment::{Next, Run};
 use squall_report::ExperimentRun;
 
-use crate::journal::Journal;
+use crate::journal::{Journal, State};
 use crate::prepared::Prepared;
 
 /// Makes the runs of an experiment.
@@ -21,6 +21,12 @@ pub trait Laboratory {
     /// # Errors
     /// The experiment cannot go on.
     fn prepare(&mut self, variant: usize) -> Result<(), Stop>;
+
+    /// Lets so much time pass, before a run that failed is made again.
+    ///
+    /// # Errors
+    /// The tester has interrupted it.
+    fn wait(&mut self, time: Duration) -> Result<(), Stop>;
 
     /// Makes a run. Whatever comes of it, nothing that it started is left, and all that it set is put back.
     ///
@@ -59,6 +65,8 @@ pub struct RunMade {
     pub took: Duration,
     /// The value of each measure, or why there is none.
     pub values: Result<Vec<Option<f64>>, RunFailure>,
+    /// The rules by which its numbers are invalid, although it counts.
+    pub counted_invalid: Vec<String>,
     /// What is to be known of it beside its values.
     pub warnings: Vec<String>,
 }
@@ -86,6 +94,13 @@ pub enum Notice<'n> {
         /// How long they take, if they take as long as those before.
         left_time: Option<Duration>,
     },
+    /// A block begins: those before it are done.
+    Block {
+        /// What was made so far.
+        state: &'n State,
+        /// How long the runs that are left take, if they take as long as those before.
+        left_time: Option<Duration>,
+    },
 }
 
 /// How an experiment ended.
@@ -107,7 +122,12 @@ pub fn conduct(
 ) -> io::Result<End> {
     let mut schedule = own.schedule();
     journal.state.runs.iter().for_each(|run| schedule.made(counted(run)));
+    let mut block = None;
     while let Some(next) = schedule.next() {
+        if block != Some(next.block) {
+            block = Some(next.block);
+            tell(Notice::Block { state: &journal.state, left_time: schedule.left_time() });
+        }
         if let Some(why) = never_started(journal, next) {
             let variant = &own.variants[next.variant].name;
             let text = format!("variant `{variant}` could not be run: {why}");
@@ -142,6 +162,9 @@ fn make(
         }
         journal.prepared(next.variant)?;
     }
+    if let Err(stop) = laboratory.wait(pause(next.attempt)) {
+        return Ok(Err(stop));
+    }
     let number = journal.state.runs.last().map_or(0, |run| run.number) + 1;
     let Next { variant, block, attempt } = next;
     let started_s = laboratory.now() - journal.state.begin.started_unix;
@@ -162,14 +185,23 @@ fn make(
         took_s: made.took.as_secs_f64(),
         values: made.values.unwrap_or_default(),
         failed,
+        counted_invalid: made.counted_invalid,
         warnings: made.warnings,
     };
     journal.made(run.clone())?;
     Ok(Ok(run))
 }
 
+/// How long it is waited before a run is made for the nth time: what has failed at once would do so again, such as a port that is
+/// still taken.
+fn pause(attempt: usize) -> Duration {
+    const PAUSES: [u64; 4] = [0, 1, 5, 25];
+    let at = attempt.saturating_sub(1).min(PAUSES.len() - 1);
+    Duration::from_secs(PAUSES[at])
+}
+
 /// A run as the schedule counts it.
-fn counted(run: &ExperimentRun) -> Run {
+pub(crate) fn counted(run: &ExperimentRun) -> Run {
     Run {
         variant: run.variant as usize,
         block: run.block as usize,

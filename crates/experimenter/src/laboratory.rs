@@ -8,13 +8,12 @@ use squall_supervisor::{End, Launch, ProgramId, Supervisor};
 
 use crate::clock::unix_time;
 use crate::conduct::{Laboratory, RunFailure, RunMade, RunOrder, Stop};
+use crate::logs::{LOGS, shown_log, slug, version_log};
 use crate::measured::measured;
 use crate::prepared::{Prepared, PreparedVariant};
 use crate::programs::ServerProgram;
 use crate::ready::ReadyCheck;
-use crate::run_files::{
-    folder_name, has_line, prefix, shown_log, slug, with_monitors, write_secret,
-};
+use crate::run_files::{command, folder_name, prefix, with_monitors, write_secret};
 
 /// How often it is looked whether a program has ended, or a server is ready.
 const LOOK: Duration = Duration::from_millis(20);
@@ -22,11 +21,12 @@ const LOOK: Duration = Duration::from_millis(20);
 const RUN_ENDS_WITHIN: Duration = Duration::from_secs(40);
 /// How long any other program may take that is interrupted.
 const PROGRAM_ENDS_WITHIN: Duration = Duration::from_secs(5);
+/// How long a server may take to print its version.
+const VERSION_WITHIN: Duration = Duration::from_secs(10);
 /// What programs that run after a run are called.
 const AFTER: &str = "after";
-/// Folders within that of the experiment.
+/// The folder of runs, within that of the experiment.
 pub const RUNS: &str = "runs";
-pub const LOGS: &str = "logs";
 /// Where the run in progress is, until its folder has its name.
 const MAKING: &str = "in-progress";
 /// The file of its plan, which holds secrets, until it is over.
@@ -182,6 +182,36 @@ impl<'l> LocalLaboratory<'l> {
         self.supervisor.restore().map_err(|error| error.to_string())
     }
 
+    /// Lets the servers of a variant print their versions, each once. One that does not in time, or cannot be started, says
+    /// nothing of it: that is no reason to fail a run.
+    fn versions(&mut self, variant: usize) -> Result<(), Trouble> {
+        let own = self.own;
+        for server in &own.variants[variant].programs.servers {
+            let log = version_log(&self.folder, &server.name, variant);
+            if server.version.is_empty() || log.exists() {
+                continue;
+            }
+            let launch = Launch {
+                name: format!("version of {}", server.name),
+                command: server.version.clone(),
+                env: server.env.clone(),
+                directory: server.directory.clone(),
+                cpus: None,
+                log,
+            };
+            let Ok(started) = self.supervisor.spawn(&launch) else { continue };
+            let began = Instant::now();
+            while self.ended(started.id)?.is_none() {
+                if (self.is_interrupted)() || began.elapsed() >= VERSION_WITHIN {
+                    self.stop(started.id, PROGRAM_ENDS_WITHIN);
+                    break;
+                }
+                std::thread::sleep(LOOK);
+            }
+        }
+        Ok(())
+    }
+
     /// Starts a server and waits until it is ready.
     fn start<'r>(
         &mut self,
@@ -229,18 +259,7 @@ impl<'l> LocalLaboratory<'l> {
                 let text = format!("server `{name}` ended before it was ready: it {end}");
                 return Err(Trouble::before(text + &shown_log(log)));
             }
-            let why = match &server.ready {
-                ReadyCheck::After(time) if began.elapsed() >= *time => return Ok(()),
-                ReadyCheck::After(_) => String::new(),
-                ReadyCheck::Tcp(place) if place.accepts() => return Ok(()),
-                ReadyCheck::Tcp(place) => format!("nothing listens at {}", place.host),
-                ReadyCheck::Http(place) => match place.get() {
-                    Ok(()) => return Ok(()),
-                    Err(why) => why,
-                },
-                ReadyCheck::Output(text) if has_line(log, text) => return Ok(()),
-                ReadyCheck::Output(text) => format!("it has not printed `{text}`"),
-            };
+            let Err(why) = server.ready.ask(began.elapsed(), log) else { return Ok(()) };
             let is_timed = !matches!(server.ready, ReadyCheck::After(_));
             if is_timed && began.elapsed() >= server.within {
                 let within = squall_base::units::print_duration(server.within);
@@ -265,13 +284,14 @@ impl<'l> LocalLaboratory<'l> {
         let log = self.log(&format!("{prefix}-run"));
         let _ = fs::remove_file(&log);
         let failed = |why: String| Trouble::Stop(Stop::Failed(why));
-        let plan = self.folder.join(RUNS).join(PLAN);
+        let [plan, making] = [PLAN, MAKING].map(|name| self.folder.join(RUNS).join(name));
+        let names = (self.own.name.as_str(), variant.name.as_str());
         let pids = servers.iter().map(|own| (own.server.name.as_str(), own.pid));
         write_secret(&plan, &with_monitors(&variant.plan, pids))
             .map_err(|error| failed(format!("{}: {error}", plan.display())))?;
         let launch = Launch {
             name: "squall run".to_owned(),
-            command: self.command(&plan, order),
+            command: command(&self.squall, &plan, &self.options, order, names, &making),
             env: Vec::new(),
             directory: self.own.file.folder.clone(),
             cpus: self.own.cpus.clone(),
@@ -322,25 +342,6 @@ impl<'l> LocalLaboratory<'l> {
         Ok(())
     }
 
-    /// The command line of a run.
-    fn command(&self, plan: &Path, order: RunOrder) -> Vec<String> {
-        let variant = &self.own.variants[order.variant].name;
-        let shown = |path: &Path| path.display().to_string();
-        let mut words = vec![shown(&self.squall), "run".to_owned(), shown(plan)];
-        words.extend([
-            "--quiet".to_owned(),
-            "--label".to_owned(),
-            format!("experiment={}", self.own.name),
-            "--label".to_owned(),
-            format!("variant={variant}"),
-            "--label".to_owned(),
-            format!("block={}", order.block + 1),
-        ]);
-        words.extend(self.options.iter().cloned());
-        words.extend(["--out".to_owned(), shown(&self.folder.join(RUNS).join(MAKING))]);
-        words
-    }
-
     /// Gives the folder of the run that was made its name; `None`: it has none.
     fn keep(&self, order: RunOrder) -> Result<Option<String>, Stop> {
         let making = self.folder.join(RUNS).join(MAKING);
@@ -367,6 +368,7 @@ impl<'l> LocalLaboratory<'l> {
         running: &mut Vec<Running<'r>>,
     ) -> Result<(), Trouble> {
         let prefix = prefix(order);
+        self.versions(order.variant)?;
         self.set(variant)?;
         let log = self.log(&format!("{prefix}-before"));
         self.programs("before", &variant.programs.before, &log)?;
@@ -420,10 +422,20 @@ impl Laboratory for LocalLaboratory<'_> {
             Ok(()) => Ok(()),
             Err(Trouble::Stop(stop)) => Err(stop),
             Err(Trouble::Failed(RunFailure { text, .. })) => {
-                let (name, log) = (&variant.name, log.display());
-                Err(Stop::Failed(format!("variant `{name}`: {text}\nall of it is in {log}")))
+                Err(Stop::Failed(format!("variant `{}`: {text}", variant.name)))
             }
         }
+    }
+
+    fn wait(&mut self, time: Duration) -> Result<(), Stop> {
+        let began = Instant::now();
+        while began.elapsed() < time {
+            if (self.is_interrupted)() {
+                return Err(Stop::Interrupted);
+            }
+            std::thread::sleep(LOOK);
+        }
+        Ok(())
     }
 
     fn run(&mut self, order: RunOrder) -> Result<RunMade, Stop> {
@@ -439,6 +451,7 @@ impl Laboratory for LocalLaboratory<'_> {
             Ok(()) => Ok(()),
         };
         let mut warnings = put_back?;
+        let mut counted_invalid = Vec::new();
         let folder = self.keep(order)?;
         let values = driven.and_then(|()| {
             let Some(folder) = &folder else {
@@ -446,11 +459,12 @@ impl Laboratory for LocalLaboratory<'_> {
                 let text = format!("the run left no result{}", shown_log(&log));
                 return Err(RunFailure { text, before_load: true });
             };
-            let measured = measured(&self.folder.join(folder), &own.measures);
+            let measured = measured(&self.folder.join(folder), &own.measures, &own.counting);
             let measured = measured.map_err(|text| RunFailure { text, before_load: false })?;
             warnings.extend(measured.warnings);
+            counted_invalid = measured.counted_invalid;
             Ok(measured.values)
         });
-        Ok(RunMade { folder, took: began.elapsed(), values, warnings })
+        Ok(RunMade { folder, took: began.elapsed(), values, counted_invalid, warnings })
     }
 }

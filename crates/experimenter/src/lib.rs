@@ -9,11 +9,15 @@
 mod binding;
 mod clock;
 mod conduct;
+mod counting;
 mod file;
 mod folder;
 mod journal;
 mod laboratory;
+mod logs;
 mod measured;
+mod measures;
+mod needed;
 mod outlook;
 mod plan;
 mod plan_keys;
@@ -28,12 +32,16 @@ pub use clock::unix_time;
 pub use conduct::{
     End, Laboratory, Notice, RunFailure, RunMade, RunOrder, Stop, conduct, unmeasured,
 };
+pub use counting::Counting;
 pub use file::ExperimentText;
 pub use folder::{begin, resume};
 pub use journal::{Begin, JOURNAL, Journal, State};
-pub use laboratory::{LOGS, LocalLaboratory, RUNS};
-pub use outlook::{notice, outlook};
-pub use prepared::{CheckPlan, Permissions, PlanFacts, Prepared, PreparedVariant, prepare};
+pub use laboratory::{LocalLaboratory, RUNS};
+pub use logs::LOGS;
+pub use needed::missing_programs;
+pub use outlook::{check, notice, outlook};
+pub use plan::{CheckPlan, PlanFacts};
+pub use prepared::{Permissions, Prepared, PreparedVariant, prepare};
 pub use programs::{Programs, ServerProgram};
 pub use ready::{Place, ReadyCheck};
 pub use result::result;

@@ -5,11 +5,15 @@ use std::path::Path;
 use squall_analysis::{FailureKind, RunMeasure, Steady, Totals, Unsteady, Validity, Warmup};
 use squall_report::{Recording, Run, load_folder};
 
+use crate::counting::Counting;
+
 /// The values of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Measured {
     /// Of each measure; `None`: nothing of it was recorded.
     pub values: Vec<Option<f64>>,
+    /// The rules by which they are invalid, although they count.
+    pub counted_invalid: Vec<String>,
     /// What is to be known of them.
     pub warnings: Vec<String>,
 }
@@ -21,11 +25,18 @@ pub(crate) type NotCounted = String;
 ///
 /// # Errors
 /// The run failed, or its numbers are invalid, in a sentence.
-pub(crate) fn measured(folder: &Path, measures: &[RunMeasure]) -> Result<Measured, NotCounted> {
+pub(crate) fn measured(
+    folder: &Path,
+    measures: &[RunMeasure],
+    counting: &Counting,
+) -> Result<Measured, NotCounted> {
     let (run, mut recording) = load_folder(folder).map_err(|error| error.to_string())?;
     if let Some(why) = failure(&run) {
         return Err(why);
     }
+    let counted_invalid = counting
+        .rules(&run.reasons)
+        .map_err(|own| format!("its numbers are invalid: {}", own.observed))?;
     let mut warnings: Vec<String> = doubts(&run);
     let part = measured_part(&run)?;
     if let Some((from, _)) = part.filter(|(from, _)| *from > 0) {
@@ -41,10 +52,10 @@ pub(crate) fn measured(folder: &Path, measures: &[RunMeasure]) -> Result<Measure
     warnings.extend(
         missing.map(|(own, _)| format!("measure `{}`: nothing of it was recorded", own.text())),
     );
-    Ok(Measured { values, warnings })
+    Ok(Measured { values, counted_invalid, warnings })
 }
 
-/// Why a run does not count; `None`: it does. That a threshold failed is a result like another: a variant that is slower may be
+/// Why a run failed; `None`: it did not. That a threshold failed is a result like another: a variant that is slower may be
 /// too slow.
 fn failure(run: &Run) -> Option<String> {
     let outcome = run.outcome();
@@ -53,17 +64,16 @@ fn failure(run: &Run) -> Option<String> {
     if run.interrupted {
         return Some("the run was interrupted".to_owned());
     }
-    if !reasons.is_empty() {
-        return Some(format!("the run failed: {}", reasons.join("; ")));
-    }
-    let invalid = run.reasons.first().filter(|_| run.validity() == Validity::Invalid);
-    invalid.map(|own| format!("its numbers are invalid: {}", own.observed))
+    (!reasons.is_empty()).then(|| format!("the run failed: {}", reasons.join("; ")))
 }
 
 /// What is doubtful about the numbers of a run that counts, and which thresholds it did not pass.
 fn doubts(run: &Run) -> Vec<String> {
-    let doubts = run.reasons.iter().filter(|own| own.weight == Validity::Questionable);
-    let doubts = doubts.map(|own| format!("its numbers are questionable: {}", own.observed));
+    let doubts = run.reasons.iter().filter_map(|own| match own.validity() {
+        Validity::Valid => None,
+        Validity::Questionable => Some(format!("its numbers are questionable: {}", own.observed)),
+        Validity::Invalid => Some(format!("its numbers are invalid, and count: {}", own.observed)),
+    });
     let outcome = run.outcome();
     let failed = outcome.reasons.into_iter().map(|own| own.text);
     doubts.chain(failed).collect()

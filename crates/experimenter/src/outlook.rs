@@ -5,58 +5,98 @@ use std::time::Duration;
 
 use squall_base::units::{counted, print_duration};
 use squall_experiment::Repeats;
+use squall_report::paragraph;
 
 use crate::conduct::Notice;
+use crate::needed::missing_programs;
 use crate::prepared::Prepared;
 
 /// Variants whose settings are listed.
 const MAX_LISTED: usize = 64;
 
-/// What an experiment is going to do: its variants and what each sets, the order of the runs that are left, and how long they
-/// take. `made` runs are there already. `with_order`: the whole order, not only how many.
-pub fn outlook(own: &Prepared, made: usize, with_order: bool) -> String {
-    let mut text = String::new();
-    // Writing to a String cannot fail.
-    let _ = writeln!(text, "{}: {}", own.name, counted(own.variants.len() as u64, "variant"));
-    for (number, variant) in own.variants.iter().enumerate().take(MAX_LISTED) {
-        let sets =
-            if variant.sets.is_empty() { "nothing".to_owned() } else { variant.sets.join(", ") };
-        let _ = writeln!(text, "  {:>3}  {}: sets {sets}", number + 1, variant.name);
-    }
-    if own.variants.len() > MAX_LISTED {
-        let _ = writeln!(text, "       and {} more", own.variants.len() - MAX_LISTED);
-    }
-    for (name, command) in &own.servers {
-        let _ = writeln!(text, "  server `{name}`: {}", command.join(" "));
-    }
-    let measures: Vec<&str> = own.measures.iter().map(|own| own.text()).collect();
-    let _ = writeln!(text, "  measured: {}", measures.join(", "));
-    let blocks = own.demand.repeats.most();
-    let runs = (blocks * own.variants.len()).saturating_sub(made);
-    let most = if matches!(own.demand.repeats, Repeats::Until { .. }) { "at most " } else { "" };
-    let order = match own.demand.seed {
-        Some(seed) => format!("each variant once a block, in random order (seed {seed})"),
-        None => "each variant once a block, in the order of the file".to_owned(),
+/// Most columns of a line.
+const COLUMNS: usize = 100;
+
+/// What an experiment would do, without a start: its variants and what each sets, the order of the runs, how long they take, and
+/// what has to be allowed.
+pub fn check(own: &Prepared) -> String {
+    let is_drawn = own.is_seed_drawn && own.demand.seed.is_some();
+    // A seed that is drawn now will not be that of the runs.
+    let order = match is_drawn {
+        true => {
+            "in random order, by a seed that is drawn at the start; `seed: N` or --seed N fixes it"
+                .to_owned()
+        }
+        false => order(own),
     };
-    let left = if made > 0 { " left" } else { "" };
-    let _ = writeln!(
-        text,
-        "  {most}{}{left} in {}: {order}",
-        counted(runs as u64, "run"),
-        counted(blocks as u64, "block")
-    );
-    let _ = writeln!(text, "  {}", time(own, runs));
-    if with_order {
-        for block in 0..blocks {
+    let mut text = told(own, 0, &order);
+    if !is_drawn {
+        for block in 0..own.demand.repeats.most() {
             let order = match own.demand.seed {
                 Some(seed) => own.design.block(seed, block),
                 None => (0..own.variants.len()).collect(),
             };
             let order: Vec<String> = order.iter().map(|at| (at + 1).to_string()).collect();
-            let _ = writeln!(text, "  block {}: variants {}", block + 1, order.join(", "));
+            let label = format!("  block {}: variants ", block + 1);
+            paragraph(&mut text, &label, &order.join(", "), COLUMNS);
         }
     }
+    let starts = own.variants.iter().any(|own| !own.programs.is_empty());
+    let sets = own.variants.iter().any(|own| !own.sysctl.is_empty());
+    for (flag, why) in [
+        ("--allow-exec", starts.then_some("it starts programs")),
+        ("--allow-sysctl", sets.then_some("it changes settings of the kernel")),
+    ] {
+        if let Some(why) = why {
+            paragraph(&mut text, "  needs ", &format!("{flag}: {why}"), COLUMNS);
+        }
+    }
+    if let Some(missing) = missing_programs(own) {
+        paragraph(&mut text, "  ", &missing, COLUMNS);
+    }
     text
+}
+
+/// What an experiment is going to do: its variants and what each sets, how many runs are left, and how long they take. `made` runs
+/// are there already.
+pub fn outlook(own: &Prepared, made: usize) -> String {
+    told(own, made, &order(own))
+}
+
+fn told(own: &Prepared, made: usize, order: &str) -> String {
+    let mut text = String::new();
+    let mut line = |label: &str, what: &str| paragraph(&mut text, label, what, COLUMNS);
+    line("", &format!("{}: {}", own.name, counted(own.variants.len() as u64, "variant")));
+    for (number, variant) in own.variants.iter().enumerate().take(MAX_LISTED) {
+        let sets =
+            if variant.sets.is_empty() { "nothing".to_owned() } else { variant.sets.join(", ") };
+        line(&format!("  {:>3}  ", number + 1), &format!("{}: sets {sets}", variant.name));
+    }
+    if own.variants.len() > MAX_LISTED {
+        line("       ", &format!("and {} more", own.variants.len() - MAX_LISTED));
+    }
+    for (name, command) in &own.servers {
+        line(&format!("  server `{name}`: "), &command.join(" "));
+    }
+    let measures: Vec<&str> = own.measures.iter().map(|own| own.text()).collect();
+    line("  measured: ", &measures.join(", "));
+    let blocks = own.demand.repeats.most();
+    let runs = (blocks * own.variants.len()).saturating_sub(made);
+    let most = if matches!(own.demand.repeats, Repeats::Until { .. }) { "at most " } else { "" };
+    let left = if made > 0 { " left" } else { "" };
+    let runs_left = format!("{most}{}{left}", counted(runs as u64, "run"));
+    let blocks = counted(blocks as u64, "block");
+    line("  ", &format!("{runs_left} in {blocks}: each variant once a block, {order}"));
+    line("  ", &time(own, runs));
+    text
+}
+
+/// The order of the runs in a block.
+fn order(own: &Prepared) -> String {
+    match own.demand.seed {
+        None => "in the order of the file".to_owned(),
+        Some(seed) => format!("in random order (seed {seed})"),
+    }
 }
 
 /// How long so many runs take, before any was made.
@@ -91,6 +131,7 @@ fn shown(time: Duration) -> String {
 /// A line about what has just happened.
 pub fn notice(own: &Prepared, notice: &Notice<'_>) -> String {
     match notice {
+        Notice::Block { .. } => String::new(),
         Notice::Preparing { variant } => format!(" preparing {variant}\n"),
         Notice::Made { run, variant, left, left_time } => {
             let values = match &run.failed {

@@ -1,5 +1,6 @@
 //! The plan that each variant drives: the experiment's, with what the variant sets in it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -20,6 +21,19 @@ use crate::variants::{Setting, Variant};
 
 /// The number of a process that there never is: Linux has fewer (`PID_MAX_LIMIT`).
 const NOBODY: u32 = 4_194_304;
+
+/// What a caller that knows the engine says of a plan.
+#[derive(Debug, Default)]
+pub struct PlanFacts {
+    /// Those of the given variables that the plan uses.
+    pub used: BTreeSet<String>,
+}
+
+/// Compiles a plan and says which of these variables it uses.
+///
+/// # Errors
+/// It is no good plan, in a text with its places.
+pub type CheckPlan<'c> = dyn Fn(&Loaded, &[String]) -> Result<PlanFacts, String> + 'c;
 
 /// Why a variant has no plan.
 #[derive(Debug)]
@@ -82,6 +96,23 @@ impl VariantPlan {
         let loaded =
             read_again(&plan.to_string()).map_err(|errors| PlanError::Plan(told(&errors)))?;
         Ok(VariantPlan { value: plan, loaded, resolved, base, original })
+    }
+}
+
+impl VariantPlan {
+    /// Leaves out variables that the plan was given for its variant and does not use. Those that stand in its own file stay, unless
+    /// their values stand in quantities already.
+    pub fn forget<'n>(&mut self, unused: impl Iterator<Item = &'n str>) {
+        for name in unused {
+            let own = &self.original.plan.vars;
+            let is_own = own.iter().any(|own| own.name.value == name && own.name.span.is_known());
+            if is_own && !self.resolved.iter().any(|own| own == name) {
+                continue;
+            }
+            if let Some(vars) = self.value.get_mut("vars").and_then(Value::as_object_mut) {
+                vars.remove(name);
+            }
+        }
     }
 }
 

@@ -4,24 +4,23 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::Value;
-use squall_analysis::{RunMeasure, Threshold};
+use squall_analysis::RunMeasure;
 use squall_experiment::{Demand, Design, Measure, Repeats, Schedule};
 use squall_front::Values;
 use squall_plan::diagnostic::{Diagnostic, Sources};
 use squall_plan::model::{Experiment, Factor, FactorKind, Order, PlanSource};
 use squall_plan::span::{Span, Spanned};
-use squall_plan::yaml::Loaded;
 use squall_report::ExperimentFactor;
 use squall_supervisor::CpuSet;
 
 use crate::binding::Variables;
+use crate::counting::{Counting, counting};
 use crate::file::ExperimentText;
-use crate::plan::{PlanError, VariantPlan, digest, length, shown_warmup};
+use crate::measures::{is_measured, measures};
+use crate::plan::{CheckPlan, PlanError, VariantPlan, digest, length, shown_warmup};
 use crate::programs::{Programs, cpu_set, first_program};
 use crate::variants::{Setting, Variant, variants};
 
-/// What is measured where the file does not say.
-const MEASURES: [&str; 4] = ["mean", "p99", "rate", "error_rate"];
 /// Repeats where the file does not say, and their bounds where they go on until intervals are narrow.
 const REPEATS: u64 = 5;
 const LEAST: u64 = 3;
@@ -45,6 +44,10 @@ pub struct Prepared {
     pub demand: Demand,
     /// Seed of the order of the runs, whether or not they are in random order.
     pub seed: u64,
+    /// Whether the seed was drawn, as nobody has given one.
+    pub is_seed_drawn: bool,
+    /// Which runs count although their numbers are invalid.
+    pub counting: Counting,
     /// How long a run may take; `None`: as [`Prepared::patience`] says.
     pub run_within: Option<Duration>,
     /// Processors that squall is bound to.
@@ -74,19 +77,6 @@ pub struct PreparedVariant {
     pub length: Option<Duration>,
 }
 
-/// What a caller that knows the engine says of a plan.
-#[derive(Debug, Default)]
-pub struct PlanFacts {
-    /// Those of the given variables that the plan uses.
-    pub used: BTreeSet<String>,
-}
-
-/// Compiles a plan and says which of these variables it uses.
-///
-/// # Errors
-/// It is no good plan, in a text with its places.
-pub type CheckPlan<'c> = dyn Fn(&Loaded, &[String]) -> Result<PlanFacts, String> + 'c;
-
 /// What was said on the command line.
 #[derive(Debug, Clone, Default)]
 pub struct Permissions {
@@ -113,10 +103,11 @@ pub fn prepare(
     permitted(own, permissions).map_err(here)?;
     let measures = measures(own).map_err(here)?;
     let (design, all) = variants(own).map_err(here)?;
-    let made = prepare_variants(&file, own, sources, &all, values)?;
-    look_at_plans(own, sources, &all, &made, &measures, check)?;
+    let mut made = prepare_variants(&file, own, sources, &all, values)?;
+    look_at_plans(own, sources, &all, &mut made, &measures, check)?;
     let cpus = own.cpus.as_ref().map(|own| cpu_set(&own.value, own.span)).transpose();
-    let seed = seed.or(own.seed).unwrap_or_else(fresh_seed);
+    let given = seed.or(own.seed);
+    let seed = given.unwrap_or_else(fresh_seed);
     let written = |command: &[squall_plan::template::Template]| {
         command.iter().map(|word| word.source().to_owned()).collect::<Vec<_>>()
     };
@@ -134,6 +125,8 @@ pub fn prepare(
             seed: (own.order == Order::Random).then_some(seed),
         },
         seed,
+        is_seed_drawn: given.is_none(),
+        counting: counting(own).map_err(here)?,
         run_within: own.run_within,
         cpus: cpus.map_err(here)?,
         warmup: own.warmup.map_or(String::new(), shown_warmup),
@@ -235,12 +228,13 @@ fn prepare_variants(
     each.collect()
 }
 
-/// Compiles the plans of all variants with what is measured, and looks for factors that nothing uses.
+/// Compiles the plans of all variants with what is measured, and looks for factors that nothing uses. A plan keeps those
+/// variables of its variant that it uses.
 fn look_at_plans(
     own: &Experiment,
     sources: &Sources,
     all: &[Variant],
-    made: &[Preparing],
+    made: &mut [Preparing],
     measures: &[Spanned<RunMeasure>],
     check: &CheckPlan<'_>,
 ) -> Result<(), String> {
@@ -249,18 +243,21 @@ fn look_at_plans(
     names.sort_unstable();
     names.dedup();
     let mut used: BTreeSet<String> = BTreeSet::new();
-    for (variant, own) in all.iter().zip(made) {
+    for (variant, own) in all.iter().zip(&mut *made) {
         let facts = check(&own.plan.loaded, &names).map_err(|why| {
             // What is wrong with the plan itself has a place in its own file.
             let of_plan = check(&own.plan.original, &[]).err();
             of_plan.unwrap_or_else(|| format!("the plan of variant `{}`:\n{why}", variant.name))
         });
-        used.extend(facts?.used);
+        let of_plan = facts?.used;
+        let vars = variant.vars.iter().map(|own| own.what.as_str());
+        own.plan.forget(vars.filter(|own| !of_plan.contains(*own)));
+        used.extend(of_plan);
         used.extend(own.used.iter().chain(&own.plan.resolved).cloned());
     }
     if let Some(own) = made.first() {
         for measure in measures {
-            is_measured(own, measure, sources, check)?;
+            is_measured(&own.plan.loaded, measure, sources, check)?;
         }
     }
     let is_used = |name: &str| used.contains(name) || changes_plan(name, all, made);
@@ -268,34 +265,6 @@ fn look_at_plans(
         Some(unused) => Err(sources.render(&nothing_uses(unused, own))),
         None => Ok(()),
     }
-}
-
-/// Whether a run of a plan has a measure.
-fn is_measured(
-    own: &Preparing,
-    measure: &Spanned<RunMeasure>,
-    sources: &Sources,
-    check: &CheckPlan<'_>,
-) -> Result<(), String> {
-    let mut loaded = own.plan.loaded.clone();
-    let text = Spanned::new(threshold_text(&measure.value), Span::default());
-    let threshold = squall_plan::model::Threshold { text, ..Default::default() };
-    loaded.plan.thresholds = vec![threshold];
-    check(&loaded, &[]).map(drop).map_err(|why| {
-        let first = why.lines().next().unwrap_or_default().trim_start_matches("error: ");
-        let help = why.lines().find_map(|line| line.trim().strip_prefix("hint: "));
-        let help = help.unwrap_or("a measure is what a threshold of the plan could be about");
-        let message = format!("measure `{}`: {first}", measure.value.text());
-        sources.render(&Diagnostic::error(measure.span, message).with_help(help))
-    })
-}
-
-/// A threshold about a measure that says nothing.
-fn threshold_text(measure: &RunMeasure) -> String {
-    // A time needs a unit.
-    let all = ["0s", "0"].map(|limit| format!("{} >= {limit}", measure.text()));
-    let [time, number] = all;
-    if Threshold::parse(&time).is_ok() { time } else { number }
 }
 
 /// Whether a plan of another format is another one for another value of a variable.
@@ -365,24 +334,6 @@ fn permitted(own: &Experiment, permissions: &Permissions) -> Result<(), Diagnost
         }
     }
     Ok(())
-}
-
-fn measures(own: &Experiment) -> Result<Vec<Spanned<RunMeasure>>, Diagnostic> {
-    let usual = MEASURES.map(Spanned::from);
-    let texts = if own.measure.is_empty() { &usual[..] } else { &own.measure };
-    let mut found: Vec<Spanned<RunMeasure>> = Vec::new();
-    for Spanned { value: text, span } in texts {
-        let measure = RunMeasure::parse(text).map_err(|error| {
-            let message = format!("measure `{text}`: {}", error.message);
-            Diagnostic::error(*span, message).with_help(&error.help.unwrap_or_default())
-        })?;
-        if found.iter().any(|own| own.value.text() == measure.text()) {
-            let message = format!("measure `{text}` stands twice");
-            return Err(Diagnostic::error(*span, message).with_help("leave one out"));
-        }
-        found.push(Spanned::new(measure, *span));
-    }
-    Ok(found)
 }
 
 fn repeats(own: &Experiment) -> Repeats {

@@ -35,6 +35,8 @@ pub struct Programs {
 pub struct ServerProgram {
     pub name: String,
     pub command: Vec<String>,
+    /// What prints its version; empty: nothing does.
+    pub version: Vec<String>,
     pub env: Vec<(String, String)>,
     pub directory: PathBuf,
     pub cpus: Option<CpuSet>,
@@ -46,6 +48,11 @@ pub struct ServerProgram {
 }
 
 impl Programs {
+    /// Whether anything is started.
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Programs::default()
+    }
+
     /// Those of a variant; `folder` is that of the experiment's file.
     ///
     /// # Errors
@@ -90,6 +97,7 @@ impl ServerProgram {
         Ok(ServerProgram {
             name: own.name.value.clone(),
             command: words(&own.command, variables)?,
+            version: words(&own.version, variables)?,
             env: env.collect::<Result<_, _>>()?,
             directory: folder.join(directory.unwrap_or_default()),
             cpus: cpus.transpose()?,

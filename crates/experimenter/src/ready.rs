@@ -3,7 +3,10 @@
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{TcpStream, ToSocketAddrs as _};
+use std::path::Path;
 use std::time::Duration;
+
+use crate::logs::has_line;
 
 /// How long one question may take: it is asked again.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -21,6 +24,21 @@ pub enum ReadyCheck {
     Output(String),
     /// So much time has passed.
     After(Duration),
+}
+
+impl ReadyCheck {
+    /// Asks once, so long after the start of a server that prints to a log. `Err`: why it is not ready, in words.
+    pub(crate) fn ask(&self, since: Duration, log: &Path) -> Result<(), String> {
+        match self {
+            ReadyCheck::After(time) if since >= *time => Ok(()),
+            ReadyCheck::After(_) => Err("its time has not passed".to_owned()),
+            ReadyCheck::Tcp(place) if place.accepts() => Ok(()),
+            ReadyCheck::Tcp(place) => Err(format!("nothing listens at {}", place.host)),
+            ReadyCheck::Http(place) => place.get(),
+            ReadyCheck::Output(text) if has_line(log, text) => Ok(()),
+            ReadyCheck::Output(text) => Err(format!("it has not printed `{text}`")),
+        }
+    }
 }
 
 /// Where a server listens, and what is asked for there.

@@ -1,20 +1,15 @@
-//! The files of a run: their names, its plan with secrets, and what its programs have printed.
+//! The files of a run: their names, its command line, and its plan with secrets.
 
 use std::fs::{self, File};
-use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use serde_json::Value;
 
 use crate::conduct::RunOrder;
+use crate::logs::slug;
 use crate::plan::monitor;
-
-/// Lines of a log that are shown with an error, and most bytes of them.
-const LAST_LINES: usize = 8;
-const LAST_BYTES: u64 = 4 << 10;
-/// Most bytes of a log in which a line is looked for.
-const MAX_LOOKED_AT: u64 = 16 << 20;
 
 /// What the names of files of a run begin with.
 pub(crate) fn prefix(order: RunOrder) -> String {
@@ -26,11 +21,29 @@ pub(crate) fn folder_name(order: RunOrder, variant: &str) -> String {
     format!("{}-{}-b{}", prefix(order), slug(variant), order.block + 1)
 }
 
-/// A name as a part of a file's.
-pub(crate) fn slug(name: &str) -> String {
-    let is_good = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '_';
-    let parts: Vec<&str> = name.split(|c| !is_good(c)).filter(|own| !own.is_empty()).collect();
-    parts.join("-").chars().take(60).collect()
+/// The command line of a run, whose folder is made in `out`.
+pub(crate) fn command(
+    squall: &Path,
+    plan: &Path,
+    options: &[String],
+    order: RunOrder,
+    (experiment, variant): (&str, &str),
+    out: &Path,
+) -> Vec<String> {
+    let shown = |path: &Path| path.display().to_string();
+    let mut words = vec![shown(squall), "run".to_owned(), shown(plan)];
+    words.extend([
+        "--quiet".to_owned(),
+        "--label".to_owned(),
+        format!("experiment={experiment}"),
+        "--label".to_owned(),
+        format!("variant={variant}"),
+        "--label".to_owned(),
+        format!("block={}", order.block + 1),
+    ]);
+    words.extend(options.iter().cloned());
+    words.extend(["--out".to_owned(), shown(out)]);
+    words
 }
 
 /// A plan with monitors of the servers; one that it has itself under such a name stays.
@@ -50,34 +63,6 @@ pub(crate) fn write_secret(path: &Path, text: &str) -> std::io::Result<()> {
     let _ = fs::remove_file(path);
     let mut options = File::options();
     options.write(true).create_new(true).mode(0o600).open(path)?.write_all(text.as_bytes())
-}
-
-/// Whether a line of a log has a text in it.
-pub(crate) fn has_line(log: &Path, text: &str) -> bool {
-    let mut read = Vec::new();
-    let opened = File::open(log).and_then(|file| file.take(MAX_LOOKED_AT).read_to_end(&mut read));
-    opened.is_ok() && String::from_utf8_lossy(&read).lines().any(|line| line.contains(text))
-}
-
-/// The last lines of a log, as they are put behind a sentence.
-pub(crate) fn shown_log(log: &Path) -> String {
-    let last = || -> std::io::Result<Vec<u8>> {
-        let mut file = File::open(log)?;
-        let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(LAST_BYTES)))?;
-        let mut read = Vec::new();
-        file.take(LAST_BYTES).read_to_end(&mut read)?;
-        Ok(read)
-    };
-    let text = String::from_utf8_lossy(&last().unwrap_or_default()).into_owned();
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    match lines.as_slice() {
-        [] => "; it printed nothing".to_owned(),
-        lines => {
-            let shown = &lines[lines.len().saturating_sub(LAST_LINES)..];
-            format!("; its last lines:\n  {}", shown.join("\n  "))
-        }
-    }
 }
 
 #[cfg(test)]
@@ -100,21 +85,6 @@ mod tests {
             read,
             json!({"monitor": {"db": {"port": 5432}, "cache": {"pid": 9}, "web": {"pid": 8}}})
         );
-    }
-
-    #[test]
-    fn the_last_lines_of_a_log_are_shown() {
-        let folder = tempfile::tempdir().unwrap();
-        let log = folder.path().join("log");
-        assert_eq!(shown_log(&log), "; it printed nothing");
-        let lines: String = (0..2_000).map(|number| format!("line {number}\n")).collect();
-        fs::write(&log, lines).unwrap();
-        let shown = shown_log(&log);
-        assert!(
-            shown.ends_with("line 1998\n  line 1999") && !shown.contains("line 1991\n"),
-            "{shown}"
-        );
-        assert!(has_line(&log, "line 12") && !has_line(&log, "line 2000"));
     }
 
     #[test]

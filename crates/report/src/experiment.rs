@@ -13,8 +13,9 @@ mod words;
 pub use csv::{experiment_csv, experiment_runs_csv};
 pub use document::{
     EXPERIMENT_SCHEMA, ExperimentAbout, ExperimentCell, ExperimentComparison, ExperimentContrast,
-    ExperimentDifference, ExperimentEffect, ExperimentFactor, ExperimentMeasure, ExperimentResult,
-    ExperimentRun, ExperimentServer, ExperimentVariant, experiment_schema,
+    ExperimentDifference, ExperimentEffect, ExperimentFactor, ExperimentMeasure, ExperimentReason,
+    ExperimentResult, ExperimentRun, ExperimentServer, ExperimentState, ExperimentVariant,
+    experiment_schema,
 };
 pub use html::experiment_html;
 pub use markdown::experiment_markdown;

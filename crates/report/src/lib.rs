@@ -66,9 +66,10 @@ pub use curves::RunCurves;
 pub use document::*;
 pub use experiment::{
     EXPERIMENT_SCHEMA, ExperimentAbout, ExperimentCell, ExperimentComparison, ExperimentContrast,
-    ExperimentDifference, ExperimentEffect, ExperimentFactor, ExperimentMeasure, ExperimentResult,
-    ExperimentRun, ExperimentServer, ExperimentVariant, experiment_csv, experiment_html,
-    experiment_markdown, experiment_runs_csv, experiment_schema, experiment_text,
+    ExperimentDifference, ExperimentEffect, ExperimentFactor, ExperimentMeasure, ExperimentReason,
+    ExperimentResult, ExperimentRun, ExperimentServer, ExperimentState, ExperimentVariant,
+    experiment_csv, experiment_html, experiment_markdown, experiment_runs_csv, experiment_schema,
+    experiment_text,
 };
 pub use export::{Format, export};
 pub use files::{FileKind, Finished, file};
@@ -100,5 +101,5 @@ pub use series::{
     SeriesTimes,
 };
 pub use squall_limit::level_text;
-pub use text::{Show, text};
+pub use text::{Show, paragraph, text};
 pub use trend::{TrendDocument, TrendRun, trend, trend_text};

@@ -17,7 +17,7 @@ use squall_base::units::{count, counted, time};
 use crate::document::{NONE, RunDocument, RunPhase};
 use outcome::outcome;
 use paragraph::log_line;
-pub(crate) use paragraph::paragraph;
+pub use paragraph::paragraph;
 pub use show::Show;
 pub(crate) use show::phase_text;
 use show::{MAX_LOG_SHOWN, more};

@@ -12,6 +12,7 @@
 mod client;
 mod cpus;
 mod error;
+mod find;
 mod mark;
 mod protocol;
 #[cfg(target_os = "linux")]
@@ -23,5 +24,6 @@ mod server;
 pub use client::Supervisor;
 pub use cpus::CpuSet;
 pub use error::Error;
+pub use find::find_program;
 pub use protocol::{COMMAND, End, Launch, ProgramId, Started};
 pub use server::serve;

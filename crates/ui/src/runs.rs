@@ -205,7 +205,12 @@ fn listed_experiment(name: &str, own: &HistoryExperiment) -> Value {
         "plan": own.about.plan,
         "started_unix": own.about.started_unix,
         "elapsed_s": own.about.elapsed_s,
-        "finished": own.about.finished,
+        "state": own.about.state,
+        "blocks_done": own.about.blocks_done,
+        "blocks": own.about.repeats,
+        "is_at_most": own.about.relative_error.is_some(),
+        "left_s": own.about.left_s,
+        "known_unix": own.about.started_unix + own.about.elapsed_s,
         "variants": own.variants.len(),
         "runs": own.variants.iter().map(|variant| variant.repeats + variant.failed).sum::<u64>(),
         "sentences": sentences.take(MAX_SENTENCES).collect::<Vec<_>>(),
@@ -389,8 +394,12 @@ mod tests {
         let about = squall_report::ExperimentAbout {
             name: "two parsers".to_owned(),
             started_unix: 2.0,
+            elapsed_s: 60.0,
+            repeats: 5,
+            blocks_done: 2,
             ..squall_report::ExperimentAbout::default()
-        };
+        }
+        .at(squall_report::ExperimentState::UnderWay { left_s: Some(90.0) });
         let factor = squall_report::ExperimentFactor {
             name: "parser".to_owned(),
             levels: vec!["own".to_owned(), "gson".to_owned()],
@@ -410,6 +419,9 @@ mod tests {
         };
         assert_eq!((&own["name"], &own["title"]), (&json!("two"), &json!("two parsers")));
         assert_eq!((&own["variants"], &own["report"]), (&json!(2), &json!(false)));
+        let far =
+            ["state", "blocks_done", "blocks", "left_s", "known_unix"].map(|key| own[key].clone());
+        assert_eq!(far, [json!("under way"), json!(2), json!(5), json!(90.0), json!(62.0)]);
         fs::write(folder.path().join("two").join(EXPERIMENT_PAGE), "").expect("written");
         let list = Runs::of(folder.path()).list().expect("a list");
         assert_eq!(list["experiments"][0]["report"], true);

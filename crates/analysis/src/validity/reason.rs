@@ -20,6 +20,42 @@ pub struct Reason {
     pub nodes: Vec<String>,
 }
 
+/// The names of all rules.
+pub const VALIDITY_RULES: [&str; 32] = [
+    "arrivals_dropped",
+    "clock_step",
+    "connect_delay",
+    "coverage",
+    "cpu_bound",
+    "cut_off",
+    "files",
+    "generator_time",
+    "hidden_stall",
+    "host_busy",
+    "link",
+    "machine_full",
+    "name_lookups",
+    "node_clock",
+    "node_cpu",
+    "node_ports",
+    "node_send_delay",
+    "odd_node",
+    "packets_lost",
+    "pool_waits",
+    "ports",
+    "receive_delay",
+    "retransmits",
+    "retries",
+    "send_delay",
+    "stalled",
+    "starved",
+    "steal",
+    "swapping",
+    "timeouts",
+    "too_short",
+    "unsteady",
+];
+
 /// The rules that say that squall or the machine that it runs on was too slow, or had too little of something.
 const OF_THE_GENERATOR: [&str; 17] = [
     "cpu_bound",

@@ -81,6 +81,8 @@ fn assessed_over(
 
 /// Rule, validity and effect of each reason.
 fn told(reasons: &[Reason]) -> Vec<(&'static str, Validity, String)> {
+    let unlisted = reasons.iter().find(|own| !VALIDITY_RULES.contains(&own.rule));
+    assert_eq!(unlisted, None, "`VALIDITY_RULES` has all rules");
     reasons.iter().map(|own| (own.rule, own.validity(), own.effect_text())).collect()
 }
 

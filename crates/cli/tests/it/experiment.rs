@@ -85,7 +85,8 @@ const READY: &str =
 #[test]
 fn equal_variants_are_run_and_compared() {
     let port = free_port();
-    let more = format!("{READY}\nrepeat: 2\nbefore: [[sh, -c, 'echo before the run']]");
+    let ready = READY.replace("ready:", "version: [sh, -c, 'echo it is 1.0 >&2'], ready:");
+    let more = format!("{ready}\nrepeat: 2\nbefore: [[sh, -c, 'echo before the run']]");
     let came = Came::of(experiment(&more, port));
     assert_eq!(came.code, 0, "{}", came.said);
     assert!(
@@ -94,7 +95,11 @@ fn equal_variants_are_run_and_compared() {
         came.said
     );
     let result = came.json();
-    assert_eq!(result["about"]["finished"], true);
+    assert_eq!(
+        (&result["about"]["finished"], &result["about"]["blocks_done"]),
+        (&true.into(), &2.into())
+    );
+    assert_eq!(result["servers"][0]["version"], "it is 1.0");
     assert_eq!(result["variants"].as_array().unwrap().len(), 2);
     assert_eq!(result["comparisons"].as_array().unwrap().len(), 2);
     for run in result["runs"].as_array().unwrap() {
@@ -197,13 +202,12 @@ fn a_port_that_is_taken_is_an_error() {
 
 #[test]
 fn a_program_that_is_not_there_is_an_error() {
-    let came = Came::of(experiment("server: {command: [no-such-program-here]}", free_port()));
-    assert_eq!(came.code, 3, "{}", came.said);
-    assert!(
-        came.said.contains("`no-such-program-here` was not found on the PATH"),
-        "{}",
-        came.said
-    );
+    let more = "server: {command: [no-such-program-here]}\nafter: [[nor-this-one]]";
+    let came = Came::of(experiment(more, free_port()));
+    assert_eq!(came.code, 2, "{}", came.said);
+    let missing = "`nor-this-one` (after), `no-such-program-here` (server `server`) were not found on the PATH";
+    assert!(came.said.contains(missing), "{}", came.said);
+    assert!(!came.base.path().join("squall-runs").exists(), "nothing was started");
 }
 
 #[test]
@@ -214,6 +218,57 @@ fn a_build_that_fails_ends_the_experiment_with_its_log() {
     for said in ["prepare: `sh -c", "exited with code 3", "no compiler", "logs/prepare-"] {
         assert!(came.said.contains(said), "{said}: {}", came.said);
     }
+}
+
+#[test]
+fn a_check_starts_nothing_and_needs_no_permission() {
+    let folder = experiment(&format!("{READY}\nbefore: [[sh, -c, 'touch started']]"), free_port());
+    let output = squall(folder.path(), &["experiment", "it.yaml", "--check"]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("needs --allow-exec: it starts programs"), "{said}");
+    assert!(!folder.path().join("started").exists() && !folder.path().join("squall-runs").exists());
+}
+
+#[test]
+fn a_factor_that_only_a_command_uses_is_no_variable_of_the_plan() {
+    let folder = experiment(&format!("{READY}\nbefore: [[sh, -c, 'echo ${{kind}}']]"), free_port());
+    let path = folder.path().join("it.yaml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let text = text.replace("variants: {one: {}, two: {}}", "factors: {kind: [a, b]}");
+    std::fs::write(&path, text).unwrap();
+    let came = Came::of(folder);
+    assert_eq!(came.code, 0, "{}", came.said);
+    let log = std::fs::read_to_string(came.folder.join("logs/001-run.log")).unwrap();
+    assert!(!log.contains("never used"), "{log}");
+    let run = came.json()["runs"][0]["folder"].as_str().unwrap().to_owned();
+    let made = std::fs::read_to_string(came.folder.join(run).join("run.json")).unwrap();
+    assert!(!made.contains("never used"), "{made}");
+}
+
+#[test]
+fn a_run_counts_whose_numbers_are_invalid_by_what_is_studied() {
+    let tried = |more: &str| {
+        let folder = experiment(&format!("{READY}\n{more}"), free_port());
+        let path = folder.path().join("it.yaml");
+        let text = std::fs::read_to_string(&path).unwrap();
+        // One user cannot take a request of 100 ms each 10 ms.
+        let text = text.replace("users: 2, for: 1s", "rate: 100/s, max_users: 1, for: 1s");
+        std::fs::write(&path, text.replace("get: /}", "get: /delay/100}")).unwrap();
+        Came::of(folder)
+    };
+    let came = tried("");
+    assert_eq!(came.code, 3, "{}", came.said);
+    let why = came.json()["runs"][0]["failed"].as_str().unwrap().to_owned();
+    assert!(why.starts_with("its numbers are invalid: "), "{why}");
+    let came = tried("count_invalid: true");
+    assert_eq!(came.code, 0, "{}", came.said);
+    let result = came.json();
+    let run = &result["runs"][0];
+    let rules = run["counted_invalid"].as_array().unwrap();
+    assert!(rules.contains(&"arrivals_dropped".into()) && run["values"][0].is_number(), "{run}");
+    assert_eq!(result["about"]["count_invalid"], serde_json::json!(["all"]));
+    assert!(came.said.contains("invalid numbers count, as `count_invalid`"), "{}", came.said);
 }
 
 #[test]
@@ -289,6 +344,7 @@ fn when_squall_is_killed_nothing_is_left_and_the_experiment_goes_on() {
     let (mut child, own) = started(&folder, port);
     child.kill().unwrap();
     child.wait().unwrap();
+    assert_eq!(json(&own)["about"]["state"], "under way", "what was known when its block began");
     // Its supervisor ends what is left; nothing here waits for it but this.
     while !processes(&folder.path().display().to_string()).is_empty()
         || !processes(&format!("127.0.0.1:{port}")).is_empty()
@@ -308,7 +364,7 @@ fn an_experiment_that_is_interrupted_says_what_it_has_and_how_it_goes_on() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(130), "{said}");
     assert!(said.contains("squall experiment --resume"), "{said}");
-    assert_eq!(json(&own)["about"]["finished"], false);
+    assert_eq!(json(&own)["about"]["state"], "interrupted");
     assert_eq!(processes(&format!("127.0.0.1:{port}")), Vec::<String>::new());
     resumed(&folder, &own);
 }

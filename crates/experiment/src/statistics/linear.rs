@@ -28,42 +28,66 @@ impl Symmetric {
         rows.map(|row| product(row, vector)).collect()
     }
 
-    /// The inverse of a positive definite matrix, by Cholesky's decomposition. `None`: it is not positive definite, so that
-    /// the equations do not determine all unknowns.
+    /// The inverse of a positive definite matrix. `None`: it is not positive definite, so that the equations do not determine
+    /// all unknowns.
     pub fn inverse(&self) -> Option<Symmetric> {
-        let n = self.size;
-        let mut lower = Symmetric::zero(n);
-        for row in 0..n {
+        let lower = self.lower();
+        (0..self.size).all(|row| lower.at(row, row) > 0.0).then(|| lower.inverse_of_square())
+    }
+
+    /// The inverse as far as there is one: an unknown that follows from those before it is 0 in all solutions.
+    pub fn partial_inverse(&self) -> Symmetric {
+        self.lower().inverse_of_square()
+    }
+
+    /// Cholesky's decomposition, its lower half; a row of zeros for an unknown that follows from those before it.
+    fn lower(&self) -> Symmetric {
+        let mut lower = Symmetric::zero(self.size);
+        for row in 0..self.size {
             for column in 0..=row {
                 let known: f64 = (0..column).map(|k| lower.at(row, k) * lower.at(column, k)).sum();
                 let left = self.at(row, column) - known;
+                let pivot = lower.at(column, column);
                 let value = if row != column {
-                    left / lower.at(column, column)
+                    if pivot > 0.0 { left / pivot } else { 0.0 }
                 } else if left > SINGULAR * self.at(row, row).abs() {
                     left.sqrt()
                 } else {
-                    return None;
+                    0.0
                 };
                 lower.add(row, column, value);
             }
+            if lower.at(row, row) == 0.0 {
+                lower.cells[row * self.size..(row + 1) * self.size].fill(0.0);
+            }
         }
+        lower
+    }
+
+    /// The inverse of what this, a lower half, is the decomposition of.
+    fn inverse_of_square(&self) -> Symmetric {
+        let n = self.size;
         let mut inverse = Symmetric::zero(n);
-        for column in 0..n {
+        let divided = |left: f64, row: usize| match self.at(row, row) {
+            pivot if pivot > 0.0 => left / pivot,
+            _ => 0.0,
+        };
+        for column in (0..n).filter(|column| self.at(*column, *column) > 0.0) {
             let mut x = vec![0.0; n];
             for row in 0..n {
                 let unit = if row == column { 1.0 } else { 0.0 };
-                let known: f64 = (0..row).map(|k| lower.at(row, k) * x[k]).sum();
-                x[row] = (unit - known) / lower.at(row, row);
+                let known: f64 = (0..row).map(|k| self.at(row, k) * x[k]).sum();
+                x[row] = divided(unit - known, row);
             }
             for row in (0..n).rev() {
-                let known: f64 = (row + 1..n).map(|k| lower.at(k, row) * x[k]).sum();
-                x[row] = (x[row] - known) / lower.at(row, row);
+                let known: f64 = (row + 1..n).map(|k| self.at(k, row) * x[k]).sum();
+                x[row] = divided(x[row] - known, row);
             }
             for (row, value) in x.into_iter().enumerate() {
                 inverse.add(row, column, value);
             }
         }
-        Some(inverse)
+        inverse
     }
 }
 
@@ -103,5 +127,7 @@ mod tests {
             twice.add(row, column, 1.0);
         }
         assert!(twice.inverse().is_none());
+        let solved = twice.partial_inverse().times(&[3.0, 3.0]);
+        assert_eq!(twice.times(&solved), [3.0, 3.0]);
     }
 }

@@ -5,6 +5,7 @@ mod contrast;
 mod effects;
 mod fit;
 mod linear;
+mod model;
 mod noise;
 #[cfg(test)]
 mod recorded;
@@ -13,7 +14,7 @@ mod sample;
 mod tests;
 
 pub use contrast::Contrast;
-pub use effects::{Effect, LevelContrast};
+pub use effects::{Assumes, Effect, LevelContrast};
 pub use sample::{Sample, Scale};
 
 use crate::design::Design;
@@ -29,7 +30,7 @@ pub struct Statistics {
     pub cells: Vec<Cell>,
     /// Main effects, then interactions of two factors.
     pub effects: Vec<Effect>,
-    /// Each two variants, the earlier one first.
+    /// Each two variants that differ in one factor, the earlier one first.
     pub pairs: Vec<PairContrast>,
     pub shares: Shares,
     pub drift: Option<Drift>,
@@ -87,15 +88,15 @@ impl Statistics {
     pub fn new(design: &Design, sample: &Sample, measures: usize) -> Statistics {
         let noise = Noise::new(sample);
         let all_squares = squares_about_mean(sample);
-        let of_pairs = sample.variants() * sample.variants().saturating_sub(1) / 2;
-        let contrasts = measures * (of_pairs + effects::beside_pairs(design));
+        let compared = compared(design);
+        let contrasts = measures * (compared.len() + effects::beside_pairs(design));
         let effects = effects::effects(design, sample, &noise, all_squares, contrasts);
         Statistics {
             scale: sample.scale(),
             cells: (0..sample.variants()).map(|variant| cell(sample, variant)).collect(),
             shares: shares(sample, &noise, &effects, all_squares),
             effects,
-            pairs: pairs(sample, &noise, contrasts),
+            pairs: pairs(sample, &noise, &compared, contrasts),
             drift: drift(sample, &noise),
             noisy: noise.noisy,
         }
@@ -131,14 +132,30 @@ fn cell(sample: &Sample, variant: usize) -> Cell {
     }
 }
 
-fn pairs(sample: &Sample, noise: &Noise, contrasts: usize) -> Vec<PairContrast> {
-    let variants = sample.variants();
-    let pair = |of: usize, with: usize| {
-        let mut weights = vec![0.0; variants];
-        (weights[of], weights[with]) = (-1.0, 1.0);
-        PairContrast { of, with, contrast: Contrast::new(sample, noise, &weights, contrasts) }
+/// Each two variants that differ in one factor: of others, nobody could say which factor made the difference, and each comparison
+/// more makes all intervals wider.
+fn compared(design: &Design) -> Vec<(usize, usize)> {
+    let levels: Vec<Vec<usize>> = (0..design.variants()).map(|own| design.levels(own)).collect();
+    let apart = |of: usize, with: usize| {
+        levels[of].iter().zip(&levels[with]).filter(|(own, other)| own != other).count()
     };
-    (0..variants).flat_map(|of| (of + 1..variants).map(move |with| pair(of, with))).collect()
+    let all = (0..levels.len()).flat_map(|of| (of + 1..levels.len()).map(move |with| (of, with)));
+    all.filter(|(of, with)| apart(*of, *with) == 1).collect()
+}
+
+fn pairs(
+    sample: &Sample,
+    noise: &Noise,
+    compared: &[(usize, usize)],
+    contrasts: usize,
+) -> Vec<PairContrast> {
+    let pair = |(of, with): &(usize, usize)| {
+        let mut weights = vec![0.0; sample.variants()];
+        (weights[*of], weights[*with]) = (-1.0, 1.0);
+        let contrast = Contrast::new(sample, noise, &weights, contrasts);
+        PairContrast { of: *of, with: *with, contrast }
+    };
+    compared.iter().map(pair).collect()
 }
 
 fn squares_about_mean(sample: &Sample) -> f64 {

@@ -193,6 +193,104 @@ fn runs_that_are_missing_take_nothing_from_the_others() {
     assert!(wrong <= 30, "{wrong} of 500");
 }
 
+/// A sample of a design without the runs of some variants; means are exact but for a spread that is the same in all.
+fn without(design: &Design, gone: &[usize], mean: impl Fn(&[usize]) -> f64) -> Sample {
+    let of = |variant: usize, block: usize| {
+        let own = mean(&design.levels(variant)) + 0.001 * [1.0, -1.0, 0.0][(block + variant) % 3];
+        (!gone.contains(&variant)).then_some(own + block as f64)
+    };
+    let values = (0..design.variants()).map(|own| (0..3).map(|block| of(own, block)).collect());
+    Sample::new(Scale::Difference, values.collect())
+}
+
+fn values(effect: &Effect) -> Vec<Option<f64>> {
+    let value = |own: &Contrast| (own.value * 10.0).round() / 10.0;
+    effect.contrasts.iter().map(|own| own.contrast.as_ref().map(value)).collect()
+}
+
+#[test]
+fn effects_are_estimated_from_the_variants_that_have_runs() {
+    // Without interactions three of two times two variants tell both factors, and say that they take that for granted.
+    let design = two_by_two();
+    let sample =
+        without(&design, &[3], |levels| 10.0 + 2.0 * levels[0] as f64 + 5.0 * levels[1] as f64);
+    let own = Statistics::new(&design, &sample, 1);
+    assert_eq!(
+        [0, 1, 2].map(|at| values(&own.effects[at])),
+        [vec![Some(2.0)], vec![Some(5.0)], vec![None]]
+    );
+    assert_eq!(
+        [0, 1, 2].map(|at| own.effects[at].assumes),
+        [Assumes::NoInteractions, Assumes::NoInteractions, Assumes::Nothing]
+    );
+    assert!(
+        own.effects[0].is_real()
+            && own.effects[0].share.is_some()
+            && own.effects[2].share.is_none()
+    );
+    // Seven of eight tell all but the interaction of all three factors, whichever is missing.
+    let factors = ["one", "two", "three"].map(|name| factor(name, &["a", "b"]));
+    let design = Design::new(factors.to_vec()).unwrap();
+    let mean = |levels: &[usize]| {
+        let [a, b, c] = [0, 1, 2].map(|at| levels[at] as f64);
+        10.0 + 2.0 * a + 4.0 * b + 6.0 * c + 3.0 * a * b
+    };
+    for gone in 0..8 {
+        let own = Statistics::new(&design, &without(&design, &[gone], mean), 1);
+        let found: Vec<f64> = own.effects.iter().map(|own| values(own)[0].unwrap()).collect();
+        assert_eq!(found, [3.5, 5.5, 6.0, 3.0, 0.0, 0.0], "without {gone}");
+        assert!(own.effects.iter().all(|own| own.assumes == Assumes::NoHigherInteractions));
+        assert!(own.effects.iter().all(|own| own.p.is_some()));
+    }
+    // Of three levels, two are told with the other factor, and the third only where the factors do not depend on each other.
+    let design =
+        Design::new(vec![factor("one", &["a", "b", "c"]), factor("two", &["x", "y"])]).unwrap();
+    let sample = without(&design, &[5], |levels| 10.0 + levels[0] as f64 + 4.0 * levels[1] as f64);
+    let own = Statistics::new(&design, &sample, 1);
+    assert_eq!(values(&own.effects[0]), [Some(1.0), Some(2.0), Some(1.0)]);
+    assert_eq!(values(&own.effects[2]), [Some(0.0), None]);
+}
+
+#[test]
+fn a_level_without_a_run_has_no_effect() {
+    let design = two_by_two();
+    let own = Statistics::new(&design, &without(&design, &[2, 3], |levels| levels[1] as f64), 1);
+    assert_eq!(
+        [0, 1, 2].map(|at| values(&own.effects[at])),
+        [vec![None], vec![Some(1.0)], vec![None]]
+    );
+}
+
+#[test]
+fn variants_are_compared_that_differ_in_one_factor() {
+    let pairs = |design: &Design| -> Vec<(usize, usize)> {
+        let own = Statistics::new(design, &without(design, &[], |_| 1.0), 1);
+        own.pairs.iter().map(|pair| (pair.of, pair.with)).collect()
+    };
+    assert_eq!(pairs(&two_by_two()), [(0, 1), (0, 2), (1, 3), (2, 3)]);
+    let list = Design::new(vec![factor("variant", &["a", "b", "c"])]).unwrap();
+    assert_eq!(pairs(&list), [(0, 1), (0, 2), (1, 2)]);
+}
+
+#[test]
+fn with_all_variants_there_an_effect_is_the_mean_over_all_that_have_a_level() {
+    let design =
+        Design::new(vec![factor("one", &["a", "b", "c"]), factor("two", &["x", "y"])]).unwrap();
+    let effects = [vec![0], vec![1], vec![0, 1]];
+    let model = model::Model::new(&design, &[0, 1, 2, 3, 4, 5], &effects);
+    for (factors, levels, expected) in [
+        (vec![0], vec![(2, 0)], [-0.5, -0.5, 0.0, 0.0, 0.5, 0.5]),
+        (vec![1], vec![(1, 0)], [-1.0, 1.0, -1.0, 1.0, -1.0, 1.0].map(|own: f64| own / 3.0)),
+        (vec![0, 1], vec![(1, 0), (1, 0)], [1.0, -1.0, -1.0, 1.0, 0.0, 0.0]),
+    ] {
+        let weights = model.weights(&factors, &levels).unwrap();
+        assert!(
+            weights.iter().zip(expected).all(|(own, wanted)| (own - wanted).abs() < 1e-9),
+            "{weights:?}"
+        );
+    }
+}
+
 #[test]
 fn little_is_said_of_little() {
     let design = two_by_two();
@@ -208,7 +306,7 @@ fn little_is_said_of_little() {
     near(first.value, 1.0);
     assert_eq!((first.interval, first.repeats_for(0.1)), (None, None));
     assert!(own.pairs[1].contrast.is_none(), "the third variant has no run");
-    assert!(own.effects.iter().all(|effect| effect.share.is_none()));
+    assert!(own.effects[2].share.is_none(), "three of four variants tell no interaction");
     let same = Sample::new(Scale::Ratio, vec![vec![Some(2.0); 3]; 4]);
     let own = Statistics::new(&design, &same, 1);
     assert!(!calls_something_different(&own), "equal to the last digit");

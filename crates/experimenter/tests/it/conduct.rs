@@ -6,6 +6,8 @@ use squall_experimenter::{
     End, Journal, Notice, RunFailure, RunOrder, Stop, conduct, result, unmeasured,
 };
 
+use squall_report::ExperimentState;
+
 use crate::scripted::{FILE, Scripted, conducted, prepared};
 
 fn failure(text: &str, before_load: bool) -> RunFailure {
@@ -33,7 +35,15 @@ fn each_variant_is_prepared_once_and_run_once_a_block() {
     }
     let started: Vec<f64> = journal.state.runs.iter().map(|run| run.started_s).collect();
     assert_eq!(started[..3], [0.0, 2.0, 4.0]);
-    let result = result(&own, &journal.state, folder.path(), Vec::new(), true, Vec::new()).unwrap();
+    let result = result(
+        &own,
+        &journal.state,
+        folder.path(),
+        Vec::new(),
+        ExperimentState::Finished,
+        Vec::new(),
+    )
+    .unwrap();
     assert_eq!((result.runs.len(), result.variants[1].repeats, result.about.seed), (9, 3, Some(3)));
 }
 
@@ -51,12 +61,87 @@ fn a_run_that_failed_is_made_again_and_its_cell_says_why() {
     assert_eq!(end, End::Finished);
     // One is made again with success, another one twice without.
     assert_eq!(laboratory.made.len(), 11);
-    let result = result(&own, &journal.state, folder.path(), Vec::new(), true, Vec::new()).unwrap();
+    let result = result(
+        &own,
+        &journal.state,
+        folder.path(),
+        Vec::new(),
+        ExperimentState::Finished,
+        Vec::new(),
+    )
+    .unwrap();
     let [one, two, three] = &result.variants[..] else { panic!("{:?}", result.variants) };
     assert_eq!((one.repeats, one.failed), (3, 0));
     assert_eq!((two.repeats, two.failed), (3, 1));
     assert_eq!((three.repeats, three.failed, three.missing), (2, 2, 1));
-    assert!(three.why[0].contains("ended during the run"), "{:?}", three.why);
+    assert!(three.why[0].text.contains("ended during the run"), "{:?}", three.why);
+    assert_eq!((three.why.len(), three.why[0].runs), (1, 2));
+}
+
+#[test]
+fn before_a_run_is_made_again_it_is_waited_longer_each_time() {
+    let own = prepared(&FILE.replace("retries: 1", "retries: 4")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let script = |order: RunOrder| match (order.variant, order.block) {
+        (1, 0) => Err(failure("its numbers are invalid", false)),
+        _ => Ok(value(order)),
+    };
+    let (_, journal) = conducted(&own, folder.path(), &mut Scripted::new(&script));
+    let runs = journal.state.runs.iter();
+    let runs: Vec<_> = runs.filter(|run| (run.variant, run.block) == (1, 0)).collect();
+    // Each takes two seconds; those that are made again stand at the end of the block.
+    let between: Vec<f64> =
+        runs.windows(2).map(|own| own[1].started_s - own[0].started_s - 2.0).collect();
+    assert_eq!(between[1..], [5.0, 25.0, 25.0], "{between:?}");
+    let first = &journal.state.runs[2];
+    assert_eq!(runs[1].started_s - (first.started_s + 2.0), 1.0);
+}
+
+#[test]
+fn when_a_block_begins_what_was_made_is_told() {
+    let own = prepared(FILE).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let script = |order| Ok(value(order));
+    let mut laboratory = Scripted::new(&script);
+    laboratory.interrupted_after = 0;
+    let (_, mut journal) = conducted(&own, folder.path(), &mut laboratory);
+    let mut told = Vec::new();
+    let mut tell = |notice: Notice<'_>| {
+        if let Notice::Block { state, left_time } = notice {
+            let at = ExperimentState::UnderWay { left_s: left_time.map(|own| own.as_secs_f64()) };
+            let made = result(&own, state, folder.path(), Vec::new(), at, Vec::new()).unwrap();
+            told.push((
+                made.about.blocks_done,
+                made.about.left_s,
+                made.variants[2].repeats,
+                made.about.finished,
+            ));
+        }
+    };
+    conduct(&own, &mut journal, &mut Scripted::new(&script), &mut tell).unwrap();
+    assert_eq!(told, [(0, None, 0, false), (1, Some(12.0), 1, false), (2, Some(6.0), 2, false)]);
+}
+
+#[test]
+fn what_servers_print_of_their_versions_is_in_the_result() {
+    let own =
+        prepared(&format!("{FILE}server: {{command: [x], version: [x, --version]}}")).unwrap();
+    assert_eq!(own.variants[0].programs.servers[0].version, ["x", "--version"]);
+    let folder = tempfile::tempdir().unwrap();
+    let script = |order| Ok(value(order));
+    let (_, journal) = conducted(&own, folder.path(), &mut Scripted::new(&script));
+    let version = || {
+        let at = ExperimentState::Finished;
+        let made = result(&own, &journal.state, folder.path(), Vec::new(), at, Vec::new()).unwrap();
+        made.servers[0].version.clone()
+    };
+    assert_eq!(version(), "");
+    let logs = folder.path().join(squall_experimenter::LOGS);
+    std::fs::create_dir(&logs).unwrap();
+    for (variant, text) in [(1, "\nx 1.0\nmore"), (2, "x 1.0\n"), (3, "x 2.0")] {
+        std::fs::write(logs.join(format!("version-server-{variant}.log")), text).unwrap();
+    }
+    assert_eq!(version(), "x 1.0; x 2.0");
 }
 
 #[test]
@@ -138,7 +223,8 @@ fn what_is_left_is_told_after_each_run() {
     conduct(&own, &mut journal, &mut Scripted::new(&script), &mut tell).unwrap();
     let told = told.into_inner();
     let runs: Vec<&String> = told.iter().filter(|line| line.starts_with(" run")).collect();
-    assert!(told[0].starts_with(" preparing "), "{told:?}");
+    let first = told.iter().find(|line| !line.is_empty()).unwrap();
+    assert!(first.starts_with(" preparing "), "{told:?}");
     assert!(runs[0].contains("mean 1.00 ms, rate 10"), "{}", runs[0]);
     assert!(runs[0].contains("; 8 runs left, about 16s"), "{}", runs[0]);
     assert!(runs[1].contains("failed: it failed; 8 runs left"), "{}", runs[1]);

@@ -116,6 +116,11 @@ fn what_is_wrong_is_said_where_it_stands() {
             "twice",
         ),
         ("factors: {k: [a, b]}\nserver: {command: [x, '${k}'], cpus: x}", "it.yaml:3", "cpus"),
+        (
+            "factors: {k: [a, b]}\nserver: {command: [x, '${k}']}\ncount_invalid: [ports, port]",
+            "it.yaml:4:24",
+            "no rule of validity `port`",
+        ),
     ] {
         let error = prepared(&format!("{PLAN}\n{rest}")).expect_err(rest);
         assert!(error.contains(said) && error.contains(place), "{rest}:\n{error}");
@@ -158,4 +163,63 @@ fn the_same_file_has_the_same_digest_and_another_plan_another_one() {
     };
     assert_eq!(file(1), file(1));
     assert_ne!(file(1), file(2));
+}
+
+#[test]
+fn a_plan_is_given_only_the_variables_that_it_uses() {
+    let file = "
+plan: {target: 'http://127.0.0.1:1', vars: {own: 1}, scenarios: {a: {load: {users: '${n}', for: 2s}, steps: [{get: '/${kind}'}]}}}
+factors: {kind: [a, b], n: [1, 2], jar: [x, y], own: [1, 2]}
+server: {command: [run, '${jar}', '${own}']}
+";
+    let vars = plans(file)[7]["vars"].clone();
+    assert_eq!(
+        vars,
+        serde_json::json!({"own": 2, "kind": "a"}),
+        "n stands in the load, jar in a command alone"
+    );
+}
+
+#[test]
+fn what_would_be_done_is_told_without_a_seed_that_no_run_will_have() {
+    let file = format!(
+        "{PLAN}\nfactors: {{kind: [a, b]}}\nserver: {{command: [no-such-program, '${{kind}}']}}"
+    );
+    let checked = |file: &str| squall_experimenter::check(&prepared(file).unwrap());
+    let drawn = checked(&file);
+    assert!(drawn.contains("--seed N fixes it") && !drawn.contains("block 1:"), "{drawn}");
+    assert!(drawn.contains("needs --allow-exec: it starts programs"), "{drawn}");
+    assert!(drawn.contains("`no-such-program` (server `server`) was not found"), "{drawn}");
+    assert!(!drawn.contains("--allow-sysctl"), "{drawn}");
+    let given = checked(&format!("{file}\nseed: 7"));
+    assert!(given.contains("(seed 7)") && given.contains("  block 5: variants "), "{given}");
+    let long = "x".repeat(30);
+    let command = vec![format!("'{long}'"); 9].join(", ");
+    let long = checked(&file.replace("'${kind}'", &format!("'${{kind}}', {command}")));
+    assert!(long.lines().all(|line| line.chars().count() <= 100), "{long}");
+}
+
+#[test]
+fn programs_that_are_not_there_are_named_together() {
+    let plan = PLAN.replace("vars:", "monitor: {m: {command: [no-monitor, x]}}, vars:");
+    let file = format!(
+        "{plan}
+factors: {{kind: [a, b]}}
+prepare: [[no-build, '${{kind}}'], [./built-later]]
+before: [[sh, -c, 'true']]
+after: [[no-build]]
+servers:
+  web: {{command: [no-web], version: [no-version]}}
+  db: {{command: [here], env: {{PATH: '/nowhere'}}}}
+"
+    );
+    let missing = squall_experimenter::missing_programs(&prepared(&file).unwrap()).unwrap();
+    assert_eq!(
+        missing,
+        "`no-build` (prepare), `no-build` (after), `no-web` (server `web`), `no-version` (version of server `web`), `here` \
+         (server `db`), `no-monitor` (monitor `m`) were not found on the PATH: install them, or write their paths"
+    );
+    let there =
+        format!("{PLAN}\nfactors: {{kind: [a, b]}}\nserver: {{command: [sh, '${{kind}}']}}");
+    assert_eq!(squall_experimenter::missing_programs(&prepared(&there).unwrap()), None);
 }

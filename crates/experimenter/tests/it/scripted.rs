@@ -79,6 +79,14 @@ impl Laboratory for Scripted<'_> {
         self.asked(format!("prepare {variant}"))
     }
 
+    fn wait(&mut self, time: Duration) -> Result<(), Stop> {
+        if self.asked.len() >= self.interrupted_after {
+            return Err(Stop::Interrupted);
+        }
+        self.now += time.as_secs_f64();
+        Ok(())
+    }
+
     fn run(&mut self, order: RunOrder) -> Result<RunMade, Stop> {
         self.asked(format!("run {} of {}", order.block, order.variant))?;
         self.made.push(order);
@@ -90,6 +98,7 @@ impl Laboratory for Scripted<'_> {
             folder: began.then(|| format!("runs/{:03}", order.number)),
             took,
             values,
+            counted_invalid: Vec::new(),
             warnings: Vec::new(),
         })
     }

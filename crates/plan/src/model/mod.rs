@@ -35,8 +35,8 @@ pub use self::data::{
 };
 pub use self::defaults::Defaults;
 pub use self::experiment::{
-    Experiment, Factor, FactorKind, FactorVariant, LoadKey, Order, PlanSource, Ready, ReadyWhen,
-    Server, Until,
+    CountInvalid, Experiment, Factor, FactorKind, FactorVariant, LoadKey, Order, PlanSource, Ready,
+    ReadyWhen, Server, Until,
 };
 pub use self::feeds::{FeedLayout, JmeterGraphite, JmeterInfluxdb, JmeterSamples, PlanFeed};
 pub use self::http_options::{

@@ -128,7 +128,7 @@ fn whole(experiment: &Experiment) -> Vec<Diagnostic> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{LoadKey, Order, ReadyWhen, Warmup};
+    use crate::model::{CountInvalid, LoadKey, Order, ReadyWhen, Warmup};
     use std::time::Duration;
 
     const ALL: &str = r#"
@@ -149,7 +149,9 @@ server:
   ready: {http: "http://127.0.0.1:30001/health", within: 20s}
   env: {JAVA_OPTS: "-Xmx512m"}
   cpus: "1"
+  version: [java, -version]
 warmup: auto
+count_invalid: [ports]
 before: [[sh, -c, "sync"]]
 "#;
 
@@ -184,6 +186,8 @@ before: [[sh, -c, "sync"]]
         assert!(matches!(&ready.when, ReadyWhen::Http(url) if url.source().ends_with("/health")));
         assert_eq!((own.order, own.warmup), (Order::Random, Some(Warmup::Auto)));
         assert_eq!(own.prepare[0].len(), 4);
+        assert_eq!(server.version.len(), 2);
+        assert_eq!(own.count_invalid, CountInvalid::By(vec!["ports".into()]));
     }
 
     #[test]
@@ -194,6 +198,7 @@ variants:
   old: {vars: {port: 8080}}
   new: {vars: {port: 8081}, plan: {connections.reuse: per_user}, sysctl: {net.core.somaxconn: 128}}
 until: {relative_error: 2%, most: 20}
+count_invalid: true
 servers: {db: {command: [db], ready: 2s}, web: {command: [web], ready: {output: listening}}}
 ";
         for text in [ALL, inline] {
@@ -218,6 +223,7 @@ servers: {db: {command: [db], ready: 2s}, web: {command: [web], ready: {output: 
             ("plan: a.yaml\nfactors: {one: {load: speed, values: [1, 2]}}", 2, "users"),
             ("plan: a.yaml\nfactors: {one: [1, 2]}\nrepeat: 0", 3, "from 1"),
             ("plan: a.yaml\nfactors: {one: [1, 2]}\nserver: {ready: 1s}", 3, "command"),
+            ("plan: a.yaml\nfactors: {one: [1, 2]}\ncount_invalid: []", 3, "list is empty"),
             (
                 "plan: a.yaml\nfactors: {one: [1, 2]}\nserver: {command: a, ready: {within: 1s}}",
                 3,

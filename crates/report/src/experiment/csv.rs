@@ -27,19 +27,9 @@ pub fn experiment_runs_csv(result: &ExperimentResult) -> String {
 
 /// A row for each variant and measure, with a column for each factor.
 pub fn experiment_csv(result: &ExperimentResult) -> String {
-    let mut head = vec!["variant"];
-    head.extend(result.factors.iter().map(|factor| factor.name.as_str()));
-    head.extend([
-        "measure",
-        "unit",
-        "value",
-        "low",
-        "high",
-        "repeats",
-        "failed_runs",
-        "missing_repeats",
-    ]);
-    let mut out = table_line(head.into_iter().map(str::to_owned));
+    let after =
+        ["measure", "unit", "value", "low", "high", "repeats", "failed_runs", "missing_repeats"];
+    let mut out = head(result, &["variant"], &after);
     for variant in &result.variants {
         for (cell, measure) in variant.cells.iter().zip(&result.measures) {
             let mut cells = names(result, variant);

@@ -8,6 +8,37 @@ use crate::schema::{document, schema_of};
 /// Version of the form. Fields are added without a new one.
 pub const EXPERIMENT_SCHEMA: u64 = 1;
 
+/// The state of an experiment whose runs are being made.
+pub(super) const UNDER_WAY: &str = "under way";
+
+/// Where an experiment is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ExperimentState {
+    /// Its runs are being made.
+    UnderWay {
+        /// How long those that are left take, in seconds; `None`: none was made.
+        left_s: Option<f64>,
+    },
+    /// It ended before its last run.
+    Interrupted,
+    /// All runs were made.
+    Finished,
+}
+
+impl ExperimentAbout {
+    /// The same, of an experiment that is there.
+    #[must_use]
+    pub fn at(self, state: ExperimentState) -> ExperimentAbout {
+        let (label, left_s) = match state {
+            ExperimentState::UnderWay { left_s } => (UNDER_WAY, left_s),
+            ExperimentState::Interrupted => ("interrupted", None),
+            ExperimentState::Finished => ("finished", None),
+        };
+        let finished = state == ExperimentState::Finished;
+        ExperimentAbout { finished, state: label.to_owned(), left_s, ..self }
+    }
+}
+
 document! {
     /// What an experiment shows: `experiment.json`.
     ExperimentResult {
@@ -27,7 +58,7 @@ document! {
         variants: Vec<ExperimentVariant>,
         /// What each factor does, and how far that depends on another.
         effects: Vec<ExperimentEffect>,
-        /// Each two variants beside each other.
+        /// Each two variants beside each other that differ in one factor.
         comparisons: Vec<ExperimentComparison>,
         /// All runs, in the order in which they were made.
         runs: Vec<ExperimentRun>,
@@ -59,8 +90,17 @@ document! {
         retries: u64,
         /// How the beginning of each run is cut off, as the experiment says; empty: as the plan says.
         warmup: String,
-        /// Whether all runs were made; false: it was interrupted.
+        /// Whether all runs were made; false: it is under way, or was interrupted.
         finished: bool,
+        /// Where it was when this was written: `under way`, `interrupted` or `finished`.
+        state: String,
+        /// Blocks of which all runs were made.
+        blocks_done: u64,
+        /// How long the runs that are left take, in seconds, if they take as long as those before; null: none was made, or none
+        /// is left.
+        left_s: Option<f64>,
+        /// Rules of validity by which a run counts although its numbers are invalid, as the experiment says; `all` alone: any.
+        count_invalid: Vec<String>,
         /// What did not go as it should, beyond single runs.
         warnings: Vec<String>,
     }
@@ -138,10 +178,24 @@ document! {
         failed: u64,
         /// How many repeats were given up after so many of them, or not made.
         missing: u64,
-        /// Why runs failed, each reason once.
-        why: Vec<String>,
+        /// Why runs failed, each kind of reason once.
+        why: Vec<ExperimentReason>,
+        /// The rules by which numbers of its runs are invalid that count nevertheless, each once.
+        counted_invalid: Vec<ExperimentReason>,
         /// The value of each measure.
         cells: Vec<ExperimentCell>,
+    }
+
+    /// Something that happened to runs of a variant.
+    ExperimentReason {
+        /// In a sentence, as its first run has it: others may differ in its numbers. Of numbers that count nevertheless, the rule.
+        text: String,
+        /// How many runs of the variant have it.
+        runs: u64,
+        /// The number of the first of them.
+        first: u64,
+        /// The folder of that run, relative to that of the experiment; null: the run did not begin.
+        folder: Option<String>,
     }
 
     /// A measure of a variant, over its repeats.
@@ -164,7 +218,10 @@ document! {
         measure: String,
         /// One factor (a main effect), or two (an interaction).
         factors: Vec<String>,
-        /// The share of the variation of all runs that it explains; null: a variant has no valid run.
+        /// What is taken for granted so that it can be estimated although variants have no valid run: `no interactions of three
+        /// factors`, or `no interactions`; empty: nothing.
+        assumes: String,
+        /// The share of the variation of all runs that it explains; null: the variants that have valid runs do not tell.
         share: Option<f64>,
         /// How probable so much is by chance alone (Fisher's F).
         p: Option<f64>,
@@ -178,7 +235,8 @@ document! {
     ExperimentContrast {
         /// For each factor of the effect: the level, and the one that it is compared with.
         levels: Vec<(String, String)>,
-        /// The difference; of an interaction of ratios, the ratio of two ratios less 1. Null: a variant has no valid run.
+        /// The difference; of an interaction of ratios, the ratio of two ratios less 1. Null: the variants that have valid runs do
+        /// not tell.
         difference: Option<ExperimentDifference>,
     }
 
@@ -214,6 +272,8 @@ document! {
         values: Vec<Option<f64>>,
         /// Why it has no values; null: it has.
         failed: Option<String>,
+        /// The rules of validity by which its numbers are invalid, although it counts; empty: they are not.
+        counted_invalid: Vec<String>,
         /// What is to be known of it beside its values.
         warnings: Vec<String>,
     }

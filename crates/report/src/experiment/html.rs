@@ -65,8 +65,10 @@ fn sentences(out: &mut String, result: &ExperimentResult) {
         }
         out.push_str("</ul></div>\n");
     }
-    let troubles =
-        result.variants.iter().filter_map(|own| Some(format!("{}: {}", own.name, own.trouble()?)));
+    let troubles = result.variants.iter().flat_map(|own| {
+        let both = [own.trouble(), own.counted()].into_iter().flatten();
+        both.map(|said| format!("{}: {said}", own.name))
+    });
     let wrong: Vec<String> = result.about.warnings.iter().cloned().chain(troubles).collect();
     if !wrong.is_empty() {
         out.push_str("<ul>\n");

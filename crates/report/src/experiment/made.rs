@@ -6,8 +6,8 @@ use squall_experiment::{
 
 use super::document::{
     EXPERIMENT_SCHEMA, ExperimentAbout, ExperimentCell, ExperimentComparison, ExperimentContrast,
-    ExperimentDifference, ExperimentEffect, ExperimentFactor, ExperimentMeasure, ExperimentResult,
-    ExperimentRun, ExperimentServer, ExperimentVariant,
+    ExperimentDifference, ExperimentEffect, ExperimentFactor, ExperimentMeasure, ExperimentReason,
+    ExperimentResult, ExperimentRun, ExperimentServer, ExperimentVariant,
 };
 use crate::fleet::Machine;
 
@@ -113,12 +113,9 @@ fn variants(
     let one = |variant: usize| {
         let own = || runs.iter().filter(|run| run.variant as usize == variant);
         let repeats = own().filter(|run| is_valid(design, run)).count() as u64;
-        let mut why: Vec<String> = Vec::new();
-        for reason in own().filter_map(|run| run.failed.as_ref()) {
-            if !why.contains(reason) {
-                why.push(reason.clone());
-            }
-        }
+        let why = own().filter_map(|run| Some((run, run.failed.as_deref()?)));
+        let rules =
+            own().flat_map(|run| run.counted_invalid.iter().map(move |rule| (run, rule.as_str())));
         let levels = design.factors().iter().zip(design.levels(variant));
         ExperimentVariant {
             name: design.name(variant),
@@ -126,11 +123,29 @@ fn variants(
             repeats,
             failed: own().filter(|run| run.failed.is_some()).count() as u64,
             missing: asked.saturating_sub(repeats),
-            why,
+            why: reasons(why),
+            counted_invalid: reasons(rules),
             cells: Vec::new(),
         }
     };
     (0..design.variants()).map(one).collect()
+}
+
+/// Reasons of runs, each kind once: what differs only in its numbers is of one kind.
+fn reasons<'r>(all: impl Iterator<Item = (&'r ExperimentRun, &'r str)>) -> Vec<ExperimentReason> {
+    let kind = |text: &str| text.replace(|c: char| c.is_ascii_digit() || c == '.' || c == ',', "");
+    let mut found: Vec<(String, ExperimentReason)> = Vec::new();
+    for (run, text) in all {
+        match found.iter_mut().find(|(own, _)| *own == kind(text)) {
+            Some((_, reason)) => reason.runs += 1,
+            None => {
+                let (text, folder) = (text.to_owned(), run.folder.clone());
+                let reason = ExperimentReason { text, runs: 1, first: run.number, folder };
+                found.push((kind(&reason.text), reason));
+            }
+        }
+    }
+    found.into_iter().map(|(_, reason)| reason).collect()
 }
 
 fn of_cell(measure: &Measure, cell: &Cell) -> ExperimentCell {
@@ -163,6 +178,7 @@ fn of_effect(
     ExperimentEffect {
         measure: measure.name().to_owned(),
         factors: factors().map(|factor| factor.name.clone()).collect(),
+        assumes: effect.assumes.label().to_owned(),
         share: effect.share,
         p: effect.p,
         is_real: effect.is_real(),

@@ -27,6 +27,9 @@ pub fn experiment_markdown(result: &ExperimentResult) -> String {
         if let Some(trouble) = variant.trouble() {
             let _ = writeln!(out, "- ❌ {}: {}", plain(&variant.name), plain(&trouble));
         }
+        if let Some(counted) = variant.counted() {
+            let _ = writeln!(out, "- ⚠️ {}: {}", plain(&variant.name), plain(&counted));
+        }
     }
     for measure in &result.measures {
         let _ = writeln!(

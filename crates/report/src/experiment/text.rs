@@ -17,6 +17,8 @@ const MAX_NAME: usize = 40;
 const MAX_CONTRASTS: usize = 12;
 const MAX_COMPARISONS: usize = 15;
 const MAX_BLOCKS: usize = 20;
+/// Columns of a label in a table.
+const MAX_LABEL: usize = 43;
 /// Columns before what follows a label.
 const LABEL: usize = 12;
 
@@ -40,6 +42,14 @@ pub fn experiment_text(result: &ExperimentResult, show: &Show) -> String {
             let text = format!("{} {}: {trouble}", number + 1, variant.name);
             let label = if variant.failed > 0 { "failed" } else { "missing" };
             labelled(&mut out, label, &text, width);
+        }
+        if let Some(counted) = variant.counted() {
+            labelled(
+                &mut out,
+                "careful",
+                &format!("{} {}: {counted}", number + 1, variant.name),
+                width,
+            );
         }
     }
     for measure in &result.measures {
@@ -239,10 +249,28 @@ fn head(out: &mut String, title: &str, columns: [&str; 3]) {
     let _ = writeln!(out, "{}", line.trim_end());
 }
 
+/// A line of a table. A label that is too long has lines of its own before it, so that no two labels look alike.
 fn line(out: &mut String, label: &str, [value, interval, share]: [&str; 3], word: &str) {
-    let label = pad(&shorten(label, 43), 43);
-    let line = format!("   {label} {value:>10}  {} {} {word}", pad(interval, 20), pad(share, 6));
+    let mut lines = label_lines(label);
+    let last = pad(&lines.pop().unwrap_or_default(), MAX_LABEL);
+    for own in lines {
+        let _ = writeln!(out, "   {own}");
+    }
+    let line = format!("   {last} {value:>10}  {} {} {word}", pad(interval, 20), pad(share, 6));
     let _ = writeln!(out, "{}", line.trim_end());
+}
+
+/// A label in lines that fit, the later ones indented.
+fn label_lines(label: &str) -> Vec<String> {
+    let whole = shorten(label, usize::MAX);
+    if text_width(&whole) <= MAX_LABEL {
+        return vec![whole];
+    }
+    let indent = " ".repeat(label.len() - label.trim_start().len());
+    let mut text = String::new();
+    paragraph(&mut text, &indent, label.trim_start(), MAX_LABEL - 2);
+    let lines = text.lines().enumerate();
+    lines.map(|(at, own)| if at == 0 { own.to_owned() } else { format!("  {own}") }).collect()
 }
 
 /// How much the last block has more than the first, of each measure.

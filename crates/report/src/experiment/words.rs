@@ -5,8 +5,8 @@ use squall_experiment::Unit;
 use std::time::Duration;
 
 use super::document::{
-    ExperimentCell, ExperimentContrast, ExperimentDifference, ExperimentMeasure, ExperimentResult,
-    ExperimentVariant,
+    ExperimentCell, ExperimentContrast, ExperimentDifference, ExperimentMeasure, ExperimentReason,
+    ExperimentResult, ExperimentVariant, UNDER_WAY,
 };
 use crate::fleet::each;
 
@@ -16,8 +16,8 @@ pub(super) const SHARES: &str = "Shares of variation are sums of squares of each
     chapters 17, 18, 21 and 22).";
 /// What intervals of differences are.
 pub(super) const TOGETHER: &str = "Intervals of differences hold all together: in 95 of 100 experiments none of them misses the truth (Bonferroni's \
-    correction for the number of comparisons, over all measures). The unit is a run: what happens within one is not \
-    independent of itself.";
+    correction for the number of comparisons, over all measures). Variants are compared that differ in one factor: each comparison more \
+    would make all intervals wider. The unit is a run: what happens within one is not independent of itself.";
 /// What intervals of values are.
 pub(super) const VALUES: &str = "Values are means over repeats, geometric ones unless they are shares, with their 95% interval (Student's t).";
 
@@ -145,11 +145,34 @@ impl ExperimentVariant {
         if self.missing > 0 {
             parts.push(format!("{} missing", counted(self.missing, "repeat")));
         }
-        let why = self.why.join("; ");
+        let why: Vec<String> = self.why.iter().map(ExperimentReason::shown).collect();
+        let why = why.join("; ");
         match (parts.is_empty(), why.is_empty()) {
             (true, _) => None,
             (false, true) => Some(parts.join(", ")),
             (false, false) => Some(format!("{}: {why}", parts.join(", "))),
+        }
+    }
+}
+
+impl ExperimentVariant {
+    /// That numbers count which are invalid, in a sentence; `None`: none do.
+    pub(super) fn counted(&self) -> Option<String> {
+        let rules: Vec<String> = self.counted_invalid.iter().map(ExperimentReason::shown).collect();
+        let rules = rules.join("; ");
+        (!rules.is_empty()).then(|| {
+            format!("invalid numbers count, as `count_invalid` of the experiment says: {rules}")
+        })
+    }
+}
+
+impl ExperimentReason {
+    /// `the server ended (3 runs, the first is runs/004-own-b1)`.
+    fn shown(&self) -> String {
+        let run = self.folder.clone().unwrap_or_else(|| format!("run {}", self.first));
+        match self.runs {
+            1 => format!("{} ({run})", self.text),
+            runs => format!("{} ({}, the first is {run})", self.text, counted(runs, "run")),
         }
     }
 }
@@ -159,12 +182,29 @@ impl ExperimentResult {
     pub(super) fn summary(&self) -> String {
         let variants = counted(self.variants.len() as u64, "variant");
         let blocks = self.runs.iter().map(|run| run.block + 1).max().unwrap_or(0);
-        let end = if self.about.finished { "" } else { "; interrupted before all runs were made" };
+        let end = match (self.about.finished, self.about.state.as_str()) {
+            (true, _) => String::new(),
+            (false, UNDER_WAY) => self.under_way(),
+            (false, _) => "; interrupted before all runs were made".to_owned(),
+        };
         format!(
             "{variants}, {}, {} in {}{end}",
             counted(blocks, "block"),
             counted(self.runs.len() as u64, "run"),
             length(self.about.elapsed_s)
+        )
+    }
+
+    /// `; under way: 2 of 5 blocks are done, about 4m left`.
+    fn under_way(&self) -> String {
+        let about = &self.about;
+        let most = if about.relative_error.is_some() { "at most " } else { "" };
+        let left = about.left_s.map(|left| format!(", about {} left", length(left)));
+        format!(
+            "; under way: {} of {most}{} are done{}",
+            about.blocks_done,
+            counted(about.repeats, "block"),
+            left.unwrap_or_default()
         )
     }
 

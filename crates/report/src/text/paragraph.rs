@@ -13,7 +13,7 @@ pub(super) const INDENT: &str = "             ";
 
 /// A text after a label, wrapped, with later lines indented. What came from elsewhere stays data: control characters
 /// are escaped.
-pub(crate) fn paragraph(out: &mut String, word: &str, text: &str, columns: usize) {
+pub fn paragraph(out: &mut String, word: &str, text: &str, columns: usize) {
     let word = escape_control(word);
     let indent = text_width(&word);
     let room = columns.saturating_sub(indent).max(1);

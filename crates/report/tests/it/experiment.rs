@@ -4,9 +4,9 @@ use crate::common::golden;
 use squall_base::random::Random;
 use squall_experiment::{Design, Factor, Measure};
 use squall_report::{
-    ExperimentAbout, ExperimentFactor, ExperimentResult, ExperimentRun, ExperimentServer, Machine,
-    Show, experiment_csv, experiment_html, experiment_markdown, experiment_runs_csv,
-    experiment_schema, experiment_text,
+    ExperimentAbout, ExperimentFactor, ExperimentResult, ExperimentRun, ExperimentServer,
+    ExperimentState, Machine, Show, experiment_csv, experiment_html, experiment_markdown,
+    experiment_runs_csv, experiment_schema, experiment_text,
 };
 
 const SHOW: Show = Show { columns: 100, color: false, full: false, explain: false };
@@ -71,7 +71,7 @@ fn runs(
                 took_s: 58.5,
                 failed: values.is_empty().then(|| "the server ended with code 1".to_owned()),
                 values,
-                warnings: Vec::new(),
+                ..ExperimentRun::default()
             });
         }
     }
@@ -135,6 +135,17 @@ fn list() -> ExperimentResult {
         ..about(hostile)
     };
     ExperimentResult::new(about, factors, &measures, runs).expect("small")
+}
+
+/// A list of variants, and a factor that is named like a column.
+fn plain_list() -> ExperimentResult {
+    let factors = vec![
+        factor("variant", "variants", "", &["old", "new"]),
+        factor("low", "variable", "", &["1", "2"]),
+    ];
+    let runs = runs(&factors, 2, |_, _, _| vec![Some(1.0)]);
+    ExperimentResult::new(about("list"), factors, &[Measure::new("mean", "us")], runs)
+        .expect("small")
 }
 
 /// Ten variants with one run each, as a first block has them.
@@ -202,6 +213,14 @@ fn the_page() {
 fn the_tables() {
     golden("experiment-lab.csv", &experiment_csv(&lab()));
     golden("experiment-runs-list.csv", &experiment_runs_csv(&list()));
+    for table in [experiment_csv(&first_block()), experiment_csv(&plain_list())] {
+        let columns = |line: &str| line.matches(',').count();
+        assert!(
+            table.lines().all(|line| columns(line) == columns(table.lines().next().unwrap())),
+            "{table}"
+        );
+    }
+    assert!(experiment_csv(&plain_list()).starts_with("variant,factor_low,measure,"));
     let (head, rows) = (5 * 4, 4 * 5 * 5);
     assert_eq!(experiment_csv(&lab()).lines().count(), 1 + head);
     assert_eq!(experiment_runs_csv(&lab()).lines().count(), 1 + rows);
@@ -225,7 +244,8 @@ fn a_failed_run_is_no_repeat() {
     let result = lab();
     let variant = &result.variants[3];
     assert_eq!((variant.repeats, variant.failed, variant.missing), (4, 1, 1));
-    assert_eq!(variant.why, ["the server ended with code 1"]);
+    assert_eq!((variant.why.len(), variant.why[0].runs), (1, 1));
+    assert_eq!(variant.why[0].text, "the server ended with code 1");
     assert!(variant.cells.iter().all(|cell| cell.repeats == 4));
     assert!(result.variants[..3].iter().all(|own| (own.repeats, own.missing) == (5, 0)));
 }
@@ -246,4 +266,92 @@ fn runs_that_the_design_does_not_have_are_left_out() {
     assert!(result.variants.iter().all(|own| own.cells[0].repeats == 3));
     assert!(!experiment_text(&result, &SHOW).is_empty());
     assert!(!experiment_runs_csv(&result).is_empty());
+}
+
+#[test]
+fn reasons_that_repeat_stand_once_with_their_number() {
+    let factors = vec![factor("one", "variable", "", &["a", "b"])];
+    let mut own = runs(&factors, 4, |_, _, _| vec![Some(1.0)]);
+    for (at, run) in own.iter_mut().filter(|run| run.variant == 1).enumerate() {
+        match at {
+            0..2 => {
+                run.failed = Some(format!("its numbers are invalid: {} of 28,231 ports", 100 + at));
+                run.values = Vec::new();
+            }
+            _ => run.counted_invalid = vec!["ports".to_owned()],
+        }
+    }
+    let first = own.iter().find(|run| run.variant == 1).unwrap().number;
+    let result = ExperimentResult::new(about("x"), factors, &[Measure::new("mean", "us")], own);
+    let result = result.expect("small");
+    let variant = &result.variants[1];
+    assert_eq!(variant.why.len(), 1, "{:?}", variant.why);
+    assert_eq!((variant.why[0].runs, variant.why[0].first), (2, first));
+    let text = experiment_text(&result, &Show { columns: 500, ..SHOW });
+    let said = format!("100 of 28,231 ports (2 runs, the first is runs/{first:03})");
+    assert!(text.contains(&said), "{text}");
+    let counted = "careful     2 b: invalid numbers count, as `count_invalid` of the experiment says: ports (2 runs";
+    assert!(text.contains(counted), "{text}");
+    let others = [experiment_html(&result), experiment_markdown(&result)];
+    assert!(others.iter().all(|own| own.contains("invalid numbers count")), "{others:?}");
+}
+
+#[test]
+fn comparisons_with_long_names_can_be_told_apart() {
+    let name = |at: usize| {
+        format!("a server with a name that is long and ends with {at} as its last word")
+    };
+    let names = [1, 2, 3].map(name);
+    let levels: Vec<&str> = names.iter().map(String::as_str).collect();
+    let factors = vec![factor("variant", "variants", "", &levels)];
+    let runs =
+        runs(&factors, 3, |levels, block, _| vec![Some(100.0 + (levels[0] * 50 + block) as f64)]);
+    let result = ExperimentResult::new(about("x"), factors, &[Measure::new("mean", "us")], runs);
+    let text = experiment_text(&result.expect("small"), &SHOW);
+    assert!(text.lines().all(|line| line.chars().count() <= 99), "{text}");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for (second, first) in [(2, 1), (3, 1), (3, 2)] {
+        let wanted = format!("{} beside {} +", name(second), name(first));
+        assert!(words.contains(&wanted), "{wanted}:\n{text}");
+    }
+}
+
+#[test]
+fn an_experiment_under_way_says_how_far_it_is() {
+    let factors = vec![factor("one", "variable", "", &["a", "b"])];
+    let runs = runs(&factors, 2, |levels, _, _| vec![Some(100.0 * (1.0 + levels[0] as f64))]);
+    let about = |state| ExperimentAbout { blocks_done: 2, ..about("x") }.at(state);
+    let of = |state| {
+        let measures = [Measure::new("mean", "us")];
+        ExperimentResult::new(about(state), factors.clone(), &measures, runs.clone())
+            .expect("small")
+    };
+    let own = of(ExperimentState::UnderWay { left_s: Some(240.0) });
+    let page = experiment_html(&own);
+    assert!(page.contains("; under way: 2 of 5 blocks are done, about 4m left"), "{page}");
+    assert_eq!((own.about.state.as_str(), own.variants[0].missing), ("under way", 0));
+    let own = of(ExperimentState::Interrupted);
+    assert!(experiment_html(&own).contains("interrupted before all runs were made"));
+    let own = of(ExperimentState::Finished);
+    assert!(own.about.finished && own.about.state == "finished" && own.about.left_s.is_none());
+}
+
+#[test]
+fn a_variant_without_a_run_takes_nothing_from_the_effects_of_the_others() {
+    let factors = vec![
+        factor("threads", "variable", "", &["virtual", "classic"]),
+        factor("parser", "variable", "", &["own", "gson"]),
+    ];
+    let runs = runs(&factors, 4, |levels, block, _| match levels {
+        [1, 1] => Vec::new(),
+        levels => vec![Some(100.0 + (20 * levels[0] + 50 * levels[1] + block) as f64)],
+    });
+    let result = ExperimentResult::new(about("x"), factors, &[Measure::new("mean", "us")], runs);
+    let result = result.expect("small");
+    let [threads, parser, both] = &result.effects[..] else { panic!("{:?}", result.effects) };
+    assert!(threads.is_real && parser.is_real);
+    assert_eq!((threads.assumes.as_str(), both.assumes.as_str()), ("no interactions", ""));
+    assert!(both.contrasts[0].difference.is_none());
+    let text = experiment_text(&result, &SHOW);
+    assert!(text.contains("there is no value of classic, gson"), "{text}");
 }

@@ -1,18 +1,16 @@
 //! The programs that were started, and what they have started.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::File;
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::fs::{Access, access};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, wait};
 
 use super::processes::{KILLED, LOOK, Process, descendants};
 use super::trampoline;
+use crate::find::find_program;
 use crate::mark::{Mark, VARIABLE};
 use crate::protocol::{COMMAND, End, Launch, ProgramId, Started};
 
@@ -41,7 +39,9 @@ impl Programs {
         if !launch.directory.is_dir() {
             return Err(format!("{}: no such folder", launch.directory.display()));
         }
-        let program = found(program, launch)?;
+        let path = launch.env.iter().rev().find(|(name, _)| name == "PATH");
+        let path = path.map(|(_, value)| value.as_str());
+        let program = find_program(program, &launch.directory, path)?;
         let said = |error: std::io::Error| format!("{}: {error}", launch.log.display());
         let log = File::options().create(true).append(true).open(&launch.log).map_err(said)?;
         let also = log.try_clone().map_err(said)?;
@@ -186,27 +186,4 @@ fn note(names: &mut Vec<String>, name: String) {
     if names.len() < 20 && !names.contains(&name) {
         names.push(name);
     }
-}
-
-/// The file of a program.
-fn found(program: &str, launch: &Launch) -> Result<PathBuf, String> {
-    let is_executable = |path: &Path| path.is_file() && access(path, Access::EXEC_OK).is_ok();
-    if program.contains('/') {
-        let path = launch.directory.join(program);
-        return match fs::metadata(&path) {
-            Err(error) => Err(format!("{}: {error}", path.display())),
-            Ok(_) if !is_executable(&path) => {
-                Err(format!("{}: it is not an executable file", path.display()))
-            }
-            Ok(_) => Ok(path),
-        };
-    }
-    let given = launch.env.iter().rev().find(|(name, _)| name == "PATH");
-    let folders = given.map(|(_, value)| OsString::from(value)).or(std::env::var_os("PATH"));
-    let folders = folders.unwrap_or_default();
-    let mut places =
-        std::env::split_paths(&folders).map(|own| launch.directory.join(own).join(program));
-    places.find(|path| is_executable(path)).ok_or_else(|| {
-        format!("`{program}` was not found on the PATH: install it, or write its path")
-    })
 }

@@ -39,12 +39,21 @@ function trend(runs, name) {
   return root;
 }
 
+/** Where an experiment is: of one under way how far it was when its last block was done, and how long the rest takes. */
+function stateOf(own) {
+  if (own.state === 'finished') return '';
+  if (own.state !== 'under way') return el('span.word.incomplete', null, 'interrupted');
+  const left = own.left_s === null ? '' : `, about ${time(own.left_s * 1e6)} left`;
+  const blocks = `${own.blocks_done} of ${own.is_at_most ? 'at most ' : ''}${plural(own.blocks, 'block')}`;
+  return `under way: ${blocks} at ${startedAt({ started_unix: own.known_unix }).slice(11)} UTC${left}`;
+}
+
 /** The experiments of the folder, the latest first, with links to their pages; nothing where there are none. */
 function experimentsTable(experiments) {
   if (experiments.length === 0) return [];
   const cells = (own) => [
     own.report ? el('a', { href: pageOf(own), ...away }, own.name) : own.name, startedAt(own), own.sentences.join('; '),
-    own.finished ? '' : el('span.word.incomplete', null, 'interrupted'), time(own.elapsed_s * 1e6), count(own.variants), count(own.runs),
+    stateOf(own), time(own.elapsed_s * 1e6), count(own.variants), count(own.runs),
   ];
   return [el('h3', null, 'Experiments'), table('Experiments', ['experiment', 'started (UTC)', 'what it shows', '', 'length', 'variants', 'runs'], experiments.map(cells), 4)];
 }

@@ -1,10 +1,12 @@
 //! An experiment: variants of a target, a plan or a machine, and how each is run.
 
 mod factor;
+mod invalid;
 mod server;
 
 pub(crate) use factor::FactorForm;
 pub use factor::{Factor, FactorKind, FactorVariant, LoadKey};
+pub use invalid::CountInvalid;
 pub use server::{Ready, ReadyWhen, Server};
 
 use std::path::PathBuf;
@@ -49,6 +51,10 @@ record! {
         /// How often a run that failed, or whose numbers are invalid, is made again.
         #[key([Maybe<IntFrom<0, 100>>] default "2")]
         pub retries: Option<u64>,
+        /// Which runs count although their numbers are invalid, and are not made again: `true`, or the rules that may say so, such as
+        /// `[ports]`.
+        #[key(default "none")]
+        pub count_invalid: CountInvalid,
         /// How long a run may take, setup and teardown included, before it is ended and has failed.
         #[key([Maybe<Time>] default "three times its load, at least 1h")]
         pub run_within: Option<Duration>,

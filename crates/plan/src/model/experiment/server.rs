@@ -26,6 +26,9 @@ record! {
         /// Environment variables, in addition to squall's own.
         #[key([Pairs])]
         pub env: Vec<(Template, Template)>,
+        /// A program that prints its version, such as `[java, -version]`: its first line of output is in the result.
+        #[key([CommandLine])]
+        pub version: Vec<Template>,
         /// Its working directory.
         #[key(default "the folder of the file")]
         pub directory: Option<Template>,
