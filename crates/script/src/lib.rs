@@ -4,7 +4,9 @@
 //! neither the interpreter's C functions nor stacks.
 
 mod engine;
+mod module;
 mod wait;
 
 pub use engine::{Aborted, Call, Fiber, Held, Limits, Realm, Scope, Step, Thrown, Value};
+pub use module::{Language, Module, Offence, Place, SyntaxError};
 pub use wait::{Answer, Wait};
