@@ -140,7 +140,7 @@ fn what_users_cannot_share_is_found() {
         ("delete String.prototype.trim", "changes a built-in object"),
         ("Object.defineProperty(Array.prototype, 'x', {})", "changes a built-in object"),
         ("Object.assign(globalThis, {})", "writes to a global"),
-        ("(x) = 1", "writes to a global"),
+        ("x ||= 1", "writes to a global"),
         ("eval('1')", "makes code from a text"),
         ("new Function('a')", "makes code from a text"),
     ] {
