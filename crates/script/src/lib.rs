@@ -4,9 +4,18 @@
 //! neither the interpreter's C functions nor stacks.
 
 mod engine;
+mod event;
+mod graph;
+mod library;
 mod module;
+mod stage;
+#[cfg(test)]
+mod stage_tests;
 mod wait;
 
 pub use engine::{Aborted, Call, Fiber, Held, Limits, Realm, Scope, Step, Thrown, Value};
+pub use event::{Event, Level, MetricKind, ScriptMetric, Tags};
+pub use graph::{Files, Graph, Import, Linked, ScriptError};
 pub use module::{Language, Module, Offence, Place, SyntaxError};
+pub use stage::{Numbers, ScriptUser, Stage};
 pub use wait::{Answer, Wait};

@@ -64,6 +64,15 @@ impl<'r> Value<'r> {
         raw
     }
 
+    /// The same value in a scope of the same realm.
+    ///
+    /// # Panics
+    /// It is another realm.
+    pub fn into_scope(self, scope: Scope<'_>) -> Value<'_> {
+        assert!(std::rc::Rc::ptr_eq(scope.inner(), self.scope.inner()), "a value of another realm");
+        Value { scope, raw: self.into_raw() }
+    }
+
     pub fn scope(&self) -> Scope<'r> {
         self.scope
     }
@@ -159,6 +168,40 @@ impl<'r> Value<'r> {
             js::JS_SetPropertyStr(context, self.raw, name.as_ptr(), value)
         };
         if set < 0 { Err(Thrown::take(self.scope)) } else { Ok(()) }
+    }
+
+    /// Its own properties that can be enumerated, in their order; of what is no object, none.
+    ///
+    /// # Errors
+    /// A getter has thrown.
+    pub fn entries(&self) -> Result<Vec<(String, Value<'r>)>, Thrown> {
+        let context = self.scope.context();
+        let (mut table, mut count) = (std::ptr::null_mut(), 0);
+        let flags = (js::JS_GPN_STRING_MASK | js::JS_GPN_ENUM_ONLY).cast_signed();
+        // SAFETY: any value has a tag.
+        if !unsafe { js::JS_IsObject(self.raw) } {
+            return Ok(Vec::new());
+        }
+        // SAFETY: the object is alive; the table is given back below, whatever happens in between.
+        let failed = unsafe {
+            js::JS_GetOwnPropertyNames(context, &raw mut table, &raw mut count, self.raw, flags)
+        } < 0;
+        if failed {
+            return Err(Thrown::take(self.scope));
+        }
+        let entry = |number: usize| {
+            // SAFETY: the table has as many entries, and each atom is alive as long as it is.
+            unsafe {
+                let atom = (*table.add(number)).atom;
+                let name = self.scope.checked(js::JS_AtomToString(context, atom))?.to_text()?;
+                let value = self.scope.checked(js::JS_GetProperty(context, self.raw, atom))?;
+                Ok((name, value))
+            }
+        };
+        let entries = (0..count as usize).map(entry).collect();
+        // SAFETY: the table is that of the call above.
+        unsafe { js::JS_FreePropertyEnum(context, table, count) };
+        entries
     }
 
     /// Calls it as a function without `this`.

@@ -1,0 +1,49 @@
+// Gives each user its own modules. `imports` has a number for each import of each module: below 0 what is built in.
+(function (host, builtIn, factories, imports, env) {
+  "use strict";
+
+  const text = (value) => {
+    if (typeof value === "string") return value;
+    if (value instanceof Error) return value.stack ? `${value}\n${value.stack}` : String(value);
+    if (typeof value === "object" && value !== null) {
+      try {
+        return JSON.stringify(value);
+      } catch {
+        return String(value);
+      }
+    }
+    return String(value);
+  };
+  const write = (level) => (...values) => host.log(level, values.map(text).join(" "));
+  const log = write(1);
+  globalThis.console = { log, info: log, debug: write(0), warn: write(2), error: write(3) };
+  globalThis.global = globalThis;
+  globalThis.__ENV = env;
+  Object.defineProperty(globalThis, "__VU", { get: () => host.user(), enumerable: true });
+  Object.defineProperty(globalThis, "__ITER", { get: () => host.iteration(), enumerable: true });
+
+  return function instantiate() {
+    const made = new Array(factories.length);
+
+    const make = (number) => {
+      const exports = (made[number] = Object.create(null));
+      const read = (name, get) => Object.defineProperty(exports, name, { get, enumerable: true });
+      const put = (own) => {
+        for (const name of Object.keys(own)) read(name, own[name]);
+      };
+      put.all = (other) => {
+        for (const name of Object.keys(other)) {
+          if (name !== "default" && !(name in exports)) read(name, () => other[name]);
+        }
+      };
+      const find = (at) => {
+        const own = imports[number][at];
+        if (own < 0) return builtIn[-1 - own];
+        return made[own] ?? make(own);
+      };
+      factories[number](find, put);
+      return exports;
+    };
+    return make(0);
+  };
+});

@@ -1,0 +1,4 @@
+(function (host) {
+  "use strict";
+  return {};
+});
