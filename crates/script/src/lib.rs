@@ -6,6 +6,7 @@
 mod engine;
 mod event;
 mod graph;
+mod http;
 mod library;
 mod module;
 mod stage;
@@ -15,6 +16,7 @@ mod wait;
 
 pub use engine::{Aborted, Call, Fiber, Held, Limits, Realm, Scope, Step, Thrown, Value};
 pub use event::{Event, Level, MetricKind, ScriptMetric, Tags};
+pub use http::{BodyKind, Cookie, HttpParams, HttpRequest, HttpResponse};
 pub use graph::{Files, Graph, Import, Linked, ScriptError};
 pub use module::{Language, Module, Offence, Place, SyntaxError};
 pub use stage::{Numbers, ScriptUser, Stage};

@@ -13,6 +13,7 @@
 mod call;
 mod fiber;
 mod held;
+mod native;
 mod realm;
 mod stack;
 #[cfg(test)]

@@ -40,6 +40,8 @@ pub(super) struct Inner {
     runtime: NonNull<js::JSRuntime>,
     context: NonNull<js::JSContext>,
     pub limits: Limits,
+    /// The class of objects that have something of the host behind them.
+    pub native: js::JSClassID,
     pub stacks: Stacks,
     /// The flow of whoever is on no stack of a user. It never moves.
     pub main: RefCell<Box<js::SquallFlow>>,
@@ -76,12 +78,14 @@ impl Realm {
                 js::JS_FreeRuntime(runtime.as_ptr());
                 return Err(none());
             };
+            let native = super::native::register(runtime.as_ptr());
             let mut main = Box::new(std::mem::zeroed::<js::SquallFlow>());
             js::squall_flow_init(&raw mut *main, 0, 0);
             let inner = Rc::new(Inner {
                 runtime,
                 context,
                 limits,
+                native,
                 stacks: Stacks::default(),
                 main: RefCell::new(main),
                 running_since: Cell::new(None),

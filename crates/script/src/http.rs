@@ -1,0 +1,81 @@
+//! What scripts ask of HTTP, and what they get: plain data, for whoever performs it.
+
+use std::time::Duration;
+
+/// A request, as a script has made it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct HttpRequest {
+    /// In capitals.
+    pub method: String,
+    pub url: String,
+    /// The name under which it is counted; `None`: its URL.
+    pub name: Option<String>,
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+    pub params: HttpParams,
+}
+
+/// What a script may say of a request beside what is sent.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct HttpParams {
+    /// Most redirects that are followed; `None`: as the options say.
+    pub redirects: Option<u32>,
+    pub timeout: Option<Duration>,
+    pub tags: Vec<(String, String)>,
+    /// Cookies for this request alone: name, value, and whether it replaces one that the jar has.
+    pub cookies: Vec<(String, String, bool)>,
+    pub body: BodyKind,
+    /// `basic`, `digest` or `ntlm`; `None`: none.
+    pub auth: Option<String>,
+    /// Encodings of the body, in the order in which they are applied.
+    pub compression: Vec<String>,
+    /// Statuses that are no failure; `None`: 200 to 399.
+    pub expected: Option<Vec<(u16, u16)>>,
+}
+
+/// What becomes of a response's body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BodyKind {
+    #[default]
+    Text,
+    Binary,
+    /// It is not kept.
+    None,
+}
+
+/// What came of a request. With an error there may be no response, and then its status is 0.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct HttpResponse {
+    pub status: u16,
+    pub status_text: String,
+    /// `HTTP/1.1`, `HTTP/2.0`.
+    pub proto: String,
+    /// The last URL, after redirects.
+    pub url: String,
+    pub headers: Vec<(String, String)>,
+    pub body: Option<Vec<u8>>,
+    pub remote_ip: String,
+    pub remote_port: u16,
+    pub error: String,
+    /// One of k6's numbers; 0: none.
+    pub error_code: u32,
+    /// `blocked`, `looking_up`, `connecting`, `tls_handshaking`, `sending`, `waiting` and `receiving`, in ms.
+    pub timings: [f64; 7],
+    /// What was sent.
+    pub sent: HttpRequest,
+    pub cookies: Vec<Cookie>,
+}
+
+/// A cookie of a response.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Cookie {
+    pub name: String,
+    pub value: String,
+    pub domain: String,
+    pub path: String,
+    pub http_only: bool,
+    pub secure: bool,
+    pub max_age: i64,
+    /// In ms since 1970; 0: none.
+    pub expires: i64,
+}
