@@ -18,6 +18,8 @@ pub enum Event {
     Metric { number: usize, value: f64, tags: Tags },
     /// A line of its log.
     Log { level: Level, text: String },
+    /// The whole test is to end, which a user has asked for, with a reason.
+    Abort(String),
 }
 
 /// How important a line of the log is.

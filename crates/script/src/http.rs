@@ -2,6 +2,33 @@
 
 use std::time::Duration;
 
+/// What holds for the requests of a script that do not say otherwise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpOptions {
+    /// Bodies of responses are not kept.
+    pub discards_bodies: bool,
+    /// Requests of one `batch` at a time, and to one host.
+    pub limit: usize,
+    pub limit_of_host: usize,
+    /// Requests that fail throw.
+    pub throws: bool,
+    pub redirects: u32,
+    pub user_agent: String,
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        HttpOptions {
+            discards_bodies: false,
+            limit: 20,
+            limit_of_host: 6,
+            throws: false,
+            redirects: 10,
+            user_agent: concat!("squall/", env!("CARGO_PKG_VERSION")).to_owned(),
+        }
+    }
+}
+
 /// A request, as a script has made it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HttpRequest {
@@ -27,6 +54,8 @@ pub struct HttpParams {
     pub body: BodyKind,
     /// `basic`, `digest` or `ntlm`; `None`: none.
     pub auth: Option<String>,
+    /// The jar that its cookies are in: 0 is the user's own.
+    pub jar: u16,
     /// Encodings of the body, in the order in which they are applied.
     pub compression: Vec<String>,
     /// Statuses that are no failure; `None`: 200 to 399.

@@ -6,6 +6,7 @@
 mod engine;
 mod event;
 mod graph;
+mod host;
 mod http;
 mod library;
 mod module;
@@ -16,8 +17,9 @@ mod wait;
 
 pub use engine::{Aborted, Call, Fiber, Held, Limits, Realm, Scope, Step, Thrown, Value};
 pub use event::{Event, Level, MetricKind, ScriptMetric, Tags};
-pub use http::{BodyKind, Cookie, HttpParams, HttpRequest, HttpResponse};
 pub use graph::{Files, Graph, Import, Linked, ScriptError};
+pub use host::Numbers;
+pub use http::{BodyKind, Cookie, HttpOptions, HttpParams, HttpRequest, HttpResponse};
 pub use module::{Language, Module, Offence, Place, SyntaxError};
-pub use stage::{Numbers, ScriptUser, Stage};
-pub use wait::{Answer, Wait};
+pub use stage::{ScriptUser, Stage, StageOptions};
+pub use wait::{Answer, Ask, Facts, Requests, Wait};

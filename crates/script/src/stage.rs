@@ -1,21 +1,27 @@
 //! Where users of a script run: a realm with what is built in, and the script's modules, ready for each user.
 
-use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::io;
 use std::rc::Rc;
-use std::time::Duration;
 
-use crate::engine::{Call, Fiber, Held, Limits, Realm, Scope, Step, Thrown, Value};
-use crate::event::{Event, Level, MetricKind, ScriptMetric, Tags};
+use crate::Answer;
+use crate::engine::{Fiber, Held, Limits, Realm, Scope, Step, Thrown, Value};
+use crate::event::{Event, ScriptMetric};
 use crate::graph::{Graph, Import};
+use crate::host::{self, Numbers, Shared};
+use crate::http::HttpOptions;
 use crate::library;
-use crate::{Answer, Wait};
 
 /// Makes the modules of a user.
 const BOOT: &str = include_str!("library/boot.js");
-/// The longest sleep that is told apart from no end, in s.
-const LONGEST_SLEEP: f64 = 1e9;
+
+/// What holds for all users of a script.
+#[derive(Debug, Clone, Default)]
+pub struct StageOptions {
+    /// `__ENV`.
+    pub env: Vec<(String, String)>,
+    pub limits: Limits,
+    pub http: HttpOptions,
+}
 
 /// What all users of a realm share.
 #[derive(Debug)]
@@ -26,26 +32,6 @@ pub struct Stage {
     shared: Rc<Shared>,
 }
 
-/// What functions of the host use.
-#[derive(Debug, Default)]
-struct Shared {
-    told: RefCell<Vec<Event>>,
-    names: RefCell<HashMap<String, Rc<str>>>,
-    metrics: RefCell<Vec<ScriptMetric>>,
-    /// Whether users run already, so that no more metrics can be made.
-    is_open: Cell<bool>,
-    current: Cell<Numbers>,
-}
-
-/// The numbers of the user that runs now.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Numbers {
-    /// From 1; 0: no user.
-    pub user: u64,
-    /// From 0.
-    pub iteration: u64,
-}
-
 /// A user: its own instance of the script's modules.
 #[derive(Debug)]
 pub struct ScriptUser {
@@ -53,18 +39,14 @@ pub struct ScriptUser {
 }
 
 impl Stage {
-    /// A realm for users of a script, with `__ENV` as it is given.
+    /// A realm for users of a script.
     ///
     /// # Errors
     /// There is no memory, or what a module is cannot be compiled.
-    pub fn new(
-        graph: &Graph,
-        env: &[(String, String)],
-        limits: Limits,
-    ) -> io::Result<Result<Stage, Thrown>> {
-        let realm = Realm::new(limits)?;
-        let shared = Rc::new(Shared::default());
-        let made = boot(realm.scope(), graph, env, &shared);
+    pub fn new(graph: &Graph, options: &StageOptions) -> io::Result<Result<Stage, Thrown>> {
+        let realm = Realm::new(options.limits)?;
+        let shared = Rc::new(Shared { http: options.http.clone(), ..Shared::default() });
+        let made = boot(realm.scope(), graph, &options.env, &shared);
         Ok(made.map(|instantiate| Stage { realm, instantiate, shared }))
     }
 
@@ -107,8 +89,30 @@ impl Stage {
         if own.is_undefined() {
             return Ok(None);
         }
-        let json = scope.globals().get(c"JSON")?.get(c"stringify")?.call(&[own])?;
-        json.to_text().map(Some)
+        stringify(scope, own).map(Some)
+    }
+
+    /// A value, made of its JSON.
+    ///
+    /// # Errors
+    /// It is not JSON, or there is no memory for it.
+    pub fn value_of(&self, json: &str) -> Result<Held, Thrown> {
+        let scope = self.realm.scope();
+        let parse = scope.globals().get(c"JSON")?.get(c"parse")?;
+        let own = parse.call(&[scope.text(json)?])?;
+        Ok(scope.hold(&own))
+    }
+
+    /// The JSON of what a function has returned; `None`: it has returned nothing.
+    ///
+    /// # Errors
+    /// It has no JSON.
+    pub fn json_of(&self, value: &Held) -> Result<Option<String>, Thrown> {
+        let own = value.value();
+        if own.is_undefined() {
+            return Ok(None);
+        }
+        stringify(self.realm.scope(), own).map(Some)
     }
 
     /// Begins a call of a function.
@@ -146,13 +150,17 @@ impl Stage {
     }
 }
 
+fn stringify<'r>(scope: Scope<'r>, value: Value<'r>) -> Result<String, Thrown> {
+    scope.globals().get(c"JSON")?.get(c"stringify")?.call(&[value])?.to_text()
+}
+
 fn boot(
     scope: Scope<'_>,
     graph: &Graph,
     env: &[(String, String)],
     shared: &Rc<Shared>,
 ) -> Result<Held, Thrown> {
-    let host = host(scope, shared)?;
+    let host = host::make(scope, shared)?;
     let list = |own: Vec<Value<'_>>| -> Result<Held, Thrown> {
         let list = scope.evaluate("squall:boot", "[]")?;
         let push = scope.evaluate("squall:boot", "(list, value) => { list.push(value) }")?;
@@ -189,126 +197,4 @@ fn boot(
     let arguments = [host, built_in.value(), factories.value(), imports.value(), variables];
     let instantiate = scope.evaluate("squall:boot", BOOT)?.call(&arguments)?;
     Ok(scope.hold(&instantiate))
-}
-
-/// The functions of the host, as the modules that are built in call them.
-fn host<'r>(scope: Scope<'r>, shared: &Rc<Shared>) -> Result<Value<'r>, Thrown> {
-    let host = scope.object()?;
-    let tell = |own: &Rc<Shared>, event| own.told.borrow_mut().push(event);
-    let own = shared.clone();
-    let check = scope.function("check", 3, move |call| {
-        let (name, ok) = (own.name(&call.argument(0))?, call.argument(1).is_true());
-        tell(&own, Event::Check { name, ok, tags: tags(&call.argument(2))? });
-        Ok(call.scope().undefined())
-    });
-    host.set(c"check", check?)?;
-    let own = shared.clone();
-    let enter = scope.function("enter", 1, move |call| {
-        let name = own.name(&call.argument(0))?;
-        tell(&own, Event::Enter(name));
-        Ok(call.scope().undefined())
-    });
-    host.set(c"enter", enter?)?;
-    let own = shared.clone();
-    let leave = scope.function("leave", 0, move |call| {
-        tell(&own, Event::Leave);
-        Ok(call.scope().undefined())
-    });
-    host.set(c"leave", leave?)?;
-    host.set(c"sleep", scope.function("sleep", 1, sleep)?)?;
-    let own = shared.clone();
-    let log = scope.function("log", 2, move |call| {
-        let level = match call.argument(0).to_number()? {
-            0.0 => Level::Debug,
-            1.0 => Level::Info,
-            2.0 => Level::Warn,
-            _ => Level::Error,
-        };
-        tell(&own, Event::Log { level, text: call.argument(1).to_text()? });
-        Ok(call.scope().undefined())
-    });
-    host.set(c"log", log?)?;
-    let own = shared.clone();
-    let metric = scope.function("metric", 3, move |call| own.metric(call));
-    host.set(c"metric", metric?)?;
-    let own = shared.clone();
-    let add = scope.function("add", 3, move |call| {
-        let (number, value) = (call.argument(0).to_number()?, call.argument(1).to_number()?);
-        tell(
-            &own,
-            Event::Metric { number: number as usize, value, tags: tags(&call.argument(2))? },
-        );
-        Ok(call.scope().undefined())
-    });
-    host.set(c"add", add?)?;
-    let own = shared.clone();
-    let user = scope
-        .function("user", 0, move |call| Ok(call.scope().number(own.current.get().user as f64)));
-    host.set(c"user", user?)?;
-    let own = shared.clone();
-    let iteration = scope.function("iteration", 0, move |call| {
-        Ok(call.scope().number(own.current.get().iteration as f64))
-    });
-    host.set(c"iteration", iteration?)?;
-    Ok(host)
-}
-
-fn sleep<'c>(call: &Call<'c>) -> Result<Value<'c>, Thrown> {
-    let seconds = call.argument(0).to_number()?;
-    if seconds.is_nan() {
-        return Err(Thrown::new("TypeError: sleep() takes a number of seconds"));
-    }
-    let time = Duration::from_secs_f64(seconds.clamp(0.0, LONGEST_SLEEP));
-    call.wait(Wait::Sleep(time))?;
-    Ok(call.scope().undefined())
-}
-
-impl Shared {
-    /// A name, kept once.
-    fn name(&self, value: &Value<'_>) -> Result<Rc<str>, Thrown> {
-        let text = value.to_text()?;
-        let mut names = self.names.borrow_mut();
-        if let Some(own) = names.get(&text) {
-            return Ok(own.clone());
-        }
-        let own: Rc<str> = text.as_str().into();
-        names.insert(text, own.clone());
-        Ok(own)
-    }
-
-    /// The number of a metric of this name, which each user makes anew.
-    fn metric<'c>(&self, call: &Call<'c>) -> Result<Value<'c>, Thrown> {
-        let kind = match call.argument(0).to_number()? {
-            0.0 => MetricKind::Counter,
-            1.0 => MetricKind::Gauge,
-            2.0 => MetricKind::Rate,
-            _ => MetricKind::Trend,
-        };
-        let name = call.argument(1).to_text()?;
-        let is_time = call.argument(2).is_true();
-        let mut metrics = self.metrics.borrow_mut();
-        let number = match metrics.iter().position(|own| own.name == name) {
-            Some(at) if metrics[at].kind == kind && metrics[at].is_time == is_time => at,
-            Some(_) => {
-                let text = format!("metric `{name}` already exists, as something else");
-                return Err(Thrown::new(text));
-            }
-            None if self.is_open.get() => {
-                return Err(Thrown::new(
-                    "metrics must be made where the script begins, outside of functions",
-                ));
-            }
-            None => {
-                metrics.push(ScriptMetric { kind, name, is_time });
-                metrics.len() - 1
-            }
-        };
-        Ok(call.scope().number(number as f64))
-    }
-}
-
-/// Tags of an object, as text.
-fn tags(object: &Value<'_>) -> Result<Tags, Thrown> {
-    let entries = object.entries()?.into_iter();
-    entries.map(|(name, value)| Ok((name, value.to_text()?))).collect()
 }

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use crate::engine::{Limits, Step};
+use crate::engine::Step;
 use crate::graph::{Files, Graph};
-use crate::stage::{Numbers, ScriptUser, Stage};
+use crate::host::Numbers;
+use crate::stage::{ScriptUser, Stage, StageOptions};
 use crate::{Answer, Event, Level, Wait};
 
 /// Files of a test.
@@ -23,8 +24,9 @@ impl Files for Texts<'_> {
 fn stage(files: &[(&str, &str)]) -> Stage {
     let graph = Graph::read(Path::new(files[0].0), &Texts(files));
     let graph = graph.unwrap_or_else(|error| panic!("{error}"));
-    let env = [("HOST".to_owned(), "h:1".to_owned())];
-    let stage = Stage::new(&graph, &env, Limits::default()).expect("memory");
+    let env = vec![("HOST".to_owned(), "h:1".to_owned())];
+    let options = StageOptions { env, ..StageOptions::default() };
+    let stage = Stage::new(&graph, &options).expect("memory");
     stage.unwrap_or_else(|thrown| panic!("{thrown}"))
 }
 
@@ -61,6 +63,7 @@ fn run(stage: &Stage, users: u64, iterations: u64) -> Vec<Vec<String>> {
                         }
                         Event::Log { level: Level::Info, text } => text,
                         Event::Log { level, text } => format!("{level:?}: {text}"),
+                        Event::Abort(why) => format!("abort: {why}"),
                     });
                 }
                 match step {

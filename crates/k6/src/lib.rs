@@ -1,0 +1,3 @@
+//! k6: plans made of its scripts and options, and its summary of a run. Runs nothing.
+
+pub mod summary;

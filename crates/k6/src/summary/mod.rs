@@ -1,0 +1,1 @@
+//! What k6 says at the end of a run. Pure.

@@ -1,0 +1,66 @@
+//! The functions of the host that the modules in `library` call: one file for each module.
+
+mod k6;
+mod metrics;
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::engine::{Scope, Thrown, Value};
+use crate::event::{Event, ScriptMetric, Tags};
+use crate::http::HttpOptions;
+
+/// What functions of the host use.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    pub(crate) told: RefCell<Vec<Event>>,
+    pub(crate) names: RefCell<HashMap<String, Rc<str>>>,
+    pub(crate) metrics: RefCell<Vec<ScriptMetric>>,
+    /// Whether users run already, so that no more metrics can be made.
+    pub(crate) is_open: Cell<bool>,
+    pub(crate) current: Cell<Numbers>,
+    pub(crate) http: HttpOptions,
+}
+
+/// The numbers of the user that runs now.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Numbers {
+    /// From 1; 0: no user.
+    pub user: u64,
+    /// From 0.
+    pub iteration: u64,
+}
+
+/// The functions of the host, as properties of one object.
+pub(crate) fn make<'r>(scope: Scope<'r>, shared: &Rc<Shared>) -> Result<Value<'r>, Thrown> {
+    let host = scope.object()?;
+    k6::add(&host, shared)?;
+    metrics::add(&host, shared)?;
+    Ok(host)
+}
+
+impl Shared {
+    /// A name, kept once.
+    pub(crate) fn name(&self, value: &Value<'_>) -> Result<Rc<str>, Thrown> {
+        let text = value.to_text()?;
+        let mut names = self.names.borrow_mut();
+        if let Some(own) = names.get(&text) {
+            return Ok(own.clone());
+        }
+        let own: Rc<str> = text.as_str().into();
+        names.insert(text, own.clone());
+        Ok(own)
+    }
+
+    /// Something happens.
+    pub(crate) fn tell(&self, event: Event) {
+        self.told.borrow_mut().push(event);
+    }
+}
+
+/// Tags of an object, as text.
+pub(crate) fn tags(object: &Value<'_>) -> Result<Tags, Thrown> {
+    let entries = object.entries()?.into_iter();
+    entries.map(|(name, value)| Ok((name, value.to_text()?))).collect()
+}
