@@ -1,15 +1,18 @@
 //! Where users of a script run: a realm with what is built in, and the script's modules, ready for each user.
 
 use std::io;
+use std::path::Path;
 use std::rc::Rc;
 
-use crate::Answer;
 use crate::engine::{Fiber, Held, Limits, Realm, Scope, Step, Thrown, Value};
 use crate::event::{Event, ScriptMetric};
+use crate::files::OpenFiles;
 use crate::graph::{Graph, Import};
 use crate::host::{self, Numbers, Shared};
 use crate::http::HttpOptions;
 use crate::library;
+use crate::shared_data::SharedData;
+use crate::{Answer, Wait};
 
 /// Makes the modules of a user.
 const BOOT: &str = include_str!("library/boot.js");
@@ -21,6 +24,14 @@ pub struct StageOptions {
     pub env: Vec<(String, String)>,
     pub limits: Limits,
     pub http: HttpOptions,
+    /// From which the users' random numbers follow.
+    pub seed: u64,
+    /// The files that it may open, where it begins.
+    pub files: OpenFiles,
+    /// Arrays that the users of all workers share.
+    pub data: SharedData,
+    /// What `k6/secrets` gives, by name. Whoever gives them masks them in all that is written.
+    pub secrets: Vec<(String, String)>,
 }
 
 /// What all users of a realm share.
@@ -45,7 +56,17 @@ impl Stage {
     /// There is no memory, or what a module is cannot be compiled.
     pub fn new(graph: &Graph, options: &StageOptions) -> io::Result<Result<Stage, Thrown>> {
         let realm = Realm::new(options.limits)?;
-        let shared = Rc::new(Shared { http: options.http.clone(), ..Shared::default() });
+        let own = options.clone();
+        let file = graph.modules.first().and_then(|own| own.path.parent());
+        let shared = Rc::new(Shared {
+            http: own.http,
+            seed: own.seed,
+            files: own.files,
+            data: own.data,
+            secrets: own.secrets,
+            folder: file.map(Path::to_owned).unwrap_or_default(),
+            ..Shared::default()
+        });
         let made = boot(realm.scope(), graph, &options.env, &shared);
         Ok(made.map(|instantiate| Stage { realm, instantiate, shared }))
     }
@@ -58,6 +79,7 @@ impl Stage {
         self.shared.current.set(numbers);
         let scope = self.realm.scope();
         let exports = self.instantiate.value().call(&[])?;
+        scope.settle()?;
         Ok(ScriptUser { exports: scope.hold(&exports) })
     }
 
@@ -126,7 +148,16 @@ impl Stage {
     /// Runs a call to where it waits or ends.
     pub fn resume(&self, fiber: &mut Fiber, numbers: Numbers, answer: Answer) -> Step {
         self.shared.current.set(numbers);
-        fiber.resume(answer)
+        let mut step = fiber.resume(answer);
+        if let Step::Wait(Wait::Requests(own)) = &mut step {
+            own.list.iter_mut().for_each(|own| self.shared.with_user_tags(&mut own.params.tags));
+        }
+        step
+    }
+
+    /// The options of the test, as JSON, for scripts that ask for them.
+    pub fn set_options(&self, json: String) {
+        self.shared.options.replace(Some(json));
     }
 
     /// What was told since this was asked last.
@@ -169,10 +200,15 @@ fn boot(
         }
         Ok(scope.hold(&list))
     };
-    let built_in = library::MODULES.iter().map(|(name, text)| {
-        scope.evaluate(&format!("squall:{name}"), text)?.call(std::slice::from_ref(&host))
-    });
-    let built_in = list(built_in.collect::<Result<_, _>>()?)?;
+    // Each may use those before it.
+    let (mut built_in, made) = (Vec::new(), scope.object()?);
+    for (name, text) in library::MODULES {
+        let module = scope.evaluate(&format!("squall:{name}"), text)?;
+        let module = module.call(&[host.clone(), made.clone()])?;
+        made.define(name, module.clone())?;
+        built_in.push(module);
+    }
+    let built_in = list(built_in)?;
     let factories = graph
         .modules
         .iter()

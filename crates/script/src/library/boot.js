@@ -22,6 +22,8 @@
   Object.defineProperty(globalThis, "__VU", { get: () => host.user(), enumerable: true });
   Object.defineProperty(globalThis, "__ITER", { get: () => host.iteration(), enumerable: true });
 
+  for (const own of builtIn) own.default ??= own;
+
   return function instantiate() {
     const made = new Array(factories.length);
 
