@@ -8,6 +8,8 @@ mod event;
 mod graph;
 mod host;
 mod http;
+#[cfg(test)]
+mod isolation_tests;
 mod library;
 mod module;
 mod stage;

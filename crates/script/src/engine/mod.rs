@@ -14,6 +14,7 @@ mod call;
 mod fiber;
 mod held;
 mod native;
+mod objects;
 mod realm;
 mod stack;
 #[cfg(test)]
