@@ -67,6 +67,21 @@ bool squall_has_exception(JSRuntime *rt)
     return !JS_IsUninitialized(rt->current_exception);
 }
 
+/* Freezes an object that users share. What inherits from it can still have properties of the same names: a flag says so,
+   since the language itself would forbid that (`vendor/quickjs.c`, where it says "squall"). Returns below 0 with an
+   exception. */
+int squall_share(JSContext *ctx, JSValueConst object)
+{
+    JSObject *p = JS_VALUE_GET_OBJ(object);
+    if (JS_FreezeObject(ctx, object) < 0)
+        return -1;
+    p->is_shared = 1;
+    /* It counts as changed by now, though it has no elements, and never will. */
+    if (p == JS_VALUE_GET_OBJ(ctx->class_proto[JS_CLASS_ARRAY]))
+        ctx->std_array_prototype = true;
+    return 0;
+}
+
 /* The stack pointer of the caller, about. */
 uintptr_t squall_stack_pointer(void)
 {

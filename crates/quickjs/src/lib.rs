@@ -28,6 +28,9 @@ unsafe extern "C" {
     pub fn squall_drop_jobs(rt: *mut JSRuntime);
     /// Whether an exception waits to be taken.
     pub fn squall_has_exception(rt: *mut JSRuntime) -> bool;
+    /// Freezes an object that users share; what inherits from it can have properties of the same names. Below 0: it has
+    /// thrown.
+    pub fn squall_share(ctx: *mut JSContext, object: JSValue) -> ::core::ffi::c_int;
     /// The stack pointer, about.
     pub fn squall_stack_pointer() -> usize;
 }

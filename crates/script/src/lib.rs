@@ -9,6 +9,8 @@ mod files;
 mod graph;
 mod host;
 mod http;
+#[cfg(test)]
+mod isolation_tests;
 mod library;
 mod module;
 mod shared_data;

@@ -22,7 +22,7 @@ impl Files for Texts<'_> {
     }
 }
 
-fn stage(files: &[(&str, &str)]) -> Stage {
+pub(crate) fn stage(files: &[(&str, &str)]) -> Stage {
     let graph = Graph::read(Path::new(files[0].0), &Texts(files));
     let graph = graph.unwrap_or_else(|error| panic!("{error}"));
     let env = vec![("HOST".to_owned(), "h:1".to_owned())];
@@ -32,10 +32,10 @@ fn stage(files: &[(&str, &str)]) -> Stage {
 }
 
 /// Runs the default function of each user some times, all in turn; what each told, in its order.
-fn run(stage: &Stage, users: u64, iterations: u64) -> Vec<Vec<String>> {
+pub(crate) fn run(stage: &Stage, users: u64, iterations: u64) -> Vec<Vec<String>> {
     let made: Vec<ScriptUser> = (1..=users)
         .map(|user| {
-            stage.user(Numbers { user, iteration: 0 }).unwrap_or_else(|own| panic!("{own}"))
+            stage.user(Numbers { user, iteration: 0 }, &[]).unwrap_or_else(|own| panic!("{own}"))
         })
         .collect();
     stage.open();
@@ -144,7 +144,7 @@ export default function () {
         assert_eq!(told, lines.collect::<Vec<_>>());
     }
     assert_eq!(stage.metrics().len(), 1);
-    let user = stage.user(Numbers::default()).unwrap();
+    let user = stage.user(Numbers::default(), &[]).unwrap();
     assert_eq!(stage.json(&user, "options").unwrap().as_deref(), Some("{\"vus\":3}"));
     assert_eq!(stage.json(&user, "none").unwrap(), None);
     assert!(stage.exported(&user, "options").is_err());

@@ -1,10 +1,17 @@
 //! Objects, arrays and bytes: how functions of the host read and make them.
 
+use std::any::Any;
+use std::ffi::c_void;
+use std::rc::Rc;
+
 use squall_quickjs as js;
 
 use super::realm::Scope;
 use super::thrown::Thrown;
 use super::value::Value;
+
+/// Most elements of an array that the host reads.
+const MOST: i64 = 1 << 20;
 
 impl<'r> Scope<'r> {
     /// Nothing, as scripts say it on purpose.
@@ -36,6 +43,21 @@ impl<'r> Scope<'r> {
             self.checked(js::JS_NewArrayBufferCopy(self.context(), start, length))
         }
     }
+
+    /// An object with something behind it, as [`Scope::native`], with the prototype of its kind.
+    ///
+    /// # Errors
+    /// The realm has no memory left.
+    pub fn native_of(self, own: Rc<dyn Any>, prototype: &Value<'_>) -> Result<Value<'r>, Thrown> {
+        let class = self.inner().native;
+        // SAFETY: the class was registered with this runtime; the pointer is given to the new object alone.
+        unsafe {
+            let value = js::JS_NewObjectProtoClass(self.context(), prototype.raw(), class);
+            let value = self.checked(value)?;
+            js::JS_SetOpaque(value.raw(), Box::into_raw(Box::new(own)).cast::<c_void>());
+            Ok(value)
+        }
+    }
 }
 
 impl<'r> Value<'r> {
@@ -48,6 +70,38 @@ impl<'r> Value<'r> {
     pub fn is_text(&self) -> bool {
         // SAFETY: any value has a tag.
         unsafe { js::JS_IsString(self.raw()) }
+    }
+
+    pub fn is_number(&self) -> bool {
+        // SAFETY: any value has a tag.
+        unsafe { js::JS_IsNumber(self.raw()) }
+    }
+
+    pub fn is_object(&self) -> bool {
+        // SAFETY: any value has a tag.
+        unsafe { js::JS_IsObject(self.raw()) }
+    }
+
+    pub fn is_array(&self) -> bool {
+        // SAFETY: the value is alive.
+        unsafe { js::JS_IsArray(self.raw()) }
+    }
+
+    /// What it is, in a word or two, for messages.
+    pub fn kind(&self) -> &'static str {
+        // SAFETY: any value has a tag.
+        let is_boolean = unsafe { js::JS_IsBool(self.raw()) };
+        match () {
+            () if self.is_undefined() => "undefined",
+            () if self.is_nothing() => "null",
+            () if self.is_text() => "a string",
+            () if self.is_number() => "a number",
+            () if is_boolean => "a boolean",
+            () if self.is_array() => "an array",
+            () if self.is_function() => "a function",
+            () if self.is_object() => "an object",
+            () => "something else",
+        }
     }
 
     /// Sets a property of its own, whatever the prototype has, under any name.
@@ -66,6 +120,32 @@ impl<'r> Value<'r> {
             defined
         };
         if defined < 0 { Err(Thrown::take(self.scope())) } else { Ok(()) }
+    }
+
+    /// The elements of an array.
+    ///
+    /// # Errors
+    /// A getter has thrown, or there are more than a million.
+    pub fn elements(&self) -> Result<Vec<Value<'r>>, Thrown> {
+        let context = self.scope().context();
+        let mut length = 0;
+        // SAFETY: value and context are alive, and the number is ours.
+        if unsafe { js::JS_GetLength(context, self.raw(), &raw mut length) } < 0 {
+            return Err(Thrown::take(self.scope()));
+        }
+        if length > MOST {
+            return Err(Thrown::new(format!(
+                "RangeError: an array of {length} elements: at most {MOST}"
+            )));
+        }
+        let element = |number| {
+            // SAFETY: value and context are alive; what is returned is counted for us.
+            unsafe {
+                let own = js::JS_GetPropertyInt64(context, self.raw(), number);
+                self.scope().checked(own)
+            }
+        };
+        (0..length).map(element).collect()
     }
 
     /// A copy of the bytes of an `ArrayBuffer`, or of what a typed array or a `DataView` shows of one; `None`: it is
@@ -119,5 +199,16 @@ impl<'r> Value<'r> {
             0.0 => Ok(Vec::new()),
             _ => Err(Thrown::new("TypeError: an ArrayBuffer that has been detached")),
         }
+    }
+
+    /// Freezes an object for good, as users share it; what inherits from it can have properties of the same names.
+    ///
+    /// # Errors
+    /// It cannot be frozen.
+    pub fn share(&self) -> Result<(), Thrown> {
+        // SAFETY: the value is alive, and an object.
+        let failed =
+            self.is_object() && unsafe { js::squall_share(self.scope().context(), self.raw()) } < 0;
+        if failed { Err(Thrown::take(self.scope())) } else { Ok(()) }
     }
 }

@@ -68,6 +68,11 @@ pub(crate) fn make<'r>(scope: Scope<'r>, shared: &Rc<Shared>) -> Result<Value<'r
     timers::add(&host)?;
     url::add(&host)?;
     user::add(&host, shared)?;
+    let share = scope.function("share", 1, |call| {
+        call.argument(0).share()?;
+        Ok(call.scope().undefined())
+    });
+    host.set(c"share", share?)?;
     Ok(host)
 }
 

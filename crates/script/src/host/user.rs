@@ -36,6 +36,11 @@ impl Shared {
         use_it(self.users.borrow_mut().entry(self.current.get().user).or_default())
     }
 
+    /// A new user begins, under a number that another one may have had.
+    pub(crate) fn forget_user(&self) {
+        self.users.borrow_mut().remove(&self.current.get().user);
+    }
+
     /// The tags of the user that runs, in the order in which it has set them.
     pub(crate) fn user_tags(&self) -> Tags {
         let users = self.users.borrow();

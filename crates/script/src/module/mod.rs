@@ -6,6 +6,7 @@ mod edits;
 mod enums;
 mod exports;
 mod imports;
+mod places;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -19,16 +20,17 @@ use oxc_span::SourceType;
 
 use edits::Edits;
 pub use edits::Place;
+pub use places::Places;
 pub use scan::Offence;
 
 /// A module, ready for a realm.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Module {
-    /// An expression: a function of `(import, export)`. `import` gets the number of a module in [`Module::imports`] and
+    /// An expression: a function of `(import, export, env)`. `import` gets the number of a module in [`Module::imports`] and
     /// returns its exports; `export` gets an object of functions, each of which returns what it exports by its name.
     pub text: String,
-    /// Bytes of its first line that come before the author's own.
-    pub prelude: usize,
+    /// Where what stands in it was written.
+    pub places: Places,
     /// What it imports, as it is written, with the place of the import.
     pub imports: Vec<(String, Place)>,
     /// What keeps users from sharing a realm.
@@ -100,12 +102,13 @@ impl Module {
         head.push_str(&exported);
         imports::resolve(&program, scoping, &bindings, &mut edits);
         let word = if scanned.is_async { "async function" } else { "function" };
-        let head = format!("({word} (__import, __export) {{ \"use strict\"; {head}");
-        let body = edits.apply();
+        let head = format!("({word} (__import, __export, __ENV) {{ \"use strict\"; {head}");
+        let (body, mut places) = edits.apply();
+        places.after(head.chars().count());
         let text = format!("{head}{body}\n}})");
         Ok(Module {
             text,
-            prelude: head.len(),
+            places,
             imports: sources.0,
             offences: scanned.offences,
             is_async: scanned.is_async,

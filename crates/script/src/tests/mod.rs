@@ -59,7 +59,7 @@ fn stage_of(files: &[(&str, &str)], options: &StageOptions) -> Stage {
 }
 
 fn user(stage: &Stage, user: u64) -> Result<ScriptUser, Thrown> {
-    stage.user(Numbers { user, iteration: 0 })
+    stage.user(Numbers { user, iteration: 0 }, &[])
 }
 
 /// The default function of a new user.
