@@ -9,6 +9,7 @@ mod files;
 mod k6_summary;
 mod k6_utils;
 mod limits;
+mod modules;
 mod random;
 mod text;
 mod timers;
