@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// A crate, and the crates of the workspace that it may import.
-const MAY_IMPORT: [(&str, &[&str]); 27] = [
+const MAY_IMPORT: [(&str, &[&str]); 29] = [
     (
         "squall",
         &[
@@ -138,6 +138,7 @@ const MAY_IMPORT: [(&str, &[&str]); 27] = [
             "squall-load",
             "squall-metrics",
             "squall-plan",
+            "squall-script",
             "squall-wire",
         ],
     ),
@@ -153,6 +154,8 @@ const MAY_IMPORT: [(&str, &[&str]); 27] = [
             "squall-supervisor",
         ],
     ),
+    ("squall-script", &["squall-quickjs"]),
+    ("squall-quickjs", &[]),
     ("squall-supervisor", &[]),
     ("squall-wire", &["squall-base"]),
     ("squall-extract", &[]),
