@@ -2,4 +2,6 @@
 
 pub mod metrics;
 pub mod options;
+pub mod plan;
+pub mod script;
 pub mod summary;

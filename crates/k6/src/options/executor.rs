@@ -9,7 +9,7 @@ use super::value::{At, OptionError};
 const MAX_DURATION: Duration = Duration::from_secs(600);
 
 /// How long users that a ramp takes away may go on with their iteration, unless a scenario says otherwise.
-const GRACEFUL_RAMP_DOWN: Duration = Duration::from_secs(30);
+pub(super) const GRACEFUL_RAMP_DOWN: Duration = Duration::from_secs(30);
 
 /// Keys of all scenarios.
 const OF_ALL: [&str; 6] = ["executor", "startTime", "gracefulStop", "exec", "env", "tags"];

@@ -108,15 +108,18 @@ impl Options {
         let thresholds = layers
             .get("thresholds")
             .filter(|_| layers.get("noThresholds").is_none_or(|own| !is_asked_for(&own)));
+        let scenarios = load::scenarios(layers, &mut warnings)?;
+        let network = network::network(layers)?;
+        warnings.extend(not_quite(&scenarios, &network));
         Ok(Options {
-            scenarios: load::scenarios(layers, &mut warnings)?,
+            scenarios,
             thresholds: thresholds
                 .map(|own| threshold::thresholds(&own, metrics))
                 .transpose()?
                 .unwrap_or_default(),
             tags: layers.read("tags", At::pairs)?.unwrap_or_default(),
             http: network::http(layers)?,
-            network: network::network(layers)?,
+            network,
             min_iteration: layers
                 .read("minIterationDuration", At::time)?
                 .filter(|own| !own.is_zero()),
@@ -126,6 +129,29 @@ impl Options {
             warnings,
         })
     }
+}
+
+/// What squall does in another way.
+fn not_quite(scenarios: &[Scenario], network: &Network) -> Vec<String> {
+    let mut found = Vec::new();
+    if network.reuse == Reuse::Never {
+        found.push("option `noConnectionReuse`: connections end with each iteration, not with each request".to_owned());
+    }
+    for own in scenarios {
+        let Executor::RampingVus { graceful_ramp_down, .. } = own.executor else { continue };
+        if graceful_ramp_down != executor::GRACEFUL_RAMP_DOWN {
+            let option = format!("scenarios.{}.gracefulRampDown", own.name);
+            found.push(format!("option `{option}` has no effect: users that leave finish their requests, and no more"));
+        }
+    }
+    let stops: Vec<Duration> = scenarios.iter().map(|own| own.graceful_stop).collect();
+    if stops.iter().any(|own| *own != stops[0]) {
+        found.push(
+            "option `gracefulStop`: the longest one of all scenarios holds for each of them"
+                .to_owned(),
+        );
+    }
+    found
 }
 
 /// Whether a value asks for something: nobody asks for a limit of 0, for nothing or for an empty list.

@@ -6,6 +6,9 @@ use std::time::Duration;
 use super::layers::Layers;
 use super::value::{At, OptionError};
 
+/// Most requests of a batch at a time.
+const MOST_AT_ONCE: u64 = 1_000;
+
 /// Most addresses that connections are made from.
 const MOST_ADDRESSES: u128 = 65_536;
 
@@ -15,7 +18,7 @@ pub struct Http {
     pub max_redirects: Option<u64>,
     /// Most requests of a batch at a time.
     pub batch: Option<u64>,
-    /// The same to one host; 0: any number.
+    /// The same to one host.
     pub batch_per_host: Option<u64>,
     pub user_agent: Option<String>,
     /// Whether requests that fail throw.
@@ -71,13 +74,25 @@ pub enum Reuse {
 pub fn http(layers: &Layers) -> Result<Http, OptionError> {
     Ok(Http {
         max_redirects: layers.read("maxRedirects", |own| own.count(0))?,
-        batch: layers.read("batch", |own| own.count(1))?,
-        batch_per_host: layers.read("batchPerHost", |own| own.count(0))?,
+        batch: layers.read("batch", |own| at_once(own, 1))?,
+        // 0 is any number.
+        batch_per_host: layers
+            .read("batchPerHost", |own| at_once(own, 0))?
+            .map(|own| if own == 0 { MOST_AT_ONCE } else { own }),
         user_agent: layers.read("userAgent", |own| own.text().map(str::to_owned))?,
         throws: layers.is_on("throw")?,
         discards_bodies: layers.is_on("discardResponseBodies")?,
         keeps_cookies: layers.is_on("noCookiesReset")?,
     })
+}
+
+/// A number of requests at a time.
+fn at_once(own: &At<'_>, least: u64) -> Result<u64, OptionError> {
+    let number = own.count(least)?;
+    match number > MOST_AT_ONCE {
+        true => Err(own.expected(&format!("a whole number up to {MOST_AT_ONCE}"))),
+        false => Ok(number),
+    }
 }
 
 /// Reads what holds for connections.

@@ -216,7 +216,7 @@ fn the_rest_is_read_and_what_has_no_effect_is_warned_of() {
     let http = Http {
         max_redirects: Some(0),
         batch: Some(3),
-        batch_per_host: Some(0),
+        batch_per_host: Some(1_000),
         user_agent: Some("me".to_owned()),
         throws: true,
         discards_bodies: true,
@@ -238,4 +238,21 @@ fn the_rest_is_read_and_what_has_no_effect_is_warned_of() {
     let judged = json!({"thresholds": {"checks": ["rate>0.9"]}});
     assert_eq!(read(&judged, &[]).expect("options").thresholds.len(), 1);
     assert_eq!(read(&judged, &[("noThresholds", "true")]).expect("options").thresholds, []);
+}
+
+#[test]
+fn what_is_done_in_another_way_is_warned_of() {
+    let scenario = |down: &str, stop: &str| json!({"executor": "ramping-vus", "stages": [{"duration": "1s", "target": 1}], "gracefulRampDown": down, "gracefulStop": stop});
+    let said = |own: Value| read(&own, &[]).expect("options").warnings;
+    let same = json!({"scenarios": {"a": scenario("30s", "30s"), "b": scenario("30s", "30s")}});
+    assert_eq!(said(same), Vec::<String>::new());
+    let other = json!({"noConnectionReuse": true, "scenarios": {"a": scenario("1s", "30s"), "b": scenario("30s", "5s")}});
+    let found = said(other);
+    assert_eq!(found.len(), 3);
+    assert!(found[0].starts_with("option `noConnectionReuse`"), "{found:?}");
+    assert!(
+        found[1].starts_with("option `scenarios.a.gracefulRampDown` has no effect"),
+        "{found:?}"
+    );
+    assert!(found[2].starts_with("option `gracefulStop`"), "{found:?}");
 }
