@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use squall_k6::options::{Known, Layers, OptionError, Options, Source};
 use squall_k6::plan::{self, Described};
-use squall_k6::script::{Files, Script, ScriptFailure};
+use squall_k6::script::{Files, Script, ScriptFailure, ScriptMetric};
 use squall_plan::diagnostic::{Diagnostic, Sources};
 use squall_plan::files;
 use squall_plan::span::Span;
@@ -39,6 +39,8 @@ pub struct GivenToScript {
 pub struct K6Test {
     pub loaded: Loaded,
     pub options: Options,
+    /// The metrics that the script makes.
+    pub metrics: Vec<ScriptMetric>,
 }
 
 /// Why a script did not become a plan.
@@ -73,8 +75,9 @@ impl K6Test {
         let own = OwnText { file: file.clone(), text: &text.text };
         let script = Script::read(&file, &own, &given.whole_env()).map_err(of_script)?;
         let exported = script.options().map_err(of_script)?;
+        let metrics = script.metrics();
         let layers = given.layers(&exported).map_err(of_options)?;
-        let options = Options::read(&layers, &script.metrics()).map_err(of_options)?;
+        let options = Options::read(&layers, &metrics).map_err(of_options)?;
         let described = Described {
             file,
             exports: &|name| script.exports(name),
@@ -89,7 +92,7 @@ impl K6Test {
         let warnings = options.warnings.iter().map(warning).collect();
         let loaded = yaml::finish(Loaded { plan, sources, warnings }, &LoadOptions::default());
         let loaded = loaded.map_err(|errors| K6Failure::Plan(Box::new(errors)))?;
-        Ok(K6Test { loaded, options })
+        Ok(K6Test { loaded, options, metrics })
     }
 }
 

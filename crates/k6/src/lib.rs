@@ -1,6 +1,5 @@
 //! k6: plans made of its scripts and options, and its summary of a run. Runs nothing.
 
-pub mod metrics;
 pub mod options;
 pub mod plan;
 pub mod script;

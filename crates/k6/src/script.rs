@@ -5,10 +5,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-pub use squall_script::Files;
-use squall_script::{Graph, MetricKind, Numbers, ScriptUser, Stage, StageOptions};
-
-use crate::metrics::{Kind, Metric};
+pub use squall_script::{Files, ScriptMetric};
+use squall_script::{Graph, Numbers, ScriptUser, Stage, StageOptions};
 
 /// Whoever runs the top level of a script before the test: no user.
 const NOBODY: Numbers = Numbers { user: 0, iteration: 0 };
@@ -72,17 +70,7 @@ impl Script {
     }
 
     /// The metrics that it makes.
-    pub fn metrics(&self) -> Vec<Metric> {
-        let metric = |own: squall_script::ScriptMetric| Metric {
-            name: own.name,
-            kind: match own.kind {
-                MetricKind::Counter => Kind::Counter,
-                MetricKind::Gauge => Kind::Gauge,
-                MetricKind::Rate => Kind::Rate,
-                MetricKind::Trend => Kind::Trend,
-            },
-            is_time: own.is_time,
-        };
-        self.stage.metrics().into_iter().map(metric).collect()
+    pub fn metrics(&self) -> Vec<ScriptMetric> {
+        self.stage.metrics()
     }
 }

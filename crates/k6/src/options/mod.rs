@@ -13,6 +13,8 @@ mod value;
 
 use std::time::Duration;
 
+use squall_script::ScriptMetric;
+
 pub use self::executor::{Executor, Rate, Stage};
 pub use self::layers::Layers;
 pub use self::load::{DEFAULT, GRACEFUL_STOP, Scenario};
@@ -21,7 +23,6 @@ pub use self::table::{Kind, Known, OPTIONS, known};
 pub use self::threshold::{Aggregate, Threshold};
 use self::value::At;
 pub use self::value::{OptionError, Source};
-use crate::metrics::Metric;
 
 /// What the options of a test come to.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,7 +94,7 @@ impl Options {
     ///
     /// # Errors
     /// An option is not what is expected, or squall has nothing like it.
-    pub fn read(layers: &Layers, metrics: &[Metric]) -> Result<Options, OptionError> {
+    pub fn read(layers: &Layers, metrics: &[ScriptMetric]) -> Result<Options, OptionError> {
         let mut warnings = layers.warnings.clone();
         for (name, why) in REFUSED {
             if let Some(own) = layers.get(name).filter(is_asked_for) {

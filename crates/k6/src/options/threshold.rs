@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use squall_plan::diagnostic::nearest;
+use squall_script::{MetricKind, ScriptMetric};
+
 use super::value::{At, OptionError};
-use crate::metrics::{self, Kind, Metric};
+use crate::summary::BuiltIn;
 
 /// A requirement.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,20 +50,21 @@ pub enum Aggregate {
 ///
 /// # Errors
 /// A metric is unknown, or an expression is not what is expected.
-pub fn thresholds(all: &At<'_>, own: &[Metric]) -> Result<Vec<Threshold>, OptionError> {
+pub fn thresholds(all: &At<'_>, own: &[ScriptMetric]) -> Result<Vec<Threshold>, OptionError> {
     let mut found = Vec::new();
     for (subject, at) in all.map()? {
         let (name, tags) = of_subject(&subject, &at)?;
-        let metric = metrics::known(&name, own).ok_or_else(|| unknown(&name, own, &at))?;
+        let kind = kind_of(&name, own).ok_or_else(|| unknown(&name, own, &at))?;
         for entry in at.list()? {
-            found.push(threshold(&entry, (&subject, tags.clone()), &metric)?);
+            found.push(threshold(&entry, (&subject, &name, tags.clone()), kind)?);
         }
     }
     Ok(found)
 }
 
-fn unknown(name: &str, own: &[Metric], at: &At<'_>) -> OptionError {
-    let near = squall_plan::diagnostic::nearest(name, metrics::names(own));
+fn unknown(name: &str, own: &[ScriptMetric], at: &At<'_>) -> OptionError {
+    let built_in = BuiltIn::ALL.iter().map(|own| own.name);
+    let near = nearest(name, built_in.chain(own.iter().map(|own| own.name.as_str())));
     let help = near.map_or_else(
         || "the script has to make it, at its top level".to_owned(),
         |near| format!("did you mean `{near}`?"),
@@ -68,10 +72,26 @@ fn unknown(name: &str, own: &[Metric], at: &At<'_>) -> OptionError {
     at.refused(format!("unknown metric `{name}`: {help}"))
 }
 
+/// What a metric's values are: one of k6's, or of the script's own.
+fn kind_of(name: &str, own: &[ScriptMetric]) -> Option<MetricKind> {
+    let made = || own.iter().find(|own| own.name == name).map(|own| own.kind);
+    BuiltIn::of(name).map(|own| own.kind).or_else(made)
+}
+
+/// What k6 calls a kind, and what thresholds may ask of it.
+fn of_kind(kind: MetricKind) -> (&'static str, &'static str) {
+    match kind {
+        MetricKind::Counter => ("counter", "count and rate"),
+        MetricKind::Gauge => ("gauge", "value"),
+        MetricKind::Rate => ("rate", "rate"),
+        MetricKind::Trend => ("trend", "avg, min, max, med and p(N)"),
+    }
+}
+
 fn threshold(
     at: &At<'_>,
-    (subject, tags): (&str, Vec<(String, String)>),
-    metric: &Metric,
+    (subject, metric, tags): (&str, &str, Vec<(String, String)>),
+    kind: MetricKind,
 ) -> Result<Threshold, OptionError> {
     let is_text = at.value.is_string();
     if !is_text {
@@ -86,16 +106,14 @@ fn threshold(
     let (aggregate, operator, limit) = expression(text.text()?).ok_or_else(|| {
         text.expected("an expression such as \"p(95)<200\", \"rate>0.9\" or \"count<=10\"")
     })?;
-    let allowed = metric.kind.aggregates();
-    if !aggregate.is_of(metric.kind) {
-        let message =
-            format!("`{}` is a {}, of which there is {allowed}", metric.name, metric.kind.word());
-        return Err(text.refused(message));
+    if !aggregate.is_of(kind) {
+        let (word, allowed) = of_kind(kind);
+        return Err(text.refused(format!("`{metric}` is a {word}, of which there is {allowed}")));
     }
     let key = |name: &str| if is_text { None } else { at.key(name) };
     Ok(Threshold {
         subject: subject.to_owned(),
-        metric: metric.name.clone(),
+        metric: metric.to_owned(),
         tags,
         text: text.text()?.to_owned(),
         aggregate,
@@ -185,12 +203,12 @@ fn aggregate(word: &str) -> Option<Aggregate> {
 
 impl Aggregate {
     /// Whether values of such a metric can be asked for it.
-    fn is_of(self, kind: Kind) -> bool {
+    fn is_of(self, kind: MetricKind) -> bool {
         match self {
-            Aggregate::Count => kind == Kind::Counter,
-            Aggregate::Rate => matches!(kind, Kind::Counter | Kind::Rate),
-            Aggregate::Last => kind == Kind::Gauge,
-            _ => kind == Kind::Trend,
+            Aggregate::Count => kind == MetricKind::Counter,
+            Aggregate::Rate => matches!(kind, MetricKind::Counter | MetricKind::Rate),
+            Aggregate::Last => kind == MetricKind::Gauge,
+            _ => kind == MetricKind::Trend,
         }
     }
 }
@@ -203,7 +221,8 @@ mod tests {
     use crate::options::Source;
 
     fn read(value: &Value) -> Result<Vec<Threshold>, String> {
-        let own = [Metric { name: "stock".to_owned(), kind: Kind::Gauge, is_time: false }];
+        let own =
+            [ScriptMetric { name: "stock".to_owned(), kind: MetricKind::Gauge, is_time: false }];
         let at = At { value, name: "thresholds".to_owned(), source: &Source::Script };
         thresholds(&at, &own).map_err(|error| error.to_string())
     }

@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 use squall_plan::yaml;
+use squall_script::{MetricKind, ScriptMetric};
 
 use super::*;
-use crate::metrics::{Kind, Metric};
 use crate::options::Layers;
 
 fn made(options: &Value, exports: &[&str]) -> Result<Plan, String> {
     let mut layers = Layers::default();
     layers.add_map(&Source::Script, options).map_err(|error| error.to_string())?;
-    let own = [Metric { name: "stock".to_owned(), kind: Kind::Gauge, is_time: false }];
+    let own = [ScriptMetric { name: "stock".to_owned(), kind: MetricKind::Gauge, is_time: false }];
     let options = Options::read(&layers, &own).map_err(|error| error.to_string())?;
     let script = Described {
         file: "a.js".into(),
