@@ -17,6 +17,7 @@ pub use import::{Import, ImportError, PlanText};
 pub use jmx::Translated;
 pub use k6::{GivenToScript, K6Failure, K6Test, is_script};
 pub use machine::environment;
+pub use readable::readable;
 pub use values::{Values, properties};
 
 use import::FrontEnd;

@@ -23,6 +23,7 @@ pub use self::table::{Kind, Known, OPTIONS, known};
 pub use self::threshold::{Aggregate, Threshold};
 use self::value::At;
 pub use self::value::{OptionError, Source};
+use crate::summary::{Statistic, SummaryOptions, TimeUnit};
 
 /// What the options of a test come to.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,26 +39,10 @@ pub struct Options {
     pub min_iteration: Option<Duration>,
     pub runs_setup: bool,
     pub runs_teardown: bool,
-    pub summary: Summary,
+    /// What the summary at the end shows.
+    pub summary: SummaryOptions,
     /// What will not be as it was meant, in sentences.
     pub warnings: Vec<String>,
-}
-
-/// What the summary at the end shows.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Summary {
-    /// `avg`, `min`, `med`, `max`, `count` or `p(N)` each.
-    pub trend_stats: Vec<String>,
-    /// `s`, `ms` or `us`; `None`: whatever fits.
-    pub time_unit: Option<String>,
-}
-
-impl Default for Summary {
-    fn default() -> Self {
-        let trend_stats =
-            ["avg", "min", "med", "max", "p(90)", "p(95)"].map(str::to_owned).to_vec();
-        Summary { trend_stats, time_unit: None }
-    }
 }
 
 /// What squall has nothing like, and what to do.
@@ -167,29 +152,20 @@ fn is_asked_for(at: &At<'_>) -> bool {
     }
 }
 
-fn summary(layers: &Layers) -> Result<Summary, OptionError> {
+fn summary(layers: &Layers) -> Result<SummaryOptions, OptionError> {
     let statistic = |at: &At<'_>| {
         let own = at.text()?;
-        let percentile = own.strip_prefix("p(").and_then(|own| own.strip_suffix(')'));
-        let is_percentile = percentile
-            .and_then(|own| own.parse::<f64>().ok())
-            .is_some_and(|own| (0.0..=100.0).contains(&own));
-        match is_percentile || ["avg", "min", "med", "max", "count"].contains(&own) {
-            true => Ok(own.to_owned()),
-            false => Err(at.expected("one of avg, min, med, max, count and p(N)")),
-        }
+        Statistic::parse(own).map_err(|why| at.refused(why)).map(|_| own.to_owned())
     };
     let stats =
         layers.read("summaryTrendStats", |all| all.list()?.iter().map(statistic).collect())?;
-    let units = [("s", "s"), ("ms", "ms"), ("us", "us")];
-    let time_unit = layers
-        .get("summaryTimeUnit")
-        .filter(is_asked_for)
-        .map(|own| own.word(&units))
-        .transpose()?;
-    Ok(Summary {
-        time_unit: time_unit.map(str::to_owned),
-        trend_stats: stats.unwrap_or(Summary::default().trend_stats),
+    let unit = |at: At<'_>| TimeUnit::parse(at.text()?).map_err(|why| at.refused(why));
+    let time_unit = layers.get("summaryTimeUnit").filter(is_asked_for).map(unit).transpose()?;
+    let usual = SummaryOptions::default();
+    Ok(SummaryOptions {
+        time_unit,
+        trend_stats: stats.unwrap_or(usual.trend_stats),
+        ..SummaryOptions::default()
     })
 }
 
