@@ -82,6 +82,7 @@ pub fn plan(script: &Described<'_>, options: &Options) -> Result<Plan, OptionErr
         connections: network::connections(&options.network),
         scripts: scripts(script, options),
         graceful_stop: longest,
+        whole_iterations: true,
         thresholds: options
             .thresholds
             .iter()

@@ -58,7 +58,7 @@ fn a_plan_has_all_of_a_script() {
         plan["teardown"],
         json!([{"script": {"file": "a.js", "call": "teardown", "args": ["${setup_data}"]}}])
     );
-    assert_eq!(plan["graceful_stop"], json!("40s"));
+    assert_eq!((&plan["graceful_stop"], &plan["whole_iterations"]), (&json!("40s"), &json!(true)));
     assert_eq!(
         (&plan["allow_hosts"], &plan["defaults"]),
         (&json!(["*"]), &json!({"tags": {"all": "yes"}}))
