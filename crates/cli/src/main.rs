@@ -15,6 +15,11 @@ mod fleet;
 mod generator;
 mod history;
 mod init;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "the command that runs scripts as k6 does asks for it")
+)]
+mod k6;
 mod labels;
 mod limit;
 mod node;
