@@ -321,7 +321,7 @@ thresholds:
 
     #[test]
     fn arrivals_that_found_no_user_are_dropped_iterations() {
-        let plan = "{scenarios: {a: {load: {arrivals: 200/s, users: 1, for: 200ms}, steps: [{think: 1s}]}}, \
+        let plan = "{scenarios: {a: {load: {rate: 200/s, max_users: 1, for: 200ms}, steps: [{think: 1s}]}}, \
             thresholds: [arrivals_dropped < 1]}";
         let run = finished(plan);
         let thresholds = owned(&[("dropped_iterations", "count<1")]);
