@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
-use squall_k6::output::{Form, PointLines};
+use squall_k6::output::{PointLines, PointTarget};
 use squall_report::Run;
 use squall_runner::{Event, EventKind, Phase, Second, Sink, Start, Wanted, WantedExchanges};
 use squall_script::ScriptMetric;
@@ -38,17 +38,16 @@ pub struct PointFile {
 }
 
 impl PointFile {
-    /// To a file, which is overwritten, or to the standard output. `thresholds` are those of the script: the metric with its
+    /// To a target; a file is overwritten. `thresholds` are those of the script: the metric with its
     /// tags, and the expression; `metrics` those that it makes.
     pub fn new(
-        path: Option<PathBuf>,
-        form: Form,
+        target: PointTarget,
         thresholds: Vec<(String, String)>,
         metrics: Vec<ScriptMetric>,
     ) -> PointFile {
         PointFile {
-            path,
-            lines: PointLines::new(form, thresholds),
+            path: target.file.map(PathBuf::from),
+            lines: PointLines::new(target.form, thresholds),
             metrics,
             out: None,
             run_unix_s: 0.0,
@@ -143,7 +142,8 @@ scenarios:
 "#;
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("points.json");
-        let points = PointFile::new(Some(file.clone()), Form::Json, Vec::new(), Vec::new());
+        let target = PointTarget::parse(&format!("json={}", file.display())).expect("a target");
+        let points = PointFile::new(target, Vec::new(), Vec::new());
         let loaded = squall_runner::load_str("plan.yaml", plan).expect("a plan");
         let sinks: Vec<(String, Box<dyn Sink>)> = vec![("points".to_owned(), Box::new(points))];
         let options = Options { workers: Some(1), ..Options::default() };

@@ -5,8 +5,10 @@ mod csv;
 mod json;
 mod point;
 mod request;
+mod target;
 mod writer;
 
 pub use point::{Point, PointMetric};
 pub use request::RequestTimes;
+pub use target::PointTarget;
 pub use writer::{Form, PointLines};
