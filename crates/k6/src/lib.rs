@@ -2,5 +2,8 @@
 
 #[cfg(test)]
 mod golden;
+pub mod options;
 pub mod output;
+pub mod plan;
+pub mod script;
 pub mod summary;

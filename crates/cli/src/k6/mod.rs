@@ -1,7 +1,18 @@
-//! k6's scripts, summed up and told of as k6 would.
+//! `squall k6`: k6's command line, so that a build that runs k6 can run squall in its place.
 
 mod metric_kinds;
-pub mod output;
+mod output;
 mod points;
-pub mod summary;
-pub mod write;
+mod run;
+mod summary;
+mod write;
+
+use crate::args::{K6, K6Command};
+use crate::exit::CommandResult;
+
+/// Does what k6 would have been asked to.
+pub fn command(line: &K6) -> CommandResult {
+    match &line.command {
+        K6Command::Run(own) => run::command(own),
+    }
+}

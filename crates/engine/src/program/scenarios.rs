@@ -16,6 +16,7 @@ use squall_plan::template::Template;
 use super::Scenario;
 use super::compiler::{Compiler, Section, following};
 use super::flow::Lowering;
+use super::op::Op;
 use crate::profile::{LoadProfile, Member, Shape};
 
 impl<'p> Compiler<'p> {
@@ -184,6 +185,7 @@ impl<'p> Compiler<'p> {
         flow.steps(steps);
         let registers = usize::from(flow.registers());
         let ops = flow.ops;
+        let script = ops.iter().position(|op| matches!(op, Op::Script(_)));
         let feeds = std::mem::take(&mut self.used_feeds);
         let bandwidth = bandwidth.filter(|bandwidth| *bandwidth != Bandwidth::default());
         Scenario {
@@ -195,6 +197,7 @@ impl<'p> Compiler<'p> {
             feeds,
             on_error,
             fresh_sessions: false,
+            script: script.and_then(|at| at.try_into().ok()),
             fresh_connections: self.plan.connections.reuse == ConnectionReuse::PerIteration,
             bandwidth,
         }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::step::{Metric, Step, StepKind, Steps};
 use super::tags::{Tagged, Tags};
 use super::{
-    Connections, DataSource, Defaults, Json, Load, Monitor, PlanFeed, Profile, SampleFile,
+    Connections, DataSource, Defaults, Json, Load, Monitor, PlanFeed, Profile, SampleFile, Scripts,
     Threshold, threshold,
 };
 use crate::keys::{
@@ -77,6 +77,8 @@ record! {
         /// A profile of the target's CPU time.
         #[key([keys::Maybe<Of<Profile>>])]
         pub profile: Option<Profile>,
+        /// What holds for all scripts that steps call.
+        pub scripts: Scripts,
         /// Seed of everything random.
         #[key(default "another each time")]
         pub seed: Option<u64>,
