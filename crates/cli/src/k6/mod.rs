@@ -1,6 +1,11 @@
 //! `squall k6`: k6's command line, so that a build that runs k6 can run squall in its place.
 
+mod metric_kinds;
+mod output;
+mod points;
 mod run;
+mod summary;
+mod write;
 
 use crate::args::{K6, K6Command};
 use crate::exit::CommandResult;

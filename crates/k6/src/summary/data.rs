@@ -96,7 +96,7 @@ impl SummaryData {
         let scenario = |own: &ScenarioFacts<'_>| ScenarioData {
             name: own.name.clone(),
             metrics: made(&own.metrics, &[]),
-            root_group: Group::tree(&[], &own.checks),
+            root_group: Group::tree(&own.groups, &own.checks),
         };
         SummaryData {
             metrics: made(&facts.metrics, &facts.thresholds),

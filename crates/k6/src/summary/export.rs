@@ -5,7 +5,7 @@ use squall_script::MetricKind;
 
 use super::data::{Metric, SummaryData};
 use super::group::{Group, id};
-use super::json::{check_to_json, number};
+use super::json::{check_to_json, whole_or_fraction};
 
 /// The summary as `--summary-export` writes it. Unlike in what `handleSummary` gets, a threshold is `true` if it is **not** met.
 pub fn export(data: &SummaryData) -> Value {
@@ -22,7 +22,7 @@ fn metric(metric: &Metric) -> Value {
         (MetricKind::Rate, "rate") => "value".to_owned(),
         _ => own.to_owned(),
     };
-    let values = metric.values.iter().map(|(own, value)| (name(own), number(*value)));
+    let values = metric.values.iter().map(|(own, value)| (name(own), whole_or_fraction(*value)));
     let mut own: Map<String, Value> = values.collect();
     if !metric.thresholds.is_empty() {
         let thresholds = metric.thresholds.iter();
@@ -48,11 +48,12 @@ fn group(own: &Group) -> Value {
 mod tests {
     use super::super::sample;
     use super::*;
+    use crate::golden::golden;
 
     #[test]
     fn the_file_is_that_of_summary_export() {
         let text = serde_json::to_string_pretty(&export(&sample::data())).expect("JSON");
-        sample::golden("export.json", &(text + "\n"));
+        golden("summary/golden/export.json", &(text + "\n"));
     }
 
     #[test]

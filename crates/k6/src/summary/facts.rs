@@ -30,6 +30,8 @@ pub struct ScenarioFacts<'r> {
     pub name: String,
     pub metrics: Vec<MetricFacts<'r>>,
     pub checks: Vec<CheckFacts>,
+    /// Groups that users went through, each with those around it.
+    pub groups: Vec<Vec<String>>,
 }
 
 /// What a metric recorded, or those values of it that have some tags.

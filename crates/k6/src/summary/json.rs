@@ -36,7 +36,7 @@ impl SummaryData {
             "state": {
                 "isStdOutTTY": state.is_stdout_terminal,
                 "isStdErrTTY": state.is_stderr_terminal,
-                "testRunDurationMs": number(state.duration_ms),
+                "testRunDurationMs": whole_or_fraction(state.duration_ms),
             },
             "metrics": Value::Object(metrics.collect()),
             "setup_data": self.setup_data,
@@ -79,13 +79,14 @@ impl SummaryData {
 }
 
 /// A number; whole ones without a point.
-pub(super) fn number(value: f64) -> Value {
+pub(crate) fn whole_or_fraction(value: f64) -> Value {
     let is_whole = value.fract() == 0.0 && value.abs() < 9e15;
     if is_whole { json!(value as i64) } else { json!(value) }
 }
 
 fn metric_to_json(metric: &Metric) -> Value {
-    let values = metric.values.iter().map(|(name, value)| (name.clone(), number(*value)));
+    let values =
+        metric.values.iter().map(|(name, value)| (name.clone(), whole_or_fraction(*value)));
     let mut own = json!({
         "type": kind_label(metric.kind),
         "contains": metric.contains.label(),
@@ -170,11 +171,12 @@ fn entries(own: &Value) -> impl Iterator<Item = (&String, &Value)> {
 mod tests {
     use super::super::sample;
     use super::*;
+    use crate::golden::golden;
 
     #[test]
     fn the_data_are_those_of_handle_summary() {
         let text = serde_json::to_string_pretty(&sample::data().to_json()).expect("JSON");
-        sample::golden("data.json", &(text + "\n"));
+        golden("summary/golden/data.json", &(text + "\n"));
     }
 
     #[test]

@@ -122,10 +122,7 @@ fn aligned(lines: &[Line]) -> Vec<String> {
             Cells::Trend(cells) => widen(&mut trend, cells),
             Cells::Value(own, rest) => {
                 single = single.max(length(own));
-                // What stands alone beside a value is in no column.
-                if rest.len() > 1 {
-                    widen(&mut beside, rest);
-                }
+                widen(&mut beside, rest);
             }
         }
     }

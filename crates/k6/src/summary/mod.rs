@@ -9,6 +9,7 @@ mod files;
 mod group;
 mod json;
 mod lines;
+mod mode;
 mod number;
 #[cfg(test)]
 mod sample;
@@ -25,6 +26,8 @@ pub use facts::{
 };
 pub use files::{Destination, files_of};
 pub use group::{Check, Group};
+pub(crate) use json::{kind_label, whole_or_fraction};
+pub use mode::SummaryMode;
 pub use number::TimeUnit;
 pub use selector::Selector;
 pub use statistic::Statistic;

@@ -85,7 +85,8 @@ pub fn facts() -> RunFacts<'static> {
     let scenarios = vec![ScenarioFacts {
         name: "buyers".to_owned(),
         metrics: http(),
-        checks: checks[..1].to_vec(),
+        checks: checks.clone(),
+        groups: Vec::new(),
     }];
     RunFacts {
         seconds: 2.0,
@@ -108,16 +109,4 @@ pub fn facts() -> RunFacts<'static> {
 /// Its summary.
 pub fn data() -> SummaryData {
     SummaryData::of(&facts(), SummaryOptions::default())
-}
-
-/// Compares a text with a file of the folder `golden`. After an intended change, `SQUALL_BLESS=1 cargo test -p squall-k6`
-/// rewrites the files: read the difference.
-pub fn golden(name: &str, output: &str) {
-    let path =
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/summary/golden").join(name);
-    if std::env::var_os("SQUALL_BLESS").is_some() {
-        std::fs::write(&path, output).expect("writable");
-    }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(output, expected, "{name} differs: see the head of summary/sample.rs");
 }

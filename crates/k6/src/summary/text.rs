@@ -26,11 +26,13 @@ pub fn text(data: &SummaryData, options: &TextOptions) -> String {
     let mut page = Page::default();
     page.thresholds(data);
     page.heading(STEP, "TOTAL RESULTS");
-    page.checks(2 * STEP, &data.checks(), Some(data.state.duration_ms / 1e3));
+    page.checks(2 * STEP, &data.checks(), data.state.duration_ms / 1e3);
     page.metrics(2 * STEP, &data.metrics, (&data.options, options.is_full));
     if options.is_full {
-        data.root_group.groups.iter().for_each(|group| page.group(STEP, group));
         data.scenarios.iter().for_each(|own| page.scenario(own, data));
+        if data.scenarios.is_empty() {
+            page.groups(STEP, &data.root_group, data.state.duration_ms / 1e3);
+        }
     }
     let lines = page.lines.iter().map(|line| match line.is_empty() {
         true => "\n".to_owned(),
@@ -58,12 +60,15 @@ impl Page {
         }
     }
 
+    /// A heading, with a second line empty before it where it is one of the text and not of a part.
     fn heading(&mut self, indent: usize, title: &str) {
         self.gap();
-        if !self.lines.is_empty() && indent == STEP {
+        let is_of_text = indent == STEP;
+        if is_of_text && !self.lines.is_empty() {
             self.lines.push(String::new());
         }
-        self.line(indent, &format!("█ {title}"));
+        let sign = if is_of_text { '█' } else { '↳' };
+        self.line(indent, &format!("{sign} {title}"));
         self.gap();
     }
 
@@ -97,18 +102,14 @@ impl Page {
         }
     }
 
-    /// Checks one by one; with a number of seconds also how many there were in all.
-    fn checks(&mut self, indent: usize, checks: &[&Check], seconds: Option<f64>) {
+    /// How many checks there were in so many seconds, and each of them.
+    fn checks(&mut self, indent: usize, checks: &[&Check], seconds: f64) {
         if checks.is_empty() {
             return;
         }
         self.gap();
-        if let Some(seconds) = seconds {
-            for line in lines::of_checks(checks, seconds) {
-                self.line(indent, &line);
-            }
-            self.gap();
-        }
+        lines::of_checks(checks, seconds).iter().for_each(|line| self.line(indent, line));
+        self.gap();
         for Check { name, passes, fails, .. } in checks {
             if *fails == 0 {
                 self.line(indent, &format!("✓ {name}"));
@@ -135,18 +136,21 @@ impl Page {
         }
     }
 
-    fn group(&mut self, indent: usize, group: &Group) {
-        self.heading(indent, &format!("GROUP: {}", group.name));
-        let checks: Vec<&Check> = group.checks.iter().collect();
-        self.checks(indent + STEP, &checks, None);
-        group.groups.iter().for_each(|inner| self.group(indent + STEP, inner));
+    /// The groups that are in one, each with its checks and the groups in it.
+    fn groups(&mut self, indent: usize, outer: &Group, seconds: f64) {
+        for group in &outer.groups {
+            self.heading(indent, &format!("GROUP: {}", group.name));
+            self.checks(indent + STEP, &group.all_checks(), seconds);
+            self.groups(indent + STEP, group, seconds);
+        }
     }
 
     fn scenario(&mut self, own: &ScenarioData, data: &SummaryData) {
         self.heading(STEP, &format!("SCENARIO: {}", own.name));
         let seconds = data.state.duration_ms / 1e3;
-        self.checks(2 * STEP, &own.root_group.all_checks(), Some(seconds));
+        self.checks(2 * STEP, &own.root_group.all_checks(), seconds);
         self.metrics(2 * STEP, &own.metrics, (&data.options, true));
+        self.groups(2 * STEP, &own.root_group, seconds);
     }
 }
 
@@ -154,16 +158,20 @@ impl Page {
 mod tests {
     use super::super::sample;
     use super::*;
+    use crate::golden::golden;
 
     #[test]
     fn the_compact_text_has_the_whole_run() {
-        sample::golden("compact.txt", &text(&sample::data(), &TextOptions::default()));
+        golden("summary/golden/compact.txt", &text(&sample::data(), &TextOptions::default()));
     }
 
     #[test]
     fn the_full_text_has_groups_and_scenarios() {
         let options = TextOptions { is_full: true, indent: " ".to_owned() };
-        sample::golden("full.txt", &text(&sample::data(), &options));
+        golden("summary/golden/full.txt", &text(&sample::data(), &options));
+        // What a script hands back does not say which scenario did what.
+        let data = SummaryData { scenarios: Vec::new(), ..sample::data() };
+        golden("summary/golden/full_of_a_script.txt", &text(&data, &options));
     }
 
     #[test]
