@@ -49,10 +49,37 @@ void squall_flow_switch(JSRuntime *rt, SquallFlow *from, SquallFlow *to)
     squall_move(&to->jobs, &rt->job_list);
 }
 
+/* The jobs of the flow that runs now are not to run. */
+void squall_drop_jobs(JSRuntime *rt)
+{
+    while (!list_empty(&rt->job_list)) {
+        JSJobEntry *e = list_entry(rt->job_list.next, JSJobEntry, link);
+        list_del(&e->link);
+        for (int i = 0; i < e->argc; i++)
+            JS_FreeValueRT(rt, e->argv[i]);
+        js_free_rt(rt, e);
+    }
+}
+
 /* Whether an exception waits to be taken. A flow that is suspended with one would leave it to the next. */
 bool squall_has_exception(JSRuntime *rt)
 {
     return !JS_IsUninitialized(rt->current_exception);
+}
+
+/* Freezes an object that users share. What inherits from it can still have properties of the same names: a flag says so,
+   since the language itself would forbid that (`vendor/quickjs.c`, where it says "squall"). Returns below 0 with an
+   exception. */
+int squall_share(JSContext *ctx, JSValueConst object)
+{
+    JSObject *p = JS_VALUE_GET_OBJ(object);
+    if (JS_FreezeObject(ctx, object) < 0)
+        return -1;
+    p->is_shared = 1;
+    /* It counts as changed by now, though it has no elements, and never will. */
+    if (p == JS_VALUE_GET_OBJ(ctx->class_proto[JS_CLASS_ARRAY]))
+        ctx->std_array_prototype = true;
+    return 0;
 }
 
 /* The stack pointer of the caller, about. */

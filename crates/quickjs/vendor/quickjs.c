@@ -1135,6 +1135,7 @@ struct JSObject {
     uint8_t is_uncatchable_error : 1; /* if true, error is not catchable */
     uint8_t tmp_mark : 1; /* used in JS_WriteObjectRec() */
     uint8_t is_HTMLDDA : 1; /* specific annex B IsHtmlDDA behavior */
+    uint8_t is_shared : 1; /* squall: frozen, as many users share it */
     uint16_t class_id; /* see JS_CLASS_x */
     /* byte offsets: 16/24 */
     JSShape *shape; /* prototype and property names + flag */
@@ -6147,6 +6148,7 @@ static JSValue JS_NewObjectFromShape(JSContext *ctx, JSShape *sh, JSClassID clas
     p->is_uncatchable_error = 0;
     p->tmp_mark = 0;
     p->is_HTMLDDA = 0;
+    p->is_shared = 0;
     p->is_prototype = 0;
     p->first_weak_ref = NULL;
     p->u.opaque = NULL;
@@ -8540,6 +8542,13 @@ static JSValue JS_ThrowSyntaxErrorAtom(JSContext *ctx, const char *fmt, JSAtom a
 #pragma GCC diagnostic pop // ignored "-Wformat-nonliteral"
 #endif // __GNUC__
 
+/* squall: what is said of a write to what users share. */
+static const char *squall_why(JSObject *p, const char *otherwise)
+{
+    return p && p->is_shared ? "all users share this object, so that scripts cannot change it: keep "
+        "such state in a variable of the module" : otherwise;
+}
+
 static int JS_ThrowTypeErrorReadOnly(JSContext *ctx, int flags, JSAtom atom)
 {
     if ((flags & JS_PROP_THROW) ||
@@ -8711,7 +8720,7 @@ static int JS_SetPrototypeInternal(JSContext *ctx, JSValueConst obj,
     }
     if (!p->extensible) {
         if (throw_flag) {
-            JS_ThrowTypeError(ctx, "object is not extensible");
+            JS_ThrowTypeError(ctx, "%s", squall_why(p, "object is not extensible"));
             return -1;
         } else {
             return false;
@@ -10713,7 +10722,7 @@ retry:
                 if (JS_AutoInitProperty(ctx, p1, prop, pr, prs))
                     return -1;
                 goto retry2;
-            } else if (!(prs->flags & JS_PROP_WRITABLE)) {
+            } else if (!(prs->flags & JS_PROP_WRITABLE) && !p1->is_shared) { /* squall */
                 goto read_only_prop;
             } else {
                 break;
@@ -10733,7 +10742,7 @@ retry:
 
     if (p == JS_VALUE_GET_OBJ(obj)) {
         if (unlikely(!p->extensible)) {
-            ret = JS_ThrowTypeErrorOrFalse(ctx, flags, "object is not extensible");
+            ret = JS_ThrowTypeErrorOrFalse(ctx, flags, "%s", squall_why(p, "object is not extensible"));
             goto done;
         }
         if (p->is_exotic) {
@@ -10769,7 +10778,10 @@ retry:
         } else if (!(desc_flags & JS_PROP_WRITABLE) ||
                    p->class_id == JS_CLASS_MODULE_NS) {
         read_only_prop:
-            ret = JS_ThrowTypeErrorReadOnly(ctx, flags, prop);
+            if (p && p->is_shared) /* squall */
+                ret = JS_ThrowTypeErrorOrFalse(ctx, flags, "%s", squall_why(p, ""));
+            else
+                ret = JS_ThrowTypeErrorReadOnly(ctx, flags, prop);
             goto done;
         }
         ret = JS_DefineProperty(ctx, this_obj, prop, val,
@@ -10777,7 +10789,7 @@ retry:
                                 JS_PROP_HAS_VALUE);
     } else {
         if (unlikely(!p->extensible)) {
-            ret = JS_ThrowTypeErrorOrFalse(ctx, flags, "object is not extensible");
+            ret = JS_ThrowTypeErrorOrFalse(ctx, flags, "%s", squall_why(p, "object is not extensible"));
             goto done;
         }
     generic_create_prop:
@@ -11097,7 +11109,7 @@ static int JS_CreateProperty(JSContext *ctx, JSObject *p,
 
     if (!p->extensible) {
     not_extensible:
-        return JS_ThrowTypeErrorOrFalse(ctx, flags, "object is not extensible");
+        return JS_ThrowTypeErrorOrFalse(ctx, flags, "%s", squall_why(p, "object is not extensible"));
     }
 
     if (flags & (JS_PROP_HAS_GET | JS_PROP_HAS_SET)) {
@@ -11245,7 +11257,7 @@ int JS_DefineProperty(JSContext *ctx, JSValueConst this_obj,
         /* property already exists */
         if (!check_define_prop_flags(prs->flags, flags)) {
         not_configurable:
-            return JS_ThrowTypeErrorOrFalse(ctx, flags, "property is not configurable");
+            return JS_ThrowTypeErrorOrFalse(ctx, flags, "%s", squall_why(p, "property is not configurable"));
         }
 
         if ((prs->flags & JS_PROP_TMASK) == JS_PROP_AUTOINIT) {
@@ -11924,12 +11936,13 @@ int JS_DeleteProperty(JSContext *ctx, JSValueConst obj, JSAtom prop, int flags)
         return -1;
     p = JS_VALUE_GET_OBJ(obj1);
     res = delete_property(ctx, p, prop);
+    const char *why = squall_why(p, "could not delete property"); /* squall: before it is freed */
     JS_FreeValue(ctx, obj1);
     if (res != false)
         return res;
     if ((flags & JS_PROP_THROW) ||
         ((flags & JS_PROP_THROW_STRICT) && is_strict_mode(ctx))) {
-        JS_ThrowTypeError(ctx, "could not delete property");
+        JS_ThrowTypeError(ctx, "%s", why);
         return -1;
     }
     return false;

@@ -51,6 +51,7 @@ impl Options {
             node: self.node.clone().unwrap_or_default(),
             feeds: Feeds::default(),
             metric_tags: Default::default(),
+            script_data: Default::default(),
         }
     }
 

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use crate::engine::Step;
-use crate::graph::{Files, Graph};
+use crate::files::Files;
+use crate::graph::Graph;
 use crate::host::Numbers;
 use crate::stage::{ScriptUser, Stage, StageOptions};
 use crate::{Answer, Event, Level, Wait};
@@ -12,16 +13,16 @@ use crate::{Answer, Event, Level, Wait};
 struct Texts<'t>(&'t [(&'t str, &'t str)]);
 
 impl Files for Texts<'_> {
-    fn read(&self, path: &Path) -> Result<String, String> {
+    fn bytes(&self, path: &Path) -> Result<Vec<u8>, String> {
         let own = self.0.iter().find(|(own, _)| Path::new(own) == path);
-        own.map(|(_, text)| (*text).to_owned()).ok_or("not there".to_owned())
+        own.map(|(_, text)| text.as_bytes().to_vec()).ok_or("not there".to_owned())
     }
     fn has(&self, path: &Path) -> bool {
         self.0.iter().any(|(own, _)| Path::new(own) == path)
     }
 }
 
-fn stage(files: &[(&str, &str)]) -> Stage {
+pub(crate) fn stage(files: &[(&str, &str)]) -> Stage {
     let graph = Graph::read(Path::new(files[0].0), &Texts(files));
     let graph = graph.unwrap_or_else(|error| panic!("{error}"));
     let env = vec![("HOST".to_owned(), "h:1".to_owned())];
@@ -31,10 +32,10 @@ fn stage(files: &[(&str, &str)]) -> Stage {
 }
 
 /// Runs the default function of each user some times, all in turn; what each told, in its order.
-fn run(stage: &Stage, users: u64, iterations: u64) -> Vec<Vec<String>> {
+pub(crate) fn run(stage: &Stage, users: u64, iterations: u64) -> Vec<Vec<String>> {
     let made: Vec<ScriptUser> = (1..=users)
         .map(|user| {
-            stage.user(Numbers { user, iteration: 0 }).unwrap_or_else(|own| panic!("{own}"))
+            stage.user(Numbers { user, iteration: 0 }, &[]).unwrap_or_else(|own| panic!("{own}"))
         })
         .collect();
     stage.open();
@@ -64,6 +65,7 @@ fn run(stage: &Stage, users: u64, iterations: u64) -> Vec<Vec<String>> {
                         Event::Log { level: Level::Info, text } => text,
                         Event::Log { level, text } => format!("{level:?}: {text}"),
                         Event::Abort(why) => format!("abort: {why}"),
+                        Event::Fail(why) => format!("fail: {why}"),
                     });
                 }
                 match step {
@@ -142,7 +144,7 @@ export default function () {
         assert_eq!(told, lines.collect::<Vec<_>>());
     }
     assert_eq!(stage.metrics().len(), 1);
-    let user = stage.user(Numbers::default()).unwrap();
+    let user = stage.user(Numbers::default(), &[]).unwrap();
     assert_eq!(stage.json(&user, "options").unwrap().as_deref(), Some("{\"vus\":3}"));
     assert_eq!(stage.json(&user, "none").unwrap(), None);
     assert!(stage.exported(&user, "options").is_err());

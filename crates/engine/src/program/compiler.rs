@@ -14,6 +14,7 @@ use squall_plan::model::{Defaults, MetricKind, Plan, Rendezvous, ResponseBody};
 use squall_plan::secrets::Secrets;
 use squall_plan::span::{Span, Spanned};
 use squall_plan::value::{MAX_VARIABLES, Value};
+use squall_script::SharedData;
 use squall_wire::{Destination, KeyStore, Origin};
 
 use super::call::ViaUse;
@@ -51,6 +52,8 @@ pub struct CompileOptions {
     pub node: Node,
     /// The tags by which thresholds tell values of a metric apart, by the name of the metric.
     pub metric_tags: BTreeMap<String, BTreeSet<String>>,
+    /// Arrays that users of scripts share, over all programs that are compiled with clones of this.
+    pub script_data: SharedData,
     /// The plan's data files, shared by all programs that are compiled with clones of this.
     pub feeds: Feeds,
 }

@@ -2,6 +2,7 @@
 //! wrong with it is known before the run. Reads files.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use squall_plan::model::Scripts as ModelScripts;
@@ -9,13 +10,14 @@ use squall_plan::secrets::sounds_secret;
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
 use squall_script::{
-    Files, Graph, HttpOptions, Limits, Numbers, ScriptMetric, ScriptUser, Stage, StageOptions,
+    Files, Graph, HttpOptions, Limits, Numbers, OpenFiles, ScriptMetric, ScriptUser, Stage,
+    StageOptions,
 };
 
 use super::compiler::Compiler;
 
-/// Most bytes of a file of a script.
-const LARGEST: u64 = 32 << 20;
+/// Most bytes of a file that a script is made of, or reads.
+const LARGEST: u64 = 256 << 20;
 
 /// A script, as all workers share it.
 #[derive(Debug)]
@@ -62,13 +64,13 @@ impl Scripts {
 struct Folders;
 
 impl Files for Folders {
-    fn read(&self, path: &Path) -> Result<String, String> {
+    fn bytes(&self, path: &Path) -> Result<Vec<u8>, String> {
         let shown = path.display();
         let failed = |error: std::io::Error| format!("{shown} cannot be read: {error}");
         if std::fs::metadata(path).map_err(failed)?.len() > LARGEST {
             return Err(format!("{shown} is larger than {} MiB", LARGEST >> 20));
         }
-        std::fs::read_to_string(path).map_err(failed)
+        std::fs::read(path).map_err(failed)
     }
 
     fn has(&self, path: &Path) -> bool {
@@ -167,13 +169,18 @@ impl<'p> Compiler<'p> {
                 return None;
             }
         };
-        let options = options(&self.plan.scripts, env);
+        let options = StageOptions {
+            seed: self.options.seed,
+            files: OpenFiles(Some(Arc::new(Folders))),
+            data: self.options.script_data.clone(),
+            ..options(&self.plan.scripts, env)
+        };
         let file = path.display();
         let made = Stage::new(&graph, &options).map_err(|error| error.to_string());
         let tried = made.and_then(|made| {
             let thrown = |thrown: squall_script::Thrown| thrown.to_string();
             let stage = made.map_err(thrown)?;
-            let user = stage.user(Numbers::default()).map_err(thrown)?;
+            let user = stage.user(Numbers::default(), &[]).map_err(thrown)?;
             Ok((stage, user))
         });
         match tried {
@@ -211,5 +218,6 @@ fn options(plan: &ModelScripts, env: &[(String, String)]) -> StageOptions {
             redirects: plan.redirects.unwrap_or(http.redirects),
             user_agent: plan.user_agent.clone().unwrap_or(http.user_agent),
         },
+        ..StageOptions::default()
     }
 }

@@ -1,5 +1,6 @@
-// Gives each user its own modules. `imports` has a number for each import of each module: below 0 what is built in.
-(function (host, builtIn, factories, imports, env) {
+// Freezes what users share, and gives each user its own modules. `imports` has a number for each import of each module: below 0
+// what is built in. `base`: variables of all users, to which each may have more; what a script sets there is the user's own.
+(function (host, builtIn, factories, imports, base, freeze) {
   "use strict";
 
   const text = (value) => {
@@ -18,11 +19,14 @@
   const log = write(1);
   globalThis.console = { log, info: log, debug: write(0), warn: write(2), error: write(3) };
   globalThis.global = globalThis;
-  globalThis.__ENV = env;
   Object.defineProperty(globalThis, "__VU", { get: () => host.user(), enumerable: true });
   Object.defineProperty(globalThis, "__ITER", { get: () => host.iteration(), enumerable: true });
 
-  return function instantiate() {
+  for (const own of builtIn) own.default ??= own;
+  freeze(host.share, [globalThis, ...builtIn]);
+
+  return function instantiate(more) {
+    const env = { ...base, ...more };
     const made = new Array(factories.length);
 
     const make = (number) => {
@@ -37,11 +41,11 @@
         }
       };
       const find = (at) => {
-        const own = imports[number][at];
-        if (own < 0) return builtIn[-1 - own];
-        return made[own] ?? make(own);
+        const other = imports[number][at];
+        if (other < 0) return builtIn[-1 - other];
+        return made[other] ?? make(other);
       };
-      factories[number](find, put);
+      factories[number](find, put, env);
       return exports;
     };
     return make(0);

@@ -1,5 +1,7 @@
 //! Changes of a text that keep its lines: spans are blanked or replaced, and texts inserted.
 
+use super::places::Places;
+
 /// A place in a text, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
@@ -19,6 +21,17 @@ impl Place {
         let line = before.matches('\n').count() + 1;
         let from = before.rfind('\n').map_or(0, |at| at + 1);
         Place { line, column: before[from..].chars().count() + 1 }
+    }
+}
+
+impl Place {
+    /// Goes on behind a part of the text.
+    fn pass(&mut self, part: &str) {
+        self.line += part.matches('\n').count();
+        match part.rfind('\n') {
+            Some(end) => self.column = part[end + 1..].chars().count() + 1,
+            None => self.column += part.chars().count(),
+        }
     }
 }
 
@@ -64,22 +77,31 @@ impl<'t> Edits<'t> {
         self.changes.push((at, at, text.to_owned()));
     }
 
-    /// The changed text.
-    pub fn apply(mut self) -> String {
+    /// The changed text, and where what stands in it was before.
+    pub fn apply(mut self) -> (String, Places) {
         // Stable: what is inserted at a place stays in its order.
         self.changes.sort_by_key(|(from, to, _)| (*from, *to != *from));
         let mut out = String::with_capacity(self.text.len() + 64);
         let mut at = 0;
+        let (mut old, mut new) = (Place { line: 1, column: 1 }, Place { line: 1, column: 1 });
+        let mut places = Places::default();
         for (from, to, with) in &self.changes {
             if *from < at {
                 continue;
             }
-            out.push_str(&self.text[at..*from]);
+            let kept = &self.text[at..*from];
+            out.push_str(kept);
             out.push_str(with);
+            old.pass(&self.text[at..*to]);
+            new.pass(kept);
+            new.pass(with);
             at = *to;
+            if with.len() != to - from {
+                places.moved(new.line, new.column, old.column);
+            }
         }
         out.push_str(&self.text[at..]);
-        out
+        (out, places)
     }
 }
 

@@ -2,10 +2,12 @@
 //! what stands at its top level is the user's own. Types are blanked, imports and exports become calls; nothing else
 //! changes, so that every line stays where its author wrote it.
 
+mod commonjs;
 mod edits;
 mod enums;
 mod exports;
 mod imports;
+mod places;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -19,16 +21,17 @@ use oxc_span::SourceType;
 
 use edits::Edits;
 pub use edits::Place;
+pub use places::Places;
 pub use scan::Offence;
 
 /// A module, ready for a realm.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Module {
-    /// An expression: a function of `(import, export)`. `import` gets the number of a module in [`Module::imports`] and
+    /// An expression: a function of `(import, export, env)`. `import` gets the number of a module in [`Module::imports`] and
     /// returns its exports; `export` gets an object of functions, each of which returns what it exports by its name.
     pub text: String,
-    /// Bytes of its first line that come before the author's own.
-    pub prelude: usize,
+    /// Where what stands in it was written.
+    pub places: Places,
     /// What it imports, as it is written, with the place of the import.
     pub imports: Vec<(String, Place)>,
     /// What keeps users from sharing a realm.
@@ -98,14 +101,18 @@ impl Module {
             imports::imports(&program, scoping, language, &mut sources, &mut edits);
         let exported = exports::exports(&program, scoping, &bindings, &mut sources, &mut edits);
         head.push_str(&exported);
+        let is_module = !head.is_empty();
+        let around = commonjs::commonjs(&program, scoping, is_module, &mut sources, &mut edits);
+        head.push_str(&around.head);
         imports::resolve(&program, scoping, &bindings, &mut edits);
         let word = if scanned.is_async { "async function" } else { "function" };
-        let head = format!("({word} (__import, __export) {{ \"use strict\"; {head}");
-        let body = edits.apply();
-        let text = format!("{head}{body}\n}})");
+        let head = format!("({word} (__import, __export, __ENV) {{ \"use strict\"; {head}");
+        let (body, mut places) = edits.apply();
+        places.after(head.chars().count());
+        let text = format!("{head}{body}\n{}}})", around.tail);
         Ok(Module {
             text,
-            prelude: head.len(),
+            places,
             imports: sources.0,
             offences: scanned.offences,
             is_async: scanned.is_async,

@@ -123,10 +123,22 @@ fn lines_stay_where_they_were() {
     let line = |text: &str| Place::at(text, text.find("here").expect("here"));
     assert_eq!(line(&module.text).line, line(text).line);
     assert_eq!(module.imports, [("m".to_owned(), Place { line: 4, column: 8 })]);
-    let first = "export default function () { here() }";
-    let module = read(first, Language::JavaScript);
-    let at = module.text.find("here").expect("here") - module.prelude;
-    assert_eq!(at, first.find("here").expect("here"));
+    for first in [
+        "export default function () { here() }",
+        "import { a } from 'm'; export default function () { a(a, { a }, () => here()) }",
+        "import { a } from 'm'\n/* \u{e4} */ a(a); let b = 1; here(a)",
+    ] {
+        let module = read(first, Language::JavaScript);
+        let Place { line: number, column } = line(&module.text);
+        let column = module.places.column(number, column);
+        assert_eq!(Place { line: number, column }, line(first), "{first}");
+        let mut stack = format!(
+            "    at f (/t/a.js:{number}:{})\n    at /t/b.js:1:1",
+            line(&module.text).column
+        );
+        module.places.restore("/t/a.js", &mut stack);
+        assert_eq!(stack, format!("    at f (/t/a.js:{number}:{column})\n    at /t/b.js:1:1"));
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// A crate, and the crates of the workspace that it may import.
-const MAY_IMPORT: [(&str, &[&str]); 27] = [
+const MAY_IMPORT: [(&str, &[&str]); 29] = [
     (
         "squall",
         &[
@@ -140,6 +140,7 @@ const MAY_IMPORT: [(&str, &[&str]); 27] = [
             "squall-load",
             "squall-metrics",
             "squall-plan",
+            "squall-script",
             "squall-wire",
         ],
     ),
@@ -155,6 +156,8 @@ const MAY_IMPORT: [(&str, &[&str]); 27] = [
             "squall-supervisor",
         ],
     ),
+    ("squall-script", &["squall-quickjs"]),
+    ("squall-quickjs", &[]),
     ("squall-supervisor", &[]),
     ("squall-wire", &["squall-base"]),
     ("squall-extract", &[]),

@@ -88,6 +88,7 @@ const MODULES: [(&str, &[&str]); 11] = [
             "long_body",
             "post",
             "worker",
+            "scripts",
             "clock",
             "record",
             "rows",

@@ -119,7 +119,8 @@ impl<'p> Interpreter<'_, 'p> {
 
     fn new_call(&self, op: &ScriptOp, stage: &Stage) -> Result<ScriptCall, String> {
         let thrown = |thrown: Thrown| shown(&thrown);
-        let user = self.core.script(op.script, || stage.user(self.numbers())).map_err(thrown)?;
+        let user =
+            self.core.script(op.script, || stage.user(self.numbers(), &[])).map_err(thrown)?;
         stage.open();
         let function = stage.exported(&user, &op.function).map_err(thrown)?;
         let missing = || format!("the script exports no function `{}`", op.function);
@@ -181,6 +182,10 @@ impl<'p> Interpreter<'_, 'p> {
                     Level::Warn => recorder.log(&format!("warning: {text}")),
                     Level::Error => recorder.log(&format!("error: {text}")),
                 },
+                Event::Fail(why) => {
+                    recorder.log_failure(&format!("the script has failed the run: {why}"));
+                    recorder.count(|counters| counters.expressions_failed += 1);
+                }
                 Event::Abort(why) => {
                     recorder.log_failure(&format!("the script has ended the run: {why}"));
                     self.worker.stop_run(self.program.graceful_stop);
