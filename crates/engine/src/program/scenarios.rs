@@ -145,6 +145,7 @@ impl<'p> Compiler<'p> {
                 }
             }
         }
+        loads.iter_mut().for_each(|own| own.whole_iterations = plan.whole_iterations);
         if let Some(stuck) = first_stuck(loads) {
             let scenario = &plan.scenarios[loads[stuck].members[0].scenario];
             let message = format!("`{}` would wait for itself to end", scenario.name.value);

@@ -59,6 +59,9 @@ record! {
         /// How long requests in flight at the end may take to finish.
         #[key(default "30s")]
         pub graceful_stop: Option<Duration>,
+        /// Whether iterations are finished, within `graceful_stop`, when the time of their load is over or there are to be
+        /// fewer users; otherwise they are cut between two steps.
+        pub whole_iterations: bool,
         /// What is cut off the beginning of the run to get its steady part: found by a rule (`auto`), nothing
         /// (`none`), or a time.
         pub warmup: Warmup,

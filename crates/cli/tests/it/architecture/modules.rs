@@ -49,6 +49,7 @@ const MODULES: [(&str, &[&str]); 11] = [
             "doctor",
             "experiment",
             "init",
+            "k6",
             "limit",
             "node",
             "one_line",
