@@ -89,8 +89,8 @@ impl Stage {
         let scope = self.realm.scope();
         let more = variables(scope, env)?;
         self.shared.forget_user();
-        let exports = self.instantiate.value().call(&[more]).map_err(|own| self.placed(own))?;
-        scope.settle().map_err(|own| self.placed(own))?;
+        let exports = scope.call_alone(&self.instantiate.value(), &[more]);
+        let exports = exports.map_err(|own| self.placed(own))?;
         Ok(ScriptUser { exports: scope.hold(&exports) })
     }
 

@@ -100,10 +100,7 @@ impl Fiber {
             let arguments: Vec<Value<'_>> = arguments.iter().map(Held::value).collect();
             let result = call(scope, &timers, &function.value(), &arguments);
             let result = result.map(|value| scope.hold(&value));
-            // After an error there are jobs that are not to run, and promises that nobody asks for.
-            // SAFETY: the runtime is alive, and this flow's jobs are those that it has now.
-            unsafe { js::squall_drop_jobs(scope.runtime()) };
-            own.rejected.forget(scope, flow_number());
+            clear(scope);
             result
         });
         Ok(Fiber { inner, coroutine: Some(coroutine), flow })
@@ -135,7 +132,6 @@ impl Fiber {
             CoroutineResult::Yield(wait) => Step::Wait(wait),
             CoroutineResult::Return(result) => {
                 self.coroutine = None;
-                inner.ended.set(None);
                 Step::Done(result)
             }
         }
@@ -195,7 +191,7 @@ fn call<'r>(
 ///
 /// # Errors
 /// One has ended the call, or a promise was rejected and nobody asks for it.
-pub(super) fn settle(scope: Scope<'_>) -> Result<(), Thrown> {
+fn settle(scope: Scope<'_>) -> Result<(), Thrown> {
     // SAFETY: the runtime is alive; a job that throws leaves its exception in the one context there is.
     while unsafe { js::JS_IsJobPending(scope.runtime()) } {
         let mut context = std::ptr::null_mut();
@@ -212,6 +208,26 @@ pub(super) fn settle(scope: Scope<'_>) -> Result<(), Thrown> {
         .rejected
         .take(scope, flow_number())
         .map_or(Ok(()), |reason| Err(Thrown::of(reason)))
+}
+
+/// Calls a function for no user, with the jobs that follow from it.
+pub(super) fn call_alone<'r>(
+    scope: Scope<'r>,
+    function: &Value<'r>,
+    arguments: &[Value<'r>],
+) -> Result<Value<'r>, Thrown> {
+    let result = function.call(arguments);
+    let settled = if result.is_ok() { settle(scope) } else { Ok(()) };
+    clear(scope);
+    settled.and(result)
+}
+
+/// A flow has ended: after an error there are jobs that are not to run, and promises that nobody asks for.
+fn clear(scope: Scope<'_>) {
+    // SAFETY: the runtime is alive, and the jobs that it has now are those of this flow.
+    unsafe { js::squall_drop_jobs(scope.runtime()) };
+    scope.inner().rejected.forget(scope, flow_number());
+    scope.inner().ended.set(None);
 }
 
 /// The time of whoever runs the user.
@@ -258,10 +274,8 @@ pub(super) fn wait(scope: Scope<'_>, wait: Wait) -> Result<Answer, Aborted> {
     }
     debug_assert!(std::ptr::eq(running.runtime, scope.runtime()));
     // SAFETY: the runtime is alive.
-    assert!(
-        !unsafe { js::squall_has_exception(scope.runtime()) },
-        "nobody waits with an exception pending"
-    );
+    let has_exception = unsafe { js::squall_has_exception(scope.runtime()) };
+    assert!(!has_exception, "nobody waits with an exception pending");
     // SAFETY: the yielder is that of the coroutine on whose stack this runs: it is set when it begins, and again below
     // each time when it goes on.
     let resumed = unsafe { (*running.yielder).suspend(wait) };
