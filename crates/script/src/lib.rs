@@ -9,6 +9,8 @@ mod graph;
 mod host;
 mod http;
 #[cfg(test)]
+mod http_tests;
+#[cfg(test)]
 mod isolation_tests;
 mod library;
 mod module;
@@ -21,7 +23,7 @@ pub use engine::{Aborted, Call, Fiber, Held, Limits, Realm, Scope, Step, Thrown,
 pub use event::{Event, Level, MetricKind, ScriptMetric, Tags};
 pub use graph::{Files, Graph, Import, Linked, ScriptError};
 pub use host::Numbers;
-pub use http::{BodyKind, Cookie, HttpOptions, HttpParams, HttpRequest, HttpResponse};
+pub use http::{BodyKind, Cookie, Encoding, HttpOptions, HttpParams, HttpRequest, HttpResponse};
 pub use module::{Language, Module, Offence, Place, SyntaxError};
 pub use stage::{ScriptUser, Stage, StageOptions};
 pub use wait::{Answer, Ask, Facts, Requests, Wait};

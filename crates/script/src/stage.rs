@@ -3,7 +3,6 @@
 use std::io;
 use std::rc::Rc;
 
-use crate::Answer;
 use crate::engine::{Fiber, Held, Limits, Realm, Scope, Step, Thrown, Value};
 use crate::event::{Event, ScriptMetric};
 use crate::graph::{Graph, Import};
@@ -11,6 +10,7 @@ use crate::host::{self, Numbers, Shared};
 use crate::http::HttpOptions;
 use crate::library;
 use crate::module::Places;
+use crate::{Answer, Wait};
 
 /// Makes the modules of a user.
 const BOOT: &str = include_str!("library/boot.js");
@@ -65,6 +65,7 @@ impl Stage {
     /// A module has thrown.
     pub fn user(&self, numbers: Numbers, env: &[(String, String)]) -> Result<ScriptUser, Thrown> {
         self.shared.current.set(numbers);
+        self.shared.expected.borrow_mut().remove(&numbers.user);
         let scope = self.realm.scope();
         let more = variables(scope, env)?;
         let exports = self.instantiate.value().call(&[more]).map_err(|own| self.placed(own))?;
@@ -137,6 +138,10 @@ impl Stage {
     pub fn resume(&self, fiber: &mut Fiber, numbers: Numbers, answer: Answer) -> Step {
         self.shared.current.set(numbers);
         match fiber.resume(answer) {
+            Step::Wait(Wait::Requests(mut own)) => {
+                own.list.iter_mut().for_each(host::compress);
+                Step::Wait(Wait::Requests(own))
+            }
             Step::Done(Err(thrown)) => Step::Done(Err(self.placed(thrown))),
             step => step,
         }
@@ -204,9 +209,10 @@ fn boot(
         Import::Module(number) => *number as f64,
         Import::BuiltIn(number) => -1.0 - *number as f64,
     };
-    let imports = graph.modules.iter().map(|own| {
-        scope.array(own.imports.iter().map(|own| scope.number(number(own))).collect())
-    });
+    let imports = graph
+        .modules
+        .iter()
+        .map(|own| scope.array(own.imports.iter().map(|own| scope.number(number(own))).collect()));
     let imports = scope.array(imports.collect::<Result<_, _>>()?)?;
     let freeze = scope.evaluate("squall:freeze", FREEZE)?;
     let base = variables(scope, env)?;

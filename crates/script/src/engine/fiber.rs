@@ -1,6 +1,6 @@
 //! A user's flow of calls, on a stack of its own.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::io;
 use std::rc::Rc;
 
@@ -55,6 +55,8 @@ pub struct Fiber {
 struct Running {
     yielder: *const Yielder<Resume, Wait>,
     runtime: *mut js::JSRuntime,
+    /// What modules keep for the flow. It lies on the flow's stack.
+    own: *const OnceCell<Held>,
 }
 
 thread_local! {
@@ -87,7 +89,8 @@ impl Fiber {
                 return Err(Thrown { cause: Cause::Aborted, ..Thrown::new("it had not begun") });
             }
             let scope = Scope::of(&own);
-            RUNNING.set(Some(Running { yielder, runtime: scope.runtime() }));
+            let kept = OnceCell::new();
+            RUNNING.set(Some(Running { yielder, runtime: scope.runtime(), own: &raw const kept }));
             let arguments: Vec<Value<'_>> = arguments.iter().map(Held::value).collect();
             let result = call(scope, &function.value(), &arguments);
             result.map(|value| scope.hold(&value))
@@ -177,6 +180,25 @@ fn jobs(scope: Scope<'_>) -> Result<(), Thrown> {
     }
     first
 }
+
+/// An object that is the flow's own, for as long as it runs: made when it is first asked for.
+pub(super) fn own(scope: Scope<'_>) -> Result<Value<'_>, Thrown> {
+    let running = RUNNING.get().ok_or_else(|| Thrown::new(NO_USER))?;
+    // SAFETY: the flow runs, so that what lies on its stack is alive; only this function refers to it, and nothing of the
+    // script runs meanwhile.
+    let kept = unsafe { &*running.own };
+    if kept.get().is_none() {
+        let _new = kept.set(scope.hold(&scope.object()?));
+    }
+    match kept.get() {
+        Some(own) => Ok(own.value().into_scope(scope)),
+        None => Err(Thrown::new(NO_USER)),
+    }
+}
+
+/// Why nothing can wait outside of all flows.
+pub(super) const NO_USER: &str =
+    "nothing can wait here: no user runs yet; call it in a function that users run";
 
 /// The flow that runs now waits.
 pub(super) fn wait(scope: Scope<'_>, wait: Wait) -> Result<Answer, Aborted> {

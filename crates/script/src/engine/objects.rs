@@ -44,6 +44,19 @@ impl<'r> Scope<'r> {
         }
     }
 
+    /// The value that a JSON text stands for.
+    ///
+    /// # Errors
+    /// It is not JSON, or the realm has no memory left.
+    pub fn json(self, text: &[u8]) -> Result<Value<'r>, Thrown> {
+        let text = [text, b"\0"].concat();
+        // SAFETY: the text has its length and a 0 behind it, and the name ends with one.
+        unsafe {
+            let (start, length) = (text.as_ptr().cast(), (text.len() - 1) as _);
+            self.checked(js::JS_ParseJSON(self.context(), start, length, c"<json>".as_ptr()))
+        }
+    }
+
     /// An object with something behind it, as [`Scope::native`], with the prototype of its kind.
     ///
     /// # Errors
@@ -114,7 +127,8 @@ impl<'r> Value<'r> {
         // SAFETY: the pointer is to as many bytes; the atom is given back, and the count of the value given away.
         let defined = unsafe {
             let atom = js::JS_NewAtomLen(context, name.as_ptr().cast(), name.len() as _);
-            let defined = js::JS_DefinePropertyValue(context, self.raw(), atom, value.into_raw(), flags);
+            let defined =
+                js::JS_DefinePropertyValue(context, self.raw(), atom, value.into_raw(), flags);
             js::JS_FreeAtom(context, atom);
             defined
         };
@@ -133,7 +147,9 @@ impl<'r> Value<'r> {
             return Err(Thrown::take(self.scope()));
         }
         if length > MOST {
-            return Err(Thrown::new(format!("RangeError: an array of {length} elements: at most {MOST}")));
+            return Err(Thrown::new(format!(
+                "RangeError: an array of {length} elements: at most {MOST}"
+            )));
         }
         let element = |number| {
             // SAFETY: value and context are alive; what is returned is counted for us.
@@ -204,8 +220,8 @@ impl<'r> Value<'r> {
     /// It cannot be frozen.
     pub fn share(&self) -> Result<(), Thrown> {
         // SAFETY: the value is alive, and an object.
-        let failed = self.is_object()
-            && unsafe { js::squall_share(self.scope().context(), self.raw()) } < 0;
+        let failed =
+            self.is_object() && unsafe { js::squall_share(self.scope().context(), self.raw()) } < 0;
         if failed { Err(Thrown::take(self.scope())) } else { Ok(()) }
     }
 }

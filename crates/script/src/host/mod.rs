@@ -1,5 +1,6 @@
 //! The functions of the host that the modules in `library` call: one file for each module.
 
+mod http;
 mod k6;
 mod metrics;
 
@@ -11,6 +12,8 @@ use crate::engine::{Scope, Thrown, Value};
 use crate::event::{Event, ScriptMetric, Tags};
 use crate::http::HttpOptions;
 
+pub(crate) use http::compress;
+
 /// What functions of the host use.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
@@ -21,12 +24,17 @@ pub(crate) struct Shared {
     pub(crate) is_open: Cell<bool>,
     pub(crate) current: Cell<Numbers>,
     pub(crate) http: HttpOptions,
+    /// The statuses that a user expects of its requests, by its number; a user without an entry expects 200 to 399.
+    pub(crate) expected: RefCell<HashMap<u64, Vec<(u16, u16)>>>,
+    pub(crate) jars: Rc<http::Jars>,
+    /// How many forms with files were made.
+    pub(crate) forms: Cell<u64>,
 }
 
 /// The numbers of the user that runs now.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Numbers {
-    /// From 1; 0: no user.
+    /// From 1, and of one user of a stage at a time; 0: no user.
     pub user: u64,
     /// From 0.
     pub iteration: u64,
@@ -35,6 +43,7 @@ pub struct Numbers {
 /// The functions of the host, as properties of one object.
 pub(crate) fn make<'r>(scope: Scope<'r>, shared: &Rc<Shared>) -> Result<Value<'r>, Thrown> {
     let host = scope.object()?;
+    http::add(&host, shared)?;
     k6::add(&host, shared)?;
     metrics::add(&host, shared)?;
     let share = scope.function("share", 1, |call| {
@@ -42,6 +51,7 @@ pub(crate) fn make<'r>(scope: Scope<'r>, shared: &Rc<Shared>) -> Result<Value<'r
         Ok(call.scope().undefined())
     });
     host.set(c"share", share?)?;
+    host.set(c"hidden", scope.array(Vec::new())?)?;
     Ok(host)
 }
 

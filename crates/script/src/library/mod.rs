@@ -1,6 +1,8 @@
 //! The modules that scripts find built in, written in JavaScript over a few functions of the host (`__host`).
 
 /// Their names and texts. Each text is an expression: a function of the host's functions that returns the module's exports.
+/// All users share these, and all that can be reached from them is frozen. A prototype that only their results lead to is to be
+/// added to `host.hidden`; what belongs to a flow is to be kept in `host.flow()`.
 pub const MODULES: [(&str, &str); 3] = [
     ("k6", include_str!("k6.js")),
     ("k6/metrics", include_str!("metrics.js")),
