@@ -86,6 +86,7 @@ impl Stage {
     /// A module has thrown.
     pub fn user(&self, numbers: Numbers, env: &[(String, String)]) -> Result<ScriptUser, Thrown> {
         self.shared.current.set(numbers);
+        self.shared.expected.borrow_mut().remove(&numbers.user);
         let scope = self.realm.scope();
         let more = variables(scope, env)?;
         self.shared.forget_user();
@@ -164,6 +165,7 @@ impl Stage {
                 for request in &mut own.list {
                     self.shared.with_user_tags(&mut request.params.tags);
                 }
+                own.list.iter_mut().for_each(host::compress);
                 Step::Wait(Wait::Requests(own))
             }
             Step::Done(Err(thrown)) => Step::Done(Err(self.placed(thrown))),

@@ -1,6 +1,6 @@
 //! A user's flow of calls, on a stack of its own.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::io;
 use std::rc::Rc;
 use std::time::Duration;
@@ -59,6 +59,8 @@ struct Running {
     runtime: *mut js::JSRuntime,
     /// On the stack of the flow.
     timers: *const RefCell<Timers>,
+    /// What modules keep for the flow. It lies on the flow's stack.
+    own: *const OnceCell<Held>,
 }
 
 thread_local! {
@@ -91,11 +93,12 @@ impl Fiber {
                 return Err(Thrown::ending("it had not begun"));
             }
             let scope = Scope::of(&own);
-            let timers = RefCell::new(Timers::default());
+            let (timers, kept) = (RefCell::new(Timers::default()), OnceCell::new());
             RUNNING.set(Some(Running {
                 yielder,
                 runtime: scope.runtime(),
                 timers: &raw const timers,
+                own: &raw const kept,
             }));
             let arguments: Vec<Value<'_>> = arguments.iter().map(Held::value).collect();
             let result = call(scope, &timers, &function.value(), &arguments);
@@ -265,6 +268,25 @@ pub(super) fn clear_timer(number: u32) {
         unsafe { (*running.timers).borrow_mut().clear(number) };
     }
 }
+
+/// An object that is the flow's own, for as long as it runs: made when it is first asked for.
+pub(super) fn own(scope: Scope<'_>) -> Result<Value<'_>, Thrown> {
+    let running = RUNNING.get().ok_or_else(|| Thrown::new(NO_USER))?;
+    // SAFETY: the flow runs, so that what lies on its stack is alive; only this function refers to it, and nothing of the
+    // script runs meanwhile.
+    let kept = unsafe { &*running.own };
+    if kept.get().is_none() {
+        let _new = kept.set(scope.hold(&scope.object()?));
+    }
+    match kept.get() {
+        Some(own) => Ok(own.value().into_scope(scope)),
+        None => Err(Thrown::new(NO_USER)),
+    }
+}
+
+/// Why nothing can wait outside of all flows.
+pub(super) const NO_USER: &str =
+    "nothing can wait here: no user runs yet; call it in a function that users run";
 
 /// The flow that runs now waits.
 pub(super) fn wait(scope: Scope<'_>, wait: Wait) -> Result<Answer, Aborted> {
