@@ -1,6 +1,7 @@
 //! Scripts of k6: their options become a plan that calls their functions. Recognised by the name of their file, as they are code.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
 use squall_k6::options::{Known, Layers, OptionError, Options, Source};
@@ -18,6 +19,9 @@ use crate::values::Values;
 
 /// What the names of scripts end in.
 const ENDS: [&str; 4] = [".js", ".mjs", ".cjs", ".ts"];
+
+/// Most bytes of a file that a script imports or opens.
+const LARGEST: u64 = 256 << 20;
 
 /// What is given to a script beside its file.
 #[derive(Debug, Clone, Default)]
@@ -39,6 +43,7 @@ pub struct GivenToScript {
 pub struct K6Test {
     pub loaded: Loaded,
     pub options: Options,
+    pub script: Script,
     /// The metrics that the script makes.
     pub metrics: Vec<ScriptMetric>,
 }
@@ -72,8 +77,8 @@ impl K6Test {
         let of_script =
             |why: ScriptFailure| K6Failure::Script(why.to_string().replace(&shown, &text.name));
         let of_options = |why: OptionError| K6Failure::Options(format!("{}: {why}", text.name));
-        let own = OwnText { file: file.clone(), text: &text.text };
-        let script = Script::read(&file, &own, &given.whole_env()).map_err(of_script)?;
+        let own = Arc::new(OwnText { file: file.clone(), text: text.text.clone() });
+        let script = Script::read(&file, own, &given.whole_env()).map_err(of_script)?;
         let exported = script.options().map_err(of_script)?;
         let metrics = script.metrics();
         let layers = given.layers(&exported).map_err(of_options)?;
@@ -92,7 +97,7 @@ impl K6Test {
         let warnings = options.warnings.iter().map(warning).collect();
         let loaded = yaml::finish(Loaded { plan, sources, warnings }, &LoadOptions::default());
         let loaded = loaded.map_err(|errors| K6Failure::Plan(Box::new(errors)))?;
-        Ok(K6Test { loaded, options, metrics })
+        Ok(K6Test { loaded, options, script, metrics })
     }
 }
 
@@ -158,16 +163,18 @@ impl FrontEnd for K6 {
 }
 
 /// Files of the disk; the script's own is at hand already.
-struct OwnText<'t> {
+struct OwnText {
     file: PathBuf,
-    text: &'t str,
+    text: String,
 }
 
-impl Files for OwnText<'_> {
-    fn read(&self, path: &Path) -> Result<String, String> {
+impl Files for OwnText {
+    fn bytes(&self, path: &Path) -> Result<Vec<u8>, String> {
         match path == self.file {
-            true => Ok(self.text.to_owned()),
-            false => files::text(path).map_err(|why| format!("{}: {why}", path.display())),
+            true => Ok(self.text.clone().into()),
+            false => {
+                files::bytes(path, LARGEST).map_err(|why| format!("{}: {why}", path.display()))
+            }
         }
     }
 

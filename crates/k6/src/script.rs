@@ -3,10 +3,11 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
+use squall_script::{Answer, Graph, Numbers, OpenFiles, ScriptUser, Stage, StageOptions, Step};
 pub use squall_script::{Files, ScriptMetric};
-use squall_script::{Answer, Graph, Numbers, ScriptUser, Stage, StageOptions, Step};
 
 /// Whoever runs the top level of a script before the test: no user.
 const NOBODY: Numbers = Numbers { user: 0, iteration: 0 };
@@ -37,16 +38,20 @@ impl Script {
     /// It cannot be read or compiled, or its top level throws.
     pub fn read(
         file: &Path,
-        files: &dyn Files,
+        files: Arc<dyn Files + Send + Sync>,
         env: &[(String, String)],
     ) -> Result<Script, ScriptFailure> {
         let failed = |why: &dyn fmt::Display| ScriptFailure(why.to_string());
         let thrown = |why: &dyn fmt::Display| ScriptFailure(format!("{}: {why}", file.display()));
-        let graph = Graph::read(file, files).map_err(|error| failed(&error))?;
-        let options = StageOptions { env: env.to_vec(), ..StageOptions::default() };
+        let graph = Graph::read(file, &*files).map_err(|error| failed(&error))?;
+        let options = StageOptions {
+            env: env.to_vec(),
+            files: OpenFiles(Some(files)),
+            ..StageOptions::default()
+        };
         let stage = Stage::new(&graph, &options).map_err(|error| thrown(&error))?;
         let stage = stage.map_err(|error| thrown(&error))?;
-        let user = stage.user(NOBODY).map_err(|error| thrown(&error))?;
+        let user = stage.user(NOBODY, &[]).map_err(|error| thrown(&error))?;
         Ok(Script { file: file.to_owned(), stage, user })
     }
 
@@ -82,13 +87,18 @@ impl Script {
         let failed = |why: &dyn fmt::Display| {
             ScriptFailure(format!("{}: `handleSummary`: {why}", self.file.display()))
         };
-        let own = self.stage.exported(&self.user, "handleSummary").map_err(|error| failed(&error))?;
+        let own =
+            self.stage.exported(&self.user, "handleSummary").map_err(|error| failed(&error))?;
         let Some(function) = own else { return Ok(None) };
         let data = self.stage.value_of(&data.to_string()).map_err(|error| failed(&error))?;
         let mut call = self.stage.call(&function, vec![data]).map_err(|error| failed(&error))?;
         let returned = match self.stage.resume(&mut call, NOBODY, Answer::Ready) {
             Step::Done(returned) => returned.map_err(|error| failed(&error))?,
-            Step::Wait(_) => return Err(failed(&"it waits for something: the test is over, and it can only compute")),
+            Step::Wait(_) => {
+                return Err(failed(
+                    &"it waits for something: the test is over, and it can only compute",
+                ));
+            }
         };
         let json = self.stage.json_of(&returned).map_err(|error| failed(&error))?;
         json.map(|json| serde_json::from_str(&json).map_err(|error| failed(&error))).transpose()
@@ -104,8 +114,8 @@ mod tests {
     struct Text(&'static str);
 
     impl Files for Text {
-        fn read(&self, _: &Path) -> Result<String, String> {
-            Ok(self.0.to_owned())
+        fn bytes(&self, _: &Path) -> Result<Vec<u8>, String> {
+            Ok(self.0.into())
         }
         fn has(&self, _: &Path) -> bool {
             true
@@ -114,7 +124,7 @@ mod tests {
 
     fn read(text: &'static str) -> Result<Script, ScriptFailure> {
         let env = [("N".to_owned(), "3".to_owned())];
-        Script::read(Path::new("/t/a.ts"), &Text(text), &env)
+        Script::read(Path::new("/t/a.ts"), Arc::new(Text(text)), &env)
     }
 
     #[test]
@@ -128,7 +138,8 @@ mod tests {
         )
         .unwrap_or_else(|why| panic!("{why}"));
         assert_eq!(script.options(), Ok(json!({"vus": 3})));
-        let has: Vec<bool> = ["browse", "default", "value"].map(|name| script.exports(name)).to_vec();
+        let has: Vec<bool> =
+            ["browse", "default", "value"].map(|name| script.exports(name)).to_vec();
         assert_eq!(has, [true, false, false]);
         assert_eq!(script.metrics().len(), 1);
         assert_eq!(script.handle_summary(&json!({})), Ok(None));

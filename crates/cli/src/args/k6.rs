@@ -7,6 +7,8 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum};
 use squall_k6::options::{Kind, Known, OPTIONS};
+use squall_k6::output::PointTarget;
+use squall_k6::summary::SummaryMode;
 
 /// k6's command line.
 #[derive(Debug, Args)]
@@ -39,6 +41,18 @@ pub struct K6Run {
     /// A file of options, in JSON.
     #[arg(short = 'c', long, value_name = "FILE", env = "K6_CONFIG")]
     pub config: Option<PathBuf>,
+    /// Where a point for each value of a metric goes: json, json=FILE, csv or csv=FILE; may be given more than once.
+    #[arg(short = 'o', long, value_name = "KIND=FILE", value_parser = PointTarget::parse, env = "K6_OUT")]
+    pub out: Vec<PointTarget>,
+    /// What the summary at the end shows: compact, full, or disabled.
+    #[arg(long, value_name = "MODE", value_parser = SummaryMode::parse, default_value = "compact", env = "K6_SUMMARY_MODE")]
+    pub summary_mode: SummaryMode,
+    /// Write the summary as JSON to FILE.
+    #[arg(long, value_name = "FILE", env = "K6_SUMMARY_EXPORT")]
+    pub summary_export: Option<PathBuf>,
+    /// Print the summary without colours.
+    #[arg(long)]
+    pub no_color: bool,
     /// Print only the result, not the progress.
     #[arg(short = 'q', long)]
     pub quiet: bool,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 
 use serde_json::Value;
+use squall_analysis::ThresholdResult;
 use squall_k6::summary::{
     BuiltIn, CheckFacts, Contains, Distribution, MetricFacts, RunFacts, ScenarioFacts, Selector,
     SummaryData, SummaryOptions, ThresholdFacts, Values,
@@ -194,9 +195,23 @@ fn thresholds(run: &Run, script: Script<'_>) -> Vec<ThresholdFacts> {
     let facts = judged.map(|((metric, expression), result)| ThresholdFacts {
         metric: metric.clone(),
         expression: expression.clone(),
-        is_met: result.passed,
+        is_met: is_met(result),
     });
     facts.collect()
+}
+
+/// Whether a threshold is met: as in k6, what was never recorded is 0.
+fn is_met(result: &ThresholdResult) -> bool {
+    let limit = result.limit;
+    match (result.value, result.op.as_str()) {
+        (Some(_), _) => result.passed,
+        (None, "<") => 0.0 < limit,
+        (None, "<=") => 0.0 <= limit,
+        (None, ">") => 0.0 > limit,
+        (None, ">=") => 0.0 >= limit,
+        (None, "==") => limit == 0.0,
+        (None, _) => limit != 0.0,
+    }
 }
 
 /// The checks of a scenario, or of all.

@@ -127,7 +127,9 @@ fn not_quite(scenarios: &[Scenario], network: &Network) -> Vec<String> {
         let Executor::RampingVus { graceful_ramp_down, .. } = own.executor else { continue };
         if graceful_ramp_down != executor::GRACEFUL_RAMP_DOWN {
             let option = format!("scenarios.{}.gracefulRampDown", own.name);
-            found.push(format!("option `{option}` has no effect: users that leave finish their iteration"));
+            found.push(format!(
+                "option `{option}` has no effect: users that leave finish their iteration"
+            ));
         }
     }
     let stops: Vec<Duration> = scenarios.iter().map(|own| own.graceful_stop).collect();

@@ -19,7 +19,7 @@ use squall_plan::template::Template;
 use crate::options::{DEFAULT, OptionError, Options, Scenario, Source};
 
 /// The variable that has what `setup()` has returned.
-const SETUP_DATA: &str = "setup_data";
+pub const SETUP_DATA: &str = "setup_data";
 /// The JSONPath of all there is.
 const ALL: &str = "$";
 
