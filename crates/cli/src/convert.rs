@@ -1,9 +1,10 @@
-//! `squall convert`: a JMeter plan as one of squall's, in YAML.
+//! `squall convert`: a JMeter plan or a k6 script as a plan of squall's, in YAML.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use squall_front::{Translated, Values};
+use squall_plan::yaml;
 
 use crate::args::Convert;
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -16,7 +17,18 @@ pub fn command(args: &Convert) -> CommandResult {
     let bad = CommandError::bad_input;
     properties.iter().try_for_each(|file| values.add_properties(file)).map_err(bad)?;
     set.iter().try_for_each(|text| values.give(text)).map_err(bad)?;
-    let read = Translated::of(&plans::text(plan)?, &values).map_err(bad)?;
+    let given = plans::text(plan)?;
+    let folder = folder(out.as_ref().unwrap_or(plan));
+    if squall_front::is_script(&given.name) {
+        let loaded = squall_runner::import(&given, &values)?;
+        let text = match exact {
+            true => yaml::print(&loaded.plan, false),
+            false => squall_front::readable(&loaded.plan, &folder),
+        };
+        let text = format!("# From {}, a k6 script, which it calls.\n{text}", shown(&given.name));
+        return write(&text, out.as_deref()).map(|()| Exit::Ok);
+    }
+    let read = Translated::of(&given, &values).map_err(bad)?;
     let mut text = format!("# From {}, a JMeter plan.\n", shown(&plan.display().to_string()));
     for reason in read.left_out.iter().chain(&read.refused) {
         // Writing to a String cannot fail.
@@ -24,14 +36,22 @@ pub fn command(args: &Convert) -> CommandResult {
     }
     text.push_str(&match exact {
         true => read.exact(),
-        false => read.readable(&folder(out.as_ref().unwrap_or(plan))),
+        false => read.readable(&folder),
     });
-    match out {
-        Some(path) => std::fs::write(path, &text)
-            .map_err(|error| CommandError::incomplete(format!("{}: {error}", path.display())))?,
-        None => out::print(&text),
-    }
+    write(&text, out.as_deref())?;
     read.refusal().map_or(Ok(Exit::Ok), |why| Err(bad(why)))
+}
+
+/// Writes a plan to a file, or to the standard output.
+fn write(text: &str, file: Option<&Path>) -> Result<(), CommandError> {
+    match file {
+        Some(path) => std::fs::write(path, text)
+            .map_err(|error| CommandError::incomplete(format!("{}: {error}", path.display()))),
+        None => {
+            out::print(text);
+            Ok(())
+        }
+    }
 }
 
 /// The folder of a file that is written, to which paths in it are relative.

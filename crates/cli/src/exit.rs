@@ -18,6 +18,18 @@ pub enum Exit {
     Incomplete = 3,
     /// Interrupted; the results so far are reported.
     Interrupted = 130,
+    /// `squall k6`: a threshold was crossed.
+    ThresholdCrossed = 99,
+    /// `squall k6`: an option of the test is wrong.
+    InvalidOption = 104,
+    /// `squall k6`: interrupted.
+    TestInterrupted = 105,
+    /// `squall k6`: the script cannot be read, or throws at its top level or in its setup.
+    ScriptFailed = 107,
+    /// `squall k6`: the script has ended the test.
+    TestAborted = 108,
+    /// `squall k6`: no such file, or a flag that k6 has not.
+    BadCommand = 255,
 }
 
 impl Exit {

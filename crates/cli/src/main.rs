@@ -15,6 +15,7 @@ mod fleet;
 mod generator;
 mod history;
 mod init;
+mod k6;
 mod labels;
 mod limit;
 mod node;
@@ -60,7 +61,12 @@ fn main() -> ExitCode {
             // Help and version go to stdout and are no failure; printing can only fail when
             // nobody reads it.
             let _ = error.print();
-            return if error.use_stderr() { Exit::BadInput.into() } else { Exit::Ok.into() };
+            let wrong = if words.first().is_some_and(|first| first == "k6") {
+                Exit::BadCommand
+            } else {
+                Exit::BadInput
+            };
+            return if error.use_stderr() { wrong.into() } else { Exit::Ok.into() };
         }
     };
     // Where the system takes no handler the signal ends squall, as it would without one.
@@ -74,6 +80,7 @@ fn main() -> ExitCode {
         Some(Command::Init(args)) => init::command(&args),
         Some(Command::Convert(convert)) => convert::command(&convert),
         Some(Command::Jmeter(line)) => as_jmeter::command(&line),
+        Some(Command::K6(line)) => k6::command(&line),
         Some(Command::Doctor(doctor)) => doctor::command(&doctor),
         Some(Command::Schema(schema)) if schema.run => check::run_schema(),
         Some(Command::Schema(schema)) if schema.compare => compare::schema(),

@@ -28,6 +28,7 @@ pub fn values(given: &args::Values) -> Result<Values, CommandError> {
     given.env_file.iter().try_for_each(|file| values.add_env_file(file)).map_err(bad)?;
     given.properties.iter().try_for_each(|file| values.add_properties(file)).map_err(bad)?;
     given.set.iter().try_for_each(|text| values.give(text)).map_err(bad)?;
+    given.env.iter().try_for_each(|text| values.give_env(text)).map_err(bad)?;
     Ok(values)
 }
 

@@ -25,6 +25,7 @@ mod run;
 mod sample;
 mod scope;
 mod scratch;
+mod scripts;
 mod session;
 mod shared_rows;
 mod shared_values;
@@ -42,7 +43,7 @@ pub use parts::trace_context::TraceId;
 pub use parts::url::host_name;
 pub use program::{
     CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Judged, Node, Planned, Program, Refused, Section,
-    Subjects, advise, compile, compile_or_refuse, misjudged,
+    Subjects, advise, compile, compile_or_refuse, misjudged, script_files,
 };
 pub use progress::Progress;
 pub use run::{Control, Ended, Event, RunOptions, run};

@@ -18,6 +18,8 @@ pub(crate) struct LoadProfile {
     mix: Mix,
     /// The loads that have to be done before it starts; `start` then counts from there.
     pub after: Vec<u16>,
+    /// Whether users that are one too many finish their iteration.
+    pub whole_iterations: bool,
     constant_from: Option<Nanos>,
 }
 
@@ -79,8 +81,9 @@ impl LoadProfile {
             }
             Load::Open(open) => constant_from(open.ramp, &open.stages, open.duration),
         };
-        let after = Vec::new();
-        Ok(LoadProfile { members, start: nanos(start_after), shape, mix, after, constant_from })
+        let (after, start) = (Vec::new(), nanos(start_after));
+        let whole_iterations = false;
+        Ok(LoadProfile { members, start, shape, mix, after, whole_iterations, constant_from })
     }
 
     /// One user, one iteration.

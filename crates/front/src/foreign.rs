@@ -9,6 +9,8 @@ use crate::values::Values;
 
 /// What to do about a script: its words have to be translated by hand.
 const TRANSLATE: &str = "squall cannot run it, but reads plans in YAML: `squall init` writes one to start from, docs/glossary.md has its words for those of other tools";
+/// What to do about a script that squall runs, but under another name.
+const RENAME: &str = "squall runs it as a script if the name of its file ends in .js or .ts";
 /// What to do about a description: there is no load in it.
 const WRITE: &str =
     "squall cannot run it, but reads plans in YAML: `squall init` writes one to start from";
@@ -21,6 +23,7 @@ const BEGINNINGS: [(&str, &str); 4] = [
     ("wrk.", "a script of wrk"),
 ];
 
+const OF_K6: &str = "a script of k6";
 const HAR: &str = "a recording of a browser (HAR)";
 const OPENAPI: &str = "a description of an API (OpenAPI)";
 
@@ -53,7 +56,10 @@ fn what_is(name: &str, text: &str) -> Option<String> {
     let script = || of_script(text).or_else(|| by_name(name));
     let (what, remedy) = match described {
         Some(what) => (what, WRITE),
-        None => (script()?, TRANSLATE),
+        None => {
+            let what = script()?;
+            (what, if what == OF_K6 { RENAME } else { TRANSLATE })
+        }
     };
     Some(format!("{what}: {remedy}"))
 }
@@ -106,7 +112,7 @@ fn of_script(text: &str) -> Option<&'static str> {
         })
     };
     if names("k6") {
-        return Some("a script of k6");
+        return Some(OF_K6);
     }
     if names("@gatling.io") {
         return Some("a simulation of Gatling");
@@ -120,8 +126,6 @@ fn of_script(text: &str) -> Option<&'static str> {
 fn by_name(name: &str) -> Option<&'static str> {
     let (_, extension) = name.rsplit_once('.')?;
     Some(match extension.to_ascii_lowercase().as_str() {
-        "js" | "mjs" | "cjs" => "a script in JavaScript",
-        "ts" => "a script in TypeScript",
         "py" => "a script in Python",
         "scala" | "java" | "kt" => "a simulation of Gatling, or another program",
         "lua" => "a script of wrk, or another program",

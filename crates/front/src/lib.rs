@@ -1,4 +1,4 @@
-//! Front ends: each recognises the files of one kind by their content, and makes plans of them. A plan comes with the places
+//! Front ends: each recognises the files of one kind, by their content or their name, and makes plans of them. A plan comes with the places
 //! of its own file, so that whatever is found wrong with it later is said of what its author wrote.
 //!
 //! Reads the files that a plan is in, and what the machine says of itself; imports the plan model and what reads the
@@ -7,6 +7,7 @@
 mod foreign;
 mod import;
 mod jmx;
+mod k6;
 mod machine;
 mod readable;
 mod values;
@@ -14,13 +15,15 @@ mod yaml;
 
 pub use import::{Import, ImportError, PlanText};
 pub use jmx::Translated;
+pub use k6::{GivenToScript, K6Failure, K6Test, is_script};
 pub use machine::environment;
+pub use readable::readable;
 pub use values::{Values, properties};
 
 use import::FrontEnd;
 
 /// What recognises a text, each asked in turn. What none of them knows is YAML, or told what that is.
-const FRONT_ENDS: [&dyn FrontEnd; 2] = [&jmx::Jmx, &foreign::Foreign];
+const FRONT_ENDS: [&dyn FrontEnd; 3] = [&k6::K6, &jmx::Jmx, &foreign::Foreign];
 
 /// Makes a plan of a text, whatever it is written in.
 pub fn import(plan: &PlanText, values: &Values) -> Import {

@@ -1,4 +1,4 @@
-//! A translated plan as a person would write it in YAML. Nothing is written that would be read as another plan.
+//! A plan of another tool's file as a person would write it in YAML. Nothing is written that would be read as another plan.
 
 use std::path::Path;
 
@@ -21,7 +21,8 @@ impl Translated {
     }
 }
 
-pub(crate) fn readable(plan: &Plan, folder: &Path) -> String {
+/// A plan in YAML, as one to maintain, with paths relative to a folder.
+pub fn readable(plan: &Plan, folder: &Path) -> String {
     let load = |text: &str| yaml::load_str("plan", text, folder, &LoadOptions::default());
     // The plan as it is read again: what is not read is printed to the letter.
     let exact = yaml::print(plan, false);

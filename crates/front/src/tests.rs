@@ -12,6 +12,7 @@ use super::*;
 use crate::readable::readable;
 
 mod hoisting;
+mod k6;
 
 /// A plan of JMeter with this in its thread group.
 fn jmx(elements: &str) -> String {
@@ -71,7 +72,10 @@ fn plans_are_recognised_by_their_content() {
     let body = "<stringProp name=\"TestPlan.comments\">\nopenapi: 3.1.0\nimport 'k6'\n</stringProp></HTTPSamplerProxy>";
     read("plan.jmx", &jmx(&HOME.replacen("</HTTPSamplerProxy>", body, 1)), &Values::default());
     let why = refused("plan.yaml", "import http from 'k6/http';\n", &Values::default());
-    assert!(why.starts_with("plan.yaml: this is a script of k6: squall cannot run it"), "{why}");
+    assert!(
+        why.starts_with("plan.yaml: this is a script of k6: squall runs it as a script if"),
+        "{why}"
+    );
 }
 
 #[test]

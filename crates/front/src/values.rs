@@ -19,6 +19,8 @@ pub struct Values {
     pub factors: Vec<(String, Json)>,
     /// Java's system properties, for a JMeter plan.
     pub system: BTreeMap<String, String>,
+    /// What a script finds in `__ENV`, beside what files have.
+    pub env: Vec<(String, String)>,
     /// Whether what is not supported is left out, and the rest taken.
     pub skips_unsupported: bool,
 }
@@ -29,13 +31,16 @@ impl Values {
     /// # Errors
     /// It is not written like that.
     pub fn give(&mut self, text: &str) -> Result<(), String> {
-        let Some((name, value)) = text.split_once('=') else {
-            // What is no name may be a secret.
-            let name: String =
-                text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-            return Err(format!("`{name}`: expected NAME=VALUE"));
-        };
-        self.given.push((name.to_owned(), value.to_owned()));
+        self.given.push(named(text)?);
+        Ok(())
+    }
+
+    /// Adds one for `__ENV` of a script, that is given as `NAME=VALUE`.
+    ///
+    /// # Errors
+    /// It is not written like that.
+    pub fn give_env(&mut self, text: &str) -> Result<(), String> {
+        self.env.push(named(text)?);
         Ok(())
     }
 
@@ -63,6 +68,15 @@ impl Values {
         let given = self.files.iter().chain(&self.environment).chain(&self.given).cloned();
         given.chain(factors).collect()
     }
+}
+
+fn named(text: &str) -> Result<(String, String), String> {
+    let Some((name, value)) = text.split_once('=') else {
+        // What is no name may be a secret.
+        let name: String = text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        return Err(format!("`{name}`: expected NAME=VALUE"));
+    };
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 /// The properties in a file, as Java reads them.

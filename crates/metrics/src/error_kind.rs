@@ -35,12 +35,13 @@ pub enum ErrorKind {
     PoolTimeout,
     Variable,
     BadRedirect,
+    Script,
 }
 
 use ErrorKind as K;
 
 /// Kind, label in results, and a sentence.
-const TABLE: [(ErrorKind, &str, &str); 30] = [
+const TABLE: [(ErrorKind, &str, &str); 31] = [
     (
         K::Dns,
         "dns",
@@ -123,6 +124,7 @@ const TABLE: [(ErrorKind, &str, &str); 30] = [
         "bad_redirect",
         "the target redirected to something other than an http(s) URL: an application's own scheme, or a mistake",
     ),
+    (K::Script, "script", "a script threw an exception that nothing in it caught"),
 ];
 
 impl ErrorKind {

@@ -254,6 +254,11 @@ impl Names {
         id
     }
 
+    /// The number of a place that has one.
+    pub fn find_place(&self, place: &Place) -> Option<PlaceId> {
+        self.place_numbers.get(place).copied()
+    }
+
     /// The number of a name at a place, assigned now if it is new; that of `other` if there are too many.
     pub fn intern(&mut self, place: PlaceId, name: &str) -> NameId {
         if let Some(id) = self.find(place, name) {

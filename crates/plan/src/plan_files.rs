@@ -95,8 +95,10 @@ impl Plan {
 }
 
 fn of_step<'p>(step: &'p mut Step, found: &mut Vec<(FileUse, FileName<'p>)>) {
-    let is_block =
-        !matches!(step.kind, StepKind::Request(_) | StepKind::Exec(_) | StepKind::Write(_));
+    let is_block = !matches!(
+        step.kind,
+        StepKind::Request(_) | StepKind::Exec(_) | StepKind::Write(_) | StepKind::Script(_)
+    );
     if is_block {
         return step.inner_mut().for_each(|inner| of_step(inner, found));
     }
@@ -111,6 +113,9 @@ fn of_step<'p>(step: &'p mut Step, found: &mut Vec<(FileUse, FileName<'p>)>) {
         }
         StepKind::Write(write) => {
             found.push((FileUse::Written, FileName::Template(&mut write.file)));
+        }
+        StepKind::Script(script) => {
+            found.push((FileUse::Read, FileName::Path(&mut script.file.value)));
         }
         _ => {}
     }

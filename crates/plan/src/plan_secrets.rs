@@ -1,6 +1,6 @@
 //! The secrets of a plan: what it says of them, errors about them, and a printed plan without them.
 
-use serde_json::Value as Printed;
+use serde_json::{Map, Value as Printed};
 
 use crate::diagnostic::Diagnostic;
 use crate::feed_target::{FeedKind, masked, secrets_of_url};
@@ -53,6 +53,9 @@ impl Plan {
         for step in steps.chain(&self.setup).chain(&self.teardown) {
             add_requests(step, &mut secrets);
         }
+        for (_, value) in self.secret_env() {
+            value.literal().into_iter().for_each(|text| secrets.add(text));
+        }
         add_proxy(self.connections.proxy.as_ref(), &mut secrets);
         let store = self.connections.tls.key_store.as_ref();
         if let Some(password) = store.and_then(|store| store.password.literal()) {
@@ -65,6 +68,23 @@ impl Plan {
             feed.target.value.secrets().iter().for_each(|secret| secrets.add(secret));
         }
         secrets
+    }
+
+    /// What scripts have in `__ENV` under names that sound secret.
+    fn secret_env(&self) -> Vec<&(Template, Template)> {
+        fn of_step<'p>(step: &'p Step, found: &mut Vec<&'p (Template, Template)>) {
+            if let StepKind::Script(script) = &step.kind {
+                found.extend(&script.env);
+            }
+            step.inner().for_each(|step| of_step(step, found));
+        }
+        let mut found: Vec<&(Template, Template)> = self.scripts.env.iter().collect();
+        let steps = self.scenarios.iter().flat_map(|scenario| &scenario.steps);
+        for step in steps.chain(&self.setup).chain(&self.teardown) {
+            of_step(step, &mut found);
+        }
+        found.retain(|(name, _)| name.literal().is_some_and(sounds_secret));
+        found
     }
 
     /// Errors about secrets that are only stars: they were masked when the plan was stored, and are to be given again.
@@ -136,6 +156,7 @@ fn hide_behind(key: &str, value: &mut Printed) {
         }
         ("auth" | "key_store", value) => hide_passwords(value),
         ("headers", value) => hide_headers(value),
+        ("env", Printed::Object(texts)) => hide_texts(texts),
         ("proxy", Printed::String(url)) => *url = proxy_masked(url),
         (key, _) if CONTENTS.contains(&key) => {}
         (_, value) => hide_in_place(value),
@@ -162,6 +183,15 @@ fn hide_headers(printed: &mut Printed) {
             continue;
         };
         *value = format!("{}{MASK}", &text[..text.len() - own]).into();
+    }
+}
+
+/// Puts stars in place of texts whose names sound secret.
+fn hide_texts(texts: &mut Map<String, Printed>) {
+    for (_, text) in texts.iter_mut().filter(|(name, _)| sounds_secret(name)) {
+        if text.as_str().is_some_and(|text| !text.contains("${")) {
+            *text = MASK.into();
+        }
     }
 }
 

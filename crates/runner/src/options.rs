@@ -50,6 +50,8 @@ impl Options {
             seed,
             node: self.node.clone().unwrap_or_default(),
             feeds: Feeds::default(),
+            metric_tags: Default::default(),
+            script_data: Default::default(),
         }
     }
 

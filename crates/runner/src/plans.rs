@@ -1,6 +1,6 @@
 //! Reads plans, compiles them, and makes what their connections need.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -60,8 +60,9 @@ fn all_errors(failure: &PlanErrors) -> Vec<Diagnostic> {
     // What flags would say is not known here, and not what is wrong with the file.
     let target = failure.plan.target.is_none().then(|| "http://127.0.0.1".to_owned());
     let options = CompileOptions { allow_exec: true, target, ..CompileOptions::default() };
-    let (thresholds, mut more) = thresholds(&failure.plan, None);
     let Sections { programs, errors, subjects } = sections(&failure.plan, &SECTIONS, &options);
+    let recorded = recorded(&failure.plan, subjects.as_deref());
+    let (thresholds, mut more) = thresholds(&failure.plan, None, &recorded);
     more.extend(errors);
     // Of what could not be read the names are not known.
     let subjects = subjects.filter(|_| failure.is_whole);
@@ -138,8 +139,9 @@ fn compile_sections(
     options: &CompileOptions,
     monitored: &KnownMetrics,
 ) -> Result<(Vec<Arc<Program>>, Vec<Diagnostic>), Error> {
-    let (thresholds, mut errors) = thresholds(plan, Some(monitored));
     let Sections { programs, errors: more, subjects } = sections(plan, wanted, options);
+    let recorded = recorded(plan, subjects.as_deref());
+    let (thresholds, mut errors) = thresholds(plan, Some(monitored), &recorded);
     errors.extend(more);
     let judged = judged(&thresholds);
     errors.extend(subjects.iter().flat_map(|own| misjudged(own, &judged)));
@@ -175,7 +177,7 @@ struct Sections {
 fn sections(plan: &Plan, wanted: &[Section], options: &CompileOptions) -> Sections {
     let mut sections = Sections { subjects: Some(Vec::new()), ..Sections::default() };
     for &section in wanted {
-        let options = CompileOptions { section, ..options.clone() };
+        let options = options_of(plan, section, options);
         let subjects = match squall_engine::compile_or_refuse(plan, &options) {
             Ok(program) => {
                 let subjects = program.subjects();
@@ -217,17 +219,18 @@ fn misjudged(subjects: &[Subjects], judged: &[Judged<'_>]) -> Vec<Diagnostic> {
 }
 
 /// The plan's thresholds with their places, and what is wrong with the others. Those about metrics of monitors, of which the
-/// host is one, are left out: they are about nothing that the plan has. `known`: which of those there are, if that is known.
+/// host is one, are left out: they are about nothing that the plan has. `known`: which of those there are, if that is known;
+/// `own_metrics`: the names of those that the plan records.
 fn thresholds(
     plan: &Plan,
     known: Option<&KnownMetrics>,
+    own_metrics: &HashSet<&str>,
 ) -> (Vec<(Threshold, Span)>, Vec<Diagnostic>) {
     let (mut good, mut bad) = (Vec::new(), Vec::new());
-    let own_metrics = metrics(plan);
     let monitored =
         host_monitor::NAMES.into_iter().chain(known.into_iter().flat_map(KnownMetrics::names));
     let monitored: HashSet<&str> = monitored.filter(|name| !own_metrics.contains(name)).collect();
-    let metrics = &own_metrics | &monitored;
+    let metrics = own_metrics | &monitored;
     for own in &plan.thresholds {
         let text = &own.text;
         match Threshold::parse(&text.value) {
@@ -264,7 +267,27 @@ pub fn is_of_host(threshold: &Threshold, metrics: &HashSet<&str>) -> bool {
     named.is_some_and(|name| host_monitor::NAMES.contains(&name) && !metrics.contains(name))
 }
 
-/// The names of the metrics that a plan records.
+/// How a section of a plan is compiled: scripts keep those tags of metrics by which its thresholds tell them apart.
+fn options_of(plan: &Plan, section: Section, options: &CompileOptions) -> CompileOptions {
+    let mut metric_tags: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let thresholds = plan.thresholds.iter();
+    for threshold in thresholds.filter_map(|own| Threshold::parse(&own.text.value).ok()) {
+        let selector = threshold.selector();
+        if let Some(name) = selector.metric().filter(|_| !selector.tags.is_empty()) {
+            let tags = selector.tags.iter().map(|(tag, _)| tag.clone());
+            metric_tags.entry(name.to_owned()).or_default().extend(tags);
+        }
+    }
+    CompileOptions { section, metric_tags, ..options.clone() }
+}
+
+/// The names of the metrics that a plan records: those of its steps, and those of scripts as far as these could be read.
+fn recorded<'n>(plan: &'n Plan, subjects: Option<&'n [Subjects]>) -> HashSet<&'n str> {
+    let of_scripts = subjects.into_iter().flatten().flat_map(Subjects::metric_names);
+    metrics(plan).into_iter().chain(of_scripts).collect()
+}
+
+/// The names of the metrics that a plan's own steps record.
 pub fn metrics(plan: &Plan) -> HashSet<&str> {
     plan.metrics().iter().map(|metric| metric.name.value.as_str()).collect()
 }
@@ -447,8 +470,7 @@ pub fn compiled(
     section: Section,
     options: &CompileOptions,
 ) -> Result<Arc<Program>, Vec<Diagnostic>> {
-    let options = CompileOptions { section, ..options.clone() };
-    squall_engine::compile(plan, &options).map(Arc::new)
+    squall_engine::compile(plan, &options_of(plan, section, options)).map(Arc::new)
 }
 
 /// Most errors, and most warnings, that are shown.

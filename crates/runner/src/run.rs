@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use squall_engine::{Ended, Event, RunOptions, Section};
+use squall_plan::value::Value;
 use squall_plan::yaml::Loaded;
 use squall_report::{FeedReport, Run};
 
@@ -35,6 +36,8 @@ pub struct FinishedRun {
     pub sinks: Vec<SinkReport>,
     /// The run's folder, if a sink has one.
     pub folder: Option<PathBuf>,
+    /// The variables that its setup has found.
+    pub found: Vec<(String, Value)>,
 }
 
 impl FinishedRun {
@@ -170,7 +173,8 @@ impl Session<'_> {
         }
         self.sinks.end();
         let (folder, has_load) = (self.sinks.folder().map(ToOwned::to_owned), ended.is_some());
-        FinishedRun { run, has_load, phases: self.phases, sinks, folder }
+        let found = self.prepared.compile.setup;
+        FinishedRun { run, has_load, phases: self.phases, sinks, folder, found }
     }
 
     /// Completes a result with what is known so far: its own `warnings`, what became of the phases, what is

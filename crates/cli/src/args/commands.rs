@@ -9,6 +9,7 @@ use clap::{Args, Subcommand};
 
 use super::experiment::Experiment;
 use super::fleet::{FleetCommands, Node};
+use super::k6::K6;
 use super::plans::{Check, Convert, Doctor, Init, Limit, Run, Try};
 use super::results::{Baseline, Compare, Export, History, Report, Trend, Ui};
 use super::values;
@@ -27,10 +28,12 @@ pub enum Command {
     Check(Check),
     /// Write a plan to start from.
     Init(Init),
-    /// Convert a JMeter plan to a squall plan.
+    /// Convert a JMeter plan or a k6 script to a squall plan.
     Convert(Convert),
     /// Run a JMeter plan with JMeter's own command line: `-n -t plan.jmx -l out.jtl`.
     Jmeter(Jmeter),
+    /// Run a k6 script with k6's own command line: `run script.js`.
+    K6(K6),
     /// Check whether this machine can generate load, or a given plan's load.
     Doctor(Doctor),
     /// Print the JSON Schema of plans, for editors, or of results.

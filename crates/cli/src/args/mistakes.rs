@@ -16,7 +16,6 @@ const OF_PLANS: &[(&[&str], &str)] = &[
     (&["--rps", "--qps", "--arrival-rate", "-r", "-R"], "--rate RATE, such as --rate 50/s"),
     (&["--ramp-up", "--rampup"], "--ramp TIME"),
     (&["--threads", "-t"], "--workers N for squall's own threads, --users N for virtual users"),
-    (&["--env", "-e"], "--set NAME=VALUE"),
     (&["--url", "--host", "--base-url", "-H"], "--target URL"),
     (&["--summary-export", "--summary"], "--json FILE"),
     (&["--log", "-l", "--samples"], "--out samples=FILE.jtl (or .csv) for a row for each request"),
@@ -132,7 +131,6 @@ mod tests {
             (&["run", "p.yaml", "--vus", "5"][..], "`--vus`: write --users N"),
             (&["run", "p.yaml", "--duration", "3s"], "`--duration`: write --for TIME"),
             (&["run", "p.yaml", "--duration=3s"], "`--duration`: write --for TIME"),
-            (&["run", "p.yaml", "-e", "a=b"], "`-e`: write --set NAME=VALUE"),
             (&["http://a", "--vus", "5"], "`--vus`: write -c USERS"),
             (&["http://a", "-z", "5s"], "`-z`: write -d TIME"),
             (

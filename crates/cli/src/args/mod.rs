@@ -4,6 +4,7 @@ mod arguments;
 mod commands;
 mod experiment;
 mod fleet;
+mod k6;
 mod mistakes;
 mod nodes;
 mod one_line;
@@ -20,6 +21,7 @@ pub use fleet::{
     Fleet, FleetCommand, FleetCommands, FleetManifest, FleetUp, ManifestKind, Node, OnLoss, Server,
     fleet, fleet_options,
 };
+pub use k6::{K6, K6Command, K6Run};
 pub use mistakes::{explained, masked};
 pub use nodes::{Nodes, name};
 pub use one_line::OneLine;

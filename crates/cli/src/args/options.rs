@@ -197,6 +197,9 @@ pub struct Values {
     /// Read variables or properties from a file of NAME=VALUE lines; may be given more than once.
     #[arg(long, value_name = "FILE")]
     pub env_file: Vec<PathBuf>,
+    /// Set a variable of a script's `__ENV`; may be given more than once.
+    #[arg(short = 'e', long, value_name = "NAME=VALUE")]
+    pub env: Vec<String>,
 }
 
 /// What a plan is given: values, and what else stands in place of its own.

@@ -144,7 +144,7 @@ pub struct Init {
 
 #[derive(Debug, Args)]
 pub struct Convert {
-    /// The JMeter plan.
+    /// The JMeter plan, or the k6 script.
     pub plan: PathBuf,
     /// Set a JMeter property; may be given more than once.
     #[arg(short = 'J', long, value_name = "NAME=VALUE")]

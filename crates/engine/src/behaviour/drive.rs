@@ -16,7 +16,7 @@ use squall_metrics::UserState;
 
 use super::due::Due;
 use super::next::{Answer, Behaviour, Env, Next, Task};
-use super::{lanes, others, resources};
+use super::{lanes, others, requests, resources};
 use crate::net::in_flight::Guard;
 use crate::program::RequestOp;
 use crate::roster::After;
@@ -140,6 +140,12 @@ impl<'f, 'p, B: Behaviour> Flow<'f, 'p, B> {
         let end = match task {
             Task::Request(op) => self.request(op, now).await,
             Task::Sample(step) => self.sample(step, now).await,
+            Task::Requests(asked) => {
+                let sent = requests::send(worker, core, self.strand, in_flight, *asked, now);
+                let (responses, end) = Box::pin(sent).await;
+                self.answer = Answer::Responses(responses);
+                end
+            }
             Task::Join { branches, limit } => {
                 let parent = (&mut *self.strand, &mut *self.behaviour);
                 join(worker, core, parent, branches, limit, now).await

@@ -2,6 +2,8 @@
 
 use squall_base::random::Random;
 
+use crate::parts::script_metrics::Builtin;
+use crate::program::Op;
 use crate::roster::{After, Begin};
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
@@ -56,10 +58,23 @@ impl Worker {
         }
     }
 
+    /// An iteration of a scenario that runs scripts counts in their metrics.
+    fn count_iteration_of_script(&self, core: &Core, now: u64) {
+        let scenario = &self.program.scenarios[core.scenario()];
+        let first = scenario.script.and_then(|at| scenario.ops.get(at as usize));
+        let Some(Op::Script(op)) = first else { return };
+        let (site, recorder) = (self.scripts.call_site(op), &self.recorder);
+        let ms = now.saturating_sub(core.began.get()) as f64 / 1e6;
+        site.count_span(recorder, op, 0, (Builtin::IterationDuration, ms), now);
+        site.count_span(recorder, op, 0, (Builtin::Iterations, 1.0), now);
+        self.scripts.completed.set(self.scripts.completed.get() + 1);
+    }
+
     /// Ends an iteration at `now`. Returns what follows.
     pub(super) fn end_iteration(&self, core: &Core, strand: &mut Strand, now: u64) -> After {
         self.end_groups(core, strand, now);
         self.recorder.group(&self.iteration(core, strand), now);
+        self.count_iteration_of_script(core, now);
         core.in_iteration.set(false);
         self.end_connections(core);
         core.iteration.set(core.iteration.get() + 1);

@@ -4,6 +4,7 @@
 
 mod drive;
 mod due;
+mod facts;
 mod groups;
 mod iterations;
 mod join;
@@ -12,6 +13,7 @@ mod next;
 mod others;
 mod outcome;
 mod program;
+mod requests;
 mod resources;
 mod start;
 #[cfg(test)]

@@ -2,8 +2,11 @@
 
 use std::rc::Rc;
 
-use crate::program::RequestOp;
+use squall_script::{HttpResponse, Requests};
+
+use crate::program::{RequestOp, ScriptOp};
 use crate::sample::Sample;
+use crate::scripts::Spot;
 use crate::turns::{Pass, Turn, Visit};
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
@@ -30,11 +33,13 @@ pub(super) struct Env<'e, 'p> {
 }
 
 /// Why a behaviour goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum Answer {
     Begin,
     /// What it asked for was done, or the time has come.
     Ready,
+    /// What came of the requests of a script.
+    Responses(Vec<HttpResponse>),
 }
 
 /// What a behaviour needs to go on.
@@ -53,6 +58,8 @@ pub(super) enum Next<'p, B> {
 pub(super) enum Task<'p, B> {
     Request(&'p RequestOp),
     Sample(Sample<'p>),
+    /// Requests of a script, at the same time.
+    Requests(Box<Asked<'p>>),
     /// Branches at the same time, at most so many.
     Join {
         branches: Vec<B>,
@@ -62,6 +69,15 @@ pub(super) enum Task<'p, B> {
     Wait(Waiting),
     /// To let others run.
     Yield,
+}
+
+/// Requests that a script makes.
+pub(super) struct Asked<'p> {
+    /// The call that makes them, ...
+    pub op: &'p ScriptOp,
+    /// ... and where it stands in the groups of the script.
+    pub spot: Spot,
+    pub requests: Requests,
 }
 
 /// What a user waits for.

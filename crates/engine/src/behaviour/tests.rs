@@ -1,6 +1,7 @@
 //! What users do, on virtual time: each request fails before anything is sent, so that nothing needs a network.
 
 mod scripted;
+mod scripts;
 
 use squall_metrics::RowKind;
 

@@ -86,6 +86,23 @@ impl Jar {
         out.len() > from
     }
 
+    /// Names and values of the cookies that go there, in the order in which they are sent.
+    pub(crate) fn pairs(&self, site: Site<'_>) -> Vec<(String, String)> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let all = self.0.iter().flat_map(|jar| &jar.all).filter(|own| own.goes_to(site));
+        all.map(|own| (text(&own.name), text(&own.value))).collect()
+    }
+
+    /// Forgets the cookies that go there: the one of a name, or all.
+    pub(crate) fn forget(&mut self, site: Site<'_>, name: Option<&str>) {
+        let Some(jar) = &mut self.0 else { return };
+        let is_meant = |own: &Stored| name.is_none_or(|name| *own.name == *name.as_bytes());
+        jar.all.retain(|own| !(is_meant(own) && own.goes_to(site)));
+        if jar.all.is_empty() {
+            self.0 = None;
+        }
+    }
+
     /// The value of the cookie of a name that was set last, is not over, and goes to pages of a host, if one is given; what is
     /// not UTF-8 in it is replaced.
     pub(crate) fn get(&self, name: &str, host: Option<&str>, now: i64) -> Option<Cow<'_, str>> {
@@ -152,7 +169,7 @@ impl Cookies {
 impl Stored {
     /// The cookie of a line, if this site may set it.
     fn new(line: SetCookie<'_>, site: Site<'_>) -> Option<Stored> {
-        let SetCookie { name, value, domain, path, secure, expires, max_age } = line;
+        let SetCookie { name, value, domain, path, secure, expires, max_age, .. } = line;
         // A cookie may be for a parent of its host, but not for another, nor for a whole top level.
         let allowed = domain.is_empty()
             || (matches_domain(site.host, &domain)

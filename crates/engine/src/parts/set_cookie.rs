@@ -9,7 +9,7 @@ const MAX_ATTRIBUTE: usize = 1_024;
 
 /// A cookie as its server has written it.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct SetCookie<'a> {
+pub(crate) struct SetCookie<'a> {
     /// May be empty, if the value is not.
     pub name: &'a [u8],
     pub value: &'a [u8],
@@ -18,6 +18,8 @@ pub(super) struct SetCookie<'a> {
     /// Begins with `/`; `None`: the default.
     pub path: Option<&'a [u8]>,
     pub secure: bool,
+    /// Whether scripts of a page may not see it.
+    pub http_only: bool,
     /// Seconds since 1970.
     pub expires: Option<i64>,
     /// Seconds from now; goes before `expires`.
@@ -26,7 +28,7 @@ pub(super) struct SetCookie<'a> {
 
 impl<'a> SetCookie<'a> {
     /// Reads a line. `None`: it holds control characters other than tab, nothing, or too much.
-    pub(super) fn parse(line: &'a [u8]) -> Option<SetCookie<'a>> {
+    pub(crate) fn parse(line: &'a [u8]) -> Option<SetCookie<'a>> {
         if line.iter().any(|byte| byte.is_ascii_control() && *byte != b'\t') {
             return None;
         }
@@ -62,7 +64,8 @@ impl<'a> SetCookie<'a> {
             }
             b"path" => self.path = Some(value).filter(|path| path.starts_with(b"/")),
             b"secure" => self.secure = true,
-            // HttpOnly and SameSite say what scripts and other sites may do: there are none here.
+            b"httponly" => self.http_only = true,
+            // SameSite says what other sites may do: there are none here.
             _ => {}
         }
     }

@@ -84,6 +84,19 @@ pub(crate) fn parse(text: &str) -> Result<Location, UrlError> {
     Ok(location)
 }
 
+/// User and password in a URL, decoded; `None`: there are none, or it is no URL.
+pub(crate) fn credentials(text: &str) -> Option<(String, String)> {
+    if !text.contains('@') {
+        return None;
+    }
+    let url = Url::parse(text).ok()?;
+    let decoded =
+        |own: &str| String::from_utf8_lossy(&form::percent_decoded(own.as_bytes())).into_owned();
+    let password = url.password().unwrap_or_default();
+    let has_any = !url.username().is_empty() || !password.is_empty();
+    has_any.then(|| (decoded(url.username()), decoded(password)))
+}
+
 /// The place of `host:port`, for bytes over TCP.
 pub(crate) fn tcp(text: &str) -> Result<Origin, UrlError> {
     let has_port = text.rsplit_once(':').is_some_and(|(host, port)| {

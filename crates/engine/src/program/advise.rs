@@ -34,7 +34,7 @@ pub fn advise(plan: &Plan, programs: &[&Program], judged: &[Judged<'_>]) -> Vec<
     rows.iter().for_each(|row| named.entry(&row.name).or_default().push(row));
     let scenarios = programs.iter().flat_map(|program| &program.scenarios);
     let mut metrics: HashMap<String, Vec<Recorded>> = HashMap::new();
-    for metric in scenarios.flat_map(|scenario| &scenario.ops).filter_map(recorded) {
+    for metric in scenarios.flat_map(|scenario| &scenario.ops).flat_map(recorded) {
         metrics.entry(metric.name.clone()).or_default().push(metric);
     }
     // Only a metric has a limit without a unit.

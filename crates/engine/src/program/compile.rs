@@ -90,6 +90,8 @@ pub fn compile_or_refuse(plan: &Plan, options: &CompileOptions) -> Result<Progra
         charsets: compiler.charsets,
         secrets_to_find,
         warnings: compiler.warnings,
+        scripts: compiler.scripts.into_all(),
+        named_jars: compiler.stores.jars(),
         seed: options.seed,
         graceful_stop: plan.graceful_stop.unwrap_or(DEFAULT_GRACEFUL_STOP),
     })

@@ -19,8 +19,9 @@ use squall_wire::{Destination, Http, KeyStore, Origin};
 use super::call::ViaUse;
 use super::compiler::Section;
 use super::feeds::Feed;
-use super::op::Op;
+use super::op::{Op, Pc};
 use super::places::{Function, Place};
+use super::scripts::Script;
 use crate::parts::hosts::Hosts;
 use crate::parts::proxy::PlanProxy;
 use crate::profile::{LoadProfile, Shape};
@@ -89,6 +90,10 @@ pub struct Program {
     pub(crate) secrets_to_find: HashSet<String>,
     /// What cannot have been meant, though it can run.
     pub(crate) warnings: Vec<Diagnostic>,
+    /// The scripts that steps call.
+    pub(crate) scripts: Vec<Script>,
+    /// How many jars steps name; those that scripts make come after them.
+    pub(crate) named_jars: u16,
     /// Seed of everything random.
     pub seed: u64,
     /// How long what is in flight at the end may take.
@@ -128,6 +133,8 @@ pub(crate) struct Scenario {
     pub on_error: OnError,
     /// Whether each iteration begins with a fresh session.
     pub fresh_sessions: bool,
+    /// The first step that calls a function of a script.
+    pub script: Option<Pc>,
     /// Whether connections of its users end with each iteration.
     pub fresh_connections: bool,
     /// Limits of a user's bytes a second.

@@ -1,7 +1,7 @@
 //! From a plan to a program: gathers what all steps share, then compiles scenario by scenario, and
 //! notes every error it finds rather than the first.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::Duration;
@@ -14,6 +14,7 @@ use squall_plan::model::{Defaults, MetricKind, Plan, Rendezvous, ResponseBody};
 use squall_plan::secrets::Secrets;
 use squall_plan::span::{Span, Spanned};
 use squall_plan::value::{MAX_VARIABLES, Value};
+use squall_script::SharedData;
 use squall_wire::{Destination, KeyStore, Origin};
 
 use super::call::ViaUse;
@@ -22,6 +23,7 @@ use super::inherited::Inherited;
 use super::node::Node;
 use super::patterns::Patterns;
 use super::places::Function;
+use super::scripts::Scripts;
 use super::stores::Stores;
 use crate::parts::hosts::Hosts;
 use crate::parts::numbered::Numbered;
@@ -48,6 +50,10 @@ pub struct CompileOptions {
     pub seed: u64,
     /// The machine that it is compiled for.
     pub node: Node,
+    /// The tags by which thresholds tell values of a metric apart, by the name of the metric.
+    pub metric_tags: BTreeMap<String, BTreeSet<String>>,
+    /// Arrays that users of scripts share, over all programs that are compiled with clones of this.
+    pub script_data: SharedData,
     /// The plan's data files, shared by all programs that are compiled with clones of this.
     pub feeds: Feeds,
 }
@@ -162,6 +168,8 @@ pub(crate) struct Compiler<'p> {
     pub(super) counts: usize,
     /// The jars and caches that have names.
     pub(super) stores: Stores,
+    /// The scripts that steps call.
+    pub(super) scripts: Scripts,
     /// What further steps may inherit.
     pub(super) inherited: Inherited,
     pub(super) errors: Vec<Diagnostic>,
@@ -228,6 +236,7 @@ impl<'p> Compiler<'p> {
             lines: Numbered::default(),
             counts: 0,
             stores: Stores::default(),
+            scripts: Scripts::default(),
             inherited: Inherited::default(),
             errors: Vec::new(),
         }

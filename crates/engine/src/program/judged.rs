@@ -8,7 +8,7 @@ use squall_plan::diagnostic::{Diagnostic, nearest};
 use squall_plan::span::Span;
 
 use super::compiled::{Program, Scenario};
-use super::op::{DataOp, Op, Operation, on_op};
+use super::op::{DataOp, MetricOp, Op, Operation, ScriptMetricOp, on_op};
 use crate::profile::LoadProfile;
 
 /// Errors that come with the name that was most likely meant: to find it takes a look at all.
@@ -67,12 +67,17 @@ impl Subjects {
         let scheduled = scheduled.flat_map(|load| &load.members);
         Subjects {
             rows: names.keys().collect(),
-            metrics: ops().filter_map(recorded).collect(),
+            metrics: ops().flat_map(recorded).collect(),
             scenarios: scenarios.iter().map(|scenario| scenario.name.clone()).collect(),
             scheduled: scheduled.map(|own| scenarios[own.scenario].name.clone()).collect(),
             are_names_known: ops().all(is_known),
             lost_tags: HashSet::new(),
         }
+    }
+
+    /// The names of the metrics that are recorded.
+    pub fn metric_names(&self) -> impl Iterator<Item = &str> {
+        self.metrics.iter().map(|metric| metric.name.as_str())
     }
 
     /// The same, with tags of which a value is not known.
@@ -81,17 +86,31 @@ impl Subjects {
     }
 }
 
-/// The metric that an operation records.
-pub(super) fn recorded(op: &Op) -> Option<Recorded> {
-    let Op::Data(DataOp::Metric(metric)) = op else { return None };
+/// The metrics that an operation records.
+pub(super) fn recorded(op: &Op) -> Vec<Recorded> {
+    match op {
+        Op::Data(DataOp::Metric(metric)) => vec![recorded_by_step(metric)],
+        Op::Script(script) => {
+            let of_script = |own: &ScriptMetricOp| Recorded {
+                name: own.name.to_string(),
+                scenario: script.place.scenario.clone(),
+                tags: own.tags.iter().map(|tag| (tag.clone(), None)).collect(),
+            };
+            script.metrics.iter().map(of_script).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn recorded_by_step(metric: &MetricOp) -> Recorded {
     let known = metric.key.tags.iter();
     let known = known.map(|(tag, value)| (tag.clone(), Some(value.clone())));
     let own = metric.tags.iter().map(|(tag, value)| (tag.to_string(), value.constant()));
-    Some(Recorded {
+    Recorded {
         name: metric.key.name.clone(),
         scenario: metric.key.scenario.clone(),
         tags: known.chain(own).collect(),
-    })
+    }
 }
 
 impl Recorded {

@@ -102,7 +102,7 @@ pub(crate) fn prepare(compiler: &Compiler<'_>, call: &CallOp) -> Option<Prepared
 pub(crate) fn is_constant(body: &BodyOp) -> bool {
     let constant = BoundTemplate::is_constant;
     match body {
-        BodyOp::None => true,
+        BodyOp::None | BodyOp::Bytes(_) => true,
         BodyOp::Text(text) => constant(text),
         BodyOp::Json(json) => matches!(json, JsonOp::Constant(_)),
         BodyOp::Form(pairs) => pairs.iter().all(|(name, value)| constant(name) && constant(value)),
@@ -408,6 +408,7 @@ pub(crate) fn render_body(
                 out.extend_from_slice(&charset.encode(&whole));
             }
         },
+        BodyOp::Bytes(bytes) => out.extend_from_slice(bytes),
         BodyOp::Json(json) => json.write(scope, out)?,
         BodyOp::Form(pairs) => append_pairs(pairs, None, (charset, scope), out)?,
     }

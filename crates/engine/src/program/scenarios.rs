@@ -16,6 +16,7 @@ use squall_plan::template::Template;
 use super::Scenario;
 use super::compiler::{Compiler, Section, following};
 use super::flow::Lowering;
+use super::op::Op;
 use crate::profile::{LoadProfile, Member, Shape};
 
 impl<'p> Compiler<'p> {
@@ -144,6 +145,7 @@ impl<'p> Compiler<'p> {
                 }
             }
         }
+        loads.iter_mut().for_each(|own| own.whole_iterations = plan.whole_iterations);
         if let Some(stuck) = first_stuck(loads) {
             let scenario = &plan.scenarios[loads[stuck].members[0].scenario];
             let message = format!("`{}` would wait for itself to end", scenario.name.value);
@@ -184,6 +186,7 @@ impl<'p> Compiler<'p> {
         flow.steps(steps);
         let registers = usize::from(flow.registers());
         let ops = flow.ops;
+        let script = ops.iter().position(|op| matches!(op, Op::Script(_)));
         let feeds = std::mem::take(&mut self.used_feeds);
         let bandwidth = bandwidth.filter(|bandwidth| *bandwidth != Bandwidth::default());
         Scenario {
@@ -195,6 +198,7 @@ impl<'p> Compiler<'p> {
             feeds,
             on_error,
             fresh_sessions: false,
+            script: script.and_then(|at| at.try_into().ok()),
             fresh_connections: self.plan.connections.reuse == ConnectionReuse::PerIteration,
             bandwidth,
         }

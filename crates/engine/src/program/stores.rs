@@ -16,6 +16,11 @@ impl Stores {
         number(&mut self.jars, name)
     }
 
+    /// How many jars have names.
+    pub(super) fn jars(&self) -> u16 {
+        u16::try_from(self.jars.len()).unwrap_or(u16::MAX)
+    }
+
     /// The number of a cache.
     pub(super) fn cache(&mut self, name: Option<&str>) -> u16 {
         number(&mut self.caches, name)

@@ -18,8 +18,9 @@ use std::time::Duration;
 use squall_base::escape_control;
 use squall_extract::Charset;
 use squall_metrics::{
-    CheckResult, Counters, ErrorKind, Fate, MetricKey, Metrics, NameId, OTHER, Phases, PlaceId,
-    RowKey, Sample, SelfMetrics, Slice, TimeRecorder, UserState, WrongValue,
+    CheckResult, Counters, ErrorKind, Fate, MetricId, MetricKey, MetricKind, Metrics, NameId,
+    OTHER, Phases, Place, PlaceId, RowKey, Sample, SelfMetrics, Slice, TimeRecorder, UserState,
+    WrongValue,
 };
 use squall_plan::secrets::{Excerpt, Secrets};
 use squall_plan::value::Value;
@@ -211,33 +212,71 @@ impl Recorder {
 
     /// The number of a name at a place that is known only now.
     pub(crate) fn name(&self, place: PlaceId, text: &str) -> u32 {
-        let mut names = self.names.borrow_mut();
-        let known = names.len();
-        let number = names.number(place, text);
-        let mut slice = self.slice.borrow_mut();
-        for (id, key) in names.from(known) {
-            slice.announce(id, masked(key, &self.secrets()));
+        let number = self.with_new_names(|names| names.number(place, text));
+        let is_other = self.names.borrow().name(number) == Some(OTHER);
+        if is_other && text != OTHER {
+            self.count(|counters| counters.names_beyond_limit += 1);
         }
-        let is_other = names.name(number) == Some(OTHER);
-        slice.counters.names_beyond_limit += u64::from(is_other && text != OTHER);
         number.0
     }
 
+    /// The number of a place that is known only now.
+    pub(crate) fn place(&self, place: &Place) -> PlaceId {
+        self.with_new_names(|names| names.place(place))
+    }
+
+    /// Looks for something among the names. Those that are new to this worker then are told to who gets its slices.
+    fn with_new_names<R>(&self, look: impl FnOnce(&mut KnownNames) -> R) -> R {
+        let mut names = self.names.borrow_mut();
+        let known = names.len();
+        let found = look(&mut names);
+        if names.len() > known {
+            let mut slice = self.slice.borrow_mut();
+            for (id, key) in names.from(known) {
+                slice.announce(id, masked(key, &self.secrets()));
+            }
+        }
+        found
+    }
+
     /// Records a value of a metric of the plan's own, at `now` on the clock.
+    ///
+    /// # Errors
+    /// The metric cannot take the value.
     pub(crate) fn metric(&self, key: &MetricKey, value: f64, now: u64) -> Result<(), WrongValue> {
+        self.numbered_metric(self.metric_number(key), key.kind, value, now)
+    }
+
+    /// The number of a metric, for those who record many values of it.
+    pub(crate) fn metric_number(&self, key: &MetricKey) -> MetricId {
         let mut metrics = self.metrics.borrow_mut();
         let known = metrics.len();
         let id = metrics.intern(key);
-        let mut slice = self.slice.borrow_mut();
         if metrics.len() > known
             && let Some(key) = metrics.get(id)
         {
             let secrets = self.secrets();
             let mask = |(name, text): &(String, String)| (name.clone(), secrets.mask(text));
             let tags = key.tags.iter().map(mask).collect();
-            slice.announce_metric(id, &MetricKey::new(key.kind, &key.scenario, &key.name, tags));
+            let shown = MetricKey::new(key.kind, &key.scenario, &key.name, tags);
+            self.slice.borrow_mut().announce_metric(id, &shown);
         }
-        slice.record_metric(id, key.kind, value, now.saturating_sub(self.start))
+        id
+    }
+
+    /// Records a value of a metric by its number, at `now` on the clock.
+    ///
+    /// # Errors
+    /// The metric cannot take the value.
+    pub(crate) fn numbered_metric(
+        &self,
+        id: MetricId,
+        kind: MetricKind,
+        value: f64,
+        now: u64,
+    ) -> Result<(), WrongValue> {
+        let mut slice = self.slice.borrow_mut();
+        slice.record_metric(id, kind, value, now.saturating_sub(self.start))
     }
 
     /// The text of a name.

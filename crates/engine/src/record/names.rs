@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use squall_metrics::{NameId, Names, PlaceId, RowKey};
+use squall_metrics::{NameId, Names, Place, PlaceId, RowKey};
 
 use crate::program::Program;
 
@@ -43,6 +43,16 @@ impl KnownNames {
         })
     }
 
+    /// The number of a place. There are as many as there are groups in the names, and some kinds for each.
+    pub(super) fn place(&mut self, place: &Place) -> PlaceId {
+        self.names.find_place(place).unwrap_or_else(|| {
+            let mut all = self.registry.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let number = all.place(place);
+            self.names.follow(&all);
+            number
+        })
+    }
+
     /// What identifies a row.
     pub(super) fn key(&self, number: NameId) -> Option<RowKey> {
         self.names.key(number)
@@ -69,7 +79,7 @@ impl KnownNames {
 
 #[cfg(test)]
 mod tests {
-    use squall_metrics::{OTHER, Place, RowKind};
+    use squall_metrics::{OTHER, RowKind};
 
     use super::*;
 

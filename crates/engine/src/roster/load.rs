@@ -24,6 +24,8 @@ pub(super) struct Load<U> {
     /// Whether it waits for others to be done.
     held: bool,
     ended: bool,
+    /// Whether users that are one too many finish their iteration.
+    finishes: bool,
     /// Users that do something or wait within an iteration.
     active: u64,
     seats: Seats,
@@ -86,6 +88,7 @@ impl<U: Seated> Load<U> {
             generation: 0,
             held: !profile.after.is_empty(),
             ended: false,
+            finishes: profile.whole_iterations,
             active: 0,
             seats: Seats::default(),
             begun: Begun::default(),
@@ -186,7 +189,7 @@ impl<U: Seated> Load<U> {
             self.settled -= 1;
             let k = self.settled;
             let slot = self.seats.get(k);
-            if slot == Slot::BUSY {
+            if slot == Slot::BUSY || (self.finishes && slot.place().is_some()) {
                 continue; // it finds out by itself
             }
             self.seats.set(k, Slot::LEFT);
@@ -259,7 +262,7 @@ impl<U: Seated> Load<U> {
     /// A user is no more.
     pub(super) fn leave(&mut self, seat: Seat, share: &Share) {
         self.active -= 1;
-        let surplus = self.is_surplus(seat, share);
+        let surplus = self.has_no_place(seat, share);
         self.set(seat, if surplus { Slot::LEFT } else { Slot::DONE }, share);
         if let (Workload::Open(open), Some(k)) = (&mut self.workload, index(seat, share)) {
             open.vacate(k);
@@ -269,6 +272,12 @@ impl<U: Seated> Load<U> {
     /// Whether a user has no place any more, and ends what it does. One whose seat was given away does not, where what it
     /// has begun is done by nobody else: it leaves when that is done.
     pub(super) fn is_surplus(&self, seat: Seat, share: &Share) -> bool {
+        let is_own = share.owns(seat.number) || self.is_counted();
+        !(self.finishes && is_own) && self.has_no_place(seat, share)
+    }
+
+    /// Whether a user has no place any more.
+    fn has_no_place(&self, seat: Seat, share: &Share) -> bool {
         self.ended
             || match index(seat, share) {
                 Some(k) => matches!(self.workload, Workload::Closed(_)) && k >= self.wanted,
@@ -291,7 +300,7 @@ impl<U: Seated> Load<U> {
 
     /// Whether a user has nothing more to begin: it is one too many, or another's.
     pub(super) fn has_to_leave(&self, seat: Seat, share: &Share) -> bool {
-        !share.owns(seat.number) || self.is_surplus(seat, share)
+        !share.owns(seat.number) || self.has_no_place(seat, share)
     }
 
     /// Whether a user may begin its `iteration`-th iteration, from 0; counts it if so. An arrival has
@@ -335,10 +344,28 @@ impl<U: Seated> Load<U> {
             return false;
         }
         self.disarm();
-        (self.wanted, self.settled, self.changed) = (0, self.seats.len(), at);
+        self.wanted = 0;
+        if !self.finishes {
+            self.dismiss_all(at);
+        }
+        true
+    }
+
+    /// Users that are one too many, and finish their iteration, are to end now: at a time, on the run's clock. Returns whether
+    /// it has users to dismiss.
+    pub(super) fn cut(&mut self, at: Nanos) -> bool {
+        let is_cut = std::mem::take(&mut self.finishes) && self.ended;
+        if is_cut {
+            self.dismiss_all(at);
+        }
+        is_cut
+    }
+
+    /// Those that wait are to be dismissed, all of them.
+    fn dismiss_all(&mut self, at: Nanos) {
+        (self.settled, self.changed) = (self.seats.len(), at);
         let orphans = std::mem::take(&mut self.leaving).into_values().filter_map(Slot::place);
         self.orphans.extend(orphans);
-        true
     }
 
     /// Leaves out the arrivals that are due before `now`, on the run's clock; how many they were.

@@ -457,7 +457,13 @@ impl<U: Seated> Roster<U> {
     pub(crate) fn stop(&mut self, now: Nanos) -> u64 {
         self.stopped = true;
         let cut_off = self.loads.iter_mut().map(|load| load.skip_before(now)).sum();
-        (0..self.loads.len()).for_each(|load| self.end_load(load as u16, now));
+        for load in 0..self.loads.len() as u16 {
+            if self.load_mut(load).cut(now) {
+                self.unsettled.push(load);
+                self.shrunk = true;
+            }
+            self.end_load(load, now);
+        }
         cut_off
     }
 

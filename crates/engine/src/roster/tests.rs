@@ -3,6 +3,7 @@
 mod nodes;
 mod pauses;
 mod shares;
+mod whole_iterations;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -131,11 +131,9 @@ impl<'p, 'w> Call<'p, 'w> {
     ) -> Result<Self, SampleFailure> {
         let location = url::in_header(location);
         let (origin, path) = locate(worker, &location, Some(self))?;
-        let becomes_get = match status {
-            _ if policy.redirect_to_get => self.method != "HEAD",
-            303 => self.method != "HEAD",
-            301 | 302 => self.method == "POST",
-            _ => false,
+        let becomes_get = match policy.redirect_to_get {
+            true => self.method != "HEAD",
+            false => becomes_get(self.method, status),
         };
         Ok(Call {
             method: if becomes_get { "GET" } else { self.method },
@@ -148,6 +146,15 @@ impl<'p, 'w> Call<'p, 'w> {
             is_redirected: true,
             trace: self.trace,
         })
+    }
+}
+
+/// Whether a redirect of this status asks for a GET in the place of a method.
+pub(super) fn becomes_get(method: &str, status: u16) -> bool {
+    match status {
+        303 => method != "HEAD",
+        301 | 302 => method == "POST",
+        _ => false,
     }
 }
 
@@ -177,11 +184,15 @@ impl Call<'_, '_> {
 
     /// Where it goes, as far as cookies care.
     pub(super) fn site(&self) -> Site<'_> {
-        let origin: &Origin = &self.origin.origin;
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        let now = now.map_or(0, |now| now.as_secs() as i64);
-        Site { host: &origin.host, path: self.path(), secure: origin.is_tls(), now }
+        site(&self.origin.origin, self.path())
     }
+}
+
+/// Where a request goes to a path of an origin, as far as cookies care.
+pub(super) fn site<'s>(origin: &'s Origin, path: &'s str) -> Site<'s> {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let now = now.map_or(0, |now| now.as_secs() as i64);
+    Site { host: &origin.host, path, secure: origin.is_tls(), now }
 }
 
 /// Origin and path of a URL that is known only now, if requests may go there. `base`: the call whose response has it;

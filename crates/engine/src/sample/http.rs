@@ -94,7 +94,7 @@ pub(crate) fn is_fresh(worker: &Worker, user: &Core, op: &RequestOp) -> bool {
 }
 
 /// Performs a request from its first exchange to where redirects and challenges lead.
-async fn follow(
+pub(super) async fn follow(
     frame: &mut Frame<'_>,
     call: Call<'_, '_>,
     policy: &Policy,

@@ -12,6 +12,8 @@ mod copy;
 mod exec;
 mod failure;
 mod frame;
+mod got;
+mod hop;
 mod http;
 mod message;
 mod page;
@@ -21,6 +23,7 @@ mod reply;
 mod resources;
 mod sampled;
 mod sampler;
+mod script;
 mod tcp;
 #[cfg(test)]
 mod testing;
@@ -29,13 +32,16 @@ mod via;
 
 pub(crate) use call::Call;
 pub(crate) use frame::note;
+pub(crate) use got::Got;
+pub(crate) use hop::Hop;
 pub(crate) use http::{CallSampler, is_fresh};
 pub(crate) use page::{Found, Item};
 pub(crate) use resources::look_up;
 pub(crate) use sampled::{Moment, SampleHead, Sampled};
 pub(crate) use sampler::{Sampler, sample};
+pub(crate) use script::ScriptSampler;
 
-use failure::SampleFailure;
+pub(crate) use failure::SampleFailure;
 use frame::Frame;
 
 use crate::program::{ExecOp, TcpOp};

@@ -11,6 +11,7 @@ use squall_extract::{
 use squall_plan::expr::Slot;
 use squall_wire::Response;
 
+use super::got::Got;
 use crate::net::origins::KnownOrigin;
 use crate::parts::url;
 use crate::worker::Worker;
@@ -23,6 +24,8 @@ pub(crate) struct Wanted<'w> {
     pub(super) cached: Option<Cached<'w>>,
     /// Whether it is the reply to a page's resource: what extracts find in it is for the page to take.
     pub is_of_page: bool,
+    /// Who is given the response, if it is a script's.
+    pub(super) got: Option<&'w Got>,
 }
 
 /// A reply that the user's cache keeps.

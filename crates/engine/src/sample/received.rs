@@ -150,6 +150,9 @@ impl Transfer for HttpExchange<'_> {
         {
             return received;
         }
+        if let Some(got) = self.wanted.got {
+            got.take(response);
+        }
         let within = self.wanted.within(response);
         let besides = within.cost_estimate(response.body.len());
         if long_body::is_long(&policy.post, besides, response.body.len()) {

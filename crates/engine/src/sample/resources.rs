@@ -27,7 +27,7 @@ impl Item {
         };
         let url = Cow::Borrowed(&*self.url);
         let cached = cached.then(|| Cached { url, requested: now(), with_names: true });
-        Wanted { within, cached, is_of_page: true }
+        Wanted { within, cached, is_of_page: true, got: None }
     }
 }
 

@@ -3,16 +3,19 @@
 
 use std::ops::Range;
 
+use super::script::ScriptCall;
 use crate::program::{Branch, Pc, Register, Scenario};
 
 /// A place in a program.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Cursor {
     pub pc: Pc,
     /// The operation before which the flow ends.
     pub end: Pc,
     /// All registers of the scenario, if it has any. One word, as each user has a cursor.
     registers: Option<Box<Registers>>,
+    /// The call of a script that it is in.
+    pub call: Option<Box<ScriptCall>>,
 }
 
 /// The registers of a scenario. A branch has a copy of all: it may go by a clock that others share.
@@ -34,6 +37,8 @@ impl Cursor {
     /// Goes back to the beginning of a scenario. What is in the registers stays, as turns go on.
     pub(crate) fn begin(&mut self, scenario: &Scenario) {
         (self.pc, self.end) = (0, scenario.ops.len() as Pc);
+        // One that the end of an iteration has cut off ends here.
+        self.call = None;
         if self.registers.is_none() {
             self.registers = Registers::new(scenario.registers);
         }
@@ -45,7 +50,7 @@ impl Cursor {
         if let Some(registers) = &mut registers {
             registers.own = branch.registers.start.into()..branch.registers.end.into();
         }
-        Cursor { pc: branch.ops.start, end: branch.ops.end, registers }
+        Cursor { pc: branch.ops.start, end: branch.ops.end, registers, call: None }
     }
 
     /// Takes over what a branch that has ended has in the registers of its own.

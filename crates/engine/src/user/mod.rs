@@ -7,6 +7,7 @@
 
 mod concurrency;
 mod cursor;
+mod script;
 mod strand;
 
 use std::cell::{Cell, OnceCell, Ref, RefCell, RefMut};
@@ -18,6 +19,7 @@ use squall_extract::PageResources;
 use squall_metrics::UserState;
 use squall_plan::expr::Slot;
 use squall_plan::value::Value;
+use squall_script::ScriptUser;
 
 use crate::net::bandwidth::Bandwidths;
 use crate::net::pools::{Idle, Pools};
@@ -30,6 +32,8 @@ use crate::roster::{Seat, Seated};
 use crate::shared_values::SharedValues;
 pub(crate) use concurrency::Concurrency;
 pub(crate) use cursor::Cursor;
+pub(crate) use script::ScriptCall;
+use script::ScriptUsers;
 pub(crate) use strand::{OpenGroup, Strand};
 
 pub(crate) struct User {
@@ -91,11 +95,12 @@ pub(crate) struct Core {
 /// What a user knows of what it has asked for.
 type KnownPages = Cache<Option<Rc<PageResources>>>;
 
-/// The jars and caches that have names, by their numbers from 1.
+/// The jars and caches that have names, by their numbers from 1, and the user's own instances of scripts.
 #[derive(Default)]
 struct Named {
     jars: RefCell<Vec<Jar>>,
     caches: RefCell<Vec<KnownPages>>,
+    scripts: RefCell<ScriptUsers>,
 }
 
 /// One by its number, made when it is first looked at; 0 is the one without a name.
@@ -233,6 +238,28 @@ impl Core {
         by_number(number, &self.cache, || &self.named.get_or_init(Box::default).caches)
     }
 
+    /// Its own instance of a script, made when it is first looked at. It lasts as long as the user.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub(crate) fn script<E>(
+        &self,
+        number: u32,
+        make: impl FnOnce() -> Result<ScriptUser, E>,
+    ) -> Result<Rc<ScriptUser>, E> {
+        let scripts = &self.named.get_or_init(Box::default).scripts;
+        if let Some(Some(own)) = scripts.borrow().get(number as usize) {
+            return Ok(own.clone());
+        }
+        let own = Rc::new(make()?);
+        let mut scripts = scripts.borrow_mut();
+        if scripts.len() <= number as usize {
+            scripts.resize_with(number as usize + 1, || None);
+        }
+        scripts[number as usize] = Some(own.clone());
+        Ok(own)
+    }
+
     /// Forgets the cookies of a jar, or all of them.
     pub(crate) fn clear_cookies(&self, number: Option<u16>) {
         match number {
@@ -272,6 +299,6 @@ mod tests {
     /// There may be a million of them: what few users have is behind one word.
     #[test]
     fn a_user_is_small() {
-        assert!(size_of::<User>() <= 328, "{}", size_of::<User>());
+        assert!(size_of::<User>() <= 336, "{}", size_of::<User>());
     }
 }

@@ -41,6 +41,7 @@ use crate::record::{NameRegistry, Recorder};
 use crate::roster::{Part, Roster};
 use crate::rows::Rows;
 use crate::scratch::{Buffer, Buffers};
+use crate::scripts::Scripts;
 use crate::shared_values::SharedValues;
 use crate::together::Together;
 use crate::trace::{Exchange, Trace};
@@ -98,6 +99,8 @@ pub(crate) struct Worker {
     pub rows: Rows,
     pub buffers: Buffers,
     pub bursts: Bursts,
+    /// What its users run of scripts.
+    pub scripts: Scripts,
     origins: Origins,
     /// Samples that could have been copied for who watches.
     pub samples_seen: Cell<u64>,
@@ -233,6 +236,7 @@ impl Worker {
             rows: Rows::new(&program, assignment.together.clone()),
             bursts: Bursts::default(),
             buffers: Buffers::default(),
+            scripts: Scripts::default(),
             origins: Origins::new(&program),
             samples_seen: Cell::new(0),
             spare_exchanges: RefCell::default(),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::step::{Metric, Step, StepKind, Steps};
 use super::tags::{Tagged, Tags};
 use super::{
-    Connections, DataSource, Defaults, Json, Load, Monitor, PlanFeed, Profile, SampleFile,
+    Connections, DataSource, Defaults, Json, Load, Monitor, PlanFeed, Profile, SampleFile, Scripts,
     Threshold, threshold,
 };
 use crate::keys::{
@@ -59,6 +59,9 @@ record! {
         /// How long requests in flight at the end may take to finish.
         #[key(default "30s")]
         pub graceful_stop: Option<Duration>,
+        /// Whether iterations are finished, within `graceful_stop`, when the time of their load is over or there are to be
+        /// fewer users; otherwise they are cut between two steps.
+        pub whole_iterations: bool,
         /// What is cut off the beginning of the run to get its steady part: found by a rule (`auto`), nothing
         /// (`none`), or a time.
         pub warmup: Warmup,
@@ -77,6 +80,8 @@ record! {
         /// A profile of the target's CPU time.
         #[key([keys::Maybe<Of<Profile>>])]
         pub profile: Option<Profile>,
+        /// What holds for all scripts that steps call.
+        pub scripts: Scripts,
         /// Seed of everything random.
         #[key(default "another each time")]
         pub seed: Option<u64>,

@@ -75,7 +75,7 @@ pub(super) fn exception<'s>(
             "org.apache.http.conn.ConnectionPoolTimeoutException",
             "Timeout waiting for connection from pool".into(),
         ),
-        K::Io | K::Proxy | K::Exec => ("java.io.IOException", detail.into()),
+        K::Io | K::Proxy | K::Exec | K::Script => ("java.io.IOException", detail.into()),
         K::BodyTooLarge | K::HostNotAllowed => (kind.label(), detail.into()),
     };
     Some((class, message))

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// A crate, and the crates of the workspace that it may import.
-const MAY_IMPORT: [(&str, &[&str]); 28] = [
+const MAY_IMPORT: [(&str, &[&str]); 29] = [
     (
         "squall",
         &[
@@ -19,6 +19,7 @@ const MAY_IMPORT: [(&str, &[&str]); 28] = [
             "squall-feeds",
             "squall-fleet",
             "squall-front",
+            "squall-k6",
             "squall-limit",
             "squall-live",
             "squall-load",
@@ -28,6 +29,7 @@ const MAY_IMPORT: [(&str, &[&str]); 28] = [
             "squall-profiler",
             "squall-report",
             "squall-runner",
+            "squall-script",
             "squall-serve",
             "squall-supervisor",
             "squall-target",
@@ -143,6 +145,7 @@ const MAY_IMPORT: [(&str, &[&str]); 28] = [
             "squall-load",
             "squall-metrics",
             "squall-plan",
+            "squall-script",
             "squall-wire",
         ],
     ),
@@ -158,6 +161,8 @@ const MAY_IMPORT: [(&str, &[&str]); 28] = [
             "squall-supervisor",
         ],
     ),
+    ("squall-script", &["squall-quickjs"]),
+    ("squall-quickjs", &[]),
     ("squall-supervisor", &[]),
     ("squall-wire", &["squall-base"]),
     ("squall-extract", &[]),
@@ -166,7 +171,8 @@ const MAY_IMPORT: [(&str, &[&str]); 28] = [
     ("squall-load", &["squall-base"]),
     ("squall-analysis", &["squall-base", "squall-metrics"]),
     ("squall-metrics", &["squall-base"]),
-    ("squall-front", &["squall-base", "squall-jmeter", "squall-plan"]),
+    ("squall-front", &["squall-base", "squall-jmeter", "squall-k6", "squall-plan"]),
+    ("squall-k6", &["squall-base", "squall-plan", "squall-script"]),
     ("squall-jmeter", &["squall-base", "squall-plan"]),
     ("squall-plan", &["squall-base"]),
     ("squall-target", &["squall-base"]),

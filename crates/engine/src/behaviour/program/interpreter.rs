@@ -22,15 +22,21 @@ pub(super) struct Interpreter<'e, 'p> {
     pub core: &'p Core,
     pub strand: &'e mut Strand,
     pub cursor: &'e mut Cursor,
-    budget: &'e mut u32,
+    pub budget: &'e mut u32,
 }
 
 impl Behaviour for Cursor {
     fn resume<'p>(&mut self, env: Env<'_, 'p>, answer: Answer) -> Next<'p, Cursor> {
         let Env { worker, core, strand, budget, now } = env;
         let program = &*worker.program;
-        if answer == Answer::Begin {
-            self.begin(&program.scenarios[core.scenario()]);
+        match answer {
+            Answer::Begin => self.begin(&program.scenarios[core.scenario()]),
+            Answer::Ready => {}
+            Answer::Responses(list) => {
+                if let Some(call) = &mut self.call {
+                    call.answer = squall_script::Answer::Responses(list);
+                }
+            }
         }
         Interpreter { worker, program, core, strand, cursor: self, budget }.stretch(now)
     }

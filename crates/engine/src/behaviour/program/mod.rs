@@ -7,4 +7,5 @@ mod groups;
 mod interpreter;
 mod look;
 mod samples;
+mod script;
 mod waits;

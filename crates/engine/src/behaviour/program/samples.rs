@@ -44,7 +44,7 @@ impl<'p> Interpreter<'_, 'p> {
     }
 
     /// What a user does that may send nothing now: the run stands still, or the user is one too many. `None`: it may.
-    fn may_send(&mut self, now: u64) -> Option<Next<'p, Cursor>> {
+    pub(super) fn may_send(&mut self, now: u64) -> Option<Next<'p, Cursor>> {
         if self.worker.is_void(now) || self.worker.roster.borrow().is_paused() {
             return Some(self.later(now));
         }

@@ -7,6 +7,7 @@ mod flow;
 mod group;
 mod operation;
 mod request;
+mod script;
 mod tcp;
 mod waits;
 
@@ -16,6 +17,7 @@ pub(crate) use self::flow::*;
 pub(crate) use self::group::*;
 pub(crate) use self::operation::{Legend, Operation, Pc, Register};
 pub(crate) use self::request::*;
+pub(crate) use self::script::*;
 pub(crate) use self::tcp::*;
 pub(crate) use self::waits::*;
 use super::samples::RequestOp;
@@ -51,6 +53,7 @@ ops! { ($)
     Exec(Box<ExecOp>),
     Tcp(Box<TcpOp>),
     Look(Box<LookOp>),
+    Script(Box<ScriptOp>),
     Flow(FlowOp),
     Group(GroupOp),
     Wait(WaitOp),

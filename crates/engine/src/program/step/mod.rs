@@ -6,6 +6,7 @@ mod flow;
 mod group;
 mod metric;
 mod request;
+mod script;
 mod tcp;
 mod waits;
 
@@ -54,6 +55,7 @@ impl Lay for Step {
             StepKind::Tcp(own) => tcp::lay(flow, own),
             StepKind::Look(own) => flow.op(|compiler| request::look(compiler, own)),
             StepKind::Write(own) => flow.op(|compiler| data::write(compiler, own)),
+            StepKind::Script(own) => script::lay(flow, own),
         }
     }
 }

@@ -8,7 +8,7 @@ mod timing;
 
 use std::rc::Rc;
 
-use squall_metrics::CheckResult;
+use squall_metrics::{CheckResult, Phases};
 use squall_plan::expr::Slot;
 use squall_wire::{ConnectTimes, Phase, Response, Times};
 
@@ -219,6 +219,16 @@ impl<'w> Frame<'w> {
     /// Latency up to now, in ms.
     pub(in crate::sample) fn duration_ms(&self) -> f64 {
         self.timing.latency() as f64 / 1e6
+    }
+
+    /// How long its phases took.
+    pub(in crate::sample) fn phases(&self) -> Phases {
+        self.timing.phases
+    }
+
+    /// Bytes received and sent up to now.
+    pub(in crate::sample) fn bytes(&self) -> (u64, u64) {
+        (self.bytes_in, self.bytes_out)
     }
 
     /// Extracts and checks look at the reply. Gives what was not found, of that which is also sought in resources.

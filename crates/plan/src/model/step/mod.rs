@@ -11,6 +11,7 @@ mod look;
 mod metric;
 mod pace;
 mod rendezvous;
+mod script;
 mod stop;
 mod tcp;
 mod think;
@@ -45,6 +46,7 @@ pub use self::look::*;
 pub use self::metric::*;
 pub use self::pace::*;
 pub use self::rendezvous::*;
+pub use self::script::*;
 pub use self::stop::*;
 pub use self::tcp::{ByteForm, KeepOpen, Tcp, TcpEnd};
 pub use self::think::{Think, Thinking};
@@ -184,6 +186,8 @@ steps! {
     Look(Look),
     /// Writes a text to a file.
     Write(Write),
+    /// Calls a function of a script.
+    Script(Box<Script>) as "a script step": "script" [Of<Script>] "The function, and what it is called with.",
 }
 
 impl Step {

@@ -1,0 +1,189 @@
+//! k6's command line: `squall k6 run`. Its options are rows of one table, which `squall_k6` has.
+
+// Doc comments are the help, as it is printed.
+#![allow(rustdoc::broken_intra_doc_links)]
+
+use std::path::PathBuf;
+
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum};
+use squall_k6::options::{Kind, Known, OPTIONS};
+use squall_k6::output::PointTarget;
+use squall_k6::summary::SummaryMode;
+
+/// k6's command line.
+#[derive(Debug, Args)]
+pub struct K6 {
+    #[command(subcommand)]
+    pub command: K6Command,
+}
+
+/// A command of k6.
+#[derive(Debug, Subcommand)]
+pub enum K6Command {
+    /// Run a script.
+    Run(K6Run),
+}
+
+/// `k6 run`.
+#[derive(Debug, Args)]
+pub struct K6Run {
+    /// The script, in JavaScript or TypeScript.
+    pub script: PathBuf,
+    #[command(flatten)]
+    pub options: K6Options,
+    /// A variable of `__ENV`; may be given more than once.
+    #[arg(short = 'e', long, value_name = "NAME=VALUE", value_parser = pair)]
+    pub env: Vec<(String, String)>,
+    /// Whether `__ENV` has the environment.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        default_value_t = true, action = ArgAction::Set, env = "K6_INCLUDE_SYSTEM_ENV_VARS")]
+    pub include_system_env_vars: bool,
+    /// A file of options, in JSON.
+    #[arg(short = 'c', long, value_name = "FILE", env = "K6_CONFIG")]
+    pub config: Option<PathBuf>,
+    /// Where a point for each value of a metric goes: json, json=FILE, csv or csv=FILE; may be given more than once.
+    #[arg(short = 'o', long, value_name = "KIND=FILE", value_parser = PointTarget::parse, env = "K6_OUT")]
+    pub out: Vec<PointTarget>,
+    /// What the summary at the end shows: compact, full, or disabled.
+    #[arg(long, value_name = "MODE", value_parser = SummaryMode::parse, default_value = "compact", env = "K6_SUMMARY_MODE")]
+    pub summary_mode: SummaryMode,
+    /// Write the summary as JSON to FILE.
+    #[arg(long, value_name = "FILE", env = "K6_SUMMARY_EXPORT")]
+    pub summary_export: Option<PathBuf>,
+    /// Print the summary without colours.
+    #[arg(long)]
+    pub no_color: bool,
+    /// Print only the result, not the progress.
+    #[arg(short = 'q', long)]
+    pub quiet: bool,
+    /// What the file is: only scripts are run.
+    #[arg(
+        short = 't',
+        long = "type",
+        value_enum,
+        value_name = "TYPE",
+        hide_possible_values = true
+    )]
+    pub kind: Option<K6Type>,
+}
+
+/// A name and its value; a name alone has that of the environment, as in k6.
+fn pair(text: &str) -> Result<(String, String), String> {
+    let (name, value) = match text.split_once('=') {
+        Some((name, value)) => (name, value.to_owned()),
+        None => (text, std::env::var(text).unwrap_or_default()),
+    };
+    match name.is_empty() {
+        true => Err("expected NAME=VALUE".to_owned()),
+        false => Ok((name.to_owned(), value)),
+    }
+}
+
+/// What a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum K6Type {
+    Js,
+}
+
+/// Options of a test, with the texts that were typed for each.
+#[derive(Debug, Clone, Default)]
+pub struct K6Options(pub Vec<(&'static Known, Vec<String>)>);
+
+impl Args for K6Options {
+    fn augment_args(command: Command) -> Command {
+        command.args(OPTIONS.iter().filter(|own| !own.flag.is_empty()).map(argument))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        K6Options::augment_args(command)
+    }
+}
+
+/// The flag of an option.
+fn argument(own: &Known) -> Arg {
+    let flag = Arg::new(own.flag).long(own.flag).help(own.about);
+    let flag = own.short.into_iter().fold(flag, Arg::short);
+    match own.kind {
+        Kind::Switch => flag
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("true")
+            .value_name("BOOL")
+            .action(ArgAction::Set),
+        Kind::List | Kind::Stages | Kind::Pairs => {
+            flag.value_name(value_name(own.kind)).action(ArgAction::Append)
+        }
+        Kind::Number | Kind::Text | Kind::Json => {
+            flag.value_name(value_name(own.kind)).action(ArgAction::Set)
+        }
+    }
+}
+
+fn value_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Number => "N",
+        Kind::Switch => "BOOL",
+        Kind::Text => "TEXT",
+        Kind::List => "LIST",
+        Kind::Stages => "TIME:N",
+        Kind::Pairs => "NAME=VALUE",
+        Kind::Json => "JSON",
+    }
+}
+
+impl FromArgMatches for K6Options {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<K6Options, clap::Error> {
+        let with_flag = OPTIONS.iter().filter(|own| !own.flag.is_empty());
+        let typed = with_flag.filter_map(|own| {
+            let texts = matches.get_many::<String>(own.flag)?;
+            Some((own, texts.cloned().collect()))
+        });
+        Ok(K6Options(typed.collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = K6Options::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::args::{Arguments, Command};
+
+    fn parsed(words: &[&str]) -> K6Run {
+        let all = ["squall", "k6", "run"].iter().chain(words);
+        let arguments = Arguments::try_parse_from(all).unwrap_or_else(|error| panic!("{error}"));
+        match arguments.command {
+            Some(Command::K6(K6 { command: K6Command::Run(run) })) => run,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_command_line_of_k6_is_understood() {
+        let words = "-u 5 -d 10s --stage 1s:1,2s:2 -s 3s:3 -w --no-setup=false --tag a=b --tag c=d -e X=1 --env Y=2=3 \
+                     --include-system-env-vars=false -q -t js --rps 3 a.js";
+        let run = parsed(&words.split_whitespace().collect::<Vec<_>>());
+        let typed: Vec<(&str, Vec<String>)> =
+            run.options.0.iter().map(|(own, texts)| (own.name, texts.clone())).collect();
+        let list = |texts: &[&str]| texts.iter().map(|own| (*own).to_owned()).collect::<Vec<_>>();
+        let expected = [
+            ("vus", list(&["5"])),
+            ("duration", list(&["10s"])),
+            ("stages", list(&["1s:1,2s:2", "3s:3"])),
+            ("tags", list(&["a=b", "c=d"])),
+            ("rps", list(&["3"])),
+            ("throw", list(&["true"])),
+            ("noSetup", list(&["false"])),
+        ];
+        assert_eq!(typed, expected);
+        let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        assert_eq!(run.env, [pair("X", "1"), pair("Y", "2=3")]);
+        assert_eq!((run.include_system_env_vars, run.quiet), (false, true));
+        assert!(parsed(&["a.js"]).include_system_env_vars);
+    }
+}

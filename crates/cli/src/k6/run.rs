@@ -1,0 +1,137 @@
+//! `squall k6 run`: runs a script as k6 would have been asked to, with k6's exit codes.
+
+use std::path::Path;
+
+use squall_front::{GivenToScript, K6Failure, K6Test, PlanText};
+use squall_k6::plan::SETUP_DATA;
+use squall_k6::summary::{SummaryData, SummaryMode, SummaryOptions};
+use squall_plan::files;
+use squall_runner::{
+    ErrorKind, FinishedRun, Handle, Options, Phase, PhaseReport, Progress, ProgressStyle, RunParts,
+    Sink,
+};
+
+use super::output::PointFile;
+use super::summary::{Script, summary};
+use super::write::{Asked, write};
+use crate::args::K6Run;
+use crate::exit::{CommandError, CommandResult, Exit};
+use crate::{out, signals};
+
+pub fn command(args: &K6Run) -> CommandResult {
+    let text = PlanText::read(&args.script).map_err(|why| failed(Exit::BadCommand, &why))?;
+    let test = K6Test::of(&text, &given(args)?).map_err(|failure| match failure {
+        K6Failure::Script(why) => failed(Exit::ScriptFailed, &why),
+        K6Failure::Options(why) => failed(Exit::InvalidOption, &why),
+        K6Failure::Plan(errors) => {
+            refused(squall_runner::Error::from(squall_front::ImportError::Plan(errors)))
+        }
+    })?;
+    let handle = Handle::default();
+    signals::watch(&handle).map_err(CommandError::incomplete)?;
+    let parts = RunParts { sinks: sinks(args, &test), ..RunParts::default() };
+    let options = Options { command: std::env::args().collect(), ..Options::default() };
+    let outcome =
+        squall_runner::run_with(&test.loaded, &options, parts, &handle).map_err(refused)?;
+    Ok(conclude(args, &test, &outcome))
+}
+
+/// Where the run goes while it is in progress.
+fn sinks(args: &K6Run, test: &K6Test) -> Vec<(String, Box<dyn Sink>)> {
+    let style = if args.quiet { ProgressStyle::Quiet } else { ProgressStyle::Lines };
+    let progress: Box<dyn Sink> = Box::new(Progress::new(out::Messages, style));
+    let points = args.out.iter().map(|target| {
+        let shown = target.file.clone().unwrap_or_else(|| "standard output".to_owned());
+        let file = PointFile::new(target.clone(), thresholds(test), test.metrics.clone());
+        (shown, Box::new(file) as Box<dyn Sink>)
+    });
+    std::iter::once(("progress".to_owned(), progress)).chain(points).collect()
+}
+
+/// The thresholds: each metric with its tags, and the expression.
+fn thresholds(test: &K6Test) -> Vec<(String, String)> {
+    let all = test.options.thresholds.iter();
+    all.map(|own| (own.subject.clone(), own.text.clone())).collect()
+}
+
+/// What is given to the script.
+fn given(args: &K6Run) -> Result<GivenToScript, CommandError> {
+    Ok(GivenToScript {
+        env: args.env.clone(),
+        flags: args.options.0.clone(),
+        config: args.config.as_deref().map(config).transpose()?,
+        environment: squall_front::environment().collect(),
+        has_system_env: args.include_system_env_vars,
+    })
+}
+
+/// A file of options: its name and what is in it.
+fn config(path: &Path) -> Result<(String, serde_json::Value), CommandError> {
+    let name = path.display().to_string();
+    let text =
+        files::text(path).map_err(|why| failed(Exit::InvalidOption, &format!("{name}: {why}")))?;
+    let value = serde_json::from_str(&text);
+    let value = value
+        .map_err(|error| failed(Exit::InvalidOption, &format!("{name}: expected JSON: {error}")))?;
+    Ok((name, value))
+}
+
+fn failed(exit: Exit, why: &str) -> CommandError {
+    CommandError { exit, text: format!("squall: {why}") }
+}
+
+/// A run that did not begin.
+fn refused(error: squall_runner::Error) -> CommandError {
+    let exit = match error.kind {
+        ErrorKind::Plan | ErrorKind::Input => Exit::InvalidOption,
+        ErrorKind::Incomplete => Exit::Incomplete,
+        ErrorKind::Interrupted => Exit::TestInterrupted,
+    };
+    CommandError { exit, ..CommandError::from(error) }
+}
+
+/// Prints the result of a run, and returns the exit code.
+fn conclude(args: &K6Run, test: &K6Test, outcome: &FinishedRun) -> Exit {
+    let tell = |trouble: String| out::message(&format!("squall: {trouble}\n"));
+    let data = sum_up(args, test, outcome);
+    let asked = Asked { mode: args.summary_mode, export: args.summary_export.clone() };
+    let returned = match args.summary_mode {
+        SummaryMode::Disabled => None,
+        _ => test.script.handle_summary(&data.to_json()).unwrap_or_else(|why| {
+            tell(why.to_string());
+            None
+        }),
+    };
+    let troubles = outcome.phases.iter().filter_map(PhaseReport::trouble);
+    let troubles = troubles.chain(outcome.run.incomplete.iter().cloned());
+    write(&data, &asked, returned.as_ref()).into_iter().chain(troubles).for_each(tell);
+    let crossed: Vec<&str> = data.crossed().collect();
+    if !crossed.is_empty() {
+        let names = crossed.join(", ");
+        out::message(&format!("thresholds on metrics '{names}' have been crossed\n"));
+    }
+    exit(outcome, !crossed.is_empty())
+}
+
+fn sum_up(args: &K6Run, test: &K6Test, outcome: &FinishedRun) -> SummaryData {
+    let found = outcome.found.iter().find(|(name, _)| name == SETUP_DATA);
+    let setup_data = found.map(|(_, value)| value.to_json()).unwrap_or_default();
+    let script = Script { thresholds: &thresholds(test), metrics: &test.metrics };
+    let shown = SummaryOptions { no_color: args.no_color, ..test.options.summary.clone() };
+    summary(&outcome.run, script, setup_data, shown)
+}
+
+/// What k6 would exit with.
+fn exit(outcome: &FinishedRun, is_crossed: bool) -> Exit {
+    let reasons = squall_report::document(&outcome.run).outcome.reasons;
+    let has = |kind: &str| reasons.iter().any(|own| own.kind == kind);
+    let setup = outcome.phase(Phase::Setup).and_then(PhaseReport::failure);
+    match () {
+        () if outcome.is_interrupted() => Exit::TestInterrupted,
+        () if setup.is_some() => Exit::ScriptFailed,
+        () if has("stopped_by_plan") => Exit::TestAborted,
+        () if is_crossed => Exit::ThresholdCrossed,
+        () if has("incomplete") => Exit::Incomplete,
+        () => Exit::Ok,
+    }
+}

@@ -1,0 +1,107 @@
+//! Where a request of a script goes, and where a redirect leads it.
+
+use std::rc::Rc;
+
+use squall_metrics::ErrorKind;
+
+use super::call::{allowed, becomes_get, site};
+use super::failure::SampleFailure;
+use crate::net::origins::{Asked, KnownOrigin};
+use crate::parts::cookies::Site;
+use crate::parts::{names, url};
+use crate::worker::Worker;
+
+/// Where a request of a script goes.
+#[derive(Debug)]
+pub(crate) struct Hop {
+    pub method: String,
+    pub origin: Rc<KnownOrigin>,
+    /// Path with query.
+    pub path: String,
+    /// Whether the body goes along.
+    pub with_body: bool,
+    /// Whether credentials go along.
+    pub trusted: bool,
+    /// Whether a redirect led there.
+    pub is_redirected: bool,
+}
+
+impl Hop {
+    /// Of a URL that a script says. One without scheme and host is on the plan's target.
+    ///
+    /// # Errors
+    /// It is no URL, or leads where requests may not go.
+    pub(crate) fn of(worker: &Worker, method: &str, text: &str) -> Result<Hop, SampleFailure> {
+        let target = worker.program.target.as_ref();
+        let page = target.map(|(origin, prefix)| (worker.named_origin(*origin), prefix));
+        let located = match url::parse(text) {
+            Ok(location) => Ok(location),
+            // One with credentials, or one on the target.
+            Err(_) => url::resolve(
+                page.as_ref().map(|(known, prefix)| (&known.origin, prefix.as_str())),
+                text,
+            ),
+        };
+        let location = located.map_err(|error| bad(worker, ErrorKind::Render, text, &error))?;
+        let origin = match page {
+            Some((known, _)) if known.origin == location.origin => known,
+            _ => {
+                allowed(worker, &location.origin, text)?;
+                worker.known_origin(location.origin, Asked::default())
+            }
+        };
+        Ok(Hop {
+            method: method.to_owned(),
+            origin,
+            path: location.path,
+            with_body: true,
+            trusted: true,
+            is_redirected: false,
+        })
+    }
+
+    /// Where a redirect of a status leads.
+    ///
+    /// # Errors
+    /// The location is no URL, or leads where requests may not go.
+    pub(crate) fn redirected(
+        &self,
+        worker: &Worker,
+        status: u16,
+        location: &str,
+    ) -> Result<Hop, SampleFailure> {
+        let on = Some((&self.origin.origin, &*self.path));
+        let found = url::resolve(on, location)
+            .map_err(|error| bad(worker, ErrorKind::BadRedirect, location, &error))?;
+        let origin = if found.origin == self.origin.origin {
+            self.origin.clone()
+        } else {
+            allowed(worker, &found.origin, location)?;
+            worker.known_origin(found.origin, self.origin.asked.clone())
+        };
+        let becomes_get = becomes_get(&self.method, status);
+        Ok(Hop {
+            method: if becomes_get { "GET".to_owned() } else { self.method.clone() },
+            path: found.path,
+            with_body: self.with_body && !becomes_get,
+            trusted: self.trusted && origin == self.origin,
+            origin,
+            is_redirected: true,
+        })
+    }
+
+    /// The whole URL.
+    pub(crate) fn url(&self) -> String {
+        format!("{}{}", self.origin.origin, self.path)
+    }
+
+    /// Where it goes, as far as cookies care.
+    pub(crate) fn site(&self) -> Site<'_> {
+        site(&self.origin.origin, names::without_query(&self.path))
+    }
+}
+
+fn bad(worker: &Worker, kind: ErrorKind, text: &str, error: &url::UrlError) -> SampleFailure {
+    let shown = names::limited(&worker.recorder.secrets().mask(text)).into_owned();
+    SampleFailure::new(kind, format!("URL `{shown}`: {error}"))
+}

@@ -1,0 +1,94 @@
+//! A request of a script: one exchange, whose response the script is given. What a redirect leads to is a sample of its
+//! own.
+
+use squall_metrics::{ErrorKind, PHASES, Phases};
+use squall_script::HttpResponse;
+
+use super::call::Call;
+use super::failure::SampleFailure;
+use super::frame::Frame;
+use super::got::Got;
+use super::hop::Hop;
+use super::http::follow;
+use super::page::{Found, Wanted};
+use super::sampled::SampleHead;
+use super::sampler::Sampler;
+use crate::scripts::Made;
+
+/// An exchange of a request of a script.
+pub(crate) struct ScriptSampler<'p> {
+    pub head: SampleHead<'p>,
+    /// Where it goes, and what it carries; or why it cannot be sent.
+    pub sent: Result<(&'p Hop, &'p Made), SampleFailure>,
+    /// Statuses that are no failure; `None`: 200 to 399.
+    pub expected: Option<&'p [(u16, u16)]>,
+    pub got: &'p Got,
+}
+
+impl<'p> Sampler<'p> for ScriptSampler<'p> {
+    fn head(&self) -> SampleHead<'p> {
+        self.head
+    }
+
+    async fn perform(self, frame: &mut Frame<'_>) -> Result<Option<Box<Found>>, SampleFailure> {
+        let result = match self.sent {
+            Err(failure) => Err(failure),
+            Ok((hop, Made { content, policy })) => {
+                let place = (&*hop.method, hop.origin.clone(), hop.path.as_bytes());
+                let call = Call {
+                    with_body: hop.with_body,
+                    trusted: hop.trusted,
+                    is_redirected: hop.is_redirected,
+                    ..Call::new(frame.worker, place, content)
+                };
+                let wanted = Wanted { got: Some(self.got), ..Wanted::default() };
+                let result = follow(frame, call, policy, wanted).await;
+                self.got.judge(frame, self.expected, &result);
+                frame.explain(&result, || format!("{} {}", hop.method, hop.url()));
+                result
+            }
+        };
+        self.got.conclude(frame, result.as_ref().err());
+        result
+    }
+}
+
+impl Got {
+    /// A response of a status that was not expected is a failure.
+    fn judge<T>(
+        &self,
+        frame: &mut Frame<'_>,
+        expected: Option<&[(u16, u16)]>,
+        result: &Result<T, SampleFailure>,
+    ) {
+        let status = self.response.borrow().status;
+        let expected = expected.unwrap_or(&[(200, 399)]);
+        let is_expected = expected.iter().any(|(from, to)| (*from..=*to).contains(&status));
+        if result.is_ok() && !is_expected {
+            frame.fail(ErrorKind::Status, String::new);
+            self.failure.replace(Some((ErrorKind::Status, String::new())));
+        }
+    }
+
+    /// Its times, and why there is no response.
+    fn conclude(&self, frame: &Frame<'_>, failure: Option<&SampleFailure>) {
+        let mut own = self.response.borrow_mut();
+        own.timings = timings(&frame.phases());
+        self.bytes.set(frame.bytes());
+        if let Some(SampleFailure { kind, detail }) = failure {
+            *own = HttpResponse { timings: own.timings, ..HttpResponse::default() };
+            self.failure.replace(Some((*kind, detail.clone())));
+        }
+    }
+}
+
+/// `blocked`, `looking_up`, `connecting`, `tls_handshaking`, `sending`, `waiting` and `receiving`, in ms. What passes
+/// while a request is sent counts as waiting: nobody is told when its last byte went.
+fn timings(phases: &Phases) -> [f64; 7] {
+    let of = |name: &str| {
+        let at = PHASES.iter().position(|own| *own == name);
+        at.and_then(|at| phases.0[at]).unwrap_or(0) as f64 / 1e6
+    };
+    let (dns, connect, tls) = (of("dns"), of("connect"), of("tls"));
+    [of("pool") + dns + connect + tls, dns, connect, tls, 0.0, of("first_byte"), of("body")]
+}

@@ -1,0 +1,184 @@
+//! Scripts of k6: their options become a plan that calls their functions. Recognised by the name of their file, as they are code.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+use squall_k6::options::{Known, Layers, OptionError, Options, Source};
+use squall_k6::plan::{self, Described};
+use squall_k6::script::{Files, Script, ScriptFailure, ScriptMetric};
+use squall_plan::diagnostic::{Diagnostic, Sources};
+use squall_plan::files;
+use squall_plan::span::Span;
+use squall_plan::vars::LoadOptions;
+use squall_plan::yaml::{self, Loaded, PlanErrors};
+
+use crate::import::{FrontEnd, Import, ImportError, PlanText};
+use crate::machine;
+use crate::values::Values;
+
+/// What the names of scripts end in.
+const ENDS: [&str; 4] = [".js", ".mjs", ".cjs", ".ts"];
+
+/// Most bytes of a file that a script imports or opens.
+const LARGEST: u64 = 256 << 20;
+
+/// What is given to a script beside its file.
+#[derive(Debug, Clone, Default)]
+pub struct GivenToScript {
+    /// What is added to `__ENV`; the last one of a name counts.
+    pub env: Vec<(String, String)>,
+    /// Options of the command line, with the texts of each.
+    pub flags: Vec<(&'static Known, Vec<String>)>,
+    /// A file of options: its name and what is in it.
+    pub config: Option<(String, Value)>,
+    /// The environment: options in it that begin with `K6_`, and what `__ENV` has if `has_system_env`.
+    pub environment: Vec<(String, String)>,
+    /// Whether `__ENV` has the environment.
+    pub has_system_env: bool,
+}
+
+/// A script that has become a plan.
+#[derive(Debug)]
+pub struct K6Test {
+    pub loaded: Loaded,
+    pub options: Options,
+    pub script: Script,
+    /// The metrics that the script makes.
+    pub metrics: Vec<ScriptMetric>,
+}
+
+/// Why a script did not become a plan.
+#[derive(Debug)]
+pub enum K6Failure {
+    /// It cannot be read or compiled, or its top level throws.
+    Script(String),
+    /// An option is not what is expected, or squall has nothing like it.
+    Options(String),
+    /// The plan that it becomes has mistakes.
+    Plan(Box<PlanErrors>),
+}
+
+/// Whether a file is a script, by its name.
+pub fn is_script(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ENDS.iter().any(|end| name.ends_with(end))
+}
+
+impl K6Test {
+    /// Makes a plan of a script.
+    ///
+    /// # Errors
+    /// The script or one of its options has a mistake, or squall has nothing like it.
+    pub fn of(text: &PlanText, given: &GivenToScript) -> Result<K6Test, K6Failure> {
+        let file = text.folder.join(Path::new(&text.name).file_name().unwrap_or_default());
+        let shown = file.display().to_string();
+        // Places in the script's own file are shown as that was asked for.
+        let of_script =
+            |why: ScriptFailure| K6Failure::Script(why.to_string().replace(&shown, &text.name));
+        let of_options = |why: OptionError| K6Failure::Options(format!("{}: {why}", text.name));
+        let own = Arc::new(OwnText { file: file.clone(), text: text.text.clone() });
+        let script = Script::read(&file, own, &given.whole_env()).map_err(of_script)?;
+        let exported = script.options().map_err(of_script)?;
+        let metrics = script.metrics();
+        let layers = given.layers(&exported).map_err(of_options)?;
+        let options = Options::read(&layers, &metrics).map_err(of_options)?;
+        let described = Described {
+            file,
+            exports: &|name| script.exports(name),
+            env: given.env.clone(),
+            has_system_env: given.has_system_env,
+        };
+        let plan = plan::plan(&described, &options).map_err(of_options)?;
+        let mut sources = Sources::default();
+        sources.add(text.name.as_str(), text.text.as_str());
+        let warning =
+            |own: &String| Diagnostic::warning(Span::default(), format!("{}: {own}", text.name));
+        let warnings = options.warnings.iter().map(warning).collect();
+        let loaded = yaml::finish(Loaded { plan, sources, warnings }, &LoadOptions::default());
+        let loaded = loaded.map_err(|errors| K6Failure::Plan(Box::new(errors)))?;
+        Ok(K6Test { loaded, options, script, metrics })
+    }
+}
+
+impl GivenToScript {
+    /// What is given by values of all plans; options of the command line and a file of them are not among those.
+    fn of(values: &Values) -> GivenToScript {
+        let factors = values.factors.iter().map(|(name, value)| (name.clone(), value.to_string()));
+        let env = values.files.iter().chain(&values.env).cloned().chain(factors);
+        let environment = machine::environment().collect();
+        GivenToScript {
+            env: env.collect(),
+            environment,
+            has_system_env: true,
+            ..GivenToScript::default()
+        }
+    }
+
+    /// All of `__ENV`.
+    fn whole_env(&self) -> Vec<(String, String)> {
+        let system = self.environment.iter().filter(|_| self.has_system_env);
+        system.chain(&self.env).cloned().collect()
+    }
+
+    /// Options of everywhere, the weakest first.
+    fn layers(&self, exported: &Value) -> Result<Layers, OptionError> {
+        let mut layers = Layers::default();
+        if let Some((name, value)) = &self.config {
+            layers.add_map(&Source::Config(name.clone()), value)?;
+        }
+        layers.add_map(&Source::Script, exported)?;
+        layers.add_environment(&self.environment)?;
+        layers.add_flags(&self.flags)?;
+        Ok(layers)
+    }
+}
+
+/// Reads scripts.
+pub(crate) struct K6;
+
+impl FrontEnd for K6 {
+    fn read(&self, text: &PlanText, values: &Values) -> Option<Import> {
+        if !is_script(&text.name) {
+            return None;
+        }
+        let refused = |why: String| ImportError::Refused(why);
+        let told = |why: &str| refused(format!("{}: {why}", text.name));
+        if values.skips_unsupported {
+            return Some(Import::of(Err(told(
+                "--skip-unsupported is for JMeter plans, and this is a script",
+            ))));
+        }
+        if !values.given.is_empty() {
+            return Some(Import::of(Err(told(
+                "a script has no variables of a plan: give it `-e NAME=VALUE`, which it reads as __ENV.NAME",
+            ))));
+        }
+        let read = K6Test::of(text, &GivenToScript::of(values));
+        Some(Import::of(read.map(|own| own.loaded).map_err(|failure| match failure {
+            K6Failure::Script(why) | K6Failure::Options(why) => refused(why),
+            K6Failure::Plan(errors) => ImportError::Plan(errors),
+        })))
+    }
+}
+
+/// Files of the disk; the script's own is at hand already.
+struct OwnText {
+    file: PathBuf,
+    text: String,
+}
+
+impl Files for OwnText {
+    fn bytes(&self, path: &Path) -> Result<Vec<u8>, String> {
+        match path == self.file {
+            true => Ok(self.text.clone().into()),
+            false => {
+                files::bytes(path, LARGEST).map_err(|why| format!("{}: {why}", path.display()))
+            }
+        }
+    }
+
+    fn has(&self, path: &Path) -> bool {
+        path == self.file || path.is_file()
+    }
+}

@@ -1,0 +1,169 @@
+//! A script as it says what it is: its options, what it exports, the metrics that it makes. Its top level runs once, as it does
+//! for each user. Of its functions only `handleSummary` is called, when the test is over.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+use squall_script::{Answer, Graph, Numbers, OpenFiles, ScriptUser, Stage, StageOptions, Step};
+pub use squall_script::{Files, ScriptMetric};
+
+/// Whoever runs the top level of a script before the test: no user.
+const NOBODY: Numbers = Numbers { user: 0, iteration: 0 };
+
+/// A script that was read.
+#[derive(Debug)]
+pub struct Script {
+    /// Its file.
+    pub file: PathBuf,
+    stage: Stage,
+    user: ScriptUser,
+}
+
+/// Why a script cannot be run: with its place, as far as there is one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptFailure(pub String);
+
+impl fmt::Display for ScriptFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Script {
+    /// Reads a script with what it imports, and runs its top level. `env` is its `__ENV`.
+    ///
+    /// # Errors
+    /// It cannot be read or compiled, or its top level throws.
+    pub fn read(
+        file: &Path,
+        files: Arc<dyn Files + Send + Sync>,
+        env: &[(String, String)],
+    ) -> Result<Script, ScriptFailure> {
+        let failed = |why: &dyn fmt::Display| ScriptFailure(why.to_string());
+        let thrown = |why: &dyn fmt::Display| ScriptFailure(format!("{}: {why}", file.display()));
+        let graph = Graph::read(file, &*files).map_err(|error| failed(&error))?;
+        let options = StageOptions {
+            env: env.to_vec(),
+            files: OpenFiles(Some(files)),
+            ..StageOptions::default()
+        };
+        let stage = Stage::new(&graph, &options).map_err(|error| thrown(&error))?;
+        let stage = stage.map_err(|error| thrown(&error))?;
+        let user = stage.user(NOBODY, &[]).map_err(|error| thrown(&error))?;
+        Ok(Script { file: file.to_owned(), stage, user })
+    }
+
+    /// What it exports as `options`; an empty mapping: nothing.
+    ///
+    /// # Errors
+    /// It is nothing that can be written as JSON.
+    pub fn options(&self) -> Result<Value, ScriptFailure> {
+        let failed = |why: &dyn fmt::Display| {
+            ScriptFailure(format!("{}: `options`: {why}", self.file.display()))
+        };
+        match self.stage.json(&self.user, "options").map_err(|error| failed(&error))? {
+            None => Ok(Value::Object(serde_json::Map::new())),
+            Some(json) => serde_json::from_str(&json).map_err(|error| failed(&error)),
+        }
+    }
+
+    /// Whether it exports a function of this name.
+    pub fn exports(&self, name: &str) -> bool {
+        self.stage.exported(&self.user, name).is_ok_and(|own| own.is_some())
+    }
+
+    /// The metrics that it makes.
+    pub fn metrics(&self) -> Vec<ScriptMetric> {
+        self.stage.metrics()
+    }
+
+    /// What its `handleSummary` makes of the data of a summary. `None`: it exports none, or that returns nothing.
+    ///
+    /// # Errors
+    /// It throws, waits for something, or returns what cannot be written as JSON.
+    pub fn handle_summary(&self, data: &Value) -> Result<Option<Value>, ScriptFailure> {
+        let failed = |why: &dyn fmt::Display| {
+            ScriptFailure(format!("{}: `handleSummary`: {why}", self.file.display()))
+        };
+        let own =
+            self.stage.exported(&self.user, "handleSummary").map_err(|error| failed(&error))?;
+        let Some(function) = own else { return Ok(None) };
+        let data = self.stage.value_of(&data.to_string()).map_err(|error| failed(&error))?;
+        let mut call = self.stage.call(&function, vec![data]).map_err(|error| failed(&error))?;
+        let returned = match self.stage.resume(&mut call, NOBODY, Answer::Ready) {
+            Step::Done(returned) => returned.map_err(|error| failed(&error))?,
+            Step::Wait(_) => {
+                return Err(failed(
+                    &"it waits for something: the test is over, and it can only compute",
+                ));
+            }
+        };
+        let json = self.stage.json_of(&returned).map_err(|error| failed(&error))?;
+        json.map(|json| serde_json::from_str(&json).map_err(|error| failed(&error))).transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    struct Text(&'static str);
+
+    impl Files for Text {
+        fn bytes(&self, _: &Path) -> Result<Vec<u8>, String> {
+            Ok(self.0.into())
+        }
+        fn has(&self, _: &Path) -> bool {
+            true
+        }
+    }
+
+    fn read(text: &'static str) -> Result<Script, ScriptFailure> {
+        let env = [("N".to_owned(), "3".to_owned())];
+        Script::read(Path::new("/t/a.ts"), Arc::new(Text(text)), &env)
+    }
+
+    #[test]
+    fn a_script_says_what_it_is() {
+        let script = read(
+            "import { Rate } from 'k6/metrics';
+            const own: Rate = new Rate('own');
+            export const options = { vus: Number(__ENV.N) };
+            export function browse() {}
+            export const value = 1;",
+        )
+        .unwrap_or_else(|why| panic!("{why}"));
+        assert_eq!(script.options(), Ok(json!({"vus": 3})));
+        let has: Vec<bool> =
+            ["browse", "default", "value"].map(|name| script.exports(name)).to_vec();
+        assert_eq!(has, [true, false, false]);
+        assert_eq!(script.metrics().len(), 1);
+        assert_eq!(script.handle_summary(&json!({})), Ok(None));
+        assert_eq!(read("").and_then(|own| own.options()), Ok(json!({})));
+    }
+
+    #[test]
+    fn a_summary_is_handled_by_the_script() {
+        let of = |text| read(text).and_then(|own| own.handle_summary(&json!({"a": [1, 2]})));
+        let own = "export function handleSummary(data) { return { stdout: String(data.a[1]) } }";
+        assert_eq!(of(own), Ok(Some(json!({"stdout": "2"}))));
+        assert_eq!(of("export function handleSummary() {}"), Ok(None));
+        let why = |text| of(text).expect_err("a failure").to_string();
+        let error = why("export function handleSummary() { throw new Error('no') }");
+        assert!(error.starts_with("/t/a.ts: `handleSummary`: ") && error.contains("no"), "{error}");
+        let error = why("import { sleep } from 'k6'; export function handleSummary() { sleep(1) }");
+        assert!(error.contains("it waits for something"), "{error}");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        let why = |text| read(text).map(|_| ()).expect_err("a failure").to_string();
+        assert!(why("let = 1 1").starts_with("/t/a.ts:1:"));
+        assert!(why("throw new Error('no')").starts_with("/t/a.ts: "));
+        assert!(why("import 'k6/browser'").starts_with("/t/a.ts:1:8: `k6/browser`"));
+    }
+}

@@ -1,0 +1,43 @@
+//! What holds for all scripts of a plan.
+
+use std::time::Duration;
+
+use crate::keys::{Maybe, Pairs, Size, Small, record};
+use crate::template::Template;
+
+/// Most requests of a `batch` at the same time.
+const MOST_AT_ONCE: u32 = 1_000;
+
+record! {
+    /// What holds for all scripts of a plan, and for the requests that they make.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct Scripts as "scripts" {
+        /// Whether `__ENV` has the environment variables of squall's own process.
+        pub system_env: bool,
+        /// Texts in `__ENV`; they are known before the run.
+        #[key([Pairs])]
+        pub env: Vec<(Template, Template)>,
+        /// Whether the bodies of responses are thrown away, unless a request says otherwise.
+        pub discard_bodies: bool,
+        /// How many requests of one `http.batch` are sent at the same time.
+        #[key([Maybe<Small<1, MOST_AT_ONCE>>] default "20")]
+        pub batch: Option<u32>,
+        /// How many of them to one host.
+        #[key([Maybe<Small<1, MOST_AT_ONCE>>] default "6")]
+        pub batch_per_host: Option<u32>,
+        /// Whether a request that fails throws an exception.
+        pub throw: bool,
+        /// How many redirects of a request are followed.
+        #[key(default "10")]
+        pub redirects: Option<u32>,
+        /// The `User-Agent` of requests that have no such header.
+        #[key(default "squall/VERSION")]
+        pub user_agent: Option<String>,
+        /// Memory that the scripts of one worker may use.
+        #[key([Maybe<Size>] default "1GiB")]
+        pub memory: Option<u64>,
+        /// How long a script may compute without waiting for anything.
+        #[key(default "10s")]
+        pub run_time: Option<Duration>,
+    }
+}

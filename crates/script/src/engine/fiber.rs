@@ -1,0 +1,309 @@
+//! A user's flow of calls, on a stack of its own.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::io;
+use std::rc::Rc;
+use std::time::Duration;
+
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use squall_quickjs as js;
+
+use super::held::Held;
+use super::realm::{Inner, Realm, Scope};
+use super::stack::OwnStack;
+use super::thrown::{Cause, Thrown};
+use super::timers::{Timer, Timers};
+use super::value::{Promise, Value};
+use crate::{Answer, Ask, Wait};
+
+/// What a flow has come to.
+#[derive(Debug)]
+pub enum Step {
+    /// It waits.
+    Wait(Wait),
+    /// The function has returned, or thrown.
+    Done(Result<Held, Thrown>),
+}
+
+/// Why a wait ended without an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Aborted {
+    /// The user is ended.
+    Ended,
+    /// There is no user who could wait.
+    NoUser,
+}
+
+/// How a flow goes on.
+enum Resume {
+    Answer(Answer),
+    /// It ends: with an error that nothing catches.
+    End,
+}
+
+type Own = Coroutine<Resume, Wait, Result<Held, Thrown>, OwnStack>;
+
+/// A function that runs, or waits. When it is dropped it is ended: none of the script's own `catch` and `finally` run.
+pub struct Fiber {
+    inner: Rc<Inner>,
+    /// `None`: it has ended.
+    coroutine: Option<Own>,
+    /// It has pointers into itself.
+    flow: Box<RefCell<js::SquallFlow>>,
+}
+
+/// What the functions of the host need of the flow that runs now.
+#[derive(Clone, Copy)]
+struct Running {
+    yielder: *const Yielder<Resume, Wait>,
+    runtime: *mut js::JSRuntime,
+    /// On the stack of the flow.
+    timers: *const RefCell<Timers>,
+    /// What modules keep for the flow. It lies on the flow's stack.
+    own: *const OnceCell<Held>,
+}
+
+thread_local! {
+    /// The flow that runs now; `None`: nobody's.
+    static RUNNING: Cell<Option<Running>> = const { Cell::new(None) };
+    /// Whether it is being ended.
+    static ENDS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a flow of a user runs now.
+pub(super) fn is_running() -> bool {
+    RUNNING.get().is_some()
+}
+
+impl Fiber {
+    /// A flow that will call a function.
+    ///
+    /// # Errors
+    /// There is no stack for it.
+    pub fn new(realm: &Realm, function: &Held, arguments: Vec<Held>) -> io::Result<Fiber> {
+        let inner = realm.0.clone();
+        let stack = inner.stacks.take()?;
+        // SAFETY: the structure is of pointers and numbers, and is set by the function; it is boxed and does not move.
+        let mut flow = Box::new(RefCell::new(unsafe { std::mem::zeroed::<js::SquallFlow>() }));
+        // SAFETY: as above.
+        unsafe { js::squall_flow_init(flow.get_mut(), stack.top(), stack.limit()) };
+        let (function, own) = (function.clone(), inner.clone());
+        let coroutine = Coroutine::with_stack(stack, move |yielder, first| {
+            if matches!(first, Resume::End) {
+                return Err(Thrown::ending("it had not begun"));
+            }
+            let scope = Scope::of(&own);
+            let (timers, kept) = (RefCell::new(Timers::default()), OnceCell::new());
+            RUNNING.set(Some(Running {
+                yielder,
+                runtime: scope.runtime(),
+                timers: &raw const timers,
+                own: &raw const kept,
+            }));
+            let arguments: Vec<Value<'_>> = arguments.iter().map(Held::value).collect();
+            let result = call(scope, &timers, &function.value(), &arguments);
+            let result = result.map(|value| scope.hold(&value));
+            clear(scope);
+            result
+        });
+        Ok(Fiber { inner, coroutine: Some(coroutine), flow })
+    }
+
+    /// Begins, or goes on with what has come of what it waited for.
+    ///
+    /// # Panics
+    /// It has ended, or is called by a flow.
+    pub fn resume(&mut self, answer: Answer) -> Step {
+        self.switch(Resume::Answer(answer))
+    }
+
+    fn switch(&mut self, how: Resume) -> Step {
+        assert!(!is_running(), "flows do not run flows");
+        let coroutine = self.coroutine.as_mut().expect("a flow that has not ended");
+        let inner = &self.inner;
+        let scope = Scope::of(inner);
+        inner.running_since.set(None);
+        ENDS.set(matches!(how, Resume::End));
+        let (main, own) = (inner.main.borrow_mut().as_mut() as *mut _, self.flow.as_ptr());
+        // SAFETY: both are flows of this runtime, which do not move; nothing of the runtime runs but what is on this stack.
+        unsafe { js::squall_flow_switch(scope.runtime(), main, own) };
+        let result = coroutine.resume(how);
+        RUNNING.set(None);
+        // SAFETY: as above; the flow waits or has ended.
+        unsafe { js::squall_flow_switch(scope.runtime(), own, main) };
+        match result {
+            CoroutineResult::Yield(wait) => Step::Wait(wait),
+            CoroutineResult::Return(result) => {
+                self.coroutine = None;
+                Step::Done(result)
+            }
+        }
+    }
+
+    /// Ends it where it waits.
+    fn end(&mut self) {
+        // An ended flow does not wait again: `wait` says no at once.
+        while self.coroutine.is_some() {
+            let _end = self.switch(Resume::End);
+        }
+    }
+}
+
+impl Drop for Fiber {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Which flow runs now; 0: none.
+pub(super) fn flow_number() -> usize {
+    RUNNING.get().map_or(0, |own| own.timers as usize)
+}
+
+/// Calls a function, and everything that follows from it: jobs of promises and timers, until none is left. The first error
+/// ends it.
+fn call<'r>(
+    scope: Scope<'r>,
+    timers: &RefCell<Timers>,
+    function: &Value<'r>,
+    arguments: &[Value<'r>],
+) -> Result<Value<'r>, Thrown> {
+    let value = function.call(arguments)?;
+    settle(scope)?;
+    loop {
+        let Some(due) = timers.borrow().next() else { break };
+        let now = now(scope)?;
+        if now < due {
+            wait(scope, Wait::Sleep(due - now))?;
+            continue;
+        }
+        let Some(timer) = timers.borrow_mut().take(now) else { break };
+        let arguments: Vec<Value<'_>> = timer.arguments.iter().map(Held::value).collect();
+        timer.function.value().call(&arguments)?;
+        settle(scope)?;
+    }
+    match value.promise() {
+        None => Ok(value),
+        Some(Promise::Fulfilled(value)) => Ok(value),
+        Some(Promise::Pending) => Ok(scope.undefined()),
+        Some(Promise::Rejected(error)) => Err(Thrown::of(error)),
+    }
+}
+
+/// Runs jobs of promises until none is left.
+///
+/// # Errors
+/// One has ended the call, or a promise was rejected and nobody asks for it.
+fn settle(scope: Scope<'_>) -> Result<(), Thrown> {
+    // SAFETY: the runtime is alive; a job that throws leaves its exception in the one context there is.
+    while unsafe { js::JS_IsJobPending(scope.runtime()) } {
+        let mut context = std::ptr::null_mut();
+        // SAFETY: as above.
+        if unsafe { js::JS_ExecutePendingJob(scope.runtime(), &raw mut context) } < 0 {
+            return Err(Thrown::take(scope));
+        }
+        if scope.inner().ended.get() == Some(Cause::Aborted) {
+            return Err(Thrown::ending("it has ended"));
+        }
+    }
+    scope
+        .inner()
+        .rejected
+        .take(scope, flow_number())
+        .map_or(Ok(()), |reason| Err(Thrown::of(reason)))
+}
+
+/// Calls a function for no user, with the jobs that follow from it.
+pub(super) fn call_alone<'r>(
+    scope: Scope<'r>,
+    function: &Value<'r>,
+    arguments: &[Value<'r>],
+) -> Result<Value<'r>, Thrown> {
+    let result = function.call(arguments);
+    let settled = if result.is_ok() { settle(scope) } else { Ok(()) };
+    clear(scope);
+    settled.and(result)
+}
+
+/// A flow has ended: after an error there are jobs that are not to run, and promises that nobody asks for.
+fn clear(scope: Scope<'_>) {
+    // SAFETY: the runtime is alive, and the jobs that it has now are those of this flow.
+    unsafe { js::squall_drop_jobs(scope.runtime()) };
+    scope.inner().rejected.forget(scope, flow_number());
+    scope.inner().ended.set(None);
+}
+
+/// The time of whoever runs the user.
+fn now(scope: Scope<'_>) -> Result<Duration, Thrown> {
+    match wait(scope, Wait::Ask(Ask::Facts))? {
+        Answer::Facts(facts) => {
+            Ok(Duration::try_from_secs_f64(facts.test_run_ms / 1e3).unwrap_or_default())
+        }
+        _ => Err(Thrown::new(
+            "whoever runs the user does not tell the time: this is a bug of squall",
+        )),
+    }
+}
+
+/// See [`super::Call::set_timer`].
+pub(super) fn set_timer(
+    scope: Scope<'_>,
+    function: &Value<'_>,
+    delay: Duration,
+    every: bool,
+    arguments: &[Value<'_>],
+) -> Result<u32, Thrown> {
+    let running = RUNNING.get().ok_or(Aborted::NoUser)?;
+    let due = now(scope)?.saturating_add(delay);
+    let arguments = arguments.iter().map(|own| scope.hold(own)).collect();
+    let timer = Timer { function: scope.hold(function), arguments, every: every.then_some(delay) };
+    // SAFETY: the timers are on the stack of the flow that runs now, which does not end while it does.
+    unsafe { (*running.timers).borrow_mut().set(due, timer) }
+}
+
+/// See [`super::Call::clear_timer`].
+pub(super) fn clear_timer(number: u32) {
+    if let Some(running) = RUNNING.get() {
+        // SAFETY: as in `set_timer`.
+        unsafe { (*running.timers).borrow_mut().clear(number) };
+    }
+}
+
+/// An object that is the flow's own, for as long as it runs: made when it is first asked for.
+pub(super) fn own(scope: Scope<'_>) -> Result<Value<'_>, Thrown> {
+    let running = RUNNING.get().ok_or_else(|| Thrown::new(NO_USER))?;
+    // SAFETY: the flow runs, so that what lies on its stack is alive; only this function refers to it, and nothing of the
+    // script runs meanwhile.
+    let kept = unsafe { &*running.own };
+    if kept.get().is_none() {
+        let _new = kept.set(scope.hold(&scope.object()?));
+    }
+    match kept.get() {
+        Some(own) => Ok(own.value().into_scope(scope)),
+        None => Err(Thrown::new(NO_USER)),
+    }
+}
+
+/// Why nothing can wait outside of all flows.
+pub(super) const NO_USER: &str =
+    "nothing can wait here: no user runs yet; call it in a function that users run";
+
+/// The flow that runs now waits.
+pub(super) fn wait(scope: Scope<'_>, wait: Wait) -> Result<Answer, Aborted> {
+    let running = RUNNING.get().ok_or(Aborted::NoUser)?;
+    if ENDS.get() {
+        return Err(Aborted::Ended);
+    }
+    debug_assert!(std::ptr::eq(running.runtime, scope.runtime()));
+    // SAFETY: the runtime is alive.
+    let has_exception = unsafe { js::squall_has_exception(scope.runtime()) };
+    assert!(!has_exception, "nobody waits with an exception pending");
+    // SAFETY: the yielder is that of the coroutine on whose stack this runs: it is set when it begins, and again below
+    // each time when it goes on.
+    let resumed = unsafe { (*running.yielder).suspend(wait) };
+    RUNNING.set(Some(running));
+    match resumed {
+        Resume::Answer(answer) => Ok(answer),
+        Resume::End => Err(Aborted::Ended),
+    }
+}

@@ -1,0 +1,137 @@
+//! What users of a realm cannot do to each other.
+
+use crate::Stage;
+use crate::host::Numbers;
+use crate::stage_tests::{run, stage};
+
+const SHARED: &str = "TypeError: all users share this object, so that scripts cannot change it: keep such state in a variable of the module";
+
+/// What the default function with this body logs, or how it fails.
+fn logged(body: &str) -> Vec<String> {
+    let script = format!("export default function () {{ {body} }}");
+    run(&stage(&[("/t/a.js", &script)]), 1, 1).remove(0)
+}
+
+#[test]
+fn what_users_share_cannot_be_changed() {
+    for write in [
+        "globalThis.x = 1",
+        "globalThis.Math = null",
+        "global.console = {}",
+        "Array.prototype.last = () => 1",
+        "Array.prototype[0] = 1",
+        "const p = Object.getPrototypeOf([]); p.map = 1",
+        "Object.prototype.toString = () => ''",
+        "Math.max = null",
+        "console.log = () => {}",
+        "delete String.prototype.trim",
+        "Object.defineProperty(Map.prototype, 'x', { value: 1 })",
+        "Object.defineProperty(Map.prototype, 'get', { value: 1 })",
+        "Object.setPrototypeOf(Array.prototype, null)",
+        "Object.getPrototypeOf(Object.getPrototypeOf((function* () {})())).x = 1",
+        "Object.getPrototypeOf(async () => {}).x = 1",
+        "Object.getPrototypeOf([][Symbol.iterator]()).next = 1",
+        "Object.getPrototypeOf(''.matchAll(/a/g)).next = 1",
+        "Object.getPrototypeOf(Object.getPrototypeOf((async function* () {})())).x = 1",
+        "k6.check = null",
+        "k6.check.x = 1",
+        "Counter.prototype.add = null",
+        "http.get = null",
+        "Object.getPrototypeOf(http.expectedStatuses(200)).x = 1",
+        "http.CookieJar.prototype.set = null",
+    ] {
+        let script = format!(
+            "import * as k6 from 'k6'; import http from 'k6/http'; import {{ Counter }} from 'k6/metrics';
+export default function () {{ {write} }}"
+        );
+        let told = run(&stage(&[("/t/a.js", &script)]), 1, 1).remove(0);
+        assert!(told.len() == 1 && told[0].starts_with(SHARED), "{write}: {told:?}");
+    }
+    let told = logged(
+        "Error.stackTraceLimit = 0; Error.prepareStackTrace = () => 1; console.log(new Error('x').stack.includes('/t/a.js'))",
+    );
+    assert_eq!(told, ["true"]);
+}
+
+#[test]
+fn what_inherits_from_it_has_properties_of_its_own() {
+    for (body, said) in [
+        ("const o = {}; o.toString = () => 'mine'; console.log(`${o}`)", "mine"),
+        (
+            "const o = {}; o.constructor = 1; o.hasOwnProperty = 2; console.log(o)",
+            r#"{"constructor":1,"hasOwnProperty":2}"#,
+        ),
+        (
+            "const a = [1]; a.push = () => 7; a.map = 2; console.log(a.push(), a.length, a.map)",
+            "7 1 2",
+        ),
+        ("class A { toString = () => 'field' } console.log(`${new A()}`)", "field"),
+        (
+            "function A() {} A.prototype = Object.create(Array.prototype); A.prototype.constructor = A; A.prototype.join = () => 'j'; console.log(new A().join())",
+            "j",
+        ),
+        (
+            "function E(m) { this.message = m; this.name = 'E' } E.prototype = Object.create(Error.prototype); E.prototype.toString = () => 'e'; console.log(new E('m').message, new E('').name, E.prototype.toString())",
+            "m E e",
+        ),
+        (
+            "const e = new TypeError('a'); e.name = 'Own'; e.message = 'b'; console.log(`${e.name} ${e.message}`)",
+            "Own b",
+        ),
+        ("const m = new Map(); m.get = () => 5; console.log(m.get(1))", "5"),
+        (
+            "const f = () => 1; f.call = 2; f.toString = () => 'f'; console.log(f.call, `${f}`)",
+            "2 f",
+        ),
+        ("const p = Promise.resolve(1); p.then = 3; console.log(p.then)", "3"),
+        (
+            "const o = Object.create(Object.freeze({ a: 1 })); try { o.a = 2; console.log('written') } catch (e) { console.log(e.message) }",
+            "'a' is read-only",
+        ),
+        (
+            "const a = []; for (let i = 0; i < 9; i++) a[i] = i; a.length = 3; console.log(a)",
+            "[0,1,2]",
+        ),
+    ] {
+        assert_eq!(logged(body), [said], "{body}");
+    }
+}
+
+#[test]
+fn the_environment_is_each_users_own() {
+    let script = "
+const host = __ENV.HOST;
+export default function () { __ENV.count = (Number(__ENV.count) || 0) + 1; return [host, __ENV.HOST, __ENV.MINE, __ENV.count].join() }";
+    let stage = stage(&[("/t/a.js", script)]);
+    let returned = |env: &[(&str, &str)]| {
+        let env: Vec<_> =
+            env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let user = stage.user(Numbers { user: 1, iteration: 0 }, &env).expect("a user");
+        let function = stage.exported(&user, "default").expect("exports").expect("a function");
+        function.value().call(&[]).and_then(|own| own.to_text()).expect("a text")
+    };
+    assert_eq!(returned(&[]), "h:1,h:1,,1");
+    assert_eq!(returned(&[("MINE", "1"), ("count", "4")]), "h:1,h:1,1,5");
+    assert_eq!(returned(&[("HOST", "other")]), "other,other,,1");
+}
+
+#[test]
+fn errors_say_where_their_author_wrote_what_threw() {
+    let failed = |stage: &Stage| {
+        let user = stage.user(Numbers { user: 1, iteration: 0 }, &[]);
+        let stack = user.expect_err("an error").stack;
+        stack.lines().next().unwrap_or_default().trim().to_owned()
+    };
+    let one = "import { check } from 'k6'; check(1, {}); throw new Error();";
+    assert_eq!(failed(&stage(&[("/t/a.js", one)])), "at <anonymous> (/t/a.js:1:53)");
+    let typed =
+        "type A = { a: string };\nconst a = null as any as A; throw new Error() as any;\nexport {}";
+    assert_eq!(failed(&stage(&[("/t/a.ts", typed)])), "at <anonymous> (/t/a.ts:2:39)");
+    let main = "import { f } from './b.ts';\nexport const x = f(1);";
+    let other = "export function f<T>(x: T): T { const y = x as any; throw new Error() }";
+    let two = stage(&[("/t/a.js", main), ("/t/b.ts", other)]);
+    assert_eq!(failed(&two), "at f (/t/b.ts:1:63)");
+    let late = "import { f } from './b.ts'; export default () => { f(1) }";
+    let told = run(&stage(&[("/t/a.js", late), ("/t/b.ts", other)]), 1, 1).remove(0);
+    assert!(told[0].contains("(/t/b.ts:1:63)\n    at __default (/t/a.js:1:54)"), "{told:?}");
+}

@@ -1,0 +1,53 @@
+// Freezes what users share, and gives each user its own modules. `imports` has a number for each import of each module: below 0
+// what is built in. `base`: variables of all users, to which each may have more; what a script sets there is the user's own.
+(function (host, builtIn, factories, imports, base, freeze) {
+  "use strict";
+
+  const text = (value) => {
+    if (typeof value === "string") return value;
+    if (value instanceof Error) return value.stack ? `${value}\n${value.stack}` : String(value);
+    if (typeof value === "object" && value !== null) {
+      try {
+        return JSON.stringify(value);
+      } catch {
+        return String(value);
+      }
+    }
+    return String(value);
+  };
+  const write = (level) => (...values) => host.log(level, values.map(text).join(" "));
+  const log = write(1);
+  globalThis.console = { log, info: log, debug: write(0), warn: write(2), error: write(3) };
+  globalThis.global = globalThis;
+  Object.defineProperty(globalThis, "__VU", { get: () => host.user(), enumerable: true });
+  Object.defineProperty(globalThis, "__ITER", { get: () => host.iteration(), enumerable: true });
+
+  for (const own of builtIn) own.default ??= own;
+  freeze(host.share, [globalThis, ...builtIn, ...host.hidden]);
+
+  return function instantiate(more) {
+    const env = { ...base, ...more };
+    const made = new Array(factories.length);
+
+    const make = (number) => {
+      const exports = (made[number] = Object.create(null));
+      const read = (name, get) => Object.defineProperty(exports, name, { get, enumerable: true });
+      const put = (own) => {
+        for (const name of Object.keys(own)) read(name, own[name]);
+      };
+      put.all = (other) => {
+        for (const name of Object.keys(other)) {
+          if (name !== "default" && !(name in exports)) read(name, () => other[name]);
+        }
+      };
+      const find = (at) => {
+        const other = imports[number][at];
+        if (other < 0) return builtIn[-1 - other];
+        return made[other] ?? make(other);
+      };
+      factories[number](find, put, env);
+      return exports;
+    };
+    return make(0);
+  };
+});

@@ -1,0 +1,53 @@
+//! Where what stands in a module's text was written by its author. Lines stay where they were; columns move behind a change.
+
+/// Of a line, the columns from which on others were written: each with that other one. All count from 1, in characters.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Places(Vec<(usize, usize, usize)>);
+
+impl Places {
+    /// From a column of a line on, another one was written.
+    pub(super) fn moved(&mut self, line: usize, column: usize, written: usize) {
+        self.0.push((line, column, written));
+    }
+
+    /// The first line begins behind so many characters that its author has not written.
+    pub(super) fn after(&mut self, prelude: usize) {
+        for (_, column, _) in self.0.iter_mut().filter(|(line, ..)| *line == 1) {
+            *column += prelude;
+        }
+        self.0.insert(0, (1, prelude + 1, 1));
+    }
+
+    /// The column in which a place was written.
+    pub fn column(&self, line: usize, column: usize) -> usize {
+        let end = self.0.partition_point(|(own, from, _)| (*own, *from) <= (line, column));
+        match self.0[..end].last() {
+            Some((own, from, written)) if *own == line => written + (column - from),
+            _ => column,
+        }
+    }
+
+    /// Makes the places in a file that a stack trace names (`path:line:column`) those that its author wrote.
+    pub fn restore(&self, path: &str, stack: &mut String) {
+        if !stack.contains(path) {
+            return;
+        }
+        let lines: Vec<String> = stack.lines().map(|line| self.restored(path, line)).collect();
+        *stack = lines.join("\n");
+    }
+
+    fn restored(&self, path: &str, line: &str) -> String {
+        let part = || {
+            let (end, tail) = line.strip_suffix(')').map_or((line, ""), |line| (line, ")"));
+            let (head, column) = end.rsplit_once(':')?;
+            let (file, number) = head.rsplit_once(':')?;
+            if !file.ends_with(&format!("({path}")) && !file.ends_with(&format!(" {path}")) {
+                return None;
+            }
+            let (number, column): (usize, usize) = (number.parse().ok()?, column.parse().ok()?);
+            let column = self.column(number, column);
+            Some(format!("{head}:{column}{tail}"))
+        };
+        part().unwrap_or_else(|| line.to_owned())
+    }
+}

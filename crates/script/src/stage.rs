@@ -1,0 +1,258 @@
+//! Where users of a script run: a realm with what is built in, and the script's modules, ready for each user.
+
+use std::io;
+use std::path::Path;
+use std::rc::Rc;
+
+use crate::engine::{Fiber, Held, Limits, Realm, Scope, Step, Thrown, Value};
+use crate::event::{Event, ScriptMetric};
+use crate::files::OpenFiles;
+use crate::graph::{Graph, Import};
+use crate::host::{self, Numbers, Shared};
+use crate::http::HttpOptions;
+use crate::library;
+use crate::module::Places;
+use crate::shared_data::SharedData;
+use crate::{Answer, Wait};
+
+/// Makes the modules of a user.
+const BOOT: &str = include_str!("library/boot.js");
+/// Freezes what users share.
+const FREEZE: &str = include_str!("library/freeze.js");
+
+/// What holds for all users of a script.
+#[derive(Debug, Clone, Default)]
+pub struct StageOptions {
+    /// `__ENV` of all users.
+    pub env: Vec<(String, String)>,
+    pub limits: Limits,
+    pub http: HttpOptions,
+    /// From which the users' random numbers follow.
+    pub seed: u64,
+    /// The files that it may open, where it begins.
+    pub files: OpenFiles,
+    /// Arrays that the users of all workers share.
+    pub data: SharedData,
+    /// What `k6/secrets` gives, by name. Whoever gives them masks them in all that is written.
+    pub secrets: Vec<(String, String)>,
+}
+
+/// What all users of a realm share.
+#[derive(Debug)]
+pub struct Stage {
+    realm: Realm,
+    /// A function that makes the modules of a user, and returns what the script's own exports.
+    instantiate: Held,
+    shared: Rc<Shared>,
+    /// Of each module, its path and where its author wrote what stands in it.
+    places: Vec<(String, Places)>,
+}
+
+/// A user: its own instance of the script's modules.
+#[derive(Debug)]
+pub struct ScriptUser {
+    exports: Held,
+}
+
+impl Stage {
+    /// A realm for users of a script.
+    ///
+    /// # Errors
+    /// There is no memory, or what a module is cannot be compiled.
+    pub fn new(graph: &Graph, options: &StageOptions) -> io::Result<Result<Stage, Thrown>> {
+        let realm = Realm::new(options.limits)?;
+        let own = options.clone();
+        let file = graph.modules.first().and_then(|own| own.path.parent());
+        let shared = Rc::new(Shared {
+            http: own.http,
+            seed: own.seed,
+            files: own.files,
+            data: own.data,
+            secrets: own.secrets,
+            folder: file.map(Path::to_owned).unwrap_or_default(),
+            ..Shared::default()
+        });
+        let made = boot(realm.scope(), graph, &options.env, &shared);
+        let places = graph.modules.iter();
+        let places =
+            places.map(|own| (own.path.display().to_string(), own.module.places.clone())).collect();
+        Ok(made.map(|instantiate| Stage { realm, instantiate, shared, places }))
+    }
+
+    /// A user's own modules: their top level runs now, in a flow in which nothing waits. `env`: what its `__ENV` has
+    /// beside that of all users, or in place of it.
+    ///
+    /// # Errors
+    /// A module has thrown.
+    pub fn user(&self, numbers: Numbers, env: &[(String, String)]) -> Result<ScriptUser, Thrown> {
+        self.shared.current.set(numbers);
+        self.shared.expected.borrow_mut().remove(&numbers.user);
+        let scope = self.realm.scope();
+        let more = variables(scope, env)?;
+        self.shared.forget_user();
+        let exports = scope.call_alone(&self.instantiate.value(), &[more]);
+        let exports = exports.map_err(|own| self.placed(own))?;
+        Ok(ScriptUser { exports: scope.hold(&exports) })
+    }
+
+    /// A function that the script exports; `None`: there is none of this name.
+    ///
+    /// # Errors
+    /// Reading it has thrown, or it is something else.
+    pub fn exported(&self, user: &ScriptUser, name: &str) -> Result<Option<Held>, Thrown> {
+        let scope = self.realm.scope();
+        let named = std::ffi::CString::new(name).map_err(|_| Thrown::new("a name without 0"))?;
+        let own = user.exports.value().get(&named)?;
+        match own.is_undefined() {
+            true => Ok(None),
+            false if !own.is_function() => {
+                Err(Thrown::new(format!("the script exports `{name}`, but it is not a function")))
+            }
+            false => Ok(Some(scope.hold(&own))),
+        }
+    }
+
+    /// Whatever else it exports, as JSON; `None`: there is none of this name.
+    ///
+    /// # Errors
+    /// It has no JSON.
+    pub fn json(&self, user: &ScriptUser, name: &str) -> Result<Option<String>, Thrown> {
+        let scope = self.realm.scope();
+        let named = std::ffi::CString::new(name).map_err(|_| Thrown::new("a name without 0"))?;
+        let own = user.exports.value().get(&named)?;
+        if own.is_undefined() {
+            return Ok(None);
+        }
+        stringify(scope, own).map(Some)
+    }
+
+    /// A value, made of its JSON.
+    ///
+    /// # Errors
+    /// It is not JSON, or there is no memory for it.
+    pub fn value_of(&self, json: &str) -> Result<Held, Thrown> {
+        let scope = self.realm.scope();
+        let parse = scope.globals().get(c"JSON")?.get(c"parse")?;
+        let own = parse.call(&[scope.text(json)?])?;
+        Ok(scope.hold(&own))
+    }
+
+    /// The JSON of what a function has returned; `None`: it has returned nothing.
+    ///
+    /// # Errors
+    /// It has no JSON.
+    pub fn json_of(&self, value: &Held) -> Result<Option<String>, Thrown> {
+        let own = value.value();
+        if own.is_undefined() {
+            return Ok(None);
+        }
+        stringify(self.realm.scope(), own).map(Some)
+    }
+
+    /// Begins a call of a function.
+    ///
+    /// # Errors
+    /// There is no stack for it.
+    pub fn call(&self, function: &Held, arguments: Vec<Held>) -> io::Result<Fiber> {
+        Fiber::new(&self.realm, function, arguments)
+    }
+
+    /// Runs a call to where it waits or ends.
+    pub fn resume(&self, fiber: &mut Fiber, numbers: Numbers, answer: Answer) -> Step {
+        self.shared.current.set(numbers);
+        match fiber.resume(answer) {
+            Step::Wait(Wait::Requests(mut own)) => {
+                for request in &mut own.list {
+                    self.shared.with_user_tags(&mut request.params.tags);
+                }
+                own.list.iter_mut().for_each(host::compress);
+                Step::Wait(Wait::Requests(own))
+            }
+            Step::Done(Err(thrown)) => Step::Done(Err(self.placed(thrown))),
+            step => step,
+        }
+    }
+
+    /// The options of the test, as JSON, for scripts that ask for them.
+    pub fn set_options(&self, json: String) {
+        self.shared.options.replace(Some(json));
+    }
+
+    /// The same with places in the files of the script's author.
+    fn placed(&self, mut thrown: Thrown) -> Thrown {
+        for (path, places) in &self.places {
+            places.restore(path, &mut thrown.stack);
+        }
+        thrown
+    }
+
+    /// What was told since this was asked last.
+    pub fn told(&self) -> Vec<Event> {
+        self.shared.told.take()
+    }
+
+    /// No more metrics are made from now on.
+    pub fn open(&self) {
+        self.shared.is_open.set(true);
+    }
+
+    /// The metrics that the script has made.
+    pub fn metrics(&self) -> Vec<ScriptMetric> {
+        self.shared.metrics.borrow().clone()
+    }
+
+    /// The realm.
+    pub fn realm(&self) -> &Realm {
+        &self.realm
+    }
+}
+
+fn stringify<'r>(scope: Scope<'r>, value: Value<'r>) -> Result<String, Thrown> {
+    scope.globals().get(c"JSON")?.get(c"stringify")?.call(&[value])?.to_text()
+}
+
+fn variables<'r>(scope: Scope<'r>, env: &[(String, String)]) -> Result<Value<'r>, Thrown> {
+    let variables = scope.object()?;
+    for (name, value) in env {
+        variables.define(name, scope.text(value)?)?;
+    }
+    Ok(variables)
+}
+
+fn boot(
+    scope: Scope<'_>,
+    graph: &Graph,
+    env: &[(String, String)],
+    shared: &Rc<Shared>,
+) -> Result<Held, Thrown> {
+    let host = host::make(scope, shared)?;
+    // Each may use those before it.
+    let (mut built_in, made) = (Vec::new(), scope.object()?);
+    for (name, text) in library::MODULES {
+        let module = scope.evaluate(&format!("squall:{name}"), text)?;
+        let module = module.call(&[host.clone(), made.clone()])?;
+        made.define(name, module.clone())?;
+        built_in.push(module);
+    }
+    let built_in = scope.array(built_in)?;
+    let factories = graph
+        .modules
+        .iter()
+        .map(|own| scope.evaluate(&own.path.to_string_lossy(), &own.module.text));
+    let factories = scope.array(factories.collect::<Result<_, _>>()?)?;
+    // What is built in has numbers below 0.
+    let number = |own: &Import| match own {
+        Import::Module(number) => *number as f64,
+        Import::BuiltIn(number) => -1.0 - *number as f64,
+    };
+    let imports = graph
+        .modules
+        .iter()
+        .map(|own| scope.array(own.imports.iter().map(|own| scope.number(number(own))).collect()));
+    let imports = scope.array(imports.collect::<Result<_, _>>()?)?;
+    let freeze = scope.evaluate("squall:freeze", FREEZE)?;
+    let base = variables(scope, env)?;
+    let arguments = [host, built_in, factories, imports, base, freeze];
+    let instantiate = scope.evaluate("squall:boot", BOOT)?.call(&arguments)?;
+    Ok(scope.hold(&instantiate))
+}
