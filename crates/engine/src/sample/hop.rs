@@ -32,19 +32,12 @@ impl Hop {
     /// # Errors
     /// It is no URL, or leads where requests may not go.
     pub(crate) fn of(worker: &Worker, method: &str, text: &str) -> Result<Hop, SampleFailure> {
+        let Location(location) = Location::of(worker, text)
+            .map_err(|error| bad(worker, ErrorKind::Render, text, &error))?;
         let target = worker.program.target.as_ref();
-        let page = target.map(|(origin, prefix)| (worker.named_origin(*origin), prefix));
-        let located = match url::parse(text) {
-            Ok(location) => Ok(location),
-            // One with credentials, or one on the target.
-            Err(_) => url::resolve(
-                page.as_ref().map(|(known, prefix)| (&known.origin, prefix.as_str())),
-                text,
-            ),
-        };
-        let location = located.map_err(|error| bad(worker, ErrorKind::Render, text, &error))?;
-        let origin = match page {
-            Some((known, _)) if known.origin == location.origin => known,
+        let target = target.map(|(origin, _)| worker.named_origin(*origin));
+        let origin = match target {
+            Some(known) if known.origin == location.origin => known,
             _ => {
                 allowed(worker, &location.origin, text)?;
                 worker.known_origin(location.origin, Asked::default())
@@ -98,6 +91,28 @@ impl Hop {
     /// Where it goes, as far as cookies care.
     pub(crate) fn site(&self) -> Site<'_> {
         site(&self.origin.origin, names::without_query(&self.path))
+    }
+}
+
+/// The place of a URL that a script says, whether or not requests may go there.
+pub(crate) struct Location(url::Location);
+
+impl Location {
+    /// One without scheme and host is on the plan's target.
+    ///
+    /// # Errors
+    /// The text is no URL.
+    pub(crate) fn of(worker: &Worker, text: &str) -> Result<Location, url::UrlError> {
+        let target = worker.program.target.as_ref();
+        let page = target.map(|(origin, prefix)| (worker.named_origin(*origin), prefix));
+        let on = page.as_ref().map(|(known, prefix)| (&known.origin, prefix.as_str()));
+        // One with credentials, or on the target, is not written out.
+        url::parse(text).or_else(|_| url::resolve(on, text)).map(Location)
+    }
+
+    /// The same, as far as cookies care.
+    pub(crate) fn site(&self) -> Site<'_> {
+        site(&self.0.origin, names::without_query(&self.0.path))
     }
 }
 
