@@ -11,6 +11,11 @@ fn calls<'a>(url: &'a str, head: &'a str, files: &'a [(&'a str, &'a [u8])]) -> S
     Steps { url, head, users: 1, iterations: 1, steps: CALL, files }
 }
 
+/// The `scripts` of a plan in which `__ENV.URL` is where its target is.
+fn env(url: &str, more: &str) -> String {
+    format!("scripts: {{env: {{URL: \"{url}\"}}}}\n{more}")
+}
+
 /// A metric of a run: what it recorded, over all its tags.
 fn metric(result: &Value, name: &str) -> Vec<Value> {
     let all = result["metrics"].as_array().expect("metrics").iter();
@@ -24,7 +29,7 @@ import http from 'k6/http';
 import { check, group, sleep } from 'k6';
 export default function () {
   group('shop', () => {
-    const own = http.get('/api/items/7', { tags: { name: 'item' } });
+    const own = http.get(`${__ENV.URL}/api/items/7`, { tags: { name: 'item' } });
     check(own, {
       'is there': (own) => own.status === 200,
       'is JSON': (own) => own.json('id') === 7,
@@ -38,7 +43,7 @@ export default function () {
     let url = target.url();
     let head = "thresholds: [\"p95(http_req_duration) < 60000\", \"count(http_reqs, status: 200) == 6\", \"rate(checks) == 100%\"]";
     let files: [(&str, &[u8]); 1] = [("own.js", script)];
-    let result = Steps { users: 2, iterations: 3, ..calls(&url, head, &files) }.run(0);
+    let result = Steps { users: 2, iterations: 3, ..calls(&url, &env(&url, head), &files) }.run(0);
     all_good(&result, 6);
     assert_eq!(result["requests"]["item"]["count"], 6);
     assert_eq!(result["groups"]["shop"]["count"], 6);
@@ -50,20 +55,20 @@ fn a_body_headers_and_cookies_go_along() {
     let script = br#"
 import http from 'k6/http';
 export default function () {
-  const own = http.post('/echo', JSON.stringify({ a: 1 }), {
+  const own = http.post(`${__ENV.URL}/echo`, JSON.stringify({ a: 1 }), {
     headers: { 'Content-Type': 'application/json', 'X-Own': 'x' }, cookies: { c: '1' },
   });
   const back = own.json();
   console.log(`${back.method} ${back.body} ${own.request.body}`);
   const names = Object.keys(back.headers).map((name) => name.toLowerCase());
   console.log(['x-own', 'cookie', 'content-type', 'user-agent'].filter((own) => names.includes(own)).join());
-  http.get('/cookies/set?a=1');
-  console.log(JSON.stringify(http.get('/cookies').json()));
+  http.get(`${__ENV.URL}/cookies/set?a=1`);
+  console.log(JSON.stringify(http.get(`${__ENV.URL}/cookies`).json()));
 }"#;
     let target = target();
     let url = target.url();
     let files: [(&str, &[u8]); 1] = [("own.js", script)];
-    let result = calls(&url, "scripts: {redirects: 0}", &files).run(0);
+    let result = calls(&url, &env(&url, ""), &files).run(0);
     let log = logged(&result);
     assert_eq!(log[0], r#"POST {"a":1} {"a":1}"#);
     assert_eq!(log[1], "x-own,cookie,content-type,user-agent");
@@ -75,15 +80,15 @@ fn each_redirect_is_a_sample() {
     let script = br#"
 import http from 'k6/http';
 export default function () {
-  const own = http.get('/redirect/3', { tags: { name: 'far' } });
+  const own = http.get(`${__ENV.URL}/redirect/3`, { tags: { name: 'far' } });
   console.log(`${own.status} ${own.url.split('/').slice(3).join('/')}`);
-  const near = http.get('/redirect/3', { redirects: 1, tags: { name: 'near' } });
+  const near = http.get(`${__ENV.URL}/redirect/3`, { redirects: 1, tags: { name: 'near' } });
   console.log(`${near.status}`);
 }"#;
     let target = target();
     let url = target.url();
     let files: [(&str, &[u8]); 1] = [("own.js", script)];
-    let result = calls(&url, "", &files).run(0);
+    let result = calls(&url, &env(&url, ""), &files).run(0);
     assert_eq!(result["requests"]["far"]["count"], 4);
     assert_eq!(result["requests"]["near"]["count"], 2);
     assert_eq!(counter(&result, "redirects"), 4);
@@ -96,13 +101,13 @@ fn a_batch_gives_its_responses_in_the_order_of_its_requests() {
     let script = br#"
 import http from 'k6/http';
 export default function () {
-  const all = http.batch([1, 2, 3, 4].map((n) => ['GET', `/delay/${200 - 40 * n}?n=${n}`, null, { tags: { name: `d${n}` } }]));
+  const all = http.batch([1, 2, 3, 4].map((n) => ['GET', `${__ENV.URL}/delay/${200 - 40 * n}?n=${n}`, null, { tags: { name: `d${n}` } }]));
   console.log(all.map((own) => own.status).join());
 }"#;
     let target = target();
     let url = target.url();
     let files: [(&str, &[u8]); 1] = [("own.js", script)];
-    let result = calls(&url, "", &files).run(0);
+    let result = calls(&url, &env(&url, ""), &files).run(0);
     all_good(&result, 4);
     assert_eq!(logged(&result), ["200,200,200,200"]);
 }
@@ -112,8 +117,8 @@ fn what_is_not_expected_fails_and_the_user_goes_on() {
     let script = br#"
 import http from 'k6/http';
 export default function () {
-  const own = http.get('/status/503', { tags: { name: 'bad' } });
-  const good = http.get('/status/404', { responseCallback: http.expectedStatuses(404), tags: { name: 'good' } });
+  const own = http.get(`${__ENV.URL}/status/503`, { tags: { name: 'bad' } });
+  const good = http.get(`${__ENV.URL}/status/404`, { responseCallback: http.expectedStatuses(404), tags: { name: 'good' } });
   console.log(`${own.status} ${own.error_code} ${good.status} ${good.error_code}`);
   null.x;
 }"#;
@@ -121,7 +126,7 @@ export default function () {
     let url = target.url();
     let files: [(&str, &[u8]); 1] = [("own.js", script)];
     let head = "thresholds: [\"rate(http_req_failed) == 50%\"]";
-    let result = Steps { iterations: 2, ..calls(&url, head, &files) }.run(0);
+    let result = Steps { iterations: 2, ..calls(&url, &env(&url, head), &files) }.run(0);
     assert_eq!(result["requests"]["bad"]["errors"], 2);
     assert_eq!(result["requests"]["good"]["errors"], 0);
     let log = logged(&result).join("\n");

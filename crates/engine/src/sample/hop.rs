@@ -27,22 +27,15 @@ pub(crate) struct Hop {
 }
 
 impl Hop {
-    /// Of a URL that a script says. One without scheme and host is on the plan's target.
+    /// Of a URL that a script says.
     ///
     /// # Errors
     /// It is no URL, or leads where requests may not go.
     pub(crate) fn of(worker: &Worker, method: &str, text: &str) -> Result<Hop, SampleFailure> {
-        let Location(location) = Location::of(worker, text)
-            .map_err(|error| bad(worker, ErrorKind::Render, text, &error))?;
-        let target = worker.program.target.as_ref();
-        let target = target.map(|(origin, _)| worker.named_origin(*origin));
-        let origin = match target {
-            Some(known) if known.origin == location.origin => known,
-            _ => {
-                allowed(worker, &location.origin, text)?;
-                worker.known_origin(location.origin, Asked::default())
-            }
-        };
+        let Location(location) =
+            Location::of(text).map_err(|error| bad(worker, ErrorKind::Render, text, &error))?;
+        allowed(worker, &location.origin, text)?;
+        let origin = worker.known_origin(location.origin, Asked::default());
         Ok(Hop {
             method: method.to_owned(),
             origin,
@@ -98,16 +91,11 @@ impl Hop {
 pub(crate) struct Location(url::Location);
 
 impl Location {
-    /// One without scheme and host is on the plan's target.
-    ///
     /// # Errors
-    /// The text is no URL.
-    pub(crate) fn of(worker: &Worker, text: &str) -> Result<Location, url::UrlError> {
-        let target = worker.program.target.as_ref();
-        let page = target.map(|(origin, prefix)| (worker.named_origin(*origin), prefix));
-        let on = page.as_ref().map(|(known, prefix)| (&known.origin, prefix.as_str()));
-        // One with credentials, or on the target, is not written out.
-        url::parse(text).or_else(|_| url::resolve(on, text)).map(Location)
+    /// The text is no URL with scheme and host.
+    pub(crate) fn of(text: &str) -> Result<Location, url::UrlError> {
+        // What has credentials is not written out.
+        url::parse(text).or_else(|_| url::resolve(None, text)).map(Location)
     }
 
     /// The same, as far as cookies care.

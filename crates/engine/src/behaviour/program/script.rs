@@ -234,7 +234,7 @@ impl<'p> Interpreter<'_, 'p> {
             0 => 0,
             own => self.program.named_jars.saturating_add(own),
         };
-        let place = |url: &str| Location::of(self.worker, url).ok();
+        let place = |url: &str| Location::of(url).ok();
         match ask {
             Ask::Facts => Answer::Facts(Box::new(facts::of(self.worker, self.core))),
             Ask::Cookies { jar: own, url } => {
