@@ -1,5 +1,6 @@
 //! `squall k6`: k6's command line, so that a build that runs k6 can run squall in its place.
 
+mod log;
 mod metric_kinds;
 mod output;
 mod points;

@@ -11,6 +11,7 @@ use squall_runner::{
     Sink,
 };
 
+use super::log::Log;
 use super::output::PointFile;
 use super::summary::{Script, summary};
 use super::write::{Asked, write};
@@ -45,7 +46,9 @@ fn sinks(args: &K6Run, test: &K6Test) -> Vec<(String, Box<dyn Sink>)> {
         let file = PointFile::new(target.clone(), thresholds(test), test.metrics.clone());
         (shown, Box::new(file) as Box<dyn Sink>)
     });
-    std::iter::once(("progress".to_owned(), progress)).chain(points).collect()
+    let log: Box<dyn Sink> = Box::new(Log::default());
+    let told = [("progress".to_owned(), progress), ("log".to_owned(), log)];
+    told.into_iter().chain(points).collect()
 }
 
 /// The thresholds: each metric with its tags, and the expression.

@@ -18,6 +18,7 @@ mod fleet;
 mod guides;
 mod jmeter;
 mod judgement;
+mod k6;
 mod limit;
 mod mistakes;
 mod origins;

@@ -81,9 +81,6 @@ fn a_dollar_alone_is_none() {
 fn files_of_other_tools_are_named() {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, text, words) in [
-        ("a.js", "import http from 'k6/http';\nexport default function () {}\n", "a script of k6"),
-        ("b.js", "exports.x = 1;\n", "a script in JavaScript"),
-        ("a.ts", "const x: number = 1;\n", "a script in TypeScript"),
         ("locustfile.py", "from locust import HttpUser\n", "a script of Locust"),
         ("a.scala", "class A extends Simulation {}\n", "a simulation of Gatling"),
         (
@@ -113,7 +110,7 @@ fn files_of_other_tools_are_named() {
             "config:\n  target: http://a\n  phases: []\nscenarios: []\n",
             "a script of Artillery",
         ),
-        ("k6.yaml", "import { check } from \"k6\";\n", "a script of k6: squall cannot run it"),
+        ("k6.yaml", "import { check } from \"k6\";\n", "a script of k6: squall runs it as a script if"),
         ("saved.yaml", "<!doctype html>\n<html></html>\n", "a web page (HTML)"),
     ] {
         std::fs::write(folder.path().join(name), text).expect("writable");

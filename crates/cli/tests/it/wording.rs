@@ -71,7 +71,7 @@ fn no_message_says_that_something_is_no_other_thing() {
 const MOST_WORDS: usize = 40;
 
 /// The pages that users read from their beginning, besides the how-tos.
-const PAGES: [&str; 16] = [
+const PAGES: [&str; 17] = [
     "README.md",
     "docs/README.md",
     "docs/containers.md",
@@ -80,6 +80,7 @@ const PAGES: [&str; 16] = [
     "docs/fleet.md",
     "docs/glossary.md",
     "docs/install.md",
+    "docs/k6.md",
     "docs/limit.md",
     "docs/monitors.md",
     "docs/plan.md",

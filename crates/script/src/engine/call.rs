@@ -77,15 +77,21 @@ impl<'c> Call<'c> {
     pub fn wait(&self, wait: Wait) -> Result<Answer, Thrown> {
         fiber::wait(self.scope, wait).map_err(Thrown::from)
     }
+
+    /// An object in which modules keep what belongs to the flow that runs now. It is gone when the flow ends.
+    ///
+    /// # Errors
+    /// No user's flow runs, or there is no memory.
+    pub fn flow(&self) -> Result<Value<'c>, Thrown> {
+        fiber::own(self.scope)
+    }
 }
 
 impl From<Aborted> for Thrown {
     fn from(aborted: Aborted) -> Thrown {
         match aborted {
             Aborted::Ended => Thrown::ending("the user has ended"),
-            Aborted::NoUser => Thrown::new(
-                "nothing can wait here: no user runs yet; call it in a function that users run",
-            ),
+            Aborted::NoUser => Thrown::new(fiber::NO_USER),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A user's flow of calls, on a stack of its own.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::io;
 use std::rc::Rc;
 use std::time::Duration;
@@ -59,6 +59,8 @@ struct Running {
     runtime: *mut js::JSRuntime,
     /// On the stack of the flow.
     timers: *const RefCell<Timers>,
+    /// What modules keep for the flow. It lies on the flow's stack.
+    own: *const OnceCell<Held>,
 }
 
 thread_local! {
@@ -91,19 +93,17 @@ impl Fiber {
                 return Err(Thrown::ending("it had not begun"));
             }
             let scope = Scope::of(&own);
-            let timers = RefCell::new(Timers::default());
+            let (timers, kept) = (RefCell::new(Timers::default()), OnceCell::new());
             RUNNING.set(Some(Running {
                 yielder,
                 runtime: scope.runtime(),
                 timers: &raw const timers,
+                own: &raw const kept,
             }));
             let arguments: Vec<Value<'_>> = arguments.iter().map(Held::value).collect();
             let result = call(scope, &timers, &function.value(), &arguments);
             let result = result.map(|value| scope.hold(&value));
-            // After an error there are jobs that are not to run, and promises that nobody asks for.
-            // SAFETY: the runtime is alive, and this flow's jobs are those that it has now.
-            unsafe { js::squall_drop_jobs(scope.runtime()) };
-            own.rejected.forget(scope, flow_number());
+            clear(scope);
             result
         });
         Ok(Fiber { inner, coroutine: Some(coroutine), flow })
@@ -135,7 +135,6 @@ impl Fiber {
             CoroutineResult::Yield(wait) => Step::Wait(wait),
             CoroutineResult::Return(result) => {
                 self.coroutine = None;
-                inner.ended.set(None);
                 Step::Done(result)
             }
         }
@@ -195,7 +194,7 @@ fn call<'r>(
 ///
 /// # Errors
 /// One has ended the call, or a promise was rejected and nobody asks for it.
-pub(super) fn settle(scope: Scope<'_>) -> Result<(), Thrown> {
+fn settle(scope: Scope<'_>) -> Result<(), Thrown> {
     // SAFETY: the runtime is alive; a job that throws leaves its exception in the one context there is.
     while unsafe { js::JS_IsJobPending(scope.runtime()) } {
         let mut context = std::ptr::null_mut();
@@ -212,6 +211,26 @@ pub(super) fn settle(scope: Scope<'_>) -> Result<(), Thrown> {
         .rejected
         .take(scope, flow_number())
         .map_or(Ok(()), |reason| Err(Thrown::of(reason)))
+}
+
+/// Calls a function for no user, with the jobs that follow from it.
+pub(super) fn call_alone<'r>(
+    scope: Scope<'r>,
+    function: &Value<'r>,
+    arguments: &[Value<'r>],
+) -> Result<Value<'r>, Thrown> {
+    let result = function.call(arguments);
+    let settled = if result.is_ok() { settle(scope) } else { Ok(()) };
+    clear(scope);
+    settled.and(result)
+}
+
+/// A flow has ended: after an error there are jobs that are not to run, and promises that nobody asks for.
+fn clear(scope: Scope<'_>) {
+    // SAFETY: the runtime is alive, and the jobs that it has now are those of this flow.
+    unsafe { js::squall_drop_jobs(scope.runtime()) };
+    scope.inner().rejected.forget(scope, flow_number());
+    scope.inner().ended.set(None);
 }
 
 /// The time of whoever runs the user.
@@ -250,6 +269,25 @@ pub(super) fn clear_timer(number: u32) {
     }
 }
 
+/// An object that is the flow's own, for as long as it runs: made when it is first asked for.
+pub(super) fn own(scope: Scope<'_>) -> Result<Value<'_>, Thrown> {
+    let running = RUNNING.get().ok_or_else(|| Thrown::new(NO_USER))?;
+    // SAFETY: the flow runs, so that what lies on its stack is alive; only this function refers to it, and nothing of the
+    // script runs meanwhile.
+    let kept = unsafe { &*running.own };
+    if kept.get().is_none() {
+        let _new = kept.set(scope.hold(&scope.object()?));
+    }
+    match kept.get() {
+        Some(own) => Ok(own.value().into_scope(scope)),
+        None => Err(Thrown::new(NO_USER)),
+    }
+}
+
+/// Why nothing can wait outside of all flows.
+pub(super) const NO_USER: &str =
+    "nothing can wait here: no user runs yet; call it in a function that users run";
+
 /// The flow that runs now waits.
 pub(super) fn wait(scope: Scope<'_>, wait: Wait) -> Result<Answer, Aborted> {
     let running = RUNNING.get().ok_or(Aborted::NoUser)?;
@@ -258,10 +296,8 @@ pub(super) fn wait(scope: Scope<'_>, wait: Wait) -> Result<Answer, Aborted> {
     }
     debug_assert!(std::ptr::eq(running.runtime, scope.runtime()));
     // SAFETY: the runtime is alive.
-    assert!(
-        !unsafe { js::squall_has_exception(scope.runtime()) },
-        "nobody waits with an exception pending"
-    );
+    let has_exception = unsafe { js::squall_has_exception(scope.runtime()) };
+    assert!(!has_exception, "nobody waits with an exception pending");
     // SAFETY: the yielder is that of the coroutine on whose stack this runs: it is set when it begins, and again below
     // each time when it goes on.
     let resumed = unsafe { (*running.yielder).suspend(wait) };

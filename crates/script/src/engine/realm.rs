@@ -203,12 +203,16 @@ impl<'r> Scope<'r> {
         Ok(unsafe { Value::own(self, own) })
     }
 
-    /// Runs jobs of promises until none is left.
+    /// Calls a function for no user, with the jobs of promises that follow from it.
     ///
     /// # Errors
-    /// One has ended the call, or a promise was rejected and nobody asks for it.
-    pub fn settle(self) -> Result<(), Thrown> {
-        super::fiber::settle(self)
+    /// It has thrown, or a promise was rejected and nobody asks for it.
+    pub fn call_alone(
+        self,
+        function: &Value<'r>,
+        arguments: &[Value<'r>],
+    ) -> Result<Value<'r>, Thrown> {
+        super::fiber::call_alone(self, function, arguments)
     }
 
     pub fn undefined(self) -> Value<'r> {

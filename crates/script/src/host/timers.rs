@@ -13,7 +13,8 @@ pub(super) fn add(host: &Value<'_>) -> Result<(), Thrown> {
             return Err(Thrown::new("TypeError: a timer takes a function as its first argument"));
         }
         // What is not a number is no delay.
-        let seconds = (call.argument(1).to_number()? / 1e3).max(0.0).min(LONGEST_WAIT);
+        let ms = call.argument(1).to_number()?;
+        let seconds = if ms.is_nan() { 0.0 } else { (ms / 1e3).clamp(0.0, LONGEST_WAIT) };
         let arguments: Vec<Value<'_>> = (3..call.arguments()).map(|at| call.argument(at)).collect();
         let delay = Duration::from_secs_f64(seconds);
         let every = call.argument(2).is_true();

@@ -60,9 +60,11 @@ impl Shared {
 
     /// The tags of the user that runs, and before them those that a script gives for something of its own.
     pub(crate) fn with_user_tags(&self, own: &mut Tags) {
-        for (name, value) in self.user_tags() {
-            if !own.iter().any(|(known, _)| *known == name) {
-                own.push((name, value));
+        let users = self.users.borrow();
+        let of_user = users.get(&self.current.get().user).into_iter().flat_map(|own| &own.tags);
+        for (name, value) in of_user {
+            if !own.iter().any(|(known, _)| known == name) {
+                own.push((name.clone(), value.clone()));
             }
         }
     }

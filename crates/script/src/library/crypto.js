@@ -14,6 +14,10 @@
     }
   }
 
+  // Nothing that is exported leads to it.
+  Object.freeze(Hasher);
+  Object.freeze(Hasher.prototype);
+
   const createHash = (algorithm) => new Hasher(host.hash(algorithm));
   const createHMAC = (algorithm, key) => {
     if (key === undefined) throw new TypeError("createHMAC() takes an algorithm and a key");

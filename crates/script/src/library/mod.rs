@@ -1,7 +1,8 @@
 //! The modules that scripts find built in, written in JavaScript over a few functions of the host (`__host`).
 
 /// Their names and texts. Each text is an expression: a function of the host's functions, and of the modules before it, that
-/// returns the module's exports. Those whose names begin with `globals` are imported by nobody: they make globals.
+/// returns the module's exports. All users share these, and all that can be reached from them is frozen. A prototype that only
+/// their results lead to is to be added to `host.hidden`; what belongs to a flow is to be kept in `host.flow()`. Those whose names begin with `globals` are imported by nobody: they make globals.
 pub const MODULES: [(&str, &str); 15] = [
     ("globals/random", include_str!("random.js")),
     ("globals/files", include_str!("files.js")),

@@ -164,7 +164,18 @@ export default async function () {{
         assert_eq!(thrown.cause, Cause::Aborted, "{abort}: {thrown}");
         assert_eq!(host.told, [Event::Abort("why".to_owned())], "{abort}");
     }
-    // The user after it runs as ever.
+    // Where the script begins it ends the same, and whoever begins after it begins as ever.
+    let script = "import exec from 'k6/execution';
+if (__VU === 1) Promise.resolve().then(() => exec.test.abort('early')).catch(() => {});
+export default () => Math.random() < 1";
+    let stage = stage(script, &StageOptions::default());
+    let thrown = user(&stage, 1).expect_err("an end");
+    assert_eq!(
+        (thrown.cause, stage.told()),
+        (Cause::Aborted, vec![Event::Abort("early".to_owned())])
+    );
+    let result = Host::default().run(&stage, &default(&stage, 2), 0);
+    assert_eq!(result.expect("no error").as_deref(), Some("true"));
     let (host, result) =
         once("import exec from 'k6/execution'; export default function () { exec.test.abort() }");
     assert_eq!(host.told, [Event::Abort("the script gave no reason".to_owned())]);

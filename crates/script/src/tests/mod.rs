@@ -126,9 +126,13 @@ impl Host {
 
     /// The lines of the log.
     fn lines(&self) -> Vec<&str> {
-        let line =
-            |own| if let &Event::Log { ref text, .. } = own { Some(text.as_str()) } else { None };
-        self.told.iter().filter_map(line).collect()
+        let mut lines = Vec::new();
+        for own in &self.told {
+            if let Event::Log { text, .. } = own {
+                lines.push(text.as_str());
+            }
+        }
+        lines
     }
 }
 

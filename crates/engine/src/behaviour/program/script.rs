@@ -244,6 +244,10 @@ impl<'p> Interpreter<'_, 'p> {
                 }
                 Answer::Ready
             }
+            Ask::ForgetJar { jar: own } => {
+                self.core.clear_cookies(Some(jar(*own)));
+                Answer::Ready
+            }
             Ask::ClearCookies { jar: own, url, name } => {
                 if let Some(hop) = hop(url) {
                     self.core.jar(jar(*own)).forget(hop.site(), name.as_deref());

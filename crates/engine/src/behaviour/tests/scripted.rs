@@ -59,6 +59,7 @@ impl Behaviour for Script {
                 joined.sort_unstable();
                 format!("joined {joined:?}")
             }
+            Answer::Responses(_) => "responses".to_owned(),
         };
         self.told.borrow_mut().push((answer, env.now / MS));
         match self.left.pop() {

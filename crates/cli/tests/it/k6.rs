@@ -1,0 +1,177 @@
+//! Scripts of k6, run as they are: with k6's command line, and with squall's.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::common::{squall, target};
+
+/// A script that asks the target for something, with these options.
+fn script(url: &str, options: &Value) -> String {
+    format!(
+        "import http from 'k6/http';
+import {{ check, group, sleep }} from 'k6';
+import {{ Trend }} from 'k6/metrics';
+const size = new Trend('size');
+export const options = {options};
+export function setup() {{ return {{ token: 't' }} }}
+export default function (data) {{
+  group('shop', () => {{
+    const response = http.get('{url}/', {{ tags: {{ name: 'home' }} }});
+    check(response, {{ 'is 200': (own) => own.status === 200, 'has data': () => data.token === 't' }});
+    size.add(response.body.length);
+  }});
+  sleep(0.01);
+}}
+export function teardown(data) {{ if (data.token !== 't') throw new Error('no data') }}
+"
+    )
+}
+
+/// Runs the binary in a folder: its exit code, standard output and standard error.
+fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
+    let done = squall(folder, args);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (out, errors) = (text(&done.stdout), text(&done.stderr));
+    (done.status.code().unwrap_or(-1), out, errors)
+}
+
+fn folder(text: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("a.js"), text).expect("writable");
+    folder
+}
+
+#[test]
+fn a_script_runs_with_the_command_line_of_k6() {
+    let server = target();
+    let thresholds = json!({
+        "http_req_failed": ["rate<0.5"], "http_req_duration{name:home}": ["p(95)<60000"], "checks": ["rate==1"],
+        "iterations": ["count==6"], "size": ["min>0"], "http_reqs{name:nobody}": ["count<1"],
+    });
+    let text = script(&server.url(), &json!({"vus": 1, "iterations": 1, "thresholds": thresholds}));
+    let folder = folder(&text);
+    let line = ["k6", "run", "-q", "--vus", "2", "--iterations", "6", "--summary-export", "s.json", "a.js"];
+    let (code, out, errors) = run(folder.path(), &line);
+    assert_eq!(code, 0, "{out}\n{errors}");
+    for part in ["http_req_duration", "{ name:home }", "is 200", "iterations", "checks_succeeded"] {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+    let export = std::fs::read_to_string(folder.path().join("s.json")).expect("a file");
+    let export: Value = serde_json::from_str(&export).expect("JSON");
+    let metrics = &export["metrics"];
+    assert_eq!((&metrics["iterations"]["count"], &metrics["http_reqs"]["count"]), (&json!(6), &json!(6)));
+    assert_eq!(metrics["checks"]["passes"], json!(12));
+    assert_eq!(metrics["http_req_failed"]["thresholds"]["rate<0.5"], json!(false), "true means failed");
+}
+
+#[test]
+fn exit_codes_are_those_of_k6() {
+    let server = target();
+    let once = |more: &str| format!("{more}\nexport const options = {{ iterations: 1 }};\nexport default function () {{}}");
+    let crossed = script(&server.url(), &json!({"iterations": 1, "thresholds": {"checks": ["rate<1"]}}));
+    for (text, args, code, said) in [
+        (once(""), &[][..], 0, ""),
+        ("export default function () { throw new Error('no') }".to_owned(), &[][..], 0, ""),
+        (crossed, &[][..], 99, "thresholds on metrics 'checks' have been crossed"),
+        (once("let = 1 1;"), &[], 107, "a.js:1:"),
+        (once("throw new Error('top');"), &[], 107, "top"),
+        (once("export function setup() { throw new Error('first') }"), &[], 107, "first"),
+        (once(""), &["--vus", "x"], 104, "option `vus` (--vus): expected a whole number"),
+        (once(""), &["-d", "1s", "-i", "0"], 104, "option `iterations` (--iterations): expected"),
+        ("export const options = { thresholds: { nothing: ['rate<1'] } };\nexport default () => {}".to_owned(), &[], 104, "unknown metric `nothing`"),
+        ("export const options = {};".to_owned(), &[], 104, "exports no function `default`"),
+        (once(""), &["--nonsense"], 255, "--nonsense"),
+        (once(""), &["--summary-mode", "legacy"], 255, "legacy"),
+        (
+            "import exec from 'k6/execution'; export default function () { exec.test.abort('enough') }".to_owned(),
+            &[],
+            108,
+            "",
+        ),
+    ] {
+        let folder = folder(&text);
+        let line = [&["k6", "run", "-q", "a.js"], args].concat();
+        let (found, out, errors) = run(folder.path(), &line);
+        assert_eq!(found, code, "{text}\n{args:?}\n{out}\n{errors}");
+        assert!(errors.contains(said), "{said}: {errors}");
+    }
+    let folder = folder("");
+    let (code, _, errors) = run(folder.path(), &["k6", "run", "none.js"]);
+    assert!(code == 255 && errors.contains("none.js"), "{code}: {errors}");
+}
+
+#[test]
+fn a_script_handles_its_summary() {
+    let text = "export function setup() { return { n: 1 } }
+export default function () {}
+export function handleSummary(data) {
+  return { stdout: `${data.metrics.iterations.values.count} of ${data.setup_data.n}\\n`, 'out.txt': 'x' };
+}";
+    let folder = folder(text);
+    let (code, out, errors) = run(folder.path(), &["k6", "run", "-q", "a.js"]);
+    assert_eq!((code, out.as_str()), (0, "1 of 1\n"), "{errors}");
+    assert_eq!(std::fs::read_to_string(folder.path().join("out.txt")).ok().as_deref(), Some("x"));
+}
+
+#[test]
+fn scenarios_have_functions_and_variables_of_their_own() {
+    let server = target();
+    let text = format!(
+        "import http from 'k6/http';
+import {{ check }} from 'k6';
+const scenario = (executor, more) => ({{ executor, ...more }});
+export const options = {{ scenarios: {{
+  one: scenario('per-vu-iterations', {{ vus: 2, iterations: 3, exec: 'one', env: {{ WHO: 'first' }} }}),
+  two: scenario('constant-arrival-rate', {{ rate: 20, duration: '1s', preAllocatedVUs: 5, exec: 'two', startTime: '100ms' }}),
+}} }};
+export function one() {{ check(null, {{ first: () => __ENV.WHO === 'first' && __ENV.ALL === 'yes' }}) }}
+export function two() {{ http.get('{}/'); check(null, {{ second: () => __ENV.WHO === undefined }}) }}
+",
+        server.url()
+    );
+    let folder = folder(&text);
+    let line = ["k6", "run", "-q", "-e", "ALL=yes", "--summary-export", "s.json", "a.js"];
+    let (code, out, errors) = run(folder.path(), &line);
+    assert_eq!(code, 0, "{out}\n{errors}");
+    let export: Value = serde_json::from_str(&std::fs::read_to_string(folder.path().join("s.json")).expect("a file")).expect("JSON");
+    let metrics = &export["metrics"];
+    assert_eq!((&metrics["iterations"]["count"], &metrics["http_reqs"]["count"]), (&json!(26), &json!(20)));
+    assert_eq!((&metrics["checks"]["passes"], &metrics["checks"]["fails"]), (&json!(26), &json!(0)));
+}
+
+/// The iteration that goes on when the time is over is finished.
+#[test]
+fn iterations_are_finished_at_the_end() {
+    let text = "import { check, sleep } from 'k6';
+export const options = { vus: 3, duration: '1s' };
+export default function () { sleep(1.5); check(null, { done: () => true }) }";
+    let folder = folder(text);
+    let (code, out, errors) = run(folder.path(), &["k6", "run", "-q", "--summary-export", "s.json", "a.js"]);
+    assert_eq!(code, 0, "{out}\n{errors}");
+    let export: Value = serde_json::from_str(&std::fs::read_to_string(folder.path().join("s.json")).expect("a file")).expect("JSON");
+    assert_eq!((&export["metrics"]["iterations"]["count"], &export["metrics"]["checks"]["passes"]), (&json!(3), &json!(3)));
+}
+
+#[test]
+fn commands_of_squall_take_scripts() {
+    let server = target();
+    let text = script(&server.url(), &json!({"iterations": 4, "thresholds": {"http_req_failed": ["rate<0.5"]}}));
+    let folder = folder(&text);
+    let (code, out, errors) = run(folder.path(), &["check", "a.js"]);
+    assert_eq!(code, 0, "{out}\n{errors}");
+    let (code, out, errors) = run(folder.path(), &["run", "a.js", "--quiet", "--json", "-"]);
+    assert_eq!(code, 0, "{out}\n{errors}");
+    let result: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!((&result["totals"]["count"], &result["outcome"]["passed"]), (&json!(4), &json!(true)));
+    let (code, out, errors) = run(folder.path(), &["try", "a.js"]);
+    assert!(code == 0 && out.contains("200"), "{out}\n{errors}");
+    let (code, _, errors) = run(folder.path(), &["convert", "a.js", "-o", "plan.yaml"]);
+    assert_eq!(code, 0, "{errors}");
+    let plan = std::fs::read_to_string(folder.path().join("plan.yaml")).expect("a plan");
+    assert!(plan.contains("script: {file: a.js") || plan.contains("file: a.js"), "{plan}");
+    let (code, out, errors) = run(folder.path(), &["run", "plan.yaml", "--quiet", "--json", "-"]);
+    assert_eq!(code, 0, "{out}\n{errors}");
+    let (code, _, errors) = run(folder.path(), &["run", "a.js", "--set", "a=b"]);
+    assert!(code == 2 && errors.contains("give it `-e NAME=VALUE`"), "{code}: {errors}");
+}
