@@ -208,10 +208,8 @@ pub(super) fn wait(scope: Scope<'_>, wait: Wait) -> Result<Answer, Aborted> {
     }
     debug_assert!(std::ptr::eq(running.runtime, scope.runtime()));
     // SAFETY: the runtime is alive.
-    assert!(
-        !unsafe { js::squall_has_exception(scope.runtime()) },
-        "nobody waits with an exception pending"
-    );
+    let has_exception = unsafe { js::squall_has_exception(scope.runtime()) };
+    assert!(!has_exception, "nobody waits with an exception pending");
     // SAFETY: the yielder is that of the coroutine on whose stack this runs: it is set when it begins, and again below
     // each time when it goes on.
     let resumed = unsafe { (*running.yielder).suspend(wait) };

@@ -99,17 +99,6 @@ impl OwnStack {
     pub fn limit(&self) -> usize {
         self.top.get() - SIZE + RESERVE
     }
-
-    /// Gives back the memory of pages that are not in use: those more than a page below `depth` bytes.
-    pub fn trim(&self, depth: usize) {
-        const PAGE: usize = 4096;
-        let kept = (depth.div_ceil(PAGE) + 1) * PAGE;
-        if kept < SIZE {
-            let start = (self.top.get() - SIZE) as *mut libc::c_void;
-            // SAFETY: the range is the lower part of this stack, below all that is in use on it.
-            unsafe { libc::madvise(start, SIZE - kept, libc::MADV_DONTNEED) };
-        }
-    }
 }
 
 impl Drop for OwnStack {
