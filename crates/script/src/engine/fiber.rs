@@ -216,6 +216,8 @@ pub(super) fn call_alone<'r>(
     function: &Value<'r>,
     arguments: &[Value<'r>],
 ) -> Result<Value<'r>, Thrown> {
+    // What others have left, such as a `toJSON` that promises something, is not of this call.
+    clear(scope);
     let result = function.call(arguments);
     let settled = if result.is_ok() { settle(scope) } else { Ok(()) };
     clear(scope);

@@ -53,6 +53,7 @@ fn digests_have_the_encoding_that_is_asked_for() {
                 "md5('abc', 'utf8')",
                 "TypeError: `utf8` is not an encoding: use hex, base64, base64url, base64rawurl or binary",
             ),
+            ("md5('abc', 'std')", "TypeError: `std` is not an encoding"),
             ("md5('abc')", "TypeError: `undefined` is not an encoding"),
         ],
     );
