@@ -37,6 +37,8 @@ pub struct HttpRequest {
     pub url: String,
     /// The name under which it is counted; `None`: its URL.
     pub name: Option<String>,
+    /// Each name once, in the script's order, with the user agent. What follows from the rest is not there: host, length,
+    /// cookies, credentials.
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
     pub params: HttpParams,
@@ -52,14 +54,39 @@ pub struct HttpParams {
     /// Cookies for this request alone: name, value, and whether it replaces one that the jar has.
     pub cookies: Vec<(String, String, bool)>,
     pub body: BodyKind,
-    /// `basic`, `digest` or `ntlm`; `None`: none.
+    /// `basic` or `digest`, with the name and password of the URL; `None`: none.
     pub auth: Option<String>,
     /// The jar that its cookies are in: 0 is the user's own.
     pub jar: u16,
-    /// Encodings of the body, in the order in which they are applied.
-    pub compression: Vec<String>,
-    /// Statuses that are no failure; `None`: 200 to 399.
+    /// Encodings of the body that are yet to be applied, in this order. Whoever performs the request gets it with none: they
+    /// are applied by then.
+    pub compression: Vec<Encoding>,
+    /// Statuses, from and to, that are no failure; `None`: 200 to 399.
     pub expected: Option<Vec<(u16, u16)>>,
+}
+
+/// How a body is made smaller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encoding {
+    Gzip,
+    Deflate,
+    Brotli,
+    Zstd,
+}
+
+impl Encoding {
+    pub const ALL: [Encoding; 4] =
+        [Encoding::Gzip, Encoding::Deflate, Encoding::Brotli, Encoding::Zstd];
+
+    /// As headers say it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Encoding::Gzip => "gzip",
+            Encoding::Deflate => "deflate",
+            Encoding::Brotli => "br",
+            Encoding::Zstd => "zstd",
+        }
+    }
 }
 
 /// What becomes of a response's body.
@@ -90,6 +117,10 @@ pub struct HttpResponse {
     pub error_code: u32,
     /// `blocked`, `looking_up`, `connecting`, `tls_handshaking`, `sending`, `waiting` and `receiving`, in ms.
     pub timings: [f64; 7],
+    /// `tls1.3`; empty: no TLS.
+    pub tls_version: String,
+    /// `TLS_AES_128_GCM_SHA256`; empty: no TLS.
+    pub tls_cipher_suite: String,
     /// What was sent.
     pub sent: HttpRequest,
     pub cookies: Vec<Cookie>,

@@ -10,6 +10,8 @@ mod graph;
 mod host;
 mod http;
 #[cfg(test)]
+mod http_tests;
+#[cfg(test)]
 mod isolation_tests;
 mod library;
 mod module;
@@ -26,7 +28,7 @@ pub use event::{Event, Level, MetricKind, ScriptMetric, Tags};
 pub use files::{Files, OpenFiles};
 pub use graph::{Graph, Import, Linked, ScriptError};
 pub use host::Numbers;
-pub use http::{BodyKind, Cookie, HttpOptions, HttpParams, HttpRequest, HttpResponse};
+pub use http::{BodyKind, Cookie, Encoding, HttpOptions, HttpParams, HttpRequest, HttpResponse};
 pub use module::{Language, Module, Offence, Place, SyntaxError};
 pub use shared_data::SharedData;
 pub use stage::{ScriptUser, Stage, StageOptions};

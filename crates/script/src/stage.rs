@@ -89,6 +89,7 @@ impl Stage {
         let scope = self.realm.scope();
         let more = variables(scope, env)?;
         self.shared.forget_user();
+        self.shared.expected.borrow_mut().remove(&numbers.user);
         let exports = scope.call_alone(&self.instantiate.value(), &[more]);
         let exports = exports.map_err(|own| self.placed(own))?;
         Ok(ScriptUser { exports: scope.hold(&exports) })
@@ -163,6 +164,7 @@ impl Stage {
             Step::Wait(Wait::Requests(mut own)) => {
                 for request in &mut own.list {
                     self.shared.with_user_tags(&mut request.params.tags);
+                    host::compress(request);
                 }
                 Step::Wait(Wait::Requests(own))
             }

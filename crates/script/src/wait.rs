@@ -34,6 +34,8 @@ pub enum Ask {
     Cookies { jar: u16, url: String },
     /// Keeps a cookie as if the response of this URL had set it, with a line as in `Set-Cookie`.
     SetCookie { jar: u16, url: String, line: String },
+    /// Forgets all cookies of a jar, whose number a new one gets.
+    ForgetJar { jar: u16 },
     /// Forgets cookies that a request to this URL would take along: the one of a name, or all.
     ClearCookies { jar: u16, url: String, name: Option<String> },
     /// Answered by [`Answer::Facts`].

@@ -77,6 +77,14 @@ impl<'c> Call<'c> {
     pub fn wait(&self, wait: Wait) -> Result<Answer, Thrown> {
         fiber::wait(self.scope, wait).map_err(Thrown::from)
     }
+
+    /// An object in which modules keep what belongs to the flow that runs now. It is gone when the flow ends.
+    ///
+    /// # Errors
+    /// No user's flow runs, or there is no memory.
+    pub fn flow(&self) -> Result<Value<'c>, Thrown> {
+        fiber::own(self.scope)
+    }
 }
 
 impl From<Aborted> for Thrown {

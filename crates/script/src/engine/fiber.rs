@@ -1,6 +1,6 @@
 //! A user's flow of calls, on a stack of its own.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::io;
 use std::rc::Rc;
 use std::time::Duration;
@@ -59,6 +59,8 @@ struct Running {
     runtime: *mut js::JSRuntime,
     /// On the stack of the flow.
     timers: *const RefCell<Timers>,
+    /// What modules keep for the flow. It lies on the flow's stack.
+    own: *const OnceCell<Held>,
 }
 
 thread_local! {
@@ -92,10 +94,12 @@ impl Fiber {
             }
             let scope = Scope::of(&own);
             let timers = RefCell::new(Timers::default());
+            let kept = OnceCell::new();
             RUNNING.set(Some(Running {
                 yielder,
                 runtime: scope.runtime(),
                 timers: &raw const timers,
+                own: &raw const kept,
             }));
             let arguments: Vec<Value<'_>> = arguments.iter().map(Held::value).collect();
             let result = call(scope, &timers, &function.value(), &arguments);
@@ -266,6 +270,22 @@ pub(super) fn clear_timer(number: u32) {
         // SAFETY: as in `set_timer`.
         unsafe { (*running.timers).borrow_mut().clear(number) };
     }
+}
+
+/// An object that is the flow's own, for as long as it runs: made when it is first asked for.
+pub(super) fn own(scope: Scope<'_>) -> Result<Value<'_>, Thrown> {
+    let running = RUNNING.get().ok_or(Aborted::NoUser)?;
+    // SAFETY: the flow runs, so that what lies on its stack is alive; only this function refers to it, and nothing of the
+    // script runs meanwhile.
+    let kept = unsafe { &*running.own };
+    let own = match kept.get() {
+        Some(own) => own,
+        None => {
+            let own = scope.hold(&scope.object()?);
+            kept.get_or_init(|| own)
+        }
+    };
+    Ok(own.value().into_scope(scope))
 }
 
 /// The flow that runs now waits.

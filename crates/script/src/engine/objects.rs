@@ -44,6 +44,19 @@ impl<'r> Scope<'r> {
         }
     }
 
+    /// The value that a JSON text stands for.
+    ///
+    /// # Errors
+    /// It is not JSON, or the realm has no memory left.
+    pub fn json(self, text: &[u8]) -> Result<Value<'r>, Thrown> {
+        let text = [text, b"\0"].concat();
+        // SAFETY: the text has its length and a 0 behind it, and the name ends with one.
+        unsafe {
+            let (start, length) = (text.as_ptr().cast(), (text.len() - 1) as _);
+            self.checked(js::JS_ParseJSON(self.context(), start, length, c"<json>".as_ptr()))
+        }
+    }
+
     /// An object with something behind it, as [`Scope::native`], with the prototype of its kind.
     ///
     /// # Errors

@@ -85,6 +85,7 @@ impl Thrown {
         let (kind, text) = match self.message.split_once(": ") {
             Some(("TypeError", text)) => (Some(c"TypeError"), text),
             Some(("RangeError", text)) => (Some(c"RangeError"), text),
+            Some(("Error", text)) => (None, text),
             _ => (None, self.message.as_str()),
         };
         let text = text.replace('\0', "\u{fffd}");

@@ -4,6 +4,7 @@ mod crypto;
 mod data;
 mod encoding;
 mod execution;
+mod http;
 mod k6;
 mod metrics;
 mod open;
@@ -25,6 +26,8 @@ use crate::shared_data::SharedData;
 /// The longest wait that is told apart from no end, in s.
 const LONGEST_WAIT: f64 = 1e9;
 
+pub(crate) use http::compress;
+
 /// What functions of the host use.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
@@ -44,12 +47,17 @@ pub(crate) struct Shared {
     /// The folder that the script is in.
     pub(crate) folder: PathBuf,
     pub(crate) secrets: Vec<(String, String)>,
+    /// The statuses that a user expects of its requests, by its number; a user without an entry expects 200 to 399.
+    pub(crate) expected: RefCell<HashMap<u64, Vec<(u16, u16)>>>,
+    pub(crate) jars: Rc<http::Jars>,
+    /// How many forms with files were made.
+    pub(crate) forms: Cell<u64>,
 }
 
 /// The numbers of the user that runs now.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Numbers {
-    /// From 1; 0: no user.
+    /// From 1, and of one user of a stage at a time; 0: no user.
     pub user: u64,
     /// From 0.
     pub iteration: u64,
@@ -58,6 +66,7 @@ pub struct Numbers {
 /// The functions of the host, as properties of one object.
 pub(crate) fn make<'r>(scope: Scope<'r>, shared: &Rc<Shared>) -> Result<Value<'r>, Thrown> {
     let host = scope.object()?;
+    http::add(&host, shared)?;
     k6::add(&host, shared)?;
     metrics::add(&host, shared)?;
     crypto::add(&host)?;
@@ -73,6 +82,7 @@ pub(crate) fn make<'r>(scope: Scope<'r>, shared: &Rc<Shared>) -> Result<Value<'r
         Ok(call.scope().undefined())
     });
     host.set(c"share", share?)?;
+    host.set(c"hidden", scope.array(Vec::new())?)?;
     Ok(host)
 }
 

@@ -23,7 +23,7 @@
   Object.defineProperty(globalThis, "__ITER", { get: () => host.iteration(), enumerable: true });
 
   for (const own of builtIn) own.default ??= own;
-  freeze(host.share, [globalThis, ...builtIn]);
+  freeze(host.share, [globalThis, ...builtIn, ...host.hidden]);
 
   return function instantiate(more) {
     const env = { ...base, ...more };

@@ -1,8 +1,11 @@
 //! The modules that scripts find built in, written in JavaScript over a few functions of the host (`__host`).
 
 /// Their names and texts. Each text is an expression: a function of the host's functions, and of the modules before it, that
-/// returns the module's exports. Scripts import those whose names begin with `k6`, and by their URLs those with `jslib`; the
-/// others make globals, or are for those after them.
+/// returns the module's exports. All users share these, and all that can be reached from them is frozen. A prototype that only
+/// their results lead to is to be added to `host.hidden`; what belongs to a flow is to be kept in `host.flow()`.
+///
+/// Scripts import those whose names begin with `k6`, and by their URLs those with `jslib`; the others make globals, or are for
+/// those after them.
 pub const MODULES: [(&str, &str); 16] = [
     ("frozen", include_str!("frozen.js")),
     ("random", include_str!("random.js")),

@@ -44,7 +44,8 @@ impl Places {
             if !file.ends_with(&format!("({path}")) && !file.ends_with(&format!(" {path}")) {
                 return None;
             }
-            let column = self.column(number.parse().ok()?, column.parse().ok()?);
+            let (number, column): (usize, usize) = (number.parse().ok()?, column.parse().ok()?);
+            let column = self.column(number, column);
             Some(format!("{head}:{column}{tail}"))
         };
         part().unwrap_or_else(|| line.to_owned())

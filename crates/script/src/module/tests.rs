@@ -132,10 +132,8 @@ fn lines_stay_where_they_were() {
         let Place { line: number, column } = line(&module.text);
         let column = module.places.column(number, column);
         assert_eq!(Place { line: number, column }, line(first), "{first}");
-        let mut stack = format!(
-            "    at f (/t/a.js:{number}:{})\n    at /t/b.js:1:1",
-            line(&module.text).column
-        );
+        let told = line(&module.text).column;
+        let mut stack = format!("    at f (/t/a.js:{number}:{told})\n    at /t/b.js:1:1");
         module.places.restore("/t/a.js", &mut stack);
         assert_eq!(stack, format!("    at f (/t/a.js:{number}:{column})\n    at /t/b.js:1:1"));
     }

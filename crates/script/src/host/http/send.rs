@@ -1,0 +1,123 @@
+//! Sending requests: the user waits for what comes of them.
+
+use std::rc::Rc;
+
+use super::request::{Prepared, Slot, prepare};
+use super::response::Got;
+use crate::engine::{Call, Thrown, Value};
+use crate::event::{Event, Level};
+use crate::host::Shared;
+use crate::http::{HttpRequest, HttpResponse};
+use crate::wait::Requests;
+use crate::{Answer, Wait};
+
+/// The number that k6 has for URLs that are none.
+const INVALID_URL: u32 = 1020;
+
+pub(super) fn add(host: &Value<'_>, shared: &Rc<Shared>) -> Result<(), Thrown> {
+    let scope = host.scope();
+    // (prototype, method, url, body, params): one request, and its response.
+    let own = shared.clone();
+    let request = scope.function("request", 5, move |call| {
+        let [method, url, body, params] = [1, 2, 3, 4].map(|at| call.argument(at));
+        let made = prepare(&own, &method, &url, &body, &params)?;
+        let got = perform(call, &own, vec![made], false)?;
+        match got.into_iter().next() {
+            Some(got) => got,
+            None => Err(unanswered()),
+        }
+    });
+    host.set(c"request", request?)?;
+    // (prototype, requests, whether they are a batch): the responses. Of a batch, within its limits, the first error that is
+    // to be thrown is thrown; of others each is a text in place of its response.
+    let own = shared.clone();
+    let send = scope.function("send", 3, move |call| {
+        let list = call.argument(1).elements()?;
+        let list = list.iter().filter_map(|own| own.behind::<Slot>()?.take()).collect();
+        let is_batch = call.argument(2).is_true();
+        let got = perform(call, &own, list, is_batch)?.into_iter();
+        let got = got.map(|own| match own {
+            Err(thrown) if !is_batch => call.scope().text(&thrown.message),
+            own => own,
+        });
+        call.scope().array(got.collect::<Result<_, _>>()?)
+    });
+    host.set(c"send", send?)?;
+    let flow = scope.function("flow", 0, |call| call.flow());
+    host.set(c"flow", flow?)
+}
+
+fn unanswered() -> Thrown {
+    Thrown::new("a request was not answered: this is a bug of squall")
+}
+
+/// What has come of requests, in their order: responses, and errors of those that are to throw.
+fn perform<'c>(
+    call: &Call<'c>,
+    shared: &Shared,
+    list: Vec<Prepared>,
+    is_batch: bool,
+) -> Result<Vec<Result<Value<'c>, Thrown>>, Thrown> {
+    let (mut sent, mut rest) = (Vec::with_capacity(list.len()), Vec::with_capacity(list.len()));
+    for Prepared { request, throws, refused } in list {
+        rest.push((request.params.body, throws));
+        match refused.is_empty() {
+            true => sent.push(Sent::Waits(request)),
+            false => sent.push(Sent::Refused(Box::new(refuse(shared, request, throws, refused)))),
+        }
+    }
+    let mut answers = wait(call, shared, &mut sent, is_batch)?.into_iter();
+    let prototype = call.argument(0);
+    let got = sent.into_iter().zip(rest).map(|(own, (kind, throws))| {
+        let own = match own {
+            Sent::Refused(own) => *own,
+            Sent::Waits(_) => answers.next().ok_or_else(unanswered)?,
+        };
+        if throws && !own.error.is_empty() {
+            return Err(Thrown::new(own.error));
+        }
+        call.scope().native_of(Rc::new(Got { own, kind }), &prototype)
+    });
+    Ok(got.collect())
+}
+
+/// A request, or what came of one that cannot be sent.
+enum Sent {
+    Waits(HttpRequest),
+    Refused(Box<HttpResponse>),
+}
+
+fn wait(
+    call: &Call<'_>,
+    shared: &Shared,
+    sent: &mut [Sent],
+    is_batch: bool,
+) -> Result<Vec<HttpResponse>, Thrown> {
+    let list: Vec<HttpRequest> = sent
+        .iter_mut()
+        .filter_map(|own| match own {
+            Sent::Waits(own) => Some(std::mem::take(own)),
+            Sent::Refused(_) => None,
+        })
+        .collect();
+    if list.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (limit, limit_of_host) = match is_batch {
+        true => (shared.http.limit.max(1), shared.http.limit_of_host.max(1)),
+        false => (usize::MAX, usize::MAX),
+    };
+    match call.wait(Wait::Requests(Requests { list, limit, limit_of_host }))? {
+        Answer::Responses(got) => Ok(got),
+        _ => Err(unanswered()),
+    }
+}
+
+/// What comes of a request that cannot be sent, which is told here, as nobody else will.
+fn refuse(shared: &Shared, request: HttpRequest, throws: bool, error: String) -> HttpResponse {
+    if !throws {
+        shared.tell(Event::Log { level: Level::Warn, text: format!("request failed: {error}") });
+    }
+    let url = request.url.clone();
+    HttpResponse { error, error_code: INVALID_URL, url, sent: request, ..HttpResponse::default() }
+}
