@@ -49,6 +49,18 @@ void squall_flow_switch(JSRuntime *rt, SquallFlow *from, SquallFlow *to)
     squall_move(&to->jobs, &rt->job_list);
 }
 
+/* The jobs of the flow that runs now are not to run. */
+void squall_drop_jobs(JSRuntime *rt)
+{
+    while (!list_empty(&rt->job_list)) {
+        JSJobEntry *e = list_entry(rt->job_list.next, JSJobEntry, link);
+        list_del(&e->link);
+        for (int i = 0; i < e->argc; i++)
+            JS_FreeValueRT(rt, e->argv[i]);
+        js_free_rt(rt, e);
+    }
+}
+
 /* Whether an exception waits to be taken. A flow that is suspended with one would leave it to the next. */
 bool squall_has_exception(JSRuntime *rt)
 {

@@ -20,6 +20,8 @@ pub enum Event {
     Log { level: Level, text: String },
     /// The whole test is to end, which a user has asked for, with a reason.
     Abort(String),
+    /// The test is to count as failed, and goes on, with a reason.
+    Fail(String),
 }
 
 /// How important a line of the log is.

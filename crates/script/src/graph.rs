@@ -1,26 +1,15 @@
 //! The modules of a script: its file, and what it imports, each once.
 
 use std::collections::HashMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
+use crate::files::{Files, plain};
 use crate::library;
 use crate::module::{Language, Module, Place, SyntaxError};
 
 /// Most modules of a script, and most bytes of one: more are a mistake.
 const MOST: usize = 2_000;
 const LARGEST: usize = 32 << 20;
-
-/// What reads files: a folder, or what a test has.
-pub trait Files {
-    /// The text of a file.
-    ///
-    /// # Errors
-    /// It is not there, or cannot be read, in a sentence.
-    fn read(&self, path: &Path) -> Result<String, String>;
-
-    /// Whether there is such a file.
-    fn has(&self, path: &Path) -> bool;
-}
 
 /// What a module imports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -199,31 +188,16 @@ impl Reader<'_> {
     }
 }
 
-/// A path without `.` and `..`.
-fn plain(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir if out.file_name().is_some() => {
-                out.pop();
-            }
-            other => out.push(other),
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    pub struct Texts(Vec<(&'static str, &'static str)>);
+    struct Texts(Vec<(&'static str, &'static str)>);
 
     impl Files for Texts {
-        fn read(&self, path: &Path) -> Result<String, String> {
+        fn bytes(&self, path: &Path) -> Result<Vec<u8>, String> {
             let own = self.0.iter().find(|(own, _)| Path::new(own) == path);
-            own.map(|(_, text)| (*text).to_owned())
+            own.map(|(_, text)| text.as_bytes().to_vec())
                 .ok_or(format!("{} is not there", path.display()))
         }
         fn has(&self, path: &Path) -> bool {

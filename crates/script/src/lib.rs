@@ -5,6 +5,7 @@
 
 mod engine;
 mod event;
+mod files;
 mod graph;
 mod host;
 mod http;
@@ -14,16 +15,21 @@ mod http_tests;
 mod isolation_tests;
 mod library;
 mod module;
+mod shared_data;
 mod stage;
 #[cfg(test)]
 mod stage_tests;
+#[cfg(test)]
+mod tests;
 mod wait;
 
-pub use engine::{Aborted, Call, Fiber, Held, Limits, Realm, Scope, Step, Thrown, Value};
+pub use engine::{Aborted, Call, Cause, Fiber, Held, Limits, Realm, Scope, Step, Thrown, Value};
 pub use event::{Event, Level, MetricKind, ScriptMetric, Tags};
-pub use graph::{Files, Graph, Import, Linked, ScriptError};
+pub use files::{Files, OpenFiles};
+pub use graph::{Graph, Import, Linked, ScriptError};
 pub use host::Numbers;
 pub use http::{BodyKind, Cookie, Encoding, HttpOptions, HttpParams, HttpRequest, HttpResponse};
 pub use module::{Language, Module, Offence, Place, SyntaxError};
+pub use shared_data::SharedData;
 pub use stage::{ScriptUser, Stage, StageOptions};
 pub use wait::{Answer, Ask, Facts, Requests, Wait};

@@ -1,15 +1,18 @@
 //! Where users of a script run: a realm with what is built in, and the script's modules, ready for each user.
 
 use std::io;
+use std::path::Path;
 use std::rc::Rc;
 
 use crate::engine::{Fiber, Held, Limits, Realm, Scope, Step, Thrown, Value};
 use crate::event::{Event, ScriptMetric};
+use crate::files::OpenFiles;
 use crate::graph::{Graph, Import};
 use crate::host::{self, Numbers, Shared};
 use crate::http::HttpOptions;
 use crate::library;
 use crate::module::Places;
+use crate::shared_data::SharedData;
 use crate::{Answer, Wait};
 
 /// Makes the modules of a user.
@@ -24,6 +27,14 @@ pub struct StageOptions {
     pub env: Vec<(String, String)>,
     pub limits: Limits,
     pub http: HttpOptions,
+    /// From which the users' random numbers follow.
+    pub seed: u64,
+    /// The files that it may open, where it begins.
+    pub files: OpenFiles,
+    /// Arrays that the users of all workers share.
+    pub data: SharedData,
+    /// What `k6/secrets` gives, by name. Whoever gives them masks them in all that is written.
+    pub secrets: Vec<(String, String)>,
 }
 
 /// What all users of a realm share.
@@ -50,7 +61,17 @@ impl Stage {
     /// There is no memory, or what a module is cannot be compiled.
     pub fn new(graph: &Graph, options: &StageOptions) -> io::Result<Result<Stage, Thrown>> {
         let realm = Realm::new(options.limits)?;
-        let shared = Rc::new(Shared { http: options.http.clone(), ..Shared::default() });
+        let own = options.clone();
+        let file = graph.modules.first().and_then(|own| own.path.parent());
+        let shared = Rc::new(Shared {
+            http: own.http,
+            seed: own.seed,
+            files: own.files,
+            data: own.data,
+            secrets: own.secrets,
+            folder: file.map(Path::to_owned).unwrap_or_default(),
+            ..Shared::default()
+        });
         let made = boot(realm.scope(), graph, &options.env, &shared);
         let places = graph.modules.iter();
         let places =
@@ -65,10 +86,12 @@ impl Stage {
     /// A module has thrown.
     pub fn user(&self, numbers: Numbers, env: &[(String, String)]) -> Result<ScriptUser, Thrown> {
         self.shared.current.set(numbers);
-        self.shared.expected.borrow_mut().remove(&numbers.user);
         let scope = self.realm.scope();
         let more = variables(scope, env)?;
-        let exports = self.instantiate.value().call(&[more]).map_err(|own| self.placed(own))?;
+        self.shared.forget_user();
+        self.shared.expected.borrow_mut().remove(&numbers.user);
+        let exports = scope.call_alone(&self.instantiate.value(), &[more]);
+        let exports = exports.map_err(|own| self.placed(own))?;
         Ok(ScriptUser { exports: scope.hold(&exports) })
     }
 
@@ -139,12 +162,20 @@ impl Stage {
         self.shared.current.set(numbers);
         match fiber.resume(answer) {
             Step::Wait(Wait::Requests(mut own)) => {
-                own.list.iter_mut().for_each(host::compress);
+                for request in &mut own.list {
+                    self.shared.with_user_tags(&mut request.params.tags);
+                    host::compress(request);
+                }
                 Step::Wait(Wait::Requests(own))
             }
             Step::Done(Err(thrown)) => Step::Done(Err(self.placed(thrown))),
             step => step,
         }
+    }
+
+    /// The options of the test, as JSON, for scripts that ask for them.
+    pub fn set_options(&self, json: String) {
+        self.shared.options.replace(Some(json));
     }
 
     /// The same with places in the files of the script's author.
@@ -195,10 +226,15 @@ fn boot(
     shared: &Rc<Shared>,
 ) -> Result<Held, Thrown> {
     let host = host::make(scope, shared)?;
-    let built_in = library::MODULES.iter().map(|(name, text)| {
-        scope.evaluate(&format!("squall:{name}"), text)?.call(std::slice::from_ref(&host))
-    });
-    let built_in = scope.array(built_in.collect::<Result<_, _>>()?)?;
+    // Each may use those before it.
+    let (mut built_in, made) = (Vec::new(), scope.object()?);
+    for (name, text) in library::MODULES {
+        let module = scope.evaluate(&format!("squall:{name}"), text)?;
+        let module = module.call(&[host.clone(), made.clone()])?;
+        made.define(name, module.clone())?;
+        built_in.push(module);
+    }
+    let built_in = scope.array(built_in)?;
     let factories = graph
         .modules
         .iter()

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use crate::engine::Step;
-use crate::graph::{Files, Graph};
+use crate::files::Files;
+use crate::graph::Graph;
 use crate::host::Numbers;
 use crate::stage::{ScriptUser, Stage, StageOptions};
 use crate::{Answer, Event, Level, Wait};
@@ -12,9 +13,9 @@ use crate::{Answer, Event, Level, Wait};
 struct Texts<'t>(&'t [(&'t str, &'t str)]);
 
 impl Files for Texts<'_> {
-    fn read(&self, path: &Path) -> Result<String, String> {
+    fn bytes(&self, path: &Path) -> Result<Vec<u8>, String> {
         let own = self.0.iter().find(|(own, _)| Path::new(own) == path);
-        own.map(|(_, text)| (*text).to_owned()).ok_or("not there".to_owned())
+        own.map(|(_, text)| text.as_bytes().to_vec()).ok_or("not there".to_owned())
     }
     fn has(&self, path: &Path) -> bool {
         self.0.iter().any(|(own, _)| Path::new(own) == path)
@@ -64,6 +65,7 @@ pub(crate) fn run(stage: &Stage, users: u64, iterations: u64) -> Vec<Vec<String>
                         Event::Log { level: Level::Info, text } => text,
                         Event::Log { level, text } => format!("{level:?}: {text}"),
                         Event::Abort(why) => format!("abort: {why}"),
+                        Event::Fail(why) => format!("fail: {why}"),
                     });
                 }
                 match step {

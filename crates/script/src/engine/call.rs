@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
+use std::time::Duration;
 
 use squall_quickjs as js;
 
@@ -44,15 +45,37 @@ impl<'c> Call<'c> {
         self.arguments.len()
     }
 
+    /// Whether a user runs, or, if not, a script begins.
+    pub fn is_of_user(&self) -> bool {
+        fiber::is_running()
+    }
+
+    /// Calls a function after a time, when the one that users run has returned; `every`: and again and again. Returns its
+    /// number.
+    ///
+    /// # Errors
+    /// No user runs, or there are too many.
+    pub fn set_timer(
+        &self,
+        function: &Value<'_>,
+        delay: Duration,
+        every: bool,
+        arguments: &[Value<'_>],
+    ) -> Result<u32, Thrown> {
+        fiber::set_timer(self.scope, function, delay, every, arguments)
+    }
+
+    /// Forgets a timer of the user that runs, if there is one of this number.
+    pub fn clear_timer(&self, number: u32) {
+        fiber::clear_timer(number);
+    }
+
     /// Waits, while others run. What the call has borrowed must not be borrowed meanwhile.
     ///
     /// # Errors
     /// The user is ended, or this is no user's flow; the error is to be returned at once.
     pub fn wait(&self, wait: Wait) -> Result<Answer, Thrown> {
-        fiber::wait(self.scope, wait).map_err(|aborted| match aborted {
-            Aborted::Ended => Thrown { cause: Cause::Aborted, ..Thrown::new("the user has ended") },
-            Aborted::NoUser => Thrown::new(fiber::NO_USER),
-        })
+        fiber::wait(self.scope, wait).map_err(Thrown::from)
     }
 
     /// An object in which modules keep what belongs to the flow that runs now. It is gone when the flow ends.
@@ -61,6 +84,17 @@ impl<'c> Call<'c> {
     /// No user's flow runs, or there is no memory.
     pub fn flow(&self) -> Result<Value<'c>, Thrown> {
         fiber::own(self.scope)
+    }
+}
+
+impl From<Aborted> for Thrown {
+    fn from(aborted: Aborted) -> Thrown {
+        match aborted {
+            Aborted::Ended => Thrown::ending("the user has ended"),
+            Aborted::NoUser => Thrown::new(
+                "nothing can wait here: no user runs yet; call it in a function that users run",
+            ),
+        }
     }
 }
 
@@ -123,6 +157,10 @@ unsafe extern "C" fn call(
         Ok(count) if count > 0 => unsafe { std::slice::from_raw_parts(arguments, count) },
         _ => &[],
     };
+    // What ends the call stays so, also where the interpreter has made a rejected promise of it.
+    if inner.ended.get() == Some(Cause::Aborted) {
+        return Thrown::ending("it has ended").raise(scope);
+    }
     let own = Call { scope, this, arguments };
     // A panic must not go through frames of C.
     let result = catch_unwind(AssertUnwindSafe(|| (function.body)(&own))).unwrap_or_else(|_| {

@@ -3,6 +3,7 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::io;
 use std::rc::Rc;
+use std::time::Duration;
 
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use squall_quickjs as js;
@@ -11,8 +12,9 @@ use super::held::Held;
 use super::realm::{Inner, Realm, Scope};
 use super::stack::OwnStack;
 use super::thrown::{Cause, Thrown};
+use super::timers::{Timer, Timers};
 use super::value::{Promise, Value};
-use crate::{Answer, Wait};
+use crate::{Answer, Ask, Wait};
 
 /// What a flow has come to.
 #[derive(Debug)]
@@ -55,6 +57,8 @@ pub struct Fiber {
 struct Running {
     yielder: *const Yielder<Resume, Wait>,
     runtime: *mut js::JSRuntime,
+    /// On the stack of the flow.
+    timers: *const RefCell<Timers>,
     /// What modules keep for the flow. It lies on the flow's stack.
     own: *const OnceCell<Held>,
 }
@@ -86,14 +90,22 @@ impl Fiber {
         let (function, own) = (function.clone(), inner.clone());
         let coroutine = Coroutine::with_stack(stack, move |yielder, first| {
             if matches!(first, Resume::End) {
-                return Err(Thrown { cause: Cause::Aborted, ..Thrown::new("it had not begun") });
+                return Err(Thrown::ending("it had not begun"));
             }
             let scope = Scope::of(&own);
+            let timers = RefCell::new(Timers::default());
             let kept = OnceCell::new();
-            RUNNING.set(Some(Running { yielder, runtime: scope.runtime(), own: &raw const kept }));
+            RUNNING.set(Some(Running {
+                yielder,
+                runtime: scope.runtime(),
+                timers: &raw const timers,
+                own: &raw const kept,
+            }));
             let arguments: Vec<Value<'_>> = arguments.iter().map(Held::value).collect();
-            let result = call(scope, &function.value(), &arguments);
-            result.map(|value| scope.hold(&value))
+            let result = call(scope, &timers, &function.value(), &arguments);
+            let result = result.map(|value| scope.hold(&value));
+            clear(scope);
+            result
         });
         Ok(Fiber { inner, coroutine: Some(coroutine), flow })
     }
@@ -124,7 +136,6 @@ impl Fiber {
             CoroutineResult::Yield(wait) => Step::Wait(wait),
             CoroutineResult::Return(result) => {
                 self.coroutine = None;
-                inner.ended.set(None);
                 Step::Done(result)
             }
         }
@@ -145,60 +156,137 @@ impl Drop for Fiber {
     }
 }
 
-/// Calls a function, and everything that follows from it: jobs of promises, until none is left.
+/// Which flow runs now; 0: none.
+pub(super) fn flow_number() -> usize {
+    RUNNING.get().map_or(0, |own| own.timers as usize)
+}
+
+/// Calls a function, and everything that follows from it: jobs of promises and timers, until none is left. The first error
+/// ends it.
 fn call<'r>(
     scope: Scope<'r>,
+    timers: &RefCell<Timers>,
     function: &Value<'r>,
     arguments: &[Value<'r>],
 ) -> Result<Value<'r>, Thrown> {
-    let value = function.call(arguments);
-    let jobs = jobs(scope);
-    let value = value?;
-    jobs?;
+    let value = function.call(arguments)?;
+    settle(scope)?;
+    loop {
+        let Some(due) = timers.borrow().next() else { break };
+        let now = now(scope)?;
+        if now < due {
+            wait(scope, Wait::Sleep(due - now))?;
+            continue;
+        }
+        let Some(timer) = timers.borrow_mut().take(now) else { break };
+        let arguments: Vec<Value<'_>> = timer.arguments.iter().map(Held::value).collect();
+        timer.function.value().call(&arguments)?;
+        settle(scope)?;
+    }
     match value.promise() {
         None => Ok(value),
         Some(Promise::Fulfilled(value)) => Ok(value),
         Some(Promise::Pending) => Ok(scope.undefined()),
-        Some(Promise::Rejected(error)) => {
-            // SAFETY: the context is alive, and the count of the error is given away.
-            unsafe { js::JS_Throw(scope.context(), error.into_raw()) };
-            Err(Thrown::take(scope))
-        }
+        Some(Promise::Rejected(error)) => Err(Thrown::of(error)),
     }
 }
 
-fn jobs(scope: Scope<'_>) -> Result<(), Thrown> {
-    let mut first = Ok(());
+/// Runs jobs of promises until none is left.
+///
+/// # Errors
+/// One has ended the call, or a promise was rejected and nobody asks for it.
+fn settle(scope: Scope<'_>) -> Result<(), Thrown> {
     // SAFETY: the runtime is alive; a job that throws leaves its exception in the one context there is.
     while unsafe { js::JS_IsJobPending(scope.runtime()) } {
         let mut context = std::ptr::null_mut();
         // SAFETY: as above.
         if unsafe { js::JS_ExecutePendingJob(scope.runtime(), &raw mut context) } < 0 {
-            let thrown = Thrown::take(scope);
-            first = first.and(Err(thrown));
+            return Err(Thrown::take(scope));
+        }
+        if scope.inner().ended.get() == Some(Cause::Aborted) {
+            return Err(Thrown::ending("it has ended"));
         }
     }
-    first
+    scope
+        .inner()
+        .rejected
+        .take(scope, flow_number())
+        .map_or(Ok(()), |reason| Err(Thrown::of(reason)))
+}
+
+/// Calls a function for no user, with the jobs that follow from it.
+pub(super) fn call_alone<'r>(
+    scope: Scope<'r>,
+    function: &Value<'r>,
+    arguments: &[Value<'r>],
+) -> Result<Value<'r>, Thrown> {
+    // What others have left, such as a `toJSON` that promises something, is not of this call.
+    clear(scope);
+    let result = function.call(arguments);
+    let settled = if result.is_ok() { settle(scope) } else { Ok(()) };
+    clear(scope);
+    settled.and(result)
+}
+
+/// A flow has ended: after an error there are jobs that are not to run, and promises that nobody asks for.
+fn clear(scope: Scope<'_>) {
+    // SAFETY: the runtime is alive, and the jobs that it has now are those of this flow.
+    unsafe { js::squall_drop_jobs(scope.runtime()) };
+    scope.inner().rejected.forget(scope, flow_number());
+    scope.inner().ended.set(None);
+}
+
+/// The time of whoever runs the user.
+fn now(scope: Scope<'_>) -> Result<Duration, Thrown> {
+    match wait(scope, Wait::Ask(Ask::Facts))? {
+        Answer::Facts(facts) => {
+            Ok(Duration::try_from_secs_f64(facts.test_run_ms / 1e3).unwrap_or_default())
+        }
+        _ => Err(Thrown::new(
+            "whoever runs the user does not tell the time: this is a bug of squall",
+        )),
+    }
+}
+
+/// See [`super::Call::set_timer`].
+pub(super) fn set_timer(
+    scope: Scope<'_>,
+    function: &Value<'_>,
+    delay: Duration,
+    every: bool,
+    arguments: &[Value<'_>],
+) -> Result<u32, Thrown> {
+    let running = RUNNING.get().ok_or(Aborted::NoUser)?;
+    let due = now(scope)?.saturating_add(delay);
+    let arguments = arguments.iter().map(|own| scope.hold(own)).collect();
+    let timer = Timer { function: scope.hold(function), arguments, every: every.then_some(delay) };
+    // SAFETY: the timers are on the stack of the flow that runs now, which does not end while it does.
+    unsafe { (*running.timers).borrow_mut().set(due, timer) }
+}
+
+/// See [`super::Call::clear_timer`].
+pub(super) fn clear_timer(number: u32) {
+    if let Some(running) = RUNNING.get() {
+        // SAFETY: as in `set_timer`.
+        unsafe { (*running.timers).borrow_mut().clear(number) };
+    }
 }
 
 /// An object that is the flow's own, for as long as it runs: made when it is first asked for.
 pub(super) fn own(scope: Scope<'_>) -> Result<Value<'_>, Thrown> {
-    let running = RUNNING.get().ok_or_else(|| Thrown::new(NO_USER))?;
+    let running = RUNNING.get().ok_or(Aborted::NoUser)?;
     // SAFETY: the flow runs, so that what lies on its stack is alive; only this function refers to it, and nothing of the
     // script runs meanwhile.
     let kept = unsafe { &*running.own };
-    if kept.get().is_none() {
-        let _new = kept.set(scope.hold(&scope.object()?));
-    }
-    match kept.get() {
-        Some(own) => Ok(own.value().into_scope(scope)),
-        None => Err(Thrown::new(NO_USER)),
-    }
+    let own = match kept.get() {
+        Some(own) => own,
+        None => {
+            let own = scope.hold(&scope.object()?);
+            kept.get_or_init(|| own)
+        }
+    };
+    Ok(own.value().into_scope(scope))
 }
-
-/// Why nothing can wait outside of all flows.
-pub(super) const NO_USER: &str =
-    "nothing can wait here: no user runs yet; call it in a function that users run";
 
 /// The flow that runs now waits.
 pub(super) fn wait(scope: Scope<'_>, wait: Wait) -> Result<Answer, Aborted> {

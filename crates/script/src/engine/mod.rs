@@ -11,20 +11,23 @@
 //! - Values are counted by the interpreter: a [`Value`] is one count, and gives it back.
 
 mod call;
+mod caller;
 mod fiber;
 mod held;
 mod native;
 mod objects;
 mod realm;
+mod rejected;
 mod stack;
 #[cfg(test)]
 mod tests;
 mod thrown;
+mod timers;
 mod value;
 
 pub use call::Call;
 pub use fiber::{Aborted, Fiber, Step};
 pub use held::Held;
 pub use realm::{Limits, Realm, Scope};
-pub use thrown::Thrown;
+pub use thrown::{Cause, Thrown};
 pub use value::Value;

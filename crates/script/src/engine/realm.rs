@@ -49,6 +49,7 @@ pub(super) struct Inner {
     pub running_since: Cell<Option<Instant>>,
     /// Why the flow that runs now is being ended.
     pub ended: Cell<Option<Cause>>,
+    pub rejected: super::rejected::Rejected,
 }
 
 impl Drop for Inner {
@@ -56,6 +57,7 @@ impl Drop for Inner {
         // SAFETY: both were made in `Realm::new` and are freed once; whoever has a value or a flow of them has a count of
         // this as well, so that none is left.
         unsafe {
+            self.rejected.forget_all(self.context.as_ptr());
             js::JS_FreeContext(self.context.as_ptr());
             js::JS_FreeRuntime(self.runtime.as_ptr());
         }
@@ -90,10 +92,12 @@ impl Realm {
                 main: RefCell::new(main),
                 running_since: Cell::new(None),
                 ended: Cell::new(None),
+                rejected: super::rejected::Rejected::default(),
             });
             let opaque = Rc::as_ptr(&inner).cast_mut().cast::<c_void>();
             js::JS_SetRuntimeOpaque(runtime.as_ptr(), opaque);
             js::JS_SetInterruptHandler(runtime.as_ptr(), Some(asked), opaque);
+            super::rejected::watch(runtime.as_ptr(), opaque);
             Ok(Realm(inner))
         }
     }
@@ -197,6 +201,18 @@ impl<'r> Scope<'r> {
         }
         // SAFETY: as the caller says.
         Ok(unsafe { Value::own(self, own) })
+    }
+
+    /// Calls a function for no user, with the jobs of promises that follow from it.
+    ///
+    /// # Errors
+    /// It has thrown, or a promise was rejected and nobody asks for it.
+    pub fn call_alone(
+        self,
+        function: &Value<'r>,
+        arguments: &[Value<'r>],
+    ) -> Result<Value<'r>, Thrown> {
+        super::fiber::call_alone(self, function, arguments)
     }
 
     pub fn undefined(self) -> Value<'r> {

@@ -25,7 +25,7 @@ pub enum Cause {
     Script,
     /// It ran for too long without waiting.
     TooLong,
-    /// Whoever ran it has ended it.
+    /// Whoever ran it has ended it, or it has ended itself.
     Aborted,
 }
 
@@ -42,7 +42,15 @@ impl Thrown {
         // SAFETY: the context is alive as long as the scope is; what is returned is counted for the caller.
         let exception = unsafe { Value::own(scope, js::JS_GetException(scope.context())) };
         let cause = scope.inner().ended.take().unwrap_or(Cause::Script);
-        let message = exception.to_text().unwrap_or_else(|_| "what was thrown has no text".into());
+        let message = match cause {
+            Cause::TooLong => {
+                let limit = scope.inner().limits.run;
+                format!(
+                    "it ran for {limit:?} without waiting, and was ended: look for an endless loop"
+                )
+            }
+            _ => exception.to_text().unwrap_or_else(|_| "what was thrown has no text".into()),
+        };
         let stack = if exception.is_error() {
             exception.get(c"stack").and_then(|own| own.to_text()).unwrap_or_default()
         } else {
@@ -53,9 +61,22 @@ impl Thrown {
         Thrown { message, stack, cause }
     }
 
+    /// A value that a script has thrown, or rejected a promise with.
+    pub(super) fn of(value: Value<'_>) -> Thrown {
+        let scope = value.scope();
+        // SAFETY: the context is alive, and the count of the value is given away.
+        unsafe { js::JS_Throw(scope.context(), value.into_raw()) };
+        Thrown::take(scope)
+    }
+
     /// An error that a function of the host throws.
     pub fn new(message: impl Into<String>) -> Thrown {
         Thrown { message: message.into(), stack: String::new(), cause: Cause::Script }
+    }
+
+    /// An error that ends the call of the function that users run: no script catches it.
+    pub fn ending(message: impl Into<String>) -> Thrown {
+        Thrown { cause: Cause::Aborted, ..Thrown::new(message) }
     }
 
     /// Throws it into the script that called.

@@ -3,13 +3,10 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::{Shared, tags};
+use super::{LONGEST_WAIT, Shared, tags};
 use crate::Wait;
 use crate::engine::{Call, Thrown, Value};
 use crate::event::{Event, Level};
-
-/// The longest sleep that is told apart from no end, in s.
-const LONGEST_SLEEP: f64 = 1e9;
 
 pub(super) fn add(host: &Value<'_>, shared: &Rc<Shared>) -> Result<(), Thrown> {
     let scope = host.scope();
@@ -63,7 +60,7 @@ fn sleep<'c>(call: &Call<'c>) -> Result<Value<'c>, Thrown> {
     if seconds.is_nan() {
         return Err(Thrown::new("TypeError: sleep() takes a number of seconds"));
     }
-    let time = Duration::from_secs_f64(seconds.clamp(0.0, LONGEST_SLEEP));
+    let time = Duration::from_secs_f64(seconds.clamp(0.0, LONGEST_WAIT));
     call.wait(Wait::Sleep(time))?;
     Ok(call.scope().undefined())
 }

@@ -2,6 +2,7 @@
 //! what stands at its top level is the user's own. Types are blanked, imports and exports become calls; nothing else
 //! changes, so that every line stays where its author wrote it.
 
+mod commonjs;
 mod edits;
 mod enums;
 mod exports;
@@ -100,12 +101,15 @@ impl Module {
             imports::imports(&program, scoping, language, &mut sources, &mut edits);
         let exported = exports::exports(&program, scoping, &bindings, &mut sources, &mut edits);
         head.push_str(&exported);
+        let is_module = !head.is_empty();
+        let around = commonjs::commonjs(&program, scoping, is_module, &mut sources, &mut edits);
+        head.push_str(&around.head);
         imports::resolve(&program, scoping, &bindings, &mut edits);
         let word = if scanned.is_async { "async function" } else { "function" };
         let head = format!("({word} (__import, __export, __ENV) {{ \"use strict\"; {head}");
         let (body, mut places) = edits.apply();
         places.after(head.chars().count());
-        let text = format!("{head}{body}\n}})");
+        let text = format!("{head}{body}\n{}}})", around.tail);
         Ok(Module {
             text,
             places,

@@ -1,0 +1,78 @@
+//! Files that a script opens where it begins, and the secrets that it is given.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::Shared;
+use crate::engine::{Call, Thrown, Value};
+use crate::files::plain;
+
+/// `locate(path)`: the path of a file that a script names, without `.` and `..`.
+fn locate<'c>(call: &Call<'c>, shared: &Shared) -> Result<Value<'c>, Thrown> {
+    let named = call.argument(0);
+    if !named.is_text() {
+        return Err(Thrown::new("TypeError: open() takes the path of a file"));
+    }
+    let named = named.to_text()?;
+    let failed = |why: String| Err(Thrown::new(format!("open(`{named}`): {why}")));
+    if call.is_of_user() {
+        return failed(
+            "files are opened where the script begins, outside of functions that users run".into(),
+        );
+    }
+    let from = call.scope().calling_file().unwrap_or_default();
+    let path = plain(&from.parent().unwrap_or(Path::new("")).join(&named));
+    if !path.starts_with(&shared.folder) {
+        let (path, folder) = (path.display(), shared.folder.display());
+        return failed(format!("{path} is not below the folder of the script, {folder}"));
+    }
+    match path.to_str() {
+        Some(own) => call.scope().text(own),
+        None => failed("its path is not UTF-8".into()),
+    }
+}
+
+/// Reads what `locate` has returned.
+fn read<T>(
+    call: &Call<'_>,
+    shared: &Shared,
+    how: impl Fn(&dyn crate::Files, &Path) -> Result<T, String>,
+) -> Result<T, Thrown> {
+    let path = PathBuf::from(call.argument(0).to_text()?);
+    let failed = |why: String| Thrown::new(format!("open(`{}`): {why}", path.display()));
+    match &shared.files.0 {
+        Some(files) => how(files.as_ref(), &path).map_err(failed),
+        None => Err(failed("no files are at hand here".into())),
+    }
+}
+
+pub(super) fn add(host: &Value<'_>, shared: &Rc<Shared>) -> Result<(), Thrown> {
+    let scope = host.scope();
+    let own = shared.clone();
+    host.set(c"locate", scope.function("locate", 1, move |call| locate(call, &own))?)?;
+    let own = shared.clone();
+    let text = scope.function("readText", 1, move |call| {
+        let text = read(call, &own, |files, path| files.read(path))?;
+        call.scope().text(&text)
+    });
+    host.set(c"readText", text?)?;
+    let own = shared.clone();
+    let bytes = scope.function("readBytes", 1, move |call| {
+        let bytes = read(call, &own, |files, path| files.bytes(path))?;
+        call.scope().array_buffer(&bytes)
+    });
+    host.set(c"readBytes", bytes?)?;
+    let own = shared.clone();
+    let secret = scope.function("secret", 1, move |call| {
+        let name = call.argument(0).to_text()?;
+        let found = own.secrets.iter().find(|(own, _)| *own == name);
+        match found {
+            Some((_, value)) => call.scope().text(value),
+            None => Err(Thrown::new(format!(
+                "secret `{name}` is not known: it has to be given to squall beside the script"
+            ))),
+        }
+    });
+    host.set(c"secret", secret?)?;
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! `open`, and `k6/secrets`.
+
+use super::{Host, default, stage, stage_of, user, with_files};
+use crate::StageOptions;
+
+const FILES: &[(&str, &[u8])] = &[
+    ("/t/data/users.csv", b"a,b"),
+    ("/t/lib/near.txt", b"near"),
+    ("/t/bytes.bin", &[0xff, 0x00, 0x41]),
+    ("/secret.txt", b"s"),
+];
+
+#[test]
+fn files_are_relative_to_the_module_that_opens_them() {
+    let script = "import { near, read } from './lib/near.js';
+const users = open('./data/users.csv');
+const bytes = new Uint8Array(open('bytes.bin', 'b'));
+const absolute = open('/t/data/../lib/near.txt');
+const all = ['data/users.csv'].map((own) => open(own));
+export default () => [users, [...bytes], near, absolute, ...all, read('near.txt')];";
+    let lib = "export const near = open('./near.txt'); const own = open('near.txt'); export function read() { return own }";
+    let stage = stage_of(&[("/t/a.js", script), ("/t/lib/near.js", lib)], &with_files(FILES));
+    for number in 1..3 {
+        let function = default(&stage, number);
+        let result = Host::default().run(&stage, &function, 0).expect("no error");
+        let expected = r#"["a,b",[255,0,65],"near","near","a,b","near"]"#;
+        assert_eq!(result.as_deref(), Some(expected));
+    }
+}
+
+#[test]
+fn what_cannot_be_opened_is_said_with_its_path() {
+    for (text, said) in [
+        ("open('./none.csv')", "Error: open(`/t/none.csv`): /t/none.csv is not there"),
+        (
+            "open('../secret.txt')",
+            "Error: open(`../secret.txt`): /secret.txt is not below the folder of the script, /t",
+        ),
+        (
+            "open('/secret.txt')",
+            "Error: open(`/secret.txt`): /secret.txt is not below the folder of the script, /t",
+        ),
+        (
+            "open('bytes.bin')",
+            "Error: open(`/t/bytes.bin`): /t/bytes.bin is not text: its byte 0 does not belong to UTF-8",
+        ),
+        (
+            "open('bytes.bin', 'r')",
+            "TypeError: open() has the mode \"b\", for bytes, and no other: r",
+        ),
+        ("open()", "TypeError: open() takes the path of a file"),
+    ] {
+        let stage = stage(text, &with_files(FILES));
+        let thrown = user(&stage, 1).expect_err(text);
+        assert_eq!(thrown.message, said, "{text}");
+        assert!(thrown.stack.contains("/t/a.js:1"), "{thrown}");
+    }
+    let own = stage("open('x')", &StageOptions::default());
+    let thrown = user(&own, 1).expect_err("no files");
+    assert_eq!(thrown.message, "Error: open(`/t/x`): no files are at hand here");
+    let late = stage("export default () => open('bytes.bin', 'b')", &with_files(FILES));
+    let result = Host::default().run(&late, &default(&late, 1), 0);
+    let thrown = result.expect_err("a user runs");
+    assert!(thrown.message.contains("files are opened where the script begins"), "{thrown}");
+}
+
+#[test]
+fn secrets_are_given_by_name() {
+    let script = "import secrets from 'k6/secrets';
+export default async () => {
+  const errors = [];
+  for (const own of [() => secrets.get('none'), () => secrets.source('x')]) {
+    try { await own() } catch (error) { errors.push(error.message) }
+  }
+  return [await secrets.get('token'), ...errors];
+};";
+    let secrets = vec![("token".to_owned(), "s3".to_owned())];
+    let stage = stage(script, &StageOptions { secrets, ..StageOptions::default() });
+    let result = Host::default().run(&stage, &default(&stage, 1), 0).expect("no error");
+    let own: Vec<String> = serde_json::from_str(&result.expect("a list")).expect("texts");
+    assert_eq!(own[0], "s3");
+    assert_eq!(
+        own[1],
+        "secret `none` is not known: it has to be given to squall beside the script"
+    );
+    assert!(own[2].contains("use secrets.get(name)"), "{own:?}");
+}
