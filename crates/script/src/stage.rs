@@ -86,10 +86,10 @@ impl Stage {
     /// A module has thrown.
     pub fn user(&self, numbers: Numbers, env: &[(String, String)]) -> Result<ScriptUser, Thrown> {
         self.shared.current.set(numbers);
-        self.shared.expected.borrow_mut().remove(&numbers.user);
         let scope = self.realm.scope();
         let more = variables(scope, env)?;
         self.shared.forget_user();
+        self.shared.expected.borrow_mut().remove(&numbers.user);
         let exports = scope.call_alone(&self.instantiate.value(), &[more]);
         let exports = exports.map_err(|own| self.placed(own))?;
         Ok(ScriptUser { exports: scope.hold(&exports) })
@@ -164,8 +164,8 @@ impl Stage {
             Step::Wait(Wait::Requests(mut own)) => {
                 for request in &mut own.list {
                     self.shared.with_user_tags(&mut request.params.tags);
+                    host::compress(request);
                 }
-                own.list.iter_mut().for_each(host::compress);
                 Step::Wait(Wait::Requests(own))
             }
             Step::Done(Err(thrown)) => Step::Done(Err(self.placed(thrown))),

@@ -219,6 +219,8 @@ pub(super) fn call_alone<'r>(
     function: &Value<'r>,
     arguments: &[Value<'r>],
 ) -> Result<Value<'r>, Thrown> {
+    // What others have left, such as a `toJSON` that promises something, is not of this call.
+    clear(scope);
     let result = function.call(arguments);
     let settled = if result.is_ok() { settle(scope) } else { Ok(()) };
     clear(scope);
@@ -271,22 +273,19 @@ pub(super) fn clear_timer(number: u32) {
 
 /// An object that is the flow's own, for as long as it runs: made when it is first asked for.
 pub(super) fn own(scope: Scope<'_>) -> Result<Value<'_>, Thrown> {
-    let running = RUNNING.get().ok_or_else(|| Thrown::new(NO_USER))?;
+    let running = RUNNING.get().ok_or(Aborted::NoUser)?;
     // SAFETY: the flow runs, so that what lies on its stack is alive; only this function refers to it, and nothing of the
     // script runs meanwhile.
     let kept = unsafe { &*running.own };
-    if kept.get().is_none() {
-        let _new = kept.set(scope.hold(&scope.object()?));
-    }
-    match kept.get() {
-        Some(own) => Ok(own.value().into_scope(scope)),
-        None => Err(Thrown::new(NO_USER)),
-    }
+    let own = match kept.get() {
+        Some(own) => own,
+        None => {
+            let own = scope.hold(&scope.object()?);
+            kept.get_or_init(|| own)
+        }
+    };
+    Ok(own.value().into_scope(scope))
 }
-
-/// Why nothing can wait outside of all flows.
-pub(super) const NO_USER: &str =
-    "nothing can wait here: no user runs yet; call it in a function that users run";
 
 /// The flow that runs now waits.
 pub(super) fn wait(scope: Scope<'_>, wait: Wait) -> Result<Answer, Aborted> {

@@ -10,8 +10,8 @@ use crate::shared_data::{Found, Making, Rows};
 
 /// What is behind the object that a SharedArray holds.
 enum Array {
-    /// Until it is whole.
-    Made(RefCell<Option<Making>>),
+    /// It is being made; `None`: no longer.
+    Making(RefCell<Option<Making>>),
     There(Arc<Rows>),
 }
 
@@ -33,7 +33,7 @@ fn open<'c>(call: &Call<'c>, shared: &Shared) -> Result<Value<'c>, Thrown> {
     let name = call.argument(0).to_text()?;
     let own = match shared.data.find(&name).map_err(Thrown::new)? {
         Found::There(rows) => Array::There(rows),
-        Found::Absent(making) => Array::Made(RefCell::new(Some(making))),
+        Found::Absent(making) => Array::Making(RefCell::new(Some(making))),
     };
     native(call, own)
 }
@@ -43,9 +43,9 @@ pub(super) fn add(host: &Value<'_>, shared: &Rc<Shared>) -> Result<(), Thrown> {
     let own = shared.clone();
     let array_of = scope.function("sharedArray", 1, move |call| open(call, &own));
     host.set(c"sharedArray", array_of?)?;
-    // `sharedPush(array, json)`: undefined if nothing is to be pushed, since it is there.
+    // `sharedPush(array, json)`: adds an element to one that is being made.
     let push = scope.function("sharedPush", 2, |call| {
-        if let Array::Made(making) = &*array(call)?
+        if let Array::Making(making) = &*array(call)?
             && let Some(making) = making.borrow_mut().as_mut()
         {
             making.push(&call.argument(1).to_text()?).map_err(Thrown::new)?;
@@ -55,7 +55,7 @@ pub(super) fn add(host: &Value<'_>, shared: &Rc<Shared>) -> Result<(), Thrown> {
     host.set(c"sharedPush", push?)?;
     // `sharedEnd(array, isWhole)`: what is behind the array that all have, or undefined.
     let end = scope.function("sharedEnd", 2, |call| {
-        let Array::Made(making) = &*array(call)? else { return Ok(call.scope().undefined()) };
+        let Array::Making(making) = &*array(call)? else { return Ok(call.scope().undefined()) };
         let taken = making.take();
         match taken {
             Some(mut making) if call.argument(1).is_true() => {
@@ -68,7 +68,7 @@ pub(super) fn add(host: &Value<'_>, shared: &Rc<Shared>) -> Result<(), Thrown> {
     // `sharedLength(array)`: undefined if it is not whole.
     let length = scope.function("sharedLength", 1, |call| match &*array(call)? {
         Array::There(rows) => Ok(call.scope().number(rows.len() as f64)),
-        Array::Made(_) => Ok(call.scope().undefined()),
+        Array::Making(_) => Ok(call.scope().undefined()),
     });
     host.set(c"sharedLength", length?)?;
     let row = scope.function("sharedRow", 2, |call| {

@@ -6,39 +6,18 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use crate::engine::{Call, Thrown, Value};
 
-/// What a text of bytes is like, as scripts name it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Encoding {
-    Hex,
-    /// `std`, `rawstd`, `url`, `rawurl`: whether its alphabet is that for URLs, and whether it is padded.
-    Base64 {
-        for_urls: bool,
-        padded: bool,
-    },
-}
-
-impl Encoding {
-    fn named(name: &str) -> Option<Encoding> {
-        let base64 = |for_urls, padded| Some(Encoding::Base64 { for_urls, padded });
-        match name {
-            "hex" => Some(Encoding::Hex),
-            "std" | "base64" => base64(false, true),
-            "rawstd" => base64(false, false),
-            "url" | "base64url" => base64(true, true),
-            "rawurl" | "base64rawurl" => base64(true, false),
-            _ => None,
-        }
-    }
-
-    fn encode(self, bytes: &[u8]) -> String {
-        match self {
-            Encoding::Hex => squall_base::hex::hex(bytes),
-            Encoding::Base64 { for_urls, padded } => engine(for_urls, padded).encode(bytes),
-        }
+/// What a kind of base64 is, as scripts name it: whether its alphabet is that for URLs, and whether it is padded.
+fn base64_named(name: &str) -> Option<(bool, bool)> {
+    match name {
+        "std" => Some((false, true)),
+        "rawstd" => Some((false, false)),
+        "url" => Some((true, true)),
+        "rawurl" => Some((true, false)),
+        _ => None,
     }
 }
 
-fn engine(for_urls: bool, padded: bool) -> GeneralPurpose {
+fn engine((for_urls, padded): (bool, bool)) -> GeneralPurpose {
     let alphabet = if for_urls { &alphabet::URL_SAFE } else { &alphabet::STANDARD };
     let padding =
         if padded { DecodePaddingMode::RequireCanonical } else { DecodePaddingMode::RequireNone };
@@ -67,40 +46,42 @@ pub(super) fn encoded<'c>(
     encoding: &Value<'_>,
 ) -> Result<Value<'c>, Thrown> {
     let name = encoding.to_text()?;
-    if name == "binary" {
-        return call.scope().array_buffer(bytes);
-    }
-    let Some(encoding) = Encoding::named(&name) else {
-        return Err(Thrown::new(format!(
-            "TypeError: `{name}` is not an encoding: use hex, base64, base64url, base64rawurl or binary"
-        )));
+    let text = match name.as_str() {
+        "binary" => return call.scope().array_buffer(bytes),
+        "hex" => squall_base::hex::hex(bytes),
+        "base64" => engine((false, true)).encode(bytes),
+        "base64url" => engine((true, true)).encode(bytes),
+        "base64rawurl" => engine((true, false)).encode(bytes),
+        _ => {
+            return Err(Thrown::new(format!(
+                "TypeError: `{name}` is not an encoding: use hex, base64, base64url, base64rawurl or binary"
+            )));
+        }
     };
-    call.scope().text(&encoding.encode(bytes))
+    call.scope().text(&text)
 }
 
-fn base64_named(name: &str) -> Result<(bool, bool), Thrown> {
-    match Encoding::named(name) {
-        Some(Encoding::Base64 { for_urls, padded }) => Ok((for_urls, padded)),
-        _ => Err(Thrown::new(format!(
+/// The base64 that an argument names.
+fn base64(name: &str) -> Result<GeneralPurpose, Thrown> {
+    base64_named(name).map(engine).ok_or_else(|| {
+        Thrown::new(format!(
             "TypeError: `{name}` is not a kind of base64: use std, rawstd, url or rawurl"
-        ))),
-    }
+        ))
+    })
 }
 
 pub(super) fn add(host: &Value<'_>) -> Result<(), Thrown> {
     let scope = host.scope();
     let encode = scope.function("encode", 2, |call| {
         let bytes = bytes(&call.argument(0), "b64encode()")?;
-        let (for_urls, padded) = base64_named(&call.argument(1).to_text()?)?;
-        call.scope().text(&engine(for_urls, padded).encode(bytes))
+        call.scope().text(&base64(&call.argument(1).to_text()?)?.encode(bytes))
     });
     host.set(c"encode", encode?)?;
     let decode = scope.function("decode", 2, |call| {
         let mut bytes = bytes(&call.argument(0), "b64decode()")?;
         let name = call.argument(1).to_text()?;
-        let (for_urls, padded) = base64_named(&name)?;
         bytes.retain(|own| !matches!(own, b'\r' | b'\n'));
-        let decoded = engine(for_urls, padded).decode(&bytes).map_err(|error| {
+        let decoded = base64(&name)?.decode(&bytes).map_err(|error| {
             Thrown::new(format!("b64decode() takes base64 of the kind `{name}`: {error}"))
         })?;
         call.scope().array_buffer(&decoded)

@@ -9,7 +9,8 @@ mod users;
 use std::path::Path;
 
 use crate::engine::Step;
-use crate::graph::{Files, Graph};
+use crate::files::Files;
+use crate::graph::Graph;
 use crate::host::Numbers;
 use crate::http::{Cookie, HttpOptions, HttpRequest, HttpResponse};
 use crate::stage::{Stage, StageOptions};
@@ -19,8 +20,8 @@ use crate::{Answer, Ask, Event, Wait};
 struct One(String);
 
 impl Files for One {
-    fn read(&self, _: &Path) -> Result<String, String> {
-        Ok(self.0.clone())
+    fn bytes(&self, _: &Path) -> Result<Vec<u8>, String> {
+        Ok(self.0.clone().into_bytes())
     }
     fn has(&self, _: &Path) -> bool {
         true

@@ -14,9 +14,7 @@
     }
   }
 
-  // Nothing that is exported leads to it.
-  Object.freeze(Hasher);
-  Object.freeze(Hasher.prototype);
+  host.hidden.push(Hasher.prototype);
 
   const createHash = (algorithm) => new Hasher(host.hash(algorithm));
   const createHMAC = (algorithm, key) => {

@@ -1,13 +1,7 @@
-(function (host) {
+(function (host, modules) {
   "use strict";
 
-  const frozen = (value) => {
-    if (typeof value === "object" && value !== null) {
-      Object.values(value).forEach(frozen);
-      Object.freeze(value);
-    }
-    return value;
-  };
+  const { frozen } = modules.frozen;
 
   // What is behind the array of this name, which the first of all users makes.
   const find = (name, make) => {

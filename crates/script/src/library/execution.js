@@ -1,5 +1,7 @@
-(function (host) {
+(function (host, modules) {
   "use strict";
+
+  const { frozen } = modules.frozen;
 
   // An object of what is asked for each time when it is read.
   const facts = (names) => {
@@ -63,14 +65,6 @@
       throw new TypeError("squall keeps no metadata beside tags: set vu.metrics.tags");
     },
   });
-
-  const frozen = (value) => {
-    if (typeof value === "object" && value !== null) {
-      Object.values(value).forEach(frozen);
-      Object.freeze(value);
-    }
-    return value;
-  };
 
   return {
     vu,

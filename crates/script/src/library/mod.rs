@@ -2,11 +2,15 @@
 
 /// Their names and texts. Each text is an expression: a function of the host's functions, and of the modules before it, that
 /// returns the module's exports. All users share these, and all that can be reached from them is frozen. A prototype that only
-/// their results lead to is to be added to `host.hidden`; what belongs to a flow is to be kept in `host.flow()`. Those whose names begin with `globals` are imported by nobody: they make globals.
-pub const MODULES: [(&str, &str); 15] = [
-    ("globals/random", include_str!("random.js")),
-    ("globals/files", include_str!("files.js")),
-    ("globals/text", include_str!("text.js")),
+/// their results lead to is to be added to `host.hidden`; what belongs to a flow is to be kept in `host.flow()`.
+///
+/// Scripts import those whose names begin with `k6`, and by their URLs those with `jslib`; the others make globals, or are for
+/// those after them.
+pub const MODULES: [(&str, &str); 16] = [
+    ("frozen", include_str!("frozen.js")),
+    ("random", include_str!("random.js")),
+    ("files", include_str!("files.js")),
+    ("text", include_str!("text.js")),
     ("k6", include_str!("k6.js")),
     ("k6/metrics", include_str!("metrics.js")),
     ("k6/http", include_str!("http.js")),

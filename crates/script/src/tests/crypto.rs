@@ -53,6 +53,7 @@ fn digests_have_the_encoding_that_is_asked_for() {
                 "md5('abc', 'utf8')",
                 "TypeError: `utf8` is not an encoding: use hex, base64, base64url, base64rawurl or binary",
             ),
+            ("md5('abc', 'std')", "TypeError: `std` is not an encoding"),
             ("md5('abc')", "TypeError: `undefined` is not an encoding"),
         ],
     );
@@ -73,6 +74,7 @@ fn hashers_take_their_data_in_parts() {
                 "\"900150983cd24fb0d6963f7d28e17f72\"",
             ),
             ("Object.getPrototypeOf(createHash('md5')).update = null", "TypeError"),
+            ("createHash('md5').constructor.prototype.digest = null", "TypeError"),
             ("createHash('sha3')", "TypeError: `sha3` is not a hash algorithm: use md4, md5, sha1"),
             // RFC 2202 and RFC 4231, case 2.
             (

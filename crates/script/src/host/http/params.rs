@@ -79,16 +79,7 @@ fn property(name: &str, own: &Value<'_>, into: &mut Prepared) -> Result<(), Thro
             };
         }
         "responseCallback" => params.expected = Some(expected(own)?),
-        "auth" => match own.to_text()?.to_ascii_lowercase() {
-            auth if auth == "basic" || auth == "digest" => params.auth = Some(auth),
-            _ => {
-                return Err(wrong(
-                    name,
-                    own,
-                    "\"basic\" or \"digest\" (squall does not have NTLM)",
-                ));
-            }
-        },
+        "auth" => params.auth = Some(auth(own)?),
         "compression" => params.compression = compression(own)?,
         "jar" => {
             let jar = own.behind::<Jar>();
@@ -134,6 +125,14 @@ pub(super) fn expected(own: &Value<'_>) -> Result<Vec<(u16, u16)>, Thrown> {
         None => {
             Err(wrong("responseCallback", own, "what http.expectedStatuses() returns, or null"))
         }
+    }
+}
+
+fn auth(own: &Value<'_>) -> Result<String, Thrown> {
+    let name = own.to_text()?.to_ascii_lowercase();
+    match name == "basic" || name == "digest" {
+        true => Ok(name),
+        false => Err(wrong("auth", own, "\"basic\" or \"digest\" (squall does not have NTLM)")),
     }
 }
 

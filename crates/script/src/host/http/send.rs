@@ -58,21 +58,22 @@ fn perform<'c>(
     list: Vec<Prepared>,
     is_batch: bool,
 ) -> Result<Vec<Result<Value<'c>, Thrown>>, Thrown> {
-    let (mut sent, mut rest) = (Vec::with_capacity(list.len()), Vec::with_capacity(list.len()));
+    let (mut sent, mut all) = (Vec::with_capacity(list.len()), Vec::with_capacity(list.len()));
     for Prepared { request, throws, refused } in list {
-        rest.push((request.params.body, throws));
-        match refused.is_empty() {
-            true => sent.push(Sent::Waits(request)),
-            false => sent.push(Sent::Refused(Box::new(refuse(shared, request, throws, refused)))),
-        }
-    }
-    let mut answers = wait(call, shared, &mut sent, is_batch)?.into_iter();
-    let prototype = call.argument(0);
-    let got = sent.into_iter().zip(rest).map(|(own, (kind, throws))| {
-        let own = match own {
-            Sent::Refused(own) => *own,
-            Sent::Waits(_) => answers.next().ok_or_else(unanswered)?,
+        let kind = request.params.body;
+        let known = match refused.is_empty() {
+            true => {
+                sent.push(request);
+                None
+            }
+            false => Some(refuse(shared, request, throws, refused)),
         };
+        all.push((kind, throws, known));
+    }
+    let mut answers = wait(call, shared, sent, is_batch)?.into_iter();
+    let prototype = call.argument(0);
+    let got = all.into_iter().map(|(kind, throws, known)| {
+        let own = known.or_else(|| answers.next()).ok_or_else(unanswered)?;
         if throws && !own.error.is_empty() {
             return Err(Thrown::new(own.error));
         }
@@ -81,25 +82,13 @@ fn perform<'c>(
     Ok(got.collect())
 }
 
-/// A request, or what came of one that cannot be sent.
-enum Sent {
-    Waits(HttpRequest),
-    Refused(Box<HttpResponse>),
-}
-
+/// Waits for the responses of requests; of none, there are none at once.
 fn wait(
     call: &Call<'_>,
     shared: &Shared,
-    sent: &mut [Sent],
+    list: Vec<HttpRequest>,
     is_batch: bool,
 ) -> Result<Vec<HttpResponse>, Thrown> {
-    let list: Vec<HttpRequest> = sent
-        .iter_mut()
-        .filter_map(|own| match own {
-            Sent::Waits(own) => Some(std::mem::take(own)),
-            Sent::Refused(_) => None,
-        })
-        .collect();
     if list.is_empty() {
         return Ok(Vec::new());
     }
