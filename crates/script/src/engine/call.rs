@@ -91,7 +91,9 @@ impl From<Aborted> for Thrown {
     fn from(aborted: Aborted) -> Thrown {
         match aborted {
             Aborted::Ended => Thrown::ending("the user has ended"),
-            Aborted::NoUser => Thrown::new(fiber::NO_USER),
+            Aborted::NoUser => Thrown::new(
+                "nothing can wait here: no user runs yet; call it in a function that users run",
+            ),
         }
     }
 }
