@@ -9,7 +9,8 @@ use squall_runner::{Event, EventKind, Second, Sink, Start, Wanted};
 use crate::out;
 
 /// Words before a line that say how important it is, and k6's for each.
-const LEVELS: [(&str, &str); 3] = [("error: ", "error"), ("warning: ", "warning"), ("debug: ", "debug")];
+const LEVELS: [(&str, &str); 3] =
+    [("error: ", "error"), ("warning: ", "warning"), ("debug: ", "debug")];
 
 /// Prints lines of the log.
 #[derive(Debug, Default)]
@@ -43,7 +44,8 @@ impl Sink for Log {
 
 /// A line at a time in seconds since 1970. An example is one of an error.
 fn line(unix_s: u64, text: &str, is_example: bool) -> String {
-    let (year, month, day) = squall_base::calendar::date(i64::try_from(unix_s / 86_400).unwrap_or(0));
+    let (year, month, day) =
+        squall_base::calendar::date(i64::try_from(unix_s / 86_400).unwrap_or(0));
     let (hour, minute, second) = (unix_s / 3_600 % 24, unix_s / 60 % 60, unix_s % 60);
     let leveled = LEVELS.iter().find_map(|(word, level)| Some((*level, text.strip_prefix(word)?)));
     let (level, text, source) = match leveled {
@@ -70,7 +72,11 @@ mod tests {
             ("hello \"you\"", false, "level=info msg=\"hello \\\"you\\\"\" source=console"),
             ("warning: low", false, "level=warning msg=\"low\" source=console"),
             ("error: no", false, "level=error msg=\"no\" source=console"),
-            ("iteration: script: TypeError", true, "level=error msg=\"iteration: script: TypeError\""),
+            (
+                "iteration: script: TypeError",
+                true,
+                "level=error msg=\"iteration: script: TypeError\"",
+            ),
         ] {
             assert_eq!(line(unix_s, text, is_example), format!("{at} {expected}\n"));
         }

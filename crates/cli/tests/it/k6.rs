@@ -51,7 +51,18 @@ fn a_script_runs_with_the_command_line_of_k6() {
     });
     let text = script(&server.url(), &json!({"vus": 1, "iterations": 1, "thresholds": thresholds}));
     let folder = folder(&text);
-    let line = ["k6", "run", "-q", "--vus", "2", "--iterations", "6", "--summary-export", "s.json", "a.js"];
+    let line = [
+        "k6",
+        "run",
+        "-q",
+        "--vus",
+        "2",
+        "--iterations",
+        "6",
+        "--summary-export",
+        "s.json",
+        "a.js",
+    ];
     let (code, out, errors) = run(folder.path(), &line);
     assert_eq!(code, 0, "{out}\n{errors}");
     for part in ["http_req_duration", "{ name:home }", "is 200", "iterations", "checks_succeeded"] {
@@ -60,16 +71,28 @@ fn a_script_runs_with_the_command_line_of_k6() {
     let export = std::fs::read_to_string(folder.path().join("s.json")).expect("a file");
     let export: Value = serde_json::from_str(&export).expect("JSON");
     let metrics = &export["metrics"];
-    assert_eq!((&metrics["iterations"]["count"], &metrics["http_reqs"]["count"]), (&json!(6), &json!(6)));
+    assert_eq!(
+        (&metrics["iterations"]["count"], &metrics["http_reqs"]["count"]),
+        (&json!(6), &json!(6))
+    );
     assert_eq!(metrics["checks"]["passes"], json!(12));
-    assert_eq!(metrics["http_req_failed"]["thresholds"]["rate<0.5"], json!(false), "true means failed");
+    assert_eq!(
+        metrics["http_req_failed"]["thresholds"]["rate<0.5"],
+        json!(false),
+        "true means failed"
+    );
 }
 
 #[test]
 fn exit_codes_are_those_of_k6() {
     let server = target();
-    let once = |more: &str| format!("{more}\nexport const options = {{ iterations: 1 }};\nexport default function () {{}}");
-    let crossed = script(&server.url(), &json!({"iterations": 1, "thresholds": {"checks": ["rate<1"]}}));
+    let once = |more: &str| {
+        format!(
+            "{more}\nexport const options = {{ iterations: 1 }};\nexport default function () {{}}"
+        )
+    };
+    let crossed =
+        script(&server.url(), &json!({"iterations": 1, "thresholds": {"checks": ["rate<1"]}}));
     for (text, args, code, said) in [
         (once(""), &[][..], 0, ""),
         ("export default function () { throw new Error('no') }".to_owned(), &[][..], 0, ""),
@@ -134,10 +157,19 @@ export function two() {{ http.get('{}/'); check(null, {{ second: () => __ENV.WHO
     let line = ["k6", "run", "-q", "-e", "ALL=yes", "--summary-export", "s.json", "a.js"];
     let (code, out, errors) = run(folder.path(), &line);
     assert_eq!(code, 0, "{out}\n{errors}");
-    let export: Value = serde_json::from_str(&std::fs::read_to_string(folder.path().join("s.json")).expect("a file")).expect("JSON");
+    let export: Value = serde_json::from_str(
+        &std::fs::read_to_string(folder.path().join("s.json")).expect("a file"),
+    )
+    .expect("JSON");
     let metrics = &export["metrics"];
-    assert_eq!((&metrics["iterations"]["count"], &metrics["http_reqs"]["count"]), (&json!(26), &json!(20)));
-    assert_eq!((&metrics["checks"]["passes"], &metrics["checks"]["fails"]), (&json!(26), &json!(0)));
+    assert_eq!(
+        (&metrics["iterations"]["count"], &metrics["http_reqs"]["count"]),
+        (&json!(26), &json!(20))
+    );
+    assert_eq!(
+        (&metrics["checks"]["passes"], &metrics["checks"]["fails"]),
+        (&json!(26), &json!(0))
+    );
 }
 
 /// The iteration that goes on when the time is over is finished.
@@ -147,23 +179,36 @@ fn iterations_are_finished_at_the_end() {
 export const options = { vus: 3, duration: '1s' };
 export default function () { sleep(1.5); check(null, { done: () => true }) }";
     let folder = folder(text);
-    let (code, out, errors) = run(folder.path(), &["k6", "run", "-q", "--summary-export", "s.json", "a.js"]);
+    let (code, out, errors) =
+        run(folder.path(), &["k6", "run", "-q", "--summary-export", "s.json", "a.js"]);
     assert_eq!(code, 0, "{out}\n{errors}");
-    let export: Value = serde_json::from_str(&std::fs::read_to_string(folder.path().join("s.json")).expect("a file")).expect("JSON");
-    assert_eq!((&export["metrics"]["iterations"]["count"], &export["metrics"]["checks"]["passes"]), (&json!(3), &json!(3)));
+    let export: Value = serde_json::from_str(
+        &std::fs::read_to_string(folder.path().join("s.json")).expect("a file"),
+    )
+    .expect("JSON");
+    assert_eq!(
+        (&export["metrics"]["iterations"]["count"], &export["metrics"]["checks"]["passes"]),
+        (&json!(3), &json!(3))
+    );
 }
 
 #[test]
 fn commands_of_squall_take_scripts() {
     let server = target();
-    let text = script(&server.url(), &json!({"iterations": 4, "thresholds": {"http_req_failed": ["rate<0.5"]}}));
+    let text = script(
+        &server.url(),
+        &json!({"iterations": 4, "thresholds": {"http_req_failed": ["rate<0.5"]}}),
+    );
     let folder = folder(&text);
     let (code, out, errors) = run(folder.path(), &["check", "a.js"]);
     assert_eq!(code, 0, "{out}\n{errors}");
     let (code, out, errors) = run(folder.path(), &["run", "a.js", "--quiet", "--json", "-"]);
     assert_eq!(code, 0, "{out}\n{errors}");
     let result: Value = serde_json::from_str(&out).expect("JSON");
-    assert_eq!((&result["totals"]["count"], &result["outcome"]["passed"]), (&json!(4), &json!(true)));
+    assert_eq!(
+        (&result["totals"]["count"], &result["outcome"]["passed"]),
+        (&json!(4), &json!(true))
+    );
     let (code, out, errors) = run(folder.path(), &["try", "a.js"]);
     assert!(code == 0 && out.contains("200"), "{out}\n{errors}");
     let (code, _, errors) = run(folder.path(), &["convert", "a.js", "-o", "plan.yaml"]);

@@ -110,7 +110,11 @@ fn files_of_other_tools_are_named() {
             "config:\n  target: http://a\n  phases: []\nscenarios: []\n",
             "a script of Artillery",
         ),
-        ("k6.yaml", "import { check } from \"k6\";\n", "a script of k6: squall runs it as a script if"),
+        (
+            "k6.yaml",
+            "import { check } from \"k6\";\n",
+            "a script of k6: squall runs it as a script if",
+        ),
         ("saved.yaml", "<!doctype html>\n<html></html>\n", "a web page (HTML)"),
     ] {
         std::fs::write(folder.path().join(name), text).expect("writable");
