@@ -28,6 +28,7 @@ mod request_log;
 mod results;
 mod run;
 mod samples;
+mod scripts;
 mod secrets;
 mod shell;
 mod stalls;

@@ -142,7 +142,7 @@ impl Sender<'_> {
             failure,
             bytes: got.bytes.get(),
             spot: self.spot,
-            url: hop.map_or_else(|| request.url.clone(), Hop::url),
+            url: &|| hop.map_or_else(|| request.url.clone(), Hop::url),
             method: hop.map_or(&*request.method, |hop| &*hop.method),
         };
         self.site.count_exchange(&self.worker.recorder, self.op, &exchanged, now);

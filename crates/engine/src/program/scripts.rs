@@ -3,7 +3,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use squall_plan::model::Scripts as ModelScripts;
 use squall_plan::secrets::sounds_secret;
@@ -208,7 +207,7 @@ fn options(plan: &ModelScripts, env: &[(String, String)]) -> StageOptions {
         env: env.to_vec(),
         limits: Limits {
             memory: memory.unwrap_or(limits.memory),
-            run: plan.run_time.filter(|time| *time > Duration::ZERO).unwrap_or(limits.run),
+            run: plan.run_time.unwrap_or(limits.run),
         },
         http: HttpOptions {
             discards_bodies: plan.discard_bodies,

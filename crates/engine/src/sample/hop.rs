@@ -27,29 +27,15 @@ pub(crate) struct Hop {
 }
 
 impl Hop {
-    /// Of a URL that a script says. One without scheme and host is on the plan's target.
+    /// Of a URL that a script says.
     ///
     /// # Errors
     /// It is no URL, or leads where requests may not go.
     pub(crate) fn of(worker: &Worker, method: &str, text: &str) -> Result<Hop, SampleFailure> {
-        let target = worker.program.target.as_ref();
-        let page = target.map(|(origin, prefix)| (worker.named_origin(*origin), prefix));
-        let located = match url::parse(text) {
-            Ok(location) => Ok(location),
-            // One with credentials, or one on the target.
-            Err(_) => url::resolve(
-                page.as_ref().map(|(known, prefix)| (&known.origin, prefix.as_str())),
-                text,
-            ),
-        };
-        let location = located.map_err(|error| bad(worker, ErrorKind::Render, text, &error))?;
-        let origin = match page {
-            Some((known, _)) if known.origin == location.origin => known,
-            _ => {
-                allowed(worker, &location.origin, text)?;
-                worker.known_origin(location.origin, Asked::default())
-            }
-        };
+        let Location(location) =
+            Location::of(text).map_err(|error| bad(worker, ErrorKind::Render, text, &error))?;
+        allowed(worker, &location.origin, text)?;
+        let origin = worker.known_origin(location.origin, Asked::default());
         Ok(Hop {
             method: method.to_owned(),
             origin,
@@ -98,6 +84,23 @@ impl Hop {
     /// Where it goes, as far as cookies care.
     pub(crate) fn site(&self) -> Site<'_> {
         site(&self.origin.origin, names::without_query(&self.path))
+    }
+}
+
+/// The place of a URL that a script says, whether or not requests may go there.
+pub(crate) struct Location(url::Location);
+
+impl Location {
+    /// # Errors
+    /// The text is no URL with scheme and host.
+    pub(crate) fn of(text: &str) -> Result<Location, url::UrlError> {
+        // What has credentials is not written out.
+        url::parse(text).or_else(|_| url::resolve(None, text)).map(Location)
+    }
+
+    /// The same, as far as cookies care.
+    pub(crate) fn site(&self) -> Site<'_> {
+        site(&self.0.origin, names::without_query(&self.0.path))
     }
 }
 

@@ -20,7 +20,8 @@ pub(crate) struct Exchanged<'e> {
     /// Bytes received and sent.
     pub bytes: (u64, u64),
     pub spot: Spot,
-    pub url: String,
+    /// Where it went: a text that is seldom asked for.
+    pub url: &'e dyn Fn() -> String,
     pub method: &'e str,
 }
 
@@ -111,7 +112,7 @@ impl Exchanged<'_> {
         match tag {
             "name" | "url" if request.name.is_some() => Some(Cow::Borrowed(name())),
             "name" => Some(Cow::Borrowed(name())),
-            "url" => Some(Cow::Borrowed(&*self.url)),
+            "url" => Some(Cow::Owned((self.url)())),
             "method" => Some(Cow::Borrowed(self.method)),
             "status" => Some(Cow::Owned(response.status.to_string())),
             "proto" => Some(Cow::Borrowed(&*response.proto)),

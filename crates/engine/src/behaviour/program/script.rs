@@ -15,7 +15,7 @@ use crate::behaviour::next::{Asked, Next, Task};
 use crate::found::item_value;
 use crate::parts::script_metrics::Builtin;
 use crate::program::{JsonOp, ReturnOp, ScriptOp, Section};
-use crate::sample::Hop;
+use crate::sample::Location;
 use crate::scripts::CallSite;
 use crate::user::{Cursor, OpenGroup, ScriptCall};
 
@@ -33,7 +33,10 @@ impl Run for ScriptOp {
             None => user.begin_call(self, &stage)?,
         };
         let site = user.worker.scripts.call_site(self);
-        user.go_on(Calling { op: self, stage: &stage, site: &site }, call, now)
+        let next = user.go_on(Calling { op: self, stage: &stage, site: &site }, call, now);
+        // An error of it may have ended its user, or the run.
+        let ends = user.core.stopped.get() || user.worker.is_stopping();
+        next.or(ends.then_some(Next::Gone))
     }
 }
 
@@ -231,16 +234,17 @@ impl<'p> Interpreter<'_, 'p> {
             0 => 0,
             own => self.program.named_jars.saturating_add(own),
         };
-        let hop = |url: &str| Hop::of(self.worker, "GET", url).ok();
+        let place = |url: &str| Location::of(url).ok();
         match ask {
             Ask::Facts => Answer::Facts(Box::new(facts::of(self.worker, self.core))),
             Ask::Cookies { jar: own, url } => {
-                let pairs = hop(url).map(|hop| self.core.jar(jar(*own)).pairs(hop.site()));
+                let place = place(url);
+                let pairs = place.map(|place| self.core.jar(jar(*own)).pairs(place.site()));
                 Answer::Cookies(pairs.unwrap_or_default())
             }
             Ask::SetCookie { jar: own, url, line } => {
-                if let Some(hop) = hop(url) {
-                    self.core.jar(jar(*own)).set(line.as_bytes(), hop.site());
+                if let Some(place) = place(url) {
+                    self.core.jar(jar(*own)).set(line.as_bytes(), place.site());
                 }
                 Answer::Ready
             }
@@ -249,8 +253,8 @@ impl<'p> Interpreter<'_, 'p> {
                 Answer::Ready
             }
             Ask::ClearCookies { jar: own, url, name } => {
-                if let Some(hop) = hop(url) {
-                    self.core.jar(jar(*own)).forget(hop.site(), name.as_deref());
+                if let Some(place) = place(url) {
+                    self.core.jar(jar(*own)).forget(place.site(), name.as_deref());
                 }
                 Answer::Ready
             }

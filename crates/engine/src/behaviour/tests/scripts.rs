@@ -178,3 +178,64 @@ export default function () { sleep(0.25); sleep(0); }";
     let done: u64 = handed.slices.iter().map(|slice| slice.counters.iterations_done).sum();
     assert!((7..=8).contains(&done), "{done}");
 }
+
+/// No request may go anywhere here: each is a sample that was not sent.
+#[test]
+fn requests_are_samples_where_the_script_makes_them() {
+    let script = "
+import http from 'k6/http';
+import { group } from 'k6';
+export default function () {
+  group('g', () => {
+    const own = http.get('http://other.test/a', { tags: { name: 'one' } });
+    console.log(`${own.status} ${own.error_code}`);
+  });
+  const all = http.batch(['http://a.test/1', 'http://b.test/2', 'http://a.test/3']);
+  console.log(all.map((own) => own.url).join(' '));
+}";
+    let handed = run("users: 2, iterations: 1", script, CALL, 5 * S);
+    assert_eq!(handed.failed("one"), 2);
+    assert_eq!(handed.failed("http://b.test/2"), 2);
+    let one = handed.totals.of_kind(RowKind::Request).find(|(key, _)| key.name == "one");
+    assert_eq!(one.expect("a row").0.place.group, ["g"]);
+    assert_eq!(handed.spans(RowKind::Group, "g"), (2, 2, 0), "what fails in it fails it");
+    let told = |line: &str| handed.log.iter().filter(|own| *own == line).count();
+    assert_eq!(told("0 1111"), 2, "{:?}", handed.log);
+    assert_eq!(told("http://a.test/1 http://b.test/2 http://a.test/3"), 2, "{:?}", handed.log);
+    assert_eq!(metric(&handed, "http_reqs"), Some((MetricKind::Counter, 8)));
+    assert_eq!(metric(&handed, "http_req_failed"), Some((MetricKind::Rate, 8)));
+}
+
+#[test]
+fn a_request_that_fails_ends_the_iteration_where_on_error_says_so() {
+    let script = "
+import http from 'k6/http';
+import { sleep } from 'k6';
+export default function () {
+  http.get('http://other.test/a');
+  console.log('after');
+  sleep(1);
+}";
+    for (on_error, after) in [("continue", 2), ("next_iteration", 0), ("stop_user", 0)] {
+        let more = format!("on_error: {on_error}");
+        let (bench, _folder) = bench("users: 1, iterations: 2", script, CALL, &more);
+        bench.run_to(5 * S);
+        let handed = bench.finish();
+        let told = handed.log.iter().filter(|line| *line == "after").count();
+        assert_eq!(told, after, "{on_error}");
+    }
+}
+
+#[test]
+fn a_user_keeps_the_cookies_that_its_script_sets() {
+    let script = "
+import http from 'k6/http';
+export default function () {
+  const jar = http.cookieJar();
+  console.log(JSON.stringify(jar.cookiesForURL('http://a.test/x')));
+  jar.set('http://a.test/', 'a', String(__VU));
+}";
+    let mut handed = run("users: 2, iterations: 2", script, CALL, 5 * S);
+    handed.log.sort();
+    assert_eq!(handed.log, [r#"{"a":["1"]}"#, r#"{"a":["2"]}"#, "{}", "{}"]);
+}
