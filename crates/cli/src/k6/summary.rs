@@ -155,8 +155,21 @@ fn recorded(run: &Run, script: Script<'_>, scenario: Option<&str>) -> Vec<Record
     }
     if scenario.is_none() {
         of_thresholds.for_each(|name| note(name, None, &MetricStats::default()));
+        all.extend(expected(&all).map(|own| (own.name.clone(), own)));
     }
     all.into_values().collect()
+}
+
+/// The part that is shown in any case, where its tag is not recorded: while no request has failed it is all there is.
+fn expected(all: &BTreeMap<String, Recorded>) -> Option<Recorded> {
+    let of_all = all.get(Selector::of(ALWAYS).name).filter(|_| !all.contains_key(ALWAYS))?;
+    let has_failed = all.get("http_req_failed").is_none_or(|own| own.stats.trues > 0);
+    (!has_failed).then(|| Recorded {
+        name: ALWAYS.to_owned(),
+        kind: of_all.kind,
+        contains: of_all.contains,
+        stats: of_all.stats.clone(),
+    })
 }
 
 /// Whether values are a part of a metric.
@@ -346,6 +359,23 @@ thresholds:
         let expected = run.totals.counters().arrivals_dropped as f64;
         assert!(expected > 0.0 && dropped.value("count") == Some(expected), "{dropped:?}");
         assert!(!dropped.thresholds[0].is_met);
+    }
+
+    #[test]
+    fn without_failures_all_responses_were_expected() {
+        let plan = |failed| {
+            format!(
+                "{{scenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [\
+                 {{metric: {{name: http_req_duration, kind: trend, value: 5}}}}, \
+                 {{metric: {{name: http_req_failed, kind: rate, value: {failed}}}}}]}}}}}}"
+            )
+        };
+        for (failed, expected) in [("false", Some(5.0)), ("true", None)] {
+            let run = finished(&plan(failed));
+            let data = summary(&run, Script::default(), Value::Null, SummaryOptions::default());
+            let shown = data.metric(ALWAYS).and_then(|own| own.value("max"));
+            assert_eq!(shown, expected, "{failed}");
+        }
     }
 
     #[test]
