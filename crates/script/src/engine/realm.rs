@@ -119,6 +119,12 @@ impl Realm {
         unsafe { js::JS_RunGC(self.0.runtime.as_ptr()) };
     }
 
+    /// How much of every stack nobody has ever used, of those whose flows have ended, in bytes at its end.
+    #[cfg(test)]
+    pub fn unused_stack(&self) -> usize {
+        self.0.stacks.unused()
+    }
+
     /// The memory that it uses, in bytes.
     pub fn memory(&self) -> usize {
         // SAFETY: all of the structure is numbers, which the function sets.

@@ -80,6 +80,18 @@ impl Stacks {
         drop(pool);
         Ok(OwnStack { top, stacks: self.clone() })
     }
+
+    /// How much of every free stack nobody has ever used, in bytes at its end.
+    #[cfg(test)]
+    pub fn unused(&self) -> usize {
+        let unused = |top: &StackPointer| {
+            let start = (top.get() - SIZE) as *const u8;
+            // SAFETY: the stack is mapped, and free, so that nobody writes to it.
+            let bytes = unsafe { std::slice::from_raw_parts(start, SIZE) };
+            bytes.iter().position(|own| *own != 0).unwrap_or(SIZE)
+        };
+        self.0.borrow().free.iter().map(unused).min().unwrap_or(SIZE)
+    }
 }
 
 /// A stack; it goes back when this is dropped.

@@ -49,15 +49,13 @@ impl Thrown {
                     "it ran for {limit:?} without waiting, and was ended: look for an endless loop"
                 )
             }
-            _ => exception.to_text().unwrap_or_else(|_| "what was thrown has no text".into()),
+            _ => exception.own_text().unwrap_or_else(|| "what was thrown has no text".into()),
         };
         let stack = if exception.is_error() {
-            exception.get(c"stack").and_then(|own| own.to_text()).unwrap_or_default()
+            exception.property(c"stack").and_then(|own| own.own_text()).unwrap_or_default()
         } else {
             String::new()
         };
-        // What went wrong while this was made into text is not of interest.
-        scope.forget_exception();
         Thrown { message, stack, cause }
     }
 

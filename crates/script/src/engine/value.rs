@@ -112,18 +112,44 @@ impl<'r> Value<'r> {
     /// # Errors
     /// What the script says of it has thrown.
     pub fn to_text(&self) -> Result<String, Thrown> {
+        self.text_or_exception().ok_or_else(|| Thrown::take(self.scope))
+    }
+
+    /// The same where errors are of no interest: `None`. At the end of a stack each error would bring the next.
+    pub(super) fn own_text(&self) -> Option<String> {
+        self.text_or_exception().or_else(|| {
+            self.scope.forget_exception();
+            None
+        })
+    }
+
+    /// A property, where errors are of no interest.
+    pub(super) fn property(&self, name: &CStr) -> Option<Value<'r>> {
+        // SAFETY: the name ends with 0; what is returned is counted for us, and any value has a tag.
+        unsafe {
+            let own = js::JS_GetPropertyStr(self.scope.context(), self.raw, name.as_ptr());
+            if !js::JS_IsException(own) {
+                return Some(Value::own(self.scope, own));
+            }
+        }
+        self.scope.forget_exception();
+        None
+    }
+
+    /// `None`: an exception waits to be taken.
+    fn text_or_exception(&self) -> Option<String> {
         let mut length = 0;
         // SAFETY: the pointer is to as many bytes as the function says, until it is given back.
         unsafe {
             let context = self.scope.context();
             let start = js::JS_ToCStringLen2(context, &raw mut length, self.raw, false);
             if start.is_null() {
-                return Err(Thrown::take(self.scope));
+                return None;
             }
             let bytes = std::slice::from_raw_parts(start.cast::<u8>(), length as usize);
             let text = String::from_utf8_lossy(bytes).into_owned();
             js::JS_FreeCString(context, start);
-            Ok(text)
+            Some(text)
         }
     }
 

@@ -143,3 +143,37 @@ export default async function () {
     let after = round(10_000);
     assert!(after <= before + 4096, "{after} {before}");
 }
+
+#[test]
+fn functions_of_the_host_stay_within_the_end_of_a_stack() {
+    let script = r#"const jar = new http.CookieJar();
+const params = { headers: { a: 1 }, cookies: { c: { value: 1 } }, tags: { name: 'n' }, timeout: '1m', compression: 'gzip, br', jar };
+const wrong = { timeout: 'x' };
+const file = http.file('x', 'n');
+const r = () => http.get('http://a/{"a":[1', params);
+const functions = [
+  () => http.post('http://a/x', { f: file, g: ['1'] }, params),
+  () => http.get('nowhere'),
+  () => http.get('http://a/x', wrong),
+  () => http.batch([['GET', 'http://a/1'], 'http://a/2']),
+  () => http.expectedStatuses(200, { min: 1, max: 2 }),
+  () => r().json('a'), () => r().headers, () => r().cookies, () => r().request, () => r().timings,
+  () => jar.set('http://a/', 'n', 'v', { path: '/' }), () => jar.clear('http://a/'), () => jar.cookiesForURL('http://a/'),
+  () => new http.CookieJar(), () => http.url`http://a/${1}`, () => http.asyncRequest('GET', 'http://a/'),
+];
+let done = 0;
+export default function () {
+  let frames = 0;
+  const deep = () => {
+    try { deep() } catch (e) {
+      if (frames++ < 60) for (const own of functions) try { own(); done++ } catch {}
+      throw e;
+    }
+  };
+  try { deep() } catch (e) { return `${e instanceof RangeError} ${done > 0}` }
+}"#;
+    let stage = stage(script, HttpOptions::default());
+    assert_eq!(in_turn(&stage, 1), ["true true"]);
+    let unused = stage.realm().unused_stack();
+    assert!(unused > 8 << 10, "{unused} bytes are left");
+}
