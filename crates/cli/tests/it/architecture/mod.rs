@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// A crate, and the crates of the workspace that it may import.
-const MAY_IMPORT: [(&str, &[&str]); 29] = [
+const MAY_IMPORT: [(&str, &[&str]); 30] = [
     (
         "squall",
         &[
@@ -154,7 +154,7 @@ const MAY_IMPORT: [(&str, &[&str]); 29] = [
             "squall-supervisor",
         ],
     ),
-    ("squall-script", &["squall-quickjs"]),
+    ("squall-script", &["squall-base", "squall-quickjs"]),
     ("squall-quickjs", &[]),
     ("squall-supervisor", &[]),
     ("squall-wire", &["squall-base"]),
@@ -165,6 +165,7 @@ const MAY_IMPORT: [(&str, &[&str]); 29] = [
     ("squall-analysis", &["squall-base", "squall-metrics"]),
     ("squall-metrics", &["squall-base"]),
     ("squall-front", &["squall-base", "squall-jmeter", "squall-plan"]),
+    ("squall-k6", &["squall-base", "squall-plan", "squall-script"]),
     ("squall-jmeter", &["squall-base", "squall-plan"]),
     ("squall-plan", &["squall-base"]),
     ("squall-target", &["squall-base"]),
