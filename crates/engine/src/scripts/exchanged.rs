@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use squall_metrics::ErrorKind;
 use squall_script::{HttpRequest, HttpResponse, Tags};
 
-use super::{CallSite, Spot};
+use super::call_site::CallSite;
+use super::rows::Spot;
 use crate::parts::script_errors;
 use crate::parts::script_metrics::Builtin;
 use crate::program::ScriptOp;

@@ -1,6 +1,7 @@
 //! What a worker has of the scripts of its program: a stage for each, made when the first user comes to it, and what it
 //! knows of each place where they are called.
 
+mod call_site;
 mod counted;
 mod exchanged;
 mod made;
@@ -12,10 +13,10 @@ use std::rc::Rc;
 use squall_script::Stage;
 
 use crate::program::{Program, ScriptOp};
-pub(crate) use counted::Counted;
+pub(crate) use call_site::CallSite;
 pub(crate) use exchanged::Exchanged;
 pub(crate) use made::Made;
-pub(crate) use rows::{Rows, Spot};
+pub(crate) use rows::Spot;
 
 /// The scripts of a worker.
 #[derive(Debug, Default)]
@@ -26,15 +27,6 @@ pub(crate) struct Scripts {
     calls: RefCell<Vec<Option<Rc<CallSite>>>>,
     /// Iterations that users of scripts have completed.
     pub completed: Cell<u64>,
-}
-
-/// What a worker knows of a step that calls a function.
-#[derive(Debug)]
-pub(crate) struct CallSite {
-    /// The rows under which what the function does counts.
-    pub rows: Rows,
-    /// The metrics that are recorded of it.
-    pub counted: Counted,
 }
 
 impl Scripts {
@@ -58,10 +50,7 @@ impl Scripts {
     /// What is known of a call.
     pub(crate) fn call_site(&self, op: &ScriptOp) -> Rc<CallSite> {
         let mut calls = self.calls.borrow_mut();
-        let site = place(&mut calls, op.number).get_or_insert_with(|| {
-            let (rows, counted) = (Rows::new(&op.place), Counted::new(op));
-            Rc::new(CallSite { rows, counted })
-        });
+        let site = place(&mut calls, op.number).get_or_insert_with(|| Rc::new(CallSite::new(op)));
         site.clone()
     }
 }

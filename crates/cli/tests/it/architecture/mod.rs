@@ -161,7 +161,7 @@ const MAY_IMPORT: [(&str, &[&str]); 30] = [
             "squall-supervisor",
         ],
     ),
-    ("squall-script", &["squall-quickjs"]),
+    ("squall-script", &["squall-base", "squall-quickjs"]),
     ("squall-quickjs", &[]),
     ("squall-supervisor", &[]),
     ("squall-wire", &["squall-base"]),
