@@ -146,7 +146,9 @@ export default async function () {
 
 #[test]
 fn functions_of_the_host_stay_within_the_end_of_a_stack() {
-    let script = r#"const jar = new http.CookieJar();
+    let script = r#"import crypto from 'k6/crypto'; import encoding from 'k6/encoding'; import exec from 'k6/execution'; import { Trend } from 'k6/metrics';
+const trend = new Trend('own');
+const jar = new http.CookieJar();
 const params = { headers: { a: 1 }, cookies: { c: { value: 1 } }, tags: { name: 'n' }, timeout: '1m', compression: 'gzip, br', jar };
 const wrong = { timeout: 'x' };
 const file = http.file('x', 'n');
@@ -160,6 +162,10 @@ const functions = [
   () => r().json('a'), () => r().headers, () => r().cookies, () => r().request, () => r().timings,
   () => jar.set('http://a/', 'n', 'v', { path: '/' }), () => jar.clear('http://a/'), () => jar.cookiesForURL('http://a/'),
   () => new http.CookieJar(), () => http.url`http://a/${1}`, () => http.asyncRequest('GET', 'http://a/'),
+  () => crypto.hmac('sha512', 'key', 'x', 'hex'), () => crypto.ripemd160('x', 'base64'), () => crypto.randomBytes(3),
+  () => encoding.b64decode(encoding.b64encode('xyz'), 'std', 's'), () => new TextDecoder().decode(new TextEncoder().encode('x')),
+  () => new URL('http://a/b?c=d').searchParams, () => setTimeout(() => 1, 5), () => Math.random(), () => exec.vu.iterationInScenario,
+  () => check(1, { own: true }, { tag: 1 }), () => group('g', () => sleep(1)), () => trend.add(1, { tag: 2 }), () => console.log({ a: 1 }),
 ];
 let done = 0;
 export default function () {
