@@ -6,8 +6,9 @@ use squall_plan::model;
 
 use super::*;
 
-fn whole(profile: LoadProfile) -> Roster<Someone> {
-    roster(&[LoadProfile { whole_iterations: true, ..profile }])
+fn whole(mut profile: LoadProfile) -> Roster<Someone> {
+    profile.whole_iterations = true;
+    roster(&[profile])
 }
 
 fn users(roster: &mut Roster<Someone>, now: Nanos) -> Vec<Seat> {
