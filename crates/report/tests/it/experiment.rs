@@ -353,5 +353,5 @@ fn a_variant_without_a_run_takes_nothing_from_the_effects_of_the_others() {
     assert_eq!((threads.assumes.as_str(), both.assumes.as_str()), ("no interactions", ""));
     assert!(both.contrasts[0].difference.is_none());
     let text = experiment_text(&result, &SHOW);
-    assert!(text.contains("there is no value of classic, gson"), "{text}");
+    assert!(text.contains("no run has a value of classic, gson"), "{text}");
 }
