@@ -70,7 +70,7 @@ impl Words<'_> {
         if gone.len() > MAX_NAMED {
             names.push(format!("{} more", gone.len() - MAX_NAMED));
         }
-        let mut said = format!("there is no value of {}", names.join("; "));
+        let mut said = format!("no run has a value of {}", names.join("; "));
         if let [_] = self.own.effects.as_slice() {
             return Some(said + ", so that nothing can be compared with it");
         }

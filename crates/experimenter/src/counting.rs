@@ -25,8 +25,7 @@ pub(crate) fn counting(own: &Experiment) -> Result<Counting, Diagnostic> {
     };
     match rules.iter().find(|own| !VALIDITY_RULES.contains(&own.value.as_str())) {
         Some(unknown) => {
-            let message =
-                format!("`count_invalid`: there is no rule of validity `{}`", unknown.value);
+            let message = format!("`count_invalid`: unknown rule of validity `{}`", unknown.value);
             let help = format!("the rules are {}", VALIDITY_RULES.join(", "));
             Err(Diagnostic::error(unknown.span, message).with_help(&help))
         }

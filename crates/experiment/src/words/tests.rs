@@ -150,13 +150,13 @@ fn what_is_missing_is_said_in_one_sentence() {
     let said = |values: Vec<Vec<Option<f64>>>| {
         let own = Statistics::new(&design, &Sample::new(measure.scale(), values), 1);
         let all = sentences(&design, &measure, &own);
-        all.into_iter().filter(|own| own.contains("no value")).collect::<Vec<_>>()
+        all.into_iter().filter(|own| own.contains("no run has a value")).collect::<Vec<_>>()
     };
     let run = |value: f64| near(value).map(Some).to_vec();
     assert_eq!(
         said(vec![run(100.0), run(120.0), run(110.0), vec![None; 3]]),
         [
-            "mean: there is no value of classic, gson; threads, parser: estimated from the other variants, as if no factor's \
+            "mean: no run has a value of classic, gson; threads, parser: estimated from the other variants, as if no factor's \
           effect depended on another; threads x parser: the other variants do not tell all of it"
         ]
     );

@@ -119,7 +119,7 @@ fn what_is_wrong_is_said_where_it_stands() {
         (
             "factors: {k: [a, b]}\nserver: {command: [x, '${k}']}\ncount_invalid: [ports, port]",
             "it.yaml:4:24",
-            "no rule of validity `port`",
+            "unknown rule of validity `port`",
         ),
     ] {
         let error = prepared(&format!("{PLAN}\n{rest}")).expect_err(rest);
