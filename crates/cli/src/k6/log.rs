@@ -2,6 +2,7 @@
 //! nothing in it caught.
 
 use std::io;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use squall_report::Run;
 use squall_runner::{Event, EventKind, Second, Sink, Start, Wanted};
@@ -11,6 +12,9 @@ use crate::out;
 /// Words before a line that say how important it is, and k6's for each.
 const LEVELS: [(&str, &str); 3] =
     [("error: ", "error"), ("warning: ", "warning"), ("debug: ", "debug")];
+
+/// Behind a line that a script has written.
+const CONSOLE: &str = " source=console";
 
 /// Prints lines of the log.
 #[derive(Debug, Default)]
@@ -42,18 +46,27 @@ impl Sink for Log {
     }
 }
 
-/// A line at a time in seconds since 1970. An example is one of an error.
+/// Prints what squall itself says now, as a line of a level.
+pub fn say(level: &str, text: &str) {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
+    out::message(&written(now, (level, ""), &squall_base::escape_control(text)));
+}
+
+/// A line of the run's log. An example is one of an error.
 fn line(unix_s: u64, text: &str, is_example: bool) -> String {
+    let leveled = LEVELS.iter().find_map(|(word, level)| Some((*level, text.strip_prefix(word)?)));
+    match leveled {
+        _ if is_example => written(unix_s, ("error", ""), text),
+        Some((level, rest)) => written(unix_s, (level, CONSOLE), rest),
+        None => written(unix_s, ("info", CONSOLE), text),
+    }
+}
+
+/// A line at a time in seconds since 1970, of a text whose control characters are escaped.
+fn written(unix_s: u64, (level, source): (&str, &str), text: &str) -> String {
     let (year, month, day) =
         squall_base::calendar::date(i64::try_from(unix_s / 86_400).unwrap_or(0));
     let (hour, minute, second) = (unix_s / 3_600 % 24, unix_s / 60 % 60, unix_s % 60);
-    let leveled = LEVELS.iter().find_map(|(word, level)| Some((*level, text.strip_prefix(word)?)));
-    let (level, text, source) = match leveled {
-        _ if is_example => ("error", text, ""),
-        Some((level, rest)) => (level, rest, " source=console"),
-        None => ("info", text, " source=console"),
-    };
-    // Its control characters are escaped already.
     let quoted = text.replace('"', "\\\"");
     format!(
         "time=\"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z\" level={level} msg=\"{quoted}\"{source}\n"

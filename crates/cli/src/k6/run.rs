@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use squall_analysis::Validity;
 use squall_front::{GivenToScript, K6Failure, K6Test, PlanText};
 use squall_k6::plan::SETUP_DATA;
 use squall_k6::summary::{SummaryData, SummaryMode, SummaryOptions};
@@ -11,7 +12,7 @@ use squall_runner::{
     Sink,
 };
 
-use super::log::Log;
+use super::log::{Log, say};
 use super::output::PointFile;
 use super::summary::{Script, summary};
 use super::write::{Asked, write};
@@ -95,7 +96,7 @@ fn refused(error: squall_runner::Error) -> CommandError {
 
 /// Prints the result of a run, and returns the exit code.
 fn conclude(args: &K6Run, test: &K6Test, outcome: &FinishedRun) -> Exit {
-    let tell = |trouble: String| out::message(&format!("squall: {trouble}\n"));
+    let tell = |trouble: String| say("error", &trouble);
     let data = sum_up(args, test, outcome);
     let asked = Asked { mode: args.summary_mode, export: args.summary_export.clone() };
     let returned = match args.summary_mode {
@@ -111,8 +112,14 @@ fn conclude(args: &K6Run, test: &K6Test, outcome: &FinishedRun) -> Exit {
     let crossed: Vec<&str> = data.crossed().collect();
     if !crossed.is_empty() {
         let names = crossed.join(", ");
-        out::message(&format!("thresholds on metrics '{names}' have been crossed\n"));
+        say("error", &format!("thresholds on metrics '{names}' have been crossed"));
     }
+    // k6 does not ask whether its own numbers can be trusted.
+    let doubts = outcome.run.reasons.iter().filter(|own| own.weight > Validity::Valid);
+    doubts.for_each(|own| {
+        let (weight, seen, advice) = (own.weight.label(), &own.observed, &own.advice);
+        say("warning", &format!("these numbers are {weight}: {seen}; {advice}"));
+    });
     exit(outcome, !crossed.is_empty())
 }
 
