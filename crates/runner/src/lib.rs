@@ -102,7 +102,7 @@ pub use monitor::{Monitor, Sampled as MonitorSample};
 pub use options::Options;
 pub use overrides::LoadOverrides;
 pub use phase::Phase;
-pub use plans::{import, load, load_str};
+pub use plans::{MetricTags, import, load, load_str, metric_tags};
 pub use run::{FinishedRun, RunParts, run, run_with};
 pub use sections::{PhaseEnd, PhaseReport};
 pub use sink::{

@@ -9,6 +9,7 @@ use squall_plan::value::Value;
 use squall_wire::Io;
 
 use crate::overrides::LoadOverrides;
+use crate::plans::MetricTags;
 
 /// How a plan is run.
 #[derive(Debug, Clone, Default)]
@@ -37,6 +38,8 @@ pub struct Options {
     pub allowed: Option<Arc<AllowList>>,
     /// Which machine this is of those that run the plan together; `None`: the only one.
     pub node: Option<Node>,
+    /// Tags of metrics that scripts keep in addition to those that the plan's thresholds ask for, see [`crate::metric_tags`].
+    pub metric_tags: MetricTags,
 }
 
 impl Options {
@@ -50,7 +53,7 @@ impl Options {
             seed,
             node: self.node.clone().unwrap_or_default(),
             feeds: Feeds::default(),
-            metric_tags: Default::default(),
+            metric_tags: self.metric_tags.clone(),
             script_data: Default::default(),
         }
     }

@@ -267,16 +267,29 @@ pub fn is_of_host(threshold: &Threshold, metrics: &HashSet<&str>) -> bool {
     named.is_some_and(|name| host_monitor::NAMES.contains(&name) && !metrics.contains(name))
 }
 
-/// How a section of a plan is compiled: scripts keep those tags of metrics by which its thresholds tell them apart.
-fn options_of(plan: &Plan, section: Section, options: &CompileOptions) -> CompileOptions {
-    let mut metric_tags: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+/// Tags of metrics that are wanted, by the names of the metrics.
+pub type MetricTags = BTreeMap<String, BTreeSet<String>>;
+
+/// The tags by which a plan's thresholds tell a metric's values apart, by its name. Scripts keep no others of what is recorded
+/// for them.
+pub fn metric_tags(plan: &Plan) -> MetricTags {
+    let mut wanted = MetricTags::new();
     let thresholds = plan.thresholds.iter();
     for threshold in thresholds.filter_map(|own| Threshold::parse(&own.text.value).ok()) {
         let selector = threshold.selector();
         if let Some(name) = selector.metric().filter(|_| !selector.tags.is_empty()) {
             let tags = selector.tags.iter().map(|(tag, _)| tag.clone());
-            metric_tags.entry(name.to_owned()).or_default().extend(tags);
+            wanted.entry(name.to_owned()).or_default().extend(tags);
         }
+    }
+    wanted
+}
+
+/// How a section of a plan is compiled.
+fn options_of(plan: &Plan, section: Section, options: &CompileOptions) -> CompileOptions {
+    let mut metric_tags = options.metric_tags.clone();
+    for (name, tags) in self::metric_tags(plan) {
+        metric_tags.entry(name).or_default().extend(tags);
     }
     CompileOptions { section, metric_tags, ..options.clone() }
 }

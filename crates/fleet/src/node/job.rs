@@ -10,7 +10,7 @@ use squall_engine::{ExchangeFilter, Node};
 use squall_plan::value::Value;
 use squall_plan::vars::LoadOptions;
 use squall_plan::yaml::{self, Loaded, PlanErrors};
-use squall_runner::{Options, WantedExchanges};
+use squall_runner::{MetricTags, Options, WantedExchanges};
 
 use super::files::{self, RunFolder};
 use super::policy::{self, MostUsers};
@@ -90,7 +90,7 @@ pub(crate) fn open(
     let mut folder = RunFolder::new(&lender.temporary).map_err(|error| {
         format!("no folder for the plan's files in {}: {error}", lender.temporary.display())
     })?;
-    let mut plan = read(&job.plan)?;
+    let (mut plan, metric_tags) = read(&job.plan)?;
     policy::programs(&plan.plan, &lender.allows)?;
     plan.plan.data.iter_mut().for_each(|data| *data = data.of_node(node.number));
     let wanted: BTreeSet<String> =
@@ -106,6 +106,7 @@ pub(crate) fn open(
         given: Some(given(&job)),
         allowed: Some(Arc::new(hosts)),
         node: Some(node),
+        metric_tags,
         ..Options::default()
     };
     let copies = copies(job.exchanges.as_ref())?;
@@ -161,16 +162,18 @@ fn receive(
     Ok(sent)
 }
 
-/// Reads the plan. What is judged, drawn and written is the controller's business.
-fn read(text: &str) -> Result<Loaded, String> {
+/// Reads the plan, with the tags of metrics that its thresholds ask for. What is judged, drawn and written is the controller's
+/// business.
+fn read(text: &str) -> Result<(Loaded, MetricTags), String> {
     let options = LoadOptions { alone: true, ..LoadOptions::default() };
     let loaded = yaml::load_str("the plan", text, Path::new(""), &options);
     let mut loaded = loaded.map_err(|errors| told(&errors))?;
     let plan = &mut loaded.plan;
+    let metric_tags = squall_runner::metric_tags(plan);
     plan.thresholds.clear();
     plan.feeds.clear();
     plan.samples.clear();
-    Ok(loaded)
+    Ok((loaded, metric_tags))
 }
 
 /// What is wrong with a plan, on one line.
@@ -309,7 +312,7 @@ pub(super) mod tests {
     const PLAN: &str = "
 target: http://127.0.0.1:1
 data: {people: {csv: data/people.csv}}
-thresholds: ['p99 < 1ms']
+thresholds: ['p99 < 1ms', 'mean(waited, tag.page: \"home\") < 1']
 scenarios:
   a: {load: {users: 2, iterations: 1}, steps: [{get: '/${people.name}'}]}
 ";
@@ -326,6 +329,7 @@ scenarios:
         let file = opened.plan.plan.data[0].file.value.clone();
         assert_eq!(std::fs::read(&file).expect("a file"), b"name\nann\n");
         assert!(opened.plan.plan.thresholds.is_empty());
+        assert_eq!(opened.options.metric_tags["waited"].iter().collect::<Vec<_>>(), ["page"]);
         assert_eq!(opened.options.given.as_ref().map(Vec::len), Some(1));
         let wanted = opened.copies.exchanges.expect("wanted");
         assert_eq!((wanted.which, wanted.bytes), (ExchangeFilter::OneIn(8), 1 << 20));
