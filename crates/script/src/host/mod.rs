@@ -9,10 +9,10 @@ mod jars;
 mod k6;
 mod metrics;
 mod open;
+mod random;
 mod shared;
 mod timers;
 mod url;
-mod user;
 mod users;
 
 use std::rc::Rc;
@@ -34,9 +34,9 @@ pub(crate) fn make<'r>(scope: Scope<'r>, shared: &Rc<Shared>) -> Result<Value<'r
     encoding::add(&host)?;
     execution::add(&host, shared)?;
     open::add(&host, shared)?;
+    random::add(&host, shared)?;
     timers::add(&host)?;
     url::add(&host)?;
-    user::add(&host, shared)?;
     let share = scope.function("share", 1, |call| {
         call.argument(0).share()?;
         Ok(call.scope().undefined())

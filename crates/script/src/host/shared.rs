@@ -63,7 +63,7 @@ impl Shared {
         self.told.borrow_mut().push(event);
     }
 
-    /// The tags of the user that runs, behind those that a script gives for something of its own.
+    /// Adds the tags of the user that runs behind those that a script gives for something of its own.
     pub(crate) fn with_user_tags(&self, own: &mut Tags) {
         self.users.add_tags(self.current.get().user, own);
     }
