@@ -88,7 +88,7 @@ impl Stage {
         self.shared.current.set(numbers);
         let scope = self.realm.scope();
         let more = variables(scope, env)?;
-        self.shared.forget_user();
+        self.shared.users.forget(numbers.user);
         self.shared.expected.borrow_mut().remove(&numbers.user);
         let exports = scope.call_alone(&self.instantiate.value(), &[more]);
         let exports = exports.map_err(|own| self.placed(own))?;

@@ -98,24 +98,29 @@ impl From<Aborted> for Thrown {
     }
 }
 
-/// Makes functions of the host.
-pub(super) struct Function {
+/// What is behind a function of the host.
+struct Function {
     body: Box<Body>,
 }
 
-impl Function {
-    pub(super) fn make<'r>(
-        scope: Scope<'r>,
+impl<'r> Scope<'r> {
+    /// A function of the host, under a name for stack traces; `arguments`: its `length`.
+    ///
+    /// # Errors
+    /// The realm has no memory left.
+    pub fn function(
+        self,
         called: &str,
         arguments: i32,
-        body: Box<Body>,
+        own: impl for<'c> Fn(&Call<'c>) -> Result<Value<'c>, Thrown> + 'static,
     ) -> Result<Value<'r>, Thrown> {
         let called = name(called);
-        let opaque = Box::into_raw(Box::new(Function { body })).cast::<c_void>();
+        let function = Function { body: Box::new(own) };
+        let opaque = Box::into_raw(Box::new(function)).cast::<c_void>();
         // SAFETY: the interpreter hands the pointer to `call` as long as the function lives, and then once to `finalize`.
         // Where the function cannot be made it has called neither, so that the pointer is freed here.
         unsafe {
-            let context = scope.context();
+            let context = self.context();
             let own = js::JS_NewCClosure(
                 context,
                 Some(call),
@@ -125,13 +130,13 @@ impl Function {
                 0,
                 opaque,
             );
-            scope.checked(own)
+            self.checked(own)
         }
     }
 }
 
 unsafe extern "C" fn finalize(opaque: *mut c_void) {
-    // SAFETY: the pointer is that of `Function::make`, and this is called once.
+    // SAFETY: the pointer is that of `Scope::function`, and this is called once.
     drop(unsafe { Box::from_raw(opaque.cast::<Function>()) });
 }
 
@@ -143,7 +148,7 @@ unsafe extern "C" fn call(
     _: i32,
     opaque: *mut c_void,
 ) -> js::JSValue {
-    // SAFETY: the pointer is that of `Function::make`, and the function is held by its caller during the call. The runtime's
+    // SAFETY: the pointer is that of `Scope::function`, and the function is held by its caller during the call. The runtime's
     // opaque is its realm (`Realm::new`), which is alive while anything of it runs; so is a count of it, which this makes.
     let (function, inner) = unsafe {
         let inner =

@@ -213,18 +213,23 @@ fn settle(scope: Scope<'_>) -> Result<(), Thrown> {
         .map_or(Ok(()), |reason| Err(Thrown::of(reason)))
 }
 
-/// Calls a function for no user, with the jobs that follow from it.
-pub(super) fn call_alone<'r>(
-    scope: Scope<'r>,
-    function: &Value<'r>,
-    arguments: &[Value<'r>],
-) -> Result<Value<'r>, Thrown> {
-    // What others have left, such as a `toJSON` that promises something, is not of this call.
-    clear(scope);
-    let result = function.call(arguments);
-    let settled = if result.is_ok() { settle(scope) } else { Ok(()) };
-    clear(scope);
-    settled.and(result)
+impl<'r> Scope<'r> {
+    /// Calls a function for no user, with the jobs of promises that follow from it.
+    ///
+    /// # Errors
+    /// It has thrown, or a promise was rejected and nobody asks for it.
+    pub fn call_alone(
+        self,
+        function: &Value<'r>,
+        arguments: &[Value<'r>],
+    ) -> Result<Value<'r>, Thrown> {
+        // What others have left, such as a `toJSON` that promises something, is not of this call.
+        clear(self);
+        let result = function.call(arguments);
+        let settled = if result.is_ok() { settle(self) } else { Ok(()) };
+        clear(self);
+        settled.and(result)
+    }
 }
 
 /// A flow has ended: after an error there are jobs that are not to run, and promises that nobody asks for.

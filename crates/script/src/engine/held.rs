@@ -14,7 +14,7 @@ pub struct Held {
 }
 
 impl Held {
-    pub(super) fn new(inner: Rc<Inner>, value: &Value<'_>) -> Held {
+    fn new(inner: Rc<Inner>, value: &Value<'_>) -> Held {
         assert!(Rc::ptr_eq(&inner, value.scope().inner()), "a value of another realm");
         Held { inner, raw: value.clone().into_raw() }
     }
@@ -23,6 +23,13 @@ impl Held {
     pub fn value(&self) -> Value<'_> {
         // SAFETY: this holds a count of it, and its realm.
         unsafe { Value::borrowed(Scope::of(&self.inner), self.raw) }
+    }
+}
+
+impl Scope<'_> {
+    /// Keeps a value beyond this scope.
+    pub fn hold(self, value: &Value<'_>) -> Held {
+        Held::new(self.inner().clone(), value)
     }
 }
 

@@ -9,8 +9,6 @@ use std::time::{Duration, Instant};
 
 use squall_quickjs as js;
 
-use super::call::Function;
-use super::held::Held;
 use super::stack::Stacks;
 use super::thrown::{Cause, Thrown, name};
 use super::value::Value;
@@ -209,18 +207,6 @@ impl<'r> Scope<'r> {
         Ok(unsafe { Value::own(self, own) })
     }
 
-    /// Calls a function for no user, with the jobs of promises that follow from it.
-    ///
-    /// # Errors
-    /// It has thrown, or a promise was rejected and nobody asks for it.
-    pub fn call_alone(
-        self,
-        function: &Value<'r>,
-        arguments: &[Value<'r>],
-    ) -> Result<Value<'r>, Thrown> {
-        super::fiber::call_alone(self, function, arguments)
-    }
-
     pub fn undefined(self) -> Value<'r> {
         // SAFETY: it is not counted.
         unsafe { Value::own(self, js::JS_UNDEFINED) }
@@ -257,23 +243,5 @@ impl<'r> Scope<'r> {
     pub fn globals(self) -> Value<'r> {
         // SAFETY: the context is alive; what is returned is counted for us.
         unsafe { Value::own(self, js::JS_GetGlobalObject(self.context())) }
-    }
-
-    /// A function of the host, under a name for stack traces; `arguments`: its `length`.
-    ///
-    /// # Errors
-    /// The realm has no memory left.
-    pub fn function(
-        self,
-        name: &str,
-        arguments: i32,
-        own: impl for<'c> Fn(&super::call::Call<'c>) -> Result<Value<'c>, Thrown> + 'static,
-    ) -> Result<Value<'r>, Thrown> {
-        Function::make(self, name, arguments, Box::new(own))
-    }
-
-    /// Keeps a value beyond this scope.
-    pub fn hold(self, value: &Value<'_>) -> Held {
-        Held::new(self.0.clone(), value)
     }
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::Shared;
+use super::shared::Shared;
 use crate::engine::{Call, Thrown, Value};
 use crate::shared_data::{Found, Making, Rows};
 

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::Shared;
+use super::shared::Shared;
 use crate::engine::{Call, Cause, Thrown, Value};
 use crate::event::Event;
 use crate::{Answer, Ask, Facts, Wait};
@@ -85,7 +85,7 @@ fn tags(host: &Value<'_>, shared: &Rc<Shared>) -> Result<(), Thrown> {
     let own = shared.clone();
     let tags = scope.function("userTags", 0, move |call| {
         let object = call.scope().object()?;
-        for (name, value) in own.user_tags() {
+        for (name, value) in own.users.tags(own.current.get().user) {
             object.define(&name, call.scope().text(&value)?)?;
         }
         Ok(object)
@@ -96,7 +96,7 @@ fn tags(host: &Value<'_>, shared: &Rc<Shared>) -> Result<(), Thrown> {
     let set = scope.function("setUserTag", 2, move |call| {
         let (name, value) = (call.argument(0).to_text()?, call.argument(1));
         let value = if value.is_undefined() { None } else { Some(value.to_text()?) };
-        own.set_user_tag(name, value)?;
+        own.users.set_tag(own.current.get().user, name, value)?;
         Ok(call.scope().undefined())
     });
     host.set(c"setUserTag", set?)?;

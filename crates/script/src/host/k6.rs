@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::{LONGEST_WAIT, Shared, tags};
+use super::shared::{LONGEST_WAIT, Shared, tags};
 use crate::Wait;
 use crate::engine::{Call, Thrown, Value};
 use crate::event::{Event, Level};

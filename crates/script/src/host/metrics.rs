@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Shared, tags};
+use super::shared::{Shared, tags};
 use crate::engine::{Call, Thrown, Value};
 use crate::event::{Event, MetricKind, ScriptMetric};
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::Shared;
+use super::shared::Shared;
 use crate::engine::{Call, Thrown, Value};
 use crate::files::plain;
 

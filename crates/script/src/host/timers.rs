@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::LONGEST_WAIT;
+use super::shared::LONGEST_WAIT;
 use crate::engine::{Thrown, Value};
 
 pub(super) fn add(host: &Value<'_>) -> Result<(), Thrown> {

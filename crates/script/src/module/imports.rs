@@ -12,8 +12,8 @@ use oxc_semantic::Scoping;
 use oxc_span::{GetSpan, Span};
 use oxc_syntax::symbol::SymbolId;
 
-use super::Language;
 use super::edits::{Edits, Place};
+use super::language::Language;
 
 /// The modules that are imported, each once.
 #[derive(Debug, Default)]

@@ -7,6 +7,7 @@ mod edits;
 mod enums;
 mod exports;
 mod imports;
+mod language;
 mod places;
 mod scan;
 #[cfg(test)]
@@ -21,6 +22,7 @@ use oxc_span::SourceType;
 
 use edits::Edits;
 pub use edits::Place;
+pub use language::{Language, SyntaxError};
 pub use places::Places;
 pub use scan::Offence;
 
@@ -38,30 +40,6 @@ pub struct Module {
     pub offences: Vec<Offence>,
     /// Whether its top level waits, so that the function is async.
     pub is_async: bool,
-}
-
-/// Why a module cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SyntaxError {
-    pub message: String,
-    /// What helps, if the parser knows.
-    pub help: Option<String>,
-    pub place: Place,
-}
-
-/// The language that a module is written in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Language {
-    JavaScript,
-    TypeScript,
-}
-
-impl Language {
-    /// By the end of a file's name.
-    pub fn of(file: &str) -> Language {
-        let is_typescript = [".ts", ".mts", ".cts"].iter().any(|end| file.ends_with(end));
-        if is_typescript { Language::TypeScript } else { Language::JavaScript }
-    }
 }
 
 impl Module {

@@ -14,7 +14,8 @@ use oxc_span::{GetSpan, Span};
 use oxc_syntax::scope::ScopeFlags;
 
 use super::edits::{Edits, Place};
-use super::{SyntaxError, enums};
+use super::enums;
+use super::language::SyntaxError;
 
 pub(super) struct Types<'e, 't> {
     edits: &'e mut Edits<'t>,

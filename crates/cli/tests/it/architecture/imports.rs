@@ -82,7 +82,9 @@ fn reach<'i>(imports: &'i Imports, file: &str) -> BTreeSet<&'i str> {
 fn is_test(path: &Path) -> bool {
     path.components().any(|part| {
         let part = part.as_os_str().to_string_lossy();
-        matches!(part.as_ref(), "tests" | "tests.rs" | "testing.rs" | "simulation.rs" | "suite.rs")
+        let name = part.trim_end_matches(".rs");
+        name.ends_with("tests")
+            || matches!(part.as_ref(), "testing.rs" | "simulation.rs" | "suite.rs")
     })
 }
 

@@ -1,22 +1,26 @@
-//! The modules of the larger crates, from the top down: each imports only modules that stand behind it in its crate's row. No file
-//! of a crate imports another that imports it, by whatever way. `docs/develop/design.md` prints the table.
+//! The modules of the larger crates, from the top down: each imports only modules that stand behind it in its crate's row.
+//! But for a few that are listed, no file of a crate imports another that imports it, by whatever way.
+//! `docs/develop/design.md` prints the table.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use super::imports::{self, Imports};
 
 /// Production lines beyond which a crate has a row.
 const LARGE: usize = 5_000;
 
-/// Crates whose files may import each other in circles: the translator of JMeter's plans is one object in many files.
-const KNOTTED: [&str; 1] = ["jmeter"];
+/// Crates, and folders of crates, whose files may import each other in circles. The translator of JMeter's plans is one object
+/// in many files. So is what wraps the interpreter of scripts: a value has a scope, a scope makes values, and an error is
+/// a value that is taken from a scope.
+const KNOTTED: [&str; 2] = ["jmeter", "script/engine"];
 
 /// Where the table stands in `docs/develop/design.md`.
 const BEGIN: &str = "<!-- modules -->\n";
 const END: &str = "<!-- end of modules -->\n";
 
 /// A large crate, and its modules from the top down.
-const MODULES: [(&str, &[&str]); 11] = [
+const MODULES: [(&str, &[&str]); 12] = [
     (
         "analysis",
         &[
@@ -279,6 +283,22 @@ const MODULES: [(&str, &[&str]); 11] = [
         ],
     ),
     (
+        "script",
+        &[
+            "stage",
+            "graph",
+            "host",
+            "library",
+            "module",
+            "engine",
+            "event",
+            "files",
+            "shared_data",
+            "wait",
+            "http",
+        ],
+    ),
+    (
         "target",
         &[
             "server",
@@ -345,12 +365,18 @@ fn files_do_not_import_each_other_in_circles() {
     for folder in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).expect("the crates")
     {
         let name = folder.expect("a readable entry").file_name().to_string_lossy().into_owned();
-        let cycles = imports::cycles(&imports::of(&imports::folder(&name)));
-        if KNOTTED.contains(&name.as_str()) {
-            assert!(!cycles.is_empty(), "{name} has no circle any more: take it out of the list");
-        } else {
-            assert!(cycles.is_empty(), "files of {name} that import each other: {cycles:#?}");
+        let mut cycles = imports::cycles(&imports::of(&imports::folder(&name)));
+        for knot in KNOTTED.into_iter().filter(|knot| Path::new(knot).starts_with(&name)) {
+            let before = cycles.len();
+            cycles.retain(|cycle| {
+                !cycle.iter().all(|file| Path::new(&name).join(file).starts_with(knot))
+            });
+            assert!(
+                cycles.len() < before,
+                "{knot} has no circle any more: take it out of the list"
+            );
         }
+        assert!(cycles.is_empty(), "files of {name} that import each other: {cycles:#?}");
     }
 }
 

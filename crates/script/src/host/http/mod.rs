@@ -5,6 +5,7 @@ mod body;
 mod compress;
 mod jar;
 mod params;
+mod prepared;
 mod request;
 mod response;
 mod send;
@@ -13,9 +14,8 @@ mod url;
 use std::rc::Rc;
 
 pub(crate) use compress::compress;
-pub(crate) use jar::Jars;
 
-use super::Shared;
+use super::shared::Shared;
 use crate::engine::{Thrown, Value};
 
 pub(super) fn add(host: &Value<'_>, shared: &Rc<Shared>) -> Result<(), Thrown> {

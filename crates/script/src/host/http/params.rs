@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::jar::Jar;
-use super::request::Prepared;
+use super::prepared::Prepared;
 use crate::engine::{Thrown, Value};
+use crate::host::jars::Jar;
 use crate::http::{BodyKind, Encoding};
 
 /// Statuses that a script expects.

@@ -2,11 +2,12 @@
 
 use std::rc::Rc;
 
-use super::request::{Prepared, Slot, prepare};
+use super::prepared::{Prepared, Slot};
+use super::request::prepare;
 use super::response::Got;
 use crate::engine::{Call, Thrown, Value};
 use crate::event::{Event, Level};
-use crate::host::Shared;
+use crate::host::shared::Shared;
 use crate::http::{HttpRequest, HttpResponse};
 use crate::wait::Requests;
 use crate::{Answer, Wait};

@@ -1,0 +1,111 @@
+//! What the host keeps of each user: its tags and its random numbers. It imports nothing of the host.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use squall_base::random::Random;
+
+use crate::engine::Thrown;
+use crate::event::Tags;
+
+/// Most tags of a user: more are a mistake.
+const MOST_TAGS: usize = 1_000;
+
+/// The numbers of the user that runs now.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Numbers {
+    /// From 1, and of one user of a stage at a time; 0: no user.
+    pub user: u64,
+    /// From 0.
+    pub iteration: u64,
+}
+
+/// Users by their numbers.
+#[derive(Debug, Default)]
+pub(crate) struct Users(RefCell<HashMap<u64, User>>);
+
+/// What is kept of a user.
+#[derive(Debug, Default)]
+struct User {
+    tags: Tags,
+    random: Option<Numbered>,
+}
+
+/// Where its random numbers come from.
+#[derive(Debug)]
+enum Numbered {
+    /// A seed that the script has given.
+    Script(Random),
+    /// The seed of the test, and this iteration, so that an iteration draws the same whatever came before it.
+    Test { iteration: u64, random: Random },
+}
+
+impl Users {
+    fn change<T>(&self, user: u64, change: impl FnOnce(&mut User) -> T) -> T {
+        change(self.0.borrow_mut().entry(user).or_default())
+    }
+
+    /// A new user begins, under a number that another one may have had.
+    pub(crate) fn forget(&self, user: u64) {
+        self.0.borrow_mut().remove(&user);
+    }
+
+    /// The tags of a user, in the order in which it has set them.
+    pub(super) fn tags(&self, user: u64) -> Tags {
+        self.0.borrow().get(&user).map(|own| own.tags.clone()).unwrap_or_default()
+    }
+
+    /// Sets a tag of a user; `None` takes it away.
+    ///
+    /// # Errors
+    /// The user has too many.
+    pub(super) fn set_tag(
+        &self,
+        user: u64,
+        name: String,
+        value: Option<String>,
+    ) -> Result<(), Thrown> {
+        self.change(user, |own| {
+            own.tags.retain(|(known, _)| *known != name);
+            if own.tags.len() == MOST_TAGS && value.is_some() {
+                return Err(Thrown::new(format!("a user may have {MOST_TAGS} tags at most")));
+            }
+            own.tags.extend(value.map(|value| (name, value)));
+            Ok(())
+        })
+    }
+
+    /// Adds the tags of a user to others, which come first: of two with one name, theirs stays.
+    pub(super) fn add_tags(&self, user: u64, others: &mut Tags) {
+        let users = self.0.borrow();
+        for (name, value) in users.get(&user).into_iter().flat_map(|own| &own.tags) {
+            if !others.iter().any(|(known, _)| known == name) {
+                others.push((name.clone(), value.clone()));
+            }
+        }
+    }
+
+    /// Evenly from 0 up to, not including, 1. `seed` is that of the test.
+    pub(super) fn random(&self, now: Numbers, seed: u64) -> f64 {
+        self.change(now.user, |own| {
+            let drawn = match &mut own.random {
+                Some(Numbered::Script(random)) => return random.uniform(),
+                Some(Numbered::Test { iteration, random }) if *iteration == now.iteration => random,
+                other => {
+                    let random = Random::of(seed, 0, now.user, now.iteration);
+                    let fresh = Numbered::Test { iteration: now.iteration, random };
+                    match other.insert(fresh) {
+                        Numbered::Script(random) | Numbered::Test { random, .. } => random,
+                    }
+                }
+            };
+            drawn.uniform()
+        })
+    }
+
+    /// A user's random numbers come of a seed that its script has given.
+    pub(super) fn set_seed(&self, user: u64, seed: f64) {
+        let random = Random::new(seed.to_bits());
+        self.change(user, |own| own.random = Some(Numbered::Script(random)));
+    }
+}
