@@ -110,6 +110,7 @@ pub(crate) mod tests {
     use squall_metrics::{CheckCounts, ErrorKind, MetricKind, MetricStats, Place, RowKind, Sample};
 
     use super::*;
+    use crate::timeline::Moment;
 
     fn pairs(tags: &[(&str, &str)]) -> Tags {
         tags.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
@@ -216,6 +217,19 @@ pub(crate) mod tests {
             second.metrics.insert(Arc::new(key), stats);
         }
         second
+    }
+
+    /// What a format writes of that second has a line for each series, given its label and its value.
+    pub(crate) fn told_of_scraped(
+        encode: impl FnOnce(Moment, &[Point]) -> Vec<u8>,
+        line: impl Fn(&str, f64) -> String,
+    ) {
+        let at = Moment { second: 4, unix_s: 1_700_000_004.25 };
+        let text = String::from_utf8(encode(at, &points(&scraped(), &Vec::new()))).expect("text");
+        for (kind, value) in [("a", 1.5), ("b", 2.5)] {
+            let line = line(kind, value);
+            assert!(text.contains(&line), "{line}\n{text}");
+        }
     }
 
     #[test]

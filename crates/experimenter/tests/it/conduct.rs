@@ -1,12 +1,12 @@
 //! Which runs are made, and what becomes of those that fail.
 
 use std::cell::RefCell;
+use std::path::Path;
 
 use squall_experimenter::{
-    End, Journal, Notice, RunFailure, RunOrder, Stop, conduct, result, unmeasured,
+    End, Journal, Notice, Prepared, RunFailure, RunOrder, Stop, conduct, result, unmeasured,
 };
-
-use squall_report::ExperimentState;
+use squall_report::{ExperimentResult, ExperimentState};
 
 use crate::scripted::{FILE, Scripted, conducted, prepared};
 
@@ -16,6 +16,11 @@ fn failure(text: &str, before_load: bool) -> RunFailure {
 
 fn value(order: RunOrder) -> Vec<Option<f64>> {
     vec![Some(1_000.0 + order.variant as f64 + order.block as f64), Some(10.0)]
+}
+
+/// The result of an experiment that is over.
+fn finished(own: &Prepared, journal: &Journal, folder: &Path) -> ExperimentResult {
+    result(own, &journal.state, folder, Vec::new(), ExperimentState::Finished, Vec::new()).unwrap()
 }
 
 #[test]
@@ -35,15 +40,7 @@ fn each_variant_is_prepared_once_and_run_once_a_block() {
     }
     let started: Vec<f64> = journal.state.runs.iter().map(|run| run.started_s).collect();
     assert_eq!(started[..3], [0.0, 2.0, 4.0]);
-    let result = result(
-        &own,
-        &journal.state,
-        folder.path(),
-        Vec::new(),
-        ExperimentState::Finished,
-        Vec::new(),
-    )
-    .unwrap();
+    let result = finished(&own, &journal, folder.path());
     assert_eq!((result.runs.len(), result.variants[1].repeats, result.about.seed), (9, 3, Some(3)));
 }
 
@@ -61,15 +58,7 @@ fn a_run_that_failed_is_made_again_and_its_cell_says_why() {
     assert_eq!(end, End::Finished);
     // One is made again with success, another one twice without.
     assert_eq!(laboratory.made.len(), 11);
-    let result = result(
-        &own,
-        &journal.state,
-        folder.path(),
-        Vec::new(),
-        ExperimentState::Finished,
-        Vec::new(),
-    )
-    .unwrap();
+    let result = finished(&own, &journal, folder.path());
     let [one, two, three] = &result.variants[..] else { panic!("{:?}", result.variants) };
     assert_eq!((one.repeats, one.failed), (3, 0));
     assert_eq!((two.repeats, two.failed), (3, 1));

@@ -46,7 +46,7 @@ pub struct Options {
 }
 
 /// What squall has nothing like, and what to do.
-const REFUSED: [(&str, &str); 6] = [
+const REFUSED: [(&str, &str); 7] = [
     (
         "rps",
         "squall has no limit of requests per second for all users: use an executor with an arrival rate",
@@ -58,11 +58,12 @@ const REFUSED: [(&str, &str); 6] = [
         "squall reads certificates of the client from files: run the script with a `script` step of a plan, whose `connections.tls` names them",
     ),
     ("tlsCipherSuites", "squall offers the cipher suites of its own TLS: leave it out"),
-    (
-        "executionSegment",
-        "squall divides a load over machines itself: `squall run --nodes`, with a fleet",
-    ),
+    ("executionSegment", FLEET),
+    ("executionSegmentSequence", FLEET),
 ];
+
+const FLEET: &str =
+    "squall divides a load over machines itself: `squall run --nodes`, with a fleet";
 
 /// What has no effect, and why.
 const WITHOUT_EFFECT: [(&str, &str); 6] = [

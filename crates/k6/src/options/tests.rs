@@ -189,6 +189,10 @@ fn wrong_options_are_told_with_their_place() {
             json!({"rps": 5}),
             "option `rps` (the script's options): squall has no limit of requests per second",
         ),
+        (
+            json!({"executionSegmentSequence": "0,1/2,1"}),
+            "option `executionSegmentSequence` (the script's options): squall divides a load",
+        ),
         (json!({"tlsAuth": [{"cert": "x"}]}), "squall reads certificates of the client from files"),
         (
             json!({"summaryTrendStats": ["mean"]}),
