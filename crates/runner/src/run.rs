@@ -152,8 +152,8 @@ impl Session<'_> {
         let own = std::mem::take(&mut run.warnings);
         self.conclude(&mut run, &own, &lost);
         self.sinks.event(EventKind::Evaluated(Arc::new(run.clone())));
-        // What a setup has made half-way is to be cleaned up too.
-        if let Some(Ran { report, .. }) = self.section(Section::Teardown) {
+        let has_teardown = sections::has_teardown(self.prepared.plan(), &self.phases);
+        if has_teardown && let Some(Ran { report, .. }) = self.section(Section::Teardown) {
             lost.extend(report.failure());
             self.phases.push(report);
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use squall_analysis::Totals;
 use squall_engine::{Event, RunOptions, Section};
 use squall_metrics::RequestStats;
+use squall_plan::model::Plan;
 use squall_plan::value::Value;
 use squall_report::{Row, RunPhase};
 
@@ -155,8 +156,10 @@ pub(crate) fn run(
             recorded.reasons.extend(ended.failures.iter().cloned());
             // In a teardown there is nothing left to stop.
             let is_told_to_end = ended.asked && section == Section::Setup;
-            let has_failed =
-                is_told_to_end || !ended.failures.is_empty() || recorded.has_failed(&all);
+            let judges_itself = section.is_of_scripts(prepared.plan());
+            let has_failed = is_told_to_end
+                || !ended.failures.is_empty()
+                || recorded.has_failed(&all, judges_itself);
             variables = ended.variables;
             match handle.is_stopped_in(phase) {
                 true => PhaseEnd::Interrupted,
@@ -171,6 +174,13 @@ pub(crate) fn run(
     report.rows = squall_report::request_rows(&recorded.totals, report.elapsed.as_secs_f64());
     report.log = recorded.log;
     Some(Ran { variables, report })
+}
+
+/// Whether a teardown has its turn. A plan's also cleans up what a setup that failed has made half-way; a script's is given
+/// what its setup returns, and there is nothing to give then.
+pub(crate) fn has_teardown(plan: &Plan, phases: &[PhaseReport]) -> bool {
+    let is_missed = |own: &PhaseReport| own.phase == Phase::Setup && own.end != PhaseEnd::Done;
+    !Section::Teardown.is_of_scripts(plan) || !phases.iter().any(is_missed)
 }
 
 /// What a setup or a teardown has recorded.
@@ -202,10 +212,12 @@ impl Recorded {
         }
     }
 
-    /// Whether anything failed: checks of requests are in their errors, those of a `look` are not.
-    fn has_failed(&self, all: &RequestStats) -> bool {
+    /// Whether anything failed: checks of requests are in their errors, those of a `look` are not. Scripts judge their
+    /// requests and checks themselves.
+    fn has_failed(&self, all: &RequestStats, judges_itself: bool) -> bool {
         let counters = self.totals.counters();
-        all.errors + all.not_sent + counters.expressions_failed + counters.checks_failed > 0
+        let judged = all.errors + all.not_sent + counters.checks_failed;
+        counters.expressions_failed > 0 || !judges_itself && judged > 0
     }
 }
 

@@ -45,7 +45,9 @@ pub fn try_plan(
     prepared.warnings.iter().for_each(|warning| show(Tried::Warning(warning)));
     let (mut is_set_up, mut failures) = (true, TryFailures::default());
     for part in [Section::Setup, Section::Trial, Section::Teardown] {
-        let is_its_turn = part != Section::Trial || is_set_up;
+        // A plan's teardown also cleans up what a setup that failed has made half-way.
+        let is_for_nothing = part == Section::Trial || part.is_of_scripts(&loaded.plan);
+        let is_its_turn = is_set_up || !is_for_nothing;
         if !is_its_turn || !part.has_steps(&loaded.plan) {
             continue;
         }

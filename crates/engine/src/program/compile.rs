@@ -40,6 +40,10 @@ pub fn compile_or_refuse(plan: &Plan, options: &CompileOptions) -> Result<Progra
     compiler.find_proxy();
     compiler.find_key_store();
     let (scenarios, loads) = match options.section {
+        // An exception ends it all the same.
+        Section::Setup if options.section.is_of_scripts(plan) => {
+            compiler.once("setup", &plan.setup, OnError::Continue)
+        }
         Section::Setup => compiler.once("setup", &plan.setup, OnError::StopRun),
         Section::Teardown => compiler.once("teardown", &plan.teardown, OnError::Continue),
         Section::Load | Section::Trial => compiler.scenarios(&merged),

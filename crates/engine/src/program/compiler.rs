@@ -10,7 +10,7 @@ use squall_extract::Charset;
 use squall_metrics::{MAX_NAMES, MAX_NAMES_LIMIT, Names, RowKind};
 use squall_plan::diagnostic::Diagnostic;
 use squall_plan::expr::{BindError, Budget, Slot};
-use squall_plan::model::{Defaults, MetricKind, Plan, Rendezvous, ResponseBody};
+use squall_plan::model::{Defaults, MetricKind, Plan, Rendezvous, ResponseBody, StepKind};
 use squall_plan::secrets::Secrets;
 use squall_plan::span::{Span, Spanned};
 use squall_plan::value::{MAX_VARIABLES, Value};
@@ -80,6 +80,17 @@ impl Section {
             Section::Teardown => !plan.teardown.is_empty(),
             Section::Load | Section::Trial => true,
         }
+    }
+
+    /// Whether it is a setup or a teardown whose steps all call scripts. A script looks at its responses itself: it fails
+    /// with an exception alone.
+    pub fn is_of_scripts(self, plan: &Plan) -> bool {
+        let steps = match self {
+            Section::Setup => &plan.setup,
+            Section::Teardown => &plan.teardown,
+            Section::Load | Section::Trial => return false,
+        };
+        !steps.is_empty() && steps.iter().all(|own| matches!(own.kind, StepKind::Script(_)))
     }
 }
 

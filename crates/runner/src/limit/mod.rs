@@ -116,8 +116,10 @@ pub fn limit_with(
         tell,
     };
     let mut outcome = steps.run(end);
-    phases
-        .extend(sections::run(&prepared, Section::Teardown, handle, &sinks).map(|ran| ran.report));
+    if sections::has_teardown(plan, &phases) {
+        let ran = sections::run(&prepared, Section::Teardown, handle, &sinks);
+        phases.extend(ran.map(|ran| ran.report));
+    }
     outcome.failures.extend(phases.iter().filter_map(PhaseReport::failure));
     steps.phases = in_result(&phases);
     outcome.failures.extend(steps.save(&outcome.limit, &outcome.failures).err());
