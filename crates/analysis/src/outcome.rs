@@ -3,7 +3,7 @@
 //!
 //! Thresholds decide where there are any: a plan that tolerates some errors, or some failed checks, says how
 //! many (`error_rate < 1%`, `checks_failed < 10`). Without one, every failed check, every request that was
-//! an error and every one that could not be sent fails the run.
+//! an error and every one that could not be sent fails the run, and every exception of a script.
 //! Whatever the plan says, a run fails in which nothing was measured, whose every request failed, in
 //! which an expression could not be evaluated, which the plan stopped, whose teardown was interrupted, or which is
 //! incomplete.
@@ -78,6 +78,8 @@ pub enum FailureKind {
     NotSent,
     /// Expressions could not be evaluated.
     Expressions,
+    /// Calls of scripts ended with an exception.
+    Exceptions,
     /// The plan stopped the run.
     StoppedByPlan,
     /// Something could not be done or written.
@@ -98,6 +100,7 @@ impl FailureKind {
             FailureKind::NothingMeasured => "nothing_measured",
             FailureKind::NotSent => "not_sent",
             FailureKind::Expressions => "expressions",
+            FailureKind::Exceptions => "exceptions",
             FailureKind::StoppedByPlan => "stopped_by_plan",
             FailureKind::Incomplete => "incomplete",
             FailureKind::TeardownLost => "teardown_lost",
@@ -245,6 +248,9 @@ fn caveats(evidence: &Evidence<'_>) -> Vec<String> {
         let asked = all.count.saturating_add(all.not_sent);
         note(all.not_sent, asked, "of the requests could not be sent");
     }
+    if !evidence.thresholds.is_empty() && counters.exceptions > 0 {
+        caveats.push(exceptions(counters.exceptions));
+    }
     caveats
 }
 
@@ -269,7 +275,7 @@ fn nothing_succeeded(all: &RequestStats) -> String {
     }
 }
 
-/// Failed checks, errors, and requests that could not be sent.
+/// Failed checks, errors, requests that could not be sent, and exceptions.
 fn judge_without_thresholds(
     evidence: &Evidence<'_>,
     fail: &mut impl FnMut(FailureKind, Option<&str>, Option<u64>, String),
@@ -304,6 +310,14 @@ fn judge_without_thresholds(
         let text = format!("{number} could not be sent ({kinds})");
         fail(FailureKind::NotSent, None, Some(not_sent), text);
     }
+    let thrown = evidence.counters.exceptions;
+    if thrown > 0 {
+        fail(FailureKind::Exceptions, None, Some(thrown), exceptions(thrown));
+    }
+}
+
+fn exceptions(thrown: u64) -> String {
+    format!("the script threw {}", counted(thrown, "exception"))
 }
 
 #[cfg(test)]

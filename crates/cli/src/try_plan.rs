@@ -63,11 +63,12 @@ pub fn command(args: &Try) -> CommandResult {
 
 /// Says what failed. A run of the plan would fail of it, too.
 fn outcome(requests: u64, failures: TryFailures) -> Exit {
-    let TryFailures { expressions, checks } = failures;
+    let TryFailures { expressions, checks, exceptions } = failures;
     let said = [
         (requests, "request", "failed"),
         (checks, "check", "failed"),
         (expressions, "expression", "could not be evaluated"),
+        (exceptions, "exception", "in the script"),
     ];
     let failed = said.into_iter().filter(|(number, ..)| *number > 0);
     let lines: Vec<String> = failed

@@ -274,15 +274,19 @@ pub type MetricTags = BTreeMap<String, BTreeSet<String>>;
 /// for them.
 pub fn metric_tags(plan: &Plan) -> MetricTags {
     let mut wanted = MetricTags::new();
-    let thresholds = plan.thresholds.iter();
-    for threshold in thresholds.filter_map(|own| Threshold::parse(&own.text.value).ok()) {
+    add_tags(&mut wanted, plan.thresholds.iter().map(|own| own.text.value.as_str()));
+    wanted
+}
+
+/// Adds the tags by which thresholds tell a metric's values apart.
+pub(crate) fn add_tags<'t>(wanted: &mut MetricTags, thresholds: impl Iterator<Item = &'t str>) {
+    for threshold in thresholds.filter_map(|text| Threshold::parse(text).ok()) {
         let selector = threshold.selector();
         if let Some(name) = selector.metric().filter(|_| !selector.tags.is_empty()) {
             let tags = selector.tags.iter().map(|(tag, _)| tag.clone());
             wanted.entry(name.to_owned()).or_default().extend(tags);
         }
     }
-    wanted
 }
 
 /// How a section of a plan is compiled.
@@ -295,7 +299,7 @@ fn options_of(plan: &Plan, section: Section, options: &CompileOptions) -> Compil
 }
 
 /// The names of the metrics that a plan records: those of its steps, and those of scripts as far as these could be read.
-fn recorded<'n>(plan: &'n Plan, subjects: Option<&'n [Subjects]>) -> HashSet<&'n str> {
+pub(crate) fn recorded<'n>(plan: &'n Plan, subjects: Option<&'n [Subjects]>) -> HashSet<&'n str> {
     let of_scripts = subjects.into_iter().flatten().flat_map(Subjects::metric_names);
     metrics(plan).into_iter().chain(of_scripts).collect()
 }

@@ -217,7 +217,7 @@ impl Recorded {
     fn has_failed(&self, all: &RequestStats, judges_itself: bool) -> bool {
         let counters = self.totals.counters();
         let judged = all.errors + all.not_sent + counters.checks_failed;
-        counters.expressions_failed > 0 || !judges_itself && judged > 0
+        counters.expressions_failed + counters.exceptions > 0 || !judges_itself && judged > 0
     }
 }
 

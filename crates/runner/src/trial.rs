@@ -27,6 +27,8 @@ pub struct TryFailures {
     pub expressions: u64,
     /// Checks that failed, of requests and of a `look`.
     pub checks: u64,
+    /// Calls of scripts that ended with an exception.
+    pub exceptions: u64,
 }
 
 /// Runs setup, one iteration, and teardown; shows everything when it happens, with at most `bytes` of each
@@ -62,6 +64,7 @@ pub fn try_plan(
         let count = |event: Event<'_>| {
             if let Event::Slice(slice) = event {
                 failures.expressions += slice.counters.expressions_failed;
+                failures.exceptions += slice.counters.exceptions;
                 failures.checks += slice.counters.checks_failed;
             }
         };

@@ -188,6 +188,18 @@ fn what_no_plan_can_tolerate() {
     );
 }
 
+/// Thresholds tolerate exceptions of scripts, as they do errors; the outcome says so all the same.
+#[test]
+fn exceptions_of_scripts_fail_a_run_without_thresholds() {
+    let (all, passed) = (requests(10, 0), [threshold(true)]);
+    let counters = Counters { exceptions: 2, ..Counters::default() };
+    let without = Evidence { counters, ..evidence(&all, &[]) };
+    assert_eq!(kinds(&without), [FailureKind::Exceptions]);
+    let with = outcome(&Evidence { thresholds: &passed, ..without });
+    assert!(with.passed(), "{with:?}");
+    assert_eq!(with.caveats, ["the script threw 2 exceptions"]);
+}
+
 #[test]
 fn a_program_that_did_its_work_is_no_request() {
     let (all, failed, passed) = (requests(10, 9), requests(9, 9), [threshold(true)]);

@@ -257,3 +257,14 @@ export function teardown() {{ console.log('torn down'); http.get('{0}/status/500
         assert!(!said.contains("setup_data"), "{said}");
     }
 }
+
+#[test]
+fn an_exception_is_shown_with_its_place() {
+    let folder = folder("export default function () {\n  throw new Error('enough');\n}");
+    for command in [&["run", "a.js"][..], &["try", "a.js"]] {
+        let (code, out, errors) = run(folder.path(), command);
+        assert_eq!(code, 1, "{out}\n{errors}");
+        assert!(out.contains("1 exception") && out.contains("Error: enough"), "{out}\n{errors}");
+        assert!(out.contains("a.js:2:"), "{out}\n{errors}");
+    }
+}

@@ -97,3 +97,30 @@ fn a_search_that_is_ended_keeps_its_steps() {
         assert_eq!(serde_json::from_slice::<Value>(&written).expect("JSON"), json);
     }
 }
+
+/// Thresholds of a script are about k6's metrics and its own, with tags.
+#[test]
+fn a_script_is_searched_by_its_thresholds() {
+    let server = target();
+    let text = format!(
+        "import http from 'k6/http';
+import {{ Trend }} from 'k6/metrics';
+const size = new Trend('size');
+export const options = {{ vus: 1, duration: '1s', thresholds: {{ size: ['min>0'] }} }};
+export default function () {{
+  const response = http.get('{}/', {{ tags: {{ of: 'page' }} }});
+  size.add(response.body.length, {{ of: 'page' }});
+}}",
+        server.url()
+    );
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("a.js"), text).expect("writable");
+    let line = ["limit", "a.js", "--to", "1", "--step", "2s", "--steps", "1", "--json", "-"];
+    for more in [&[][..], &["--require", "max(size, of: page) > 0", "--require", "p99 < 1h"]] {
+        let output = squall(folder.path(), &[&line, more].concat());
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{more:?}: {err}");
+        let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(result["steps"][0]["outcome"], "met", "{result}");
+    }
+}

@@ -262,7 +262,7 @@ impl Recorder {
     }
 
     /// Tells a line to who watches.
-    fn tell(&self, text: &str) {
+    pub(crate) fn tell(&self, text: &str) {
         if let Some(told) = self.trace.as_ref().and_then(Trace::log) {
             told(&self.shown(text));
         }

@@ -56,6 +56,8 @@ counters! {
     warnings,
     /// Expressions of steps that could not be evaluated, for example because a variable had no value.
     expressions_failed,
+    /// Calls of scripts that ended with an exception.
+    exceptions,
     /// Users that stopped because a data source had no more rows.
     data_exhausted,
     /// Lines that did not fit into the run's log.

@@ -65,9 +65,23 @@ pub(super) fn errors(out: &mut String, run: &RunDocument, show: &Show) {
         }
     }
     more(out, kinds.len().saturating_sub(MAX_KINDS), "kinds of errors");
-    if !kinds.is_empty() {
+    let has_exceptions = exceptions(out, run, show);
+    if !kinds.is_empty() || has_exceptions {
         out.push('\n');
     }
+}
+
+/// How many exceptions a script threw, and the first one. Whether there were any.
+pub(super) fn exceptions(out: &mut String, run: &RunDocument, show: &Show) -> bool {
+    let number = run.counters.get("exceptions").copied().unwrap_or(0);
+    if number == 0 {
+        return false;
+    }
+    let begin = format!(": {}: ", ErrorKind::Script.label());
+    let first = run.log.iter().find_map(|line| Some(line.split_once(&begin)?.1));
+    let first = first.map(|first| format!(": {first}")).unwrap_or_default();
+    paragraph(out, " exceptions  ", &format!("{}{first}", count(number)), show.width());
+    true
 }
 
 /// How often a kind of error occurred, in which requests, and an example: `12 status: POST /pay: status 503, 28 bytes, ...`.

@@ -7,6 +7,7 @@ use squall_analysis::definition;
 use squall_base::units::{bytes, count, counted, percent, rate, time};
 use squall_metrics::ErrorKind;
 
+use super::brief::exceptions;
 use super::paragraph::{log_line, paragraph, verdict};
 use super::show::{MAX_LOG_SHOWN, Show, more, of_kind};
 use super::table;
@@ -83,6 +84,7 @@ fn errors(out: &mut String, run: &RunDocument, show: &Show) {
         };
         paragraph(out, of_kind(run, kind), &text, width);
     }
+    exceptions(out, run, show);
     for line in run.log.iter().take(MAX_LOG_SHOWN) {
         log_line(out, line, width);
     }

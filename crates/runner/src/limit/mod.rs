@@ -11,6 +11,7 @@ mod tests;
 mod types;
 mod window;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -73,12 +74,12 @@ pub fn limit_with(
 ) -> Result<LimitOutcome, Error> {
     let (plan, LimitParts { source, monitors }) = (&loaded.plan, parts);
     let known = KnownMetrics::new(Vec::new(), &monitors());
-    let monitored: Vec<String> = known.names().map(str::to_owned).collect();
-    let (requirements, of_host) = requirements(&asked.requirements, plan, &monitored)?;
     let by = asked.by.unwrap_or_else(|| level::kind(plan));
     let from = first_level(asked, by)?;
-    let mut prepared = Prepared::new(loaded, options, &known)?;
-    misjudged(&asked.requirements, &requirements, &prepared)?;
+    let mut options = options.clone();
+    plans::add_tags(&mut options.metric_tags, asked.requirements.iter().map(String::as_str));
+    let mut prepared = Prepared::new(loaded, &options, &known)?;
+    let (requirements, of_host) = known_requirements(asked, plan, &prepared, &known)?;
     let requirements = masked(requirements, &prepared.load.secrets);
     prepared.warnings.iter().for_each(|warning| tell(LimitNotice::Warning(warning)));
     for text in of_host {
@@ -166,22 +167,37 @@ fn new_folder(base: &Path, plan: &Plan) -> Result<PathBuf, Error> {
     made.map_err(|error| Error::incomplete(format!("{}: {error}", base.display())))
 }
 
+/// The requirements, see [`requirements`], about what there is to be judged.
+fn known_requirements<'p>(
+    asked: &'p LimitOptions,
+    plan: &'p Plan,
+    prepared: &Prepared<'_>,
+    known: &KnownMetrics,
+) -> Result<(Vec<Threshold>, Vec<&'p str>), Error> {
+    let sections = [Section::Setup, Section::Load, Section::Teardown];
+    let subjects = sections.map(|section| Ok(prepared.program(section)?.subjects()));
+    let subjects: Vec<Subjects> = subjects.into_iter().collect::<Result<_, Error>>()?;
+    let mut metrics = plans::recorded(plan, Some(&subjects));
+    metrics.extend(known.names());
+    let found = requirements(&asked.requirements, plan, &metrics)?;
+    misjudged(&asked.requirements, &found.0, &subjects)?;
+    Ok(found)
+}
+
 /// The requirements: those of `--require`, or else the plan's thresholds; and which of the latter are left out, as no
 /// level could meet them: those about metrics of the host.
 fn requirements<'p>(
     required: &'p [String],
     plan: &'p Plan,
-    monitored: &[String],
+    metrics: &HashSet<&str>,
 ) -> Result<(Vec<Threshold>, Vec<&'p str>), Error> {
     let texts: Vec<&str> = match required.is_empty() {
         true => plan.thresholds.iter().map(|own| own.text.value.as_str()).collect(),
         false => required.iter().map(String::as_str).collect(),
     };
-    let mut metrics = plans::metrics(plan);
-    metrics.extend(monitored.iter().map(String::as_str));
     let is_of_host = |text: &&str| {
         let parsed = Threshold::parse(text);
-        required.is_empty() && parsed.is_ok_and(|own| plans::is_of_host(&own, &metrics))
+        required.is_empty() && parsed.is_ok_and(|own| plans::is_of_host(&own, metrics))
     };
     let (of_host, texts): (Vec<&str>, Vec<&str>) = texts.into_iter().partition(is_of_host);
     if texts.is_empty() {
@@ -197,7 +213,7 @@ fn requirements<'p>(
             let help = "leave `over` out, and say with --step how long a level is measured";
             return Err(wrong(text, "a search judges each of its levels as a whole", help));
         }
-        match plans::refused(&threshold, &metrics) {
+        match plans::refused(&threshold, metrics) {
             None => Ok(threshold),
             Some((message, help)) => Err(wrong(text, &message, help)),
         }
@@ -217,11 +233,8 @@ fn masked(requirements: Vec<Threshold>, secrets: &Secrets) -> Vec<Threshold> {
 fn misjudged(
     required: &[String],
     requirements: &[Threshold],
-    prepared: &Prepared<'_>,
+    subjects: &[Subjects],
 ) -> Result<(), Error> {
-    let sections = [Section::Setup, Section::Load, Section::Teardown];
-    let subjects = sections.map(|section| Ok(prepared.program(section)?.subjects()));
-    let subjects: Vec<Subjects> = subjects.into_iter().collect::<Result<_, Error>>()?;
     let subjects: Vec<&Subjects> = subjects.iter().collect();
     for (text, own) in required.iter().zip(requirements) {
         let judged = plans::judged_at(own, Span::default());

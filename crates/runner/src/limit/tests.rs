@@ -60,7 +60,9 @@ fn searched(
         meta: Meta::default(),
         by,
         from: first_level(asked, by).expect("levels that make sense"),
-        requirements: requirements(&[requirement.to_owned()], plan, &[]).expect("a requirement").0,
+        requirements: requirements(&[requirement.to_owned()], plan, &HashSet::new())
+            .expect("a requirement")
+            .0,
         handle,
         folder: asked.folder.clone(),
         phases: Vec::new(),
@@ -85,7 +87,8 @@ fn thresholds_about_the_host_are_no_requirements() {
         let load = format!("a: {{load: {{users: 1, for: 1s}}, steps: [{steps}]}}");
         let text = format!("target: builtin\nthresholds: {thresholds}\nscenarios: {{{load}}}\n");
         let plan = crate::load_str("plan", &text).expect("a plan").plan;
-        let (requirements, of_host) = requirements(&[], &plan, &[]).map_err(|error| error.text)?;
+        let (requirements, of_host) =
+            requirements(&[], &plan, &plans::metrics(&plan)).map_err(|error| error.text)?;
         let texts = requirements.iter().map(|own| own.text().to_owned()).collect::<Vec<_>>();
         Ok((texts, of_host.len()))
     };

@@ -146,10 +146,12 @@ impl<'p> Interpreter<'_, 'p> {
     /// An exception that nothing in a script caught: an error of its user, like that of a sample.
     fn fail_script(&mut self, why: &str) {
         let row = self.program.scenarios[self.core.scenario()].iteration;
-        let detail = || (why.to_owned(), String::new());
-        self.worker.recorder.detail(row, ErrorKind::Script, 0, detail);
-        if matches!(self.program.section, Section::Setup | Section::Teardown) {
-            self.count_failed_expression();
+        let recorder = &self.worker.recorder;
+        recorder.count(|counters| counters.exceptions += 1);
+        recorder.tell(why);
+        recorder.detail(row, ErrorKind::Script, 0, || (why.to_owned(), String::new()));
+        if self.program.section == Section::Setup {
+            self.worker.stop_run(self.program.graceful_stop);
         }
         self.worker.judge(self.core, self.strand, true);
     }
