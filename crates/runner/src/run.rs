@@ -152,8 +152,10 @@ impl Session<'_> {
         let own = std::mem::take(&mut run.warnings);
         self.conclude(&mut run, &own, &lost);
         self.sinks.event(EventKind::Evaluated(Arc::new(run.clone())));
-        // What a setup has made half-way is to be cleaned up too.
-        if let Some(Ran { report, .. }) = self.section(Section::Teardown) {
+        // What a setup has made half-way is to be cleaned up too; but a script's teardown() is only for what its setup() returned.
+        let is_due = self.phases.iter().all(|setup| setup.failure().is_none())
+            || !Section::Setup.is_call(self.prepared.plan());
+        if is_due && let Some(Ran { report, .. }) = self.section(Section::Teardown) {
             lost.extend(report.failure());
             self.phases.push(report);
         }

@@ -134,6 +134,7 @@ pub(crate) fn run(
     };
     sinks.event(EventKind::PhaseBegan(phase));
     let mut recorded = Recorded::default();
+    let is_call = section.is_call(prepared.plan());
     let ended = prepared.program_in_run(section).and_then(|program| {
         let trace = sinks.trace(phase);
         let (shared, options) = (prepared.shared.clone(), RunOptions::default());
@@ -156,7 +157,7 @@ pub(crate) fn run(
             // In a teardown there is nothing left to stop.
             let is_told_to_end = ended.asked && section == Section::Setup;
             let has_failed =
-                is_told_to_end || !ended.failures.is_empty() || recorded.has_failed(&all);
+                is_told_to_end || !ended.failures.is_empty() || recorded.has_failed(&all, is_call);
             variables = ended.variables;
             match handle.is_stopped_in(phase) {
                 true => PhaseEnd::Interrupted,
@@ -202,10 +203,12 @@ impl Recorded {
         }
     }
 
-    /// Whether anything failed: checks of requests are in their errors, those of a `look` are not.
-    fn has_failed(&self, all: &RequestStats) -> bool {
+    /// Whether anything failed: checks of requests are in their errors, those of a `look` are not. `is_call`: it was one call of
+    /// a script, of which only what it throws counts.
+    fn has_failed(&self, all: &RequestStats, is_call: bool) -> bool {
         let counters = self.totals.counters();
-        all.errors + all.not_sent + counters.expressions_failed + counters.checks_failed > 0
+        let others = all.errors + all.not_sent + counters.checks_failed;
+        counters.expressions_failed > 0 || (!is_call && others > 0)
     }
 }
 

@@ -124,6 +124,37 @@ fn exit_codes_are_those_of_k6() {
     assert!(code == 255 && errors.contains("none.js"), "{code}: {errors}");
 }
 
+/// Only what `setup()` throws is a failure, and then `teardown()` has nothing to end.
+#[test]
+fn a_setup_judges_its_own_requests() {
+    let server = target();
+    let text = |then: &str| {
+        format!(
+            "import http from 'k6/http'
+import {{ check }} from 'k6'
+export function setup() {{
+  const response = http.get('{}/status/404')
+  check(response, {{ 'is 200': (own) => own.status === 200 }})
+  {then}
+  return {{ found: response.status }}
+}}
+export default (data) => {{ console.log(`found ${{data.found}}`) }}
+export function teardown(data) {{ console.log(`left ${{data.found}}`) }}
+",
+            server.url()
+        )
+    };
+    let line = ["k6", "run", "-q", "a.js"];
+    let (code, _, errors) = run(folder(&text("")).path(), &line);
+    assert_eq!(code, 0, "{errors}");
+    assert!(errors.contains("found 404") && errors.contains("left 404"), "{errors}");
+    let (code, _, errors) = run(folder(&text("throw new Error('no data')")).path(), &line);
+    assert_eq!(code, 107, "{errors}");
+    assert!(errors.contains("Error: no data"), "{errors}");
+    assert!(!errors.contains("found") && !errors.contains("left"), "{errors}");
+    assert!(!errors.contains("setup_data"), "{errors}");
+}
+
 #[test]
 fn a_script_handles_its_summary() {
     let text = "export function setup() { return { n: 1 } }

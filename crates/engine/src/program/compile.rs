@@ -40,7 +40,11 @@ pub fn compile_or_refuse(plan: &Plan, options: &CompileOptions) -> Result<Progra
     compiler.find_proxy();
     compiler.find_key_store();
     let (scenarios, loads) = match options.section {
-        Section::Setup => compiler.once("setup", &plan.setup, OnError::StopRun),
+        Section::Setup => {
+            let goes_on = options.section.is_call(plan);
+            let on_error = if goes_on { OnError::Continue } else { OnError::StopRun };
+            compiler.once("setup", &plan.setup, on_error)
+        }
         Section::Teardown => compiler.once("teardown", &plan.teardown, OnError::Continue),
         Section::Load | Section::Trial => compiler.scenarios(&merged),
     };

@@ -10,7 +10,7 @@ use squall_extract::Charset;
 use squall_metrics::{MAX_NAMES, MAX_NAMES_LIMIT, Names, RowKind};
 use squall_plan::diagnostic::Diagnostic;
 use squall_plan::expr::{BindError, Budget, Slot};
-use squall_plan::model::{Defaults, MetricKind, Plan, Rendezvous, ResponseBody};
+use squall_plan::model::{Defaults, MetricKind, Plan, Rendezvous, ResponseBody, StepKind};
 use squall_plan::secrets::Secrets;
 use squall_plan::span::{Span, Spanned};
 use squall_plan::value::{MAX_VARIABLES, Value};
@@ -80,6 +80,16 @@ impl Section {
             Section::Teardown => !plan.teardown.is_empty(),
             Section::Load | Section::Trial => true,
         }
+    }
+
+    /// Whether it is one call of a script, which judges its own requests and checks: only what it throws is a failure.
+    pub fn is_call(self, plan: &Plan) -> bool {
+        let steps = match self {
+            Section::Setup => &plan.setup,
+            Section::Teardown => &plan.teardown,
+            Section::Load | Section::Trial => return false,
+        };
+        matches!(steps.as_slice(), [only] if matches!(only.kind, StepKind::Script(_)))
     }
 }
 
