@@ -155,6 +155,33 @@ export function teardown(data) {{ console.log(`left ${{data.found}}`) }}
     assert!(!errors.contains("setup_data"), "{errors}");
 }
 
+/// Each request of a redirect has its own URL as its name, unless the script names them.
+#[test]
+fn requests_of_a_redirect_have_names_of_their_own() {
+    let server = target();
+    let url = server.url();
+    let text = format!(
+        "import http from 'k6/http'
+export default function () {{
+  http.get('{url}/redirect/2')
+  http.get('{url}/redirect/1', {{ tags: {{ name: 'both' }} }})
+}}"
+    );
+    let folder = folder(&text);
+    let (code, _, errors) = run(folder.path(), &["k6", "run", "-q", "--out", "json=points", "a.js"]);
+    assert_eq!(code, 0, "{errors}");
+    let points = std::fs::read_to_string(folder.path().join("points")).expect("points");
+    let points = points.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let requests = points.filter(|own| own["type"] == "Point" && own["metric"] == "http_reqs");
+    let name = |own: Value| own["data"]["tags"]["name"].as_str().unwrap_or_default().to_owned();
+    let mut names: Vec<String> = requests.map(name).collect();
+    names.sort();
+    let own = |path: &str| format!("{url}/redirect/{path}");
+    assert_eq!(names[..2], ["both", "both"]);
+    assert_eq!(names.len(), 5, "{names:?}");
+    assert!(names.contains(&own("1")) && names.contains(&own("2")), "{names:?}");
+}
+
 #[test]
 fn a_script_handles_its_summary() {
     let text = "export function setup() { return { n: 1 } }
