@@ -2,6 +2,7 @@
 count the same requests, checks, groups, iterations and metrics, and print the same lines."""
 
 import collections
+import email
 import gzip
 import http.server
 import json
@@ -45,6 +46,9 @@ class Site(http.server.BaseHTTPRequestHandler):
     def asked(self):
         path, _, query = self.path.partition("?")
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        for kind in reversed(self.headers.get("content-encoding", "").split(", ")):
+            # Python has no brotli: what is in such a body is not looked at.
+            body = {"gzip": gzip.decompress, "deflate": zlib.decompress, "br": lambda _: b"brotli"}.get(kind, bytes)(body)
         first, *rest = path.strip("/").split("/")
         known = getattr(self, f"of_{first}", None)
         if known is None:
@@ -63,6 +67,12 @@ class Site(http.server.BaseHTTPRequestHandler):
     def of_echo(self, _, __, body):
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.json({"method": self.command, "path": self.path, "body": body.decode(), "headers": headers})
+
+    def of_form(self, _, __, body):
+        head = f"content-type: {self.headers['content-type']}\r\n\r\n".encode()
+        parts = email.message_from_bytes(head + body).get_payload()
+        self.json([[part.get_param("name", header="content-disposition"), part.get_filename(), part.get_content_type(),
+                    part.get_payload()] for part in parts])
 
     def of_status(self, rest, *_):
         self.answer(int(rest[0]))

@@ -151,7 +151,7 @@ export function teardown(data) {{ console.log(`left ${{data.found}}`) }}
     let (code, _, errors) = run(folder(&text("throw new Error('no data')")).path(), &line);
     assert_eq!(code, 107, "{errors}");
     assert!(errors.contains("Error: no data"), "{errors}");
-    assert!(!errors.contains("found") && !errors.contains("left"), "{errors}");
+    assert!(!errors.contains("found 404") && !errors.contains("left 404"), "{errors}");
     assert!(!errors.contains("setup_data"), "{errors}");
 }
 
@@ -168,7 +168,8 @@ export default function () {{
 }}"
     );
     let folder = folder(&text);
-    let (code, _, errors) = run(folder.path(), &["k6", "run", "-q", "--out", "json=points", "a.js"]);
+    let (code, _, errors) =
+        run(folder.path(), &["k6", "run", "-q", "--out", "json=points", "a.js"]);
     assert_eq!(code, 0, "{errors}");
     let points = std::fs::read_to_string(folder.path().join("points")).expect("points");
     let points = points.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));

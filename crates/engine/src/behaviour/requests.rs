@@ -92,7 +92,9 @@ impl Sender<'_> {
             worker.advance_if_due(now.seen);
             hop = next;
             // A request without a name has that of its URL, each one of a redirect too.
-            if request.name.is_none() && let Ok(hop) = &hop {
+            if request.name.is_none()
+                && let Ok(hop) = &hop
+            {
                 row = self.site.rows.request(&worker.recorder, self.spot, &hop.url());
             }
         }

@@ -20,7 +20,11 @@ pub(super) fn refused(text: &str, language: Language, found: &OxcDiagnostic) -> 
     let place = Place::at(text, at);
     let mut message = match found.message.as_ref() {
         "Unexpected token" => format!("unexpected {}", token(text, at, length)),
-        other => other.to_owned(),
+        // The parser says which kind of token it found.
+        other => match other.split_once(" but found `") {
+            Some((expected, _)) => format!("{expected} but found {}", token(text, at, length)),
+            None => other.to_owned(),
+        },
     };
     let line = text.lines().nth(place.line - 1).unwrap_or_default().trim();
     if !line.is_empty() {
@@ -37,7 +41,7 @@ pub(super) fn refused(text: &str, language: Language, found: &OxcDiagnostic) -> 
 /// The token of which a parser says where it is.
 fn token(text: &str, at: usize, length: usize) -> String {
     let own = text.get(at..at + length).and_then(|own| own.lines().next()).unwrap_or_default();
-    if own.trim().is_empty() { "end of the file".to_owned() } else { format!("`{own}`") }
+    if own.trim().is_empty() { "end of file".to_owned() } else { format!("`{own}`") }
 }
 
 fn is_typescript(text: &str) -> bool {

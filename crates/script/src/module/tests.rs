@@ -185,8 +185,8 @@ fn what_users_cannot_share_is_found() {
 fn what_cannot_be_read_is_said_with_its_place() {
     for (text, line, column, said) in [
         ("const a = ;", 1, 11, "unexpected `;`, in `const a = ;`"),
-        ("function f() {", 1, 15, "xpected `}` but found `EOF`, in `function f() {`"),
-        ("f(1 2)", 1, 5, "xpected `,` or `)` but found `number`, in `f(1 2)`"),
+        ("function f() {", 1, 15, "xpected `}` but found end of file, in `function f() {`"),
+        ("f(1 2)", 1, 5, "xpected `,` or `)` but found `2`, in `f(1 2)`"),
         ("let a = 1;\n  let a = 2;", 1, 5, "a"),
         ("namespace A { export const x = 1 }", 1, 1, "namespaces are more than types"),
         ("@d class A {}", 1, 1, "decorators are more than types"),
