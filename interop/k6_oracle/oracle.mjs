@@ -34,6 +34,13 @@ async function user() {
 
 const copy = (value) => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
 
+// What setup() returns reaches the others with its keys in order, as k6 writes them.
+function sorted(value) {
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  return Object.fromEntries(Object.keys(value).sort().map((key) => [key, sorted(value[key])]));
+}
+
 // Calls a function, and waits for what it leaves behind.
 async function call(run, data) {
   try {
@@ -67,7 +74,7 @@ async function test() {
   state.init = false;
   if (first.setup) {
     state.root = "::setup";
-    if (!(await call(async () => (data = await first.setup())))) return;
+    if (!(await call(async () => (data = sorted(copy(await first.setup())))))) return;
   }
   state.root = "";
   const scenarios = iterations === undefined ? state.options.scenarios : undefined;

@@ -139,13 +139,14 @@ export function request(method, target, body, params) {
       if (status < 307) delete headers["content-type"];
       continue;
     }
-    return response({ answer, all, cookies, at, how, what, sent, params });
+    return response({ answer, all, cookies, at, first: { method, url: given.href, data }, sent, params });
   }
 }
 
 const timings = () => ({ blocked: 0, connecting: 0, tls_handshaking: 0, sending: 0, waiting: 0, receiving: 0, duration: 0 });
 
-function response({ answer, all, cookies, at, how, what, sent, params }) {
+// `request` is what was asked for, also behind redirects.
+function response({ answer, all, cookies, at, first, sent, params }) {
   let raw = Buffer.from(answer.body);
   for (const own of (all["Content-Encoding"] ?? "").split(",").map((each) => each.trim()).filter((each) => each in unpack).reverse()) {
     if (raw.length > 0) raw = unpack[own](raw);
@@ -157,7 +158,7 @@ function response({ answer, all, cookies, at, how, what, sent, params }) {
   return new Response({
     status: answer.status, status_text: `${answer.status} ${answer.text}`, body, headers: all, cookies: byName, url: at.href, proto: "HTTP/1.1",
     error: "", error_code: answer.status >= 400 ? 1000 + answer.status : 0, timings: timings(), remote_ip: answer.ip, remote_port: answer.port,
-    request: { method: how, url: at.href, body: what?.toString() ?? "", headers: Object.fromEntries(Object.entries(sent).map(([name, value]) => [canonical(name), [value]])), cookies: {} },
+    request: { method: first.method, url: first.url, body: first.data?.toString() ?? "", headers: Object.fromEntries(Object.entries(sent).map(([name, value]) => [canonical(name), [value]])), cookies: {} },
   });
 }
 

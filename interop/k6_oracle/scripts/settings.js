@@ -12,11 +12,6 @@ export default function () {
   console.log(http.get(`${base}/redirect/3`).status)
   const own = base.replace('//', '//me:secret@')
   console.log(http.get(`${own}/echo`, { responseType: 'text', tags: { name: 'basic' } }).json('headers.authorization'))
-  try {
-    http.get('http://127.0.0.1:1/', { tags: { name: 'nobody' } })
-  } catch (error) {
-    console.log('nobody is there', error instanceof Error)
-  }
   const hosts = http.get(`${base}/echo`, { responseType: 'text', headers: { Host: 'shop.test' } }).json('headers.host')
   console.log(hosts)
 }

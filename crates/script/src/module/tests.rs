@@ -52,7 +52,7 @@ fn imports_and_exports_mean_what_they_meant() {
         ("import { a } from 'm'; export { a as result }", "1"),
         ("export const result = this === undefined", "true"),
         // Lines without semicolons: what is imported begins none that goes on with the one before.
-        ("import { a, f } from 'm'\nlet n = [a]\nf.x\nexport const result = n", "[1]"),
+        ("import { a, up } from 'm'\nlet n = [a]\nup.x\nexport const result = n", "[1]"),
         ("import { up } from 'm'\nlet n = 1\nup()\nexport const result = n", "1"),
         (
             "import { up } from 'm'\nlet n = 0\nif (n) up()\nelse n = up()\nexport const result = n",
