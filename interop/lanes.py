@@ -66,6 +66,12 @@ LANES = {
                "crates/runner/src", "crates/cli/src", "dashboards", "docs/feeds.md", "interop/test_feeds.py", "interop/test_dashboards.py", "interop/prometheus", "interop/collector"],
         tools=[["node", "--version"], ["apt-cache", "policy", "influxdb"]],
     ),
+    "k6": Lane(
+        modules=["test_k6_oracle"],
+        files=["crates/base", "crates/engine", "crates/front", "crates/k6", "crates/load", "crates/metrics", "crates/plan", "crates/quickjs",
+               "crates/runner/src", "crates/script", "crates/wire", "crates/cli/src", "interop/test_k6_oracle.py", "interop/k6_oracle"],
+        tools=[["node", "--version"]],
+    ),
     "screens": Lane(modules=["test_live", "test_terminal", "test_ui", "test_page"]),
     "servers": Lane(modules=["test_nginx", "test_backend", "test_http2", "test_target", "test_schema", "test_counts", "test_guides", "test_install", "test_monitors"]),
     # Five, side by side: they wait for leases, and for loads to end.

@@ -133,5 +133,40 @@ fn errors_say_where_their_author_wrote_what_threw() {
     assert_eq!(failed(&two), "at f (/t/b.ts:1:63)");
     let late = "import { f } from './b.ts'; export default () => { f(1) }";
     let told = run(&stage(&[("/t/a.js", late), ("/t/b.ts", other)]), 1, 1).remove(0);
-    assert!(told[0].contains("(/t/b.ts:1:63)\n    at __default (/t/a.js:1:54)"), "{told:?}");
+    assert!(told[0].contains("(/t/b.ts:1:63)\n    at default (/t/a.js:1:52)"), "{told:?}");
+}
+
+#[test]
+fn what_a_module_does_not_export_is_said_where_it_is_imported() {
+    let other = "import { own } from './a.js'; export const a = 1; export default () => own";
+    for (text, said, line) in [
+        (
+            "\nimport { check,\n nope } from 'k6'",
+            "\"k6\" does not export `nope`: it exports check, ",
+            2,
+        ),
+        (
+            "import { a, b } from './b.js'",
+            "\"./b.js\" does not export `b`: it exports a, default",
+            1,
+        ),
+        (
+            "import { a as c } from './b.js'; import d from './c.js'",
+            "\"./c.js\" does not export `default`",
+            1,
+        ),
+    ] {
+        let text = format!("{text}; export const own = 1; export default () => 1");
+        let files = [("/t/a.js", text.as_str()), ("/t/b.js", other), ("/t/c.js", "export {}")];
+        let user = stage(&files).user(Numbers { user: 1, iteration: 0 }, &[]);
+        let thrown = user.expect_err("an error");
+        assert!(thrown.message.starts_with(&format!("SyntaxError: {said}")), "{thrown}");
+        let place = format!("    at <anonymous> (/t/a.js:{line}:");
+        assert!(thrown.stack.starts_with(&place), "{thrown}");
+    }
+    // Two that import each other are not whole when the second one looks.
+    let first =
+        "import { a } from './b.js'; export const own = a; export default () => { throw own }";
+    let two = stage(&[("/t/a.js", first), ("/t/b.js", other)]);
+    assert_eq!(run(&two, 1, 1), [["1"]]);
 }

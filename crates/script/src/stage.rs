@@ -178,11 +178,13 @@ impl Stage {
         self.shared.options.replace(Some(json));
     }
 
-    /// The same with places in the files of the script's author.
+    /// The same with places in the files of the script's author, and without those in what is built in.
     fn placed(&self, mut thrown: Thrown) -> Thrown {
         for (path, places) in &self.places {
             places.restore(path, &mut thrown.stack);
         }
+        let is_own = |line: &&str| !line.contains("(squall:") && !line.ends_with("(native)");
+        thrown.stack = thrown.stack.lines().filter(is_own).collect::<Vec<_>>().join("\n");
         thrown
     }
 

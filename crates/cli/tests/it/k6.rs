@@ -124,6 +124,65 @@ fn exit_codes_are_those_of_k6() {
     assert!(code == 255 && errors.contains("none.js"), "{code}: {errors}");
 }
 
+/// Only what `setup()` throws is a failure, and then `teardown()` has nothing to end.
+#[test]
+fn a_setup_judges_its_own_requests() {
+    let server = target();
+    let text = |then: &str| {
+        format!(
+            "import http from 'k6/http'
+import {{ check }} from 'k6'
+export function setup() {{
+  const response = http.get('{}/status/404')
+  check(response, {{ 'is 200': (own) => own.status === 200 }})
+  {then}
+  return {{ found: response.status }}
+}}
+export default (data) => {{ console.log(`found ${{data.found}}`) }}
+export function teardown(data) {{ console.log(`left ${{data.found}}`) }}
+",
+            server.url()
+        )
+    };
+    let line = ["k6", "run", "-q", "a.js"];
+    let (code, _, errors) = run(folder(&text("")).path(), &line);
+    assert_eq!(code, 0, "{errors}");
+    assert!(errors.contains("found 404") && errors.contains("left 404"), "{errors}");
+    let (code, _, errors) = run(folder(&text("throw new Error('no data')")).path(), &line);
+    assert_eq!(code, 107, "{errors}");
+    assert!(errors.contains("Error: no data"), "{errors}");
+    assert!(!errors.contains("found 404") && !errors.contains("left 404"), "{errors}");
+    assert!(!errors.contains("setup_data"), "{errors}");
+}
+
+/// Each request of a redirect has its own URL as its name, unless the script names them.
+#[test]
+fn requests_of_a_redirect_have_names_of_their_own() {
+    let server = target();
+    let url = server.url();
+    let text = format!(
+        "import http from 'k6/http'
+export default function () {{
+  http.get('{url}/redirect/2')
+  http.get('{url}/redirect/1', {{ tags: {{ name: 'both' }} }})
+}}"
+    );
+    let folder = folder(&text);
+    let (code, _, errors) =
+        run(folder.path(), &["k6", "run", "-q", "--out", "json=points", "a.js"]);
+    assert_eq!(code, 0, "{errors}");
+    let points = std::fs::read_to_string(folder.path().join("points")).expect("points");
+    let points = points.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let requests = points.filter(|own| own["type"] == "Point" && own["metric"] == "http_reqs");
+    let name = |own: Value| own["data"]["tags"]["name"].as_str().unwrap_or_default().to_owned();
+    let mut names: Vec<String> = requests.map(name).collect();
+    names.sort();
+    let own = |path: &str| format!("{url}/redirect/{path}");
+    assert_eq!(names[..2], ["both", "both"]);
+    assert_eq!(names.len(), 5, "{names:?}");
+    assert!(names.contains(&own("1")) && names.contains(&own("2")), "{names:?}");
+}
+
 #[test]
 fn a_script_handles_its_summary() {
     let text = "export function setup() { return { n: 1 } }

@@ -66,7 +66,7 @@ impl Sender<'_> {
     ) -> (HttpResponse, Moment) {
         let worker = self.worker;
         let name = request.name.as_deref().unwrap_or(&request.url);
-        let row = self.site.rows.request(&worker.recorder, self.spot, name);
+        let mut row = self.site.rows.request(&worker.recorder, self.spot, name);
         let mut left = request.params.redirects.unwrap_or(self.options.redirects);
         let (mut hop, made) = match self.make(&mut request) {
             Ok((hop, made)) => (Ok(hop), Some(made)),
@@ -91,6 +91,12 @@ impl Sender<'_> {
             worker.recorder.count(|counters| counters.redirects += 1);
             worker.advance_if_due(now.seen);
             hop = next;
+            // A request without a name has that of its URL, each one of a redirect too.
+            if request.name.is_none()
+                && let Ok(hop) = &hop
+            {
+                row = self.site.rows.request(&worker.recorder, self.spot, &hop.url());
+            }
         }
     }
 
@@ -144,6 +150,7 @@ impl Sender<'_> {
             spot: self.spot,
             url: &|| hop.map_or_else(|| request.url.clone(), Hop::url),
             method: hop.map_or(&*request.method, |hop| &*hop.method),
+            is_redirected: hop.is_some_and(|hop| hop.is_redirected),
         };
         self.site.count_exchange(&self.worker.recorder, self.op, &exchanged, now);
     }

@@ -24,6 +24,8 @@ pub(crate) struct Exchanged<'e> {
     /// Where it went: a text that is seldom asked for.
     pub url: &'e dyn Fn() -> String,
     pub method: &'e str,
+    /// Whether a redirect led there.
+    pub is_redirected: bool,
 }
 
 impl CallSite {
@@ -112,8 +114,8 @@ impl Exchanged<'_> {
         let kind = failure.map(|(kind, _)| kind);
         match tag {
             "name" | "url" if request.name.is_some() => Some(Cow::Borrowed(name())),
-            "name" => Some(Cow::Borrowed(name())),
-            "url" => Some(Cow::Owned((self.url)())),
+            "name" if !self.is_redirected => Some(Cow::Borrowed(name())),
+            "name" | "url" => Some(Cow::Owned((self.url)())),
             "method" => Some(Cow::Borrowed(self.method)),
             "status" => Some(Cow::Owned(response.status.to_string())),
             "proto" => Some(Cow::Borrowed(&*response.proto)),

@@ -97,13 +97,14 @@ impl Options {
             .filter(|_| layers.get("noThresholds").is_none_or(|own| !is_asked_for(&own)));
         let scenarios = load::scenarios(layers, &mut warnings)?;
         let network = network::network(layers)?;
+        let thresholds = thresholds
+            .map(|own| threshold::thresholds(&own, metrics, &scenarios, &mut warnings))
+            .transpose()?
+            .unwrap_or_default();
         warnings.extend(not_quite(&scenarios, &network));
         Ok(Options {
             scenarios,
-            thresholds: thresholds
-                .map(|own| threshold::thresholds(&own, metrics))
-                .transpose()?
-                .unwrap_or_default(),
+            thresholds,
             tags: layers.read("tags", At::pairs)?.unwrap_or_default(),
             http: network::http(layers)?,
             network,

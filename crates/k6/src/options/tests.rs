@@ -245,6 +245,22 @@ fn the_rest_is_read_and_what_has_no_effect_is_warned_of() {
 }
 
 #[test]
+fn thresholds_that_judge_nothing_are_warned_of() {
+    let own = json!({"vus": 1, "thresholds": {
+        "http_req_duration": [{"threshold": "p(95)<1", "tags": {"a": "b"}}],
+        "http_reqs{scenario:old}": ["count>1"],
+        "http_reqs{scenario:default}": ["count>1"],
+    }});
+    let found = read(&own, &[]).expect("options");
+    assert_eq!(found.thresholds.len(), 2);
+    let said = [
+        "option `thresholds.http_req_duration[0].tags` has no effect: name tags with the metric, as in `http_reqs{name:login}`",
+        "option `thresholds.http_reqs{scenario:old}` has no effect: the test has no scenario `old`",
+    ];
+    assert_eq!(found.warnings, said);
+}
+
+#[test]
 fn what_is_done_in_another_way_is_warned_of() {
     let scenario = |down: &str, stop: &str| json!({"executor": "ramping-vus", "stages": [{"duration": "1s", "target": 1}], "gracefulRampDown": down, "gracefulStop": stop});
     let said = |own: Value| read(&own, &[]).expect("options").warnings;

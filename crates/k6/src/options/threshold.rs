@@ -5,6 +5,7 @@ use std::time::Duration;
 use squall_plan::diagnostic::nearest;
 use squall_script::{MetricKind, ScriptMetric};
 
+use super::load::Scenario;
 use super::value::{At, OptionError};
 use crate::summary::BuiltIn;
 
@@ -46,16 +47,31 @@ pub enum Aggregate {
     Last,
 }
 
-/// The thresholds of a test. `own` are the metrics that the script makes.
+/// The thresholds of a test with these scenarios. `own` are the metrics that the script makes; `warnings` get what changes nothing.
 ///
 /// # Errors
 /// A metric is unknown, or an expression is not what is expected.
-pub fn thresholds(all: &At<'_>, own: &[ScriptMetric]) -> Result<Vec<Threshold>, OptionError> {
+pub fn thresholds(
+    all: &At<'_>,
+    own: &[ScriptMetric],
+    scenarios: &[Scenario],
+    warnings: &mut Vec<String>,
+) -> Result<Vec<Threshold>, OptionError> {
     let mut found = Vec::new();
     for (subject, at) in all.map()? {
         let (name, tags) = of_subject(&subject, &at)?;
         let kind = kind_of(&name, own).ok_or_else(|| unknown(&name, own, &at))?;
+        let is_there = |name: &str| scenarios.iter().any(|own| own.name == name);
+        let absent = tags.iter().find(|(tag, value)| tag == "scenario" && !is_there(value));
+        if let Some((_, name)) = absent {
+            warnings.push(format!(
+                "option `{}` has no effect: the test has no scenario `{name}`",
+                at.name
+            ));
+            continue;
+        }
         for entry in at.list()? {
+            warnings.extend(without_effect(&entry));
             found.push(threshold(&entry, (&subject, &name, tags.clone()), kind)?);
         }
     }
@@ -88,15 +104,24 @@ fn of_kind(kind: MetricKind) -> (&'static str, &'static str) {
     }
 }
 
+/// Keys of a threshold that mean nothing: k6 ignores them too (`thresholdConfig` in its metrics/thresholds.go).
+fn without_effect(at: &At<'_>) -> Option<String> {
+    const KEYS: [&str; 3] = ["threshold", "abortOnFail", "delayAbortEval"];
+    let all = at.value.as_object()?;
+    let key = all.keys().find(|key| !KEYS.contains(&key.as_str()))?;
+    let help = match key.as_str() {
+        "tags" => "name tags with the metric, as in `http_reqs{name:login}`".to_owned(),
+        _ => format!("expected one of {}", KEYS.join(", ")),
+    };
+    Some(format!("option `{}.{key}` has no effect: {help}", at.name))
+}
+
 fn threshold(
     at: &At<'_>,
     (subject, metric, tags): (&str, &str, Vec<(String, String)>),
     kind: MetricKind,
 ) -> Result<Threshold, OptionError> {
     let is_text = at.value.is_string();
-    if !is_text {
-        at.only(&["threshold", "abortOnFail", "delayAbortEval"])?;
-    }
     let text = match is_text {
         true => at.clone(),
         false => at

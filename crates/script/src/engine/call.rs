@@ -92,7 +92,7 @@ impl From<Aborted> for Thrown {
         match aborted {
             Aborted::Ended => Thrown::ending("the user has ended"),
             Aborted::NoUser => Thrown::new(
-                "nothing can wait here: no user runs yet; call it in a function that users run",
+                "requests and sleep() are not for the top level of a script, where no user runs yet: call them in a function that users run",
             ),
         }
     }

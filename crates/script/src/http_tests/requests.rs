@@ -362,7 +362,10 @@ fn nothing_is_sent_before_users_run() {
             HttpOptions::default(),
         );
         let thrown = stage.user(crate::Numbers::default(), &[]).expect_err(call);
-        assert!(thrown.message.contains("nothing can wait here: no user runs yet"), "{thrown}");
+        assert!(
+            thrown.message.contains("requests and sleep() are not for the top level"),
+            "{thrown}"
+        );
         assert!(thrown.stack.contains("(/t/a.js:2:"), "{thrown}");
     }
 }

@@ -28,6 +28,8 @@
   return function instantiate(more) {
     const env = { ...base, ...more };
     const made = new Array(factories.length);
+    // Modules that have begun and not ended: they may import each other.
+    const begun = new Set();
 
     const make = (number) => {
       const exports = (made[number] = Object.create(null));
@@ -40,12 +42,19 @@
           if (name !== "default" && !(name in exports)) read(name, () => other[name]);
         }
       };
-      const find = (at) => {
+      // A module by the number of an import, which is to have these names.
+      const find = (at, source, names = []) => {
         const other = imports[number][at];
-        if (other < 0) return builtIn[-1 - other];
-        return made[other] ?? make(other);
+        const own = other < 0 ? builtIn[-1 - other] : (made[other] ?? make(other));
+        const absent = begun.has(other) || "module.exports" in own ? undefined : names.find((name) => !(name in own));
+        if (absent !== undefined) {
+          throw new SyntaxError(`"${source}" does not export \`${absent}\`: it exports ${Object.keys(own).join(", ")}`);
+        }
+        return own;
       };
+      begun.add(number);
       factories[number](find, put, env);
+      begun.delete(number);
       return exports;
     };
     return make(0);

@@ -58,6 +58,10 @@ pub fn refused(source: &str) -> Option<&'static str> {
         ("k6/net/grpc", "squall has no gRPC yet"),
         ("k6/html", "squall does not have this module"),
         ("k6/experimental/", "squall has no experimental modules of k6"),
+        (
+            "k6/",
+            "squall has k6, k6/crypto, k6/data, k6/encoding, k6/execution, k6/http, k6/metrics, k6/secrets and k6/timers",
+        ),
     ];
     known.iter().find(|(own, _)| source.starts_with(own)).map(|(_, why)| *why)
 }

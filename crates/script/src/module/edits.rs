@@ -90,13 +90,18 @@ impl<'t> Edits<'t> {
                 continue;
             }
             let kept = &self.text[at..*from];
+            let differs = with.len() != to - from;
             out.push_str(kept);
             out.push_str(with);
-            old.pass(&self.text[at..*to]);
+            old.pass(kept);
             new.pass(kept);
+            if differs {
+                places.replaced(new.line, new.column, old.column);
+            }
+            old.pass(&self.text[*from..*to]);
             new.pass(with);
             at = *to;
-            if with.len() != to - from {
+            if differs {
                 places.moved(new.line, new.column, old.column);
             }
         }

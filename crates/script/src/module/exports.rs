@@ -140,9 +140,9 @@ impl Exports<'_> {
             }
             None => {
                 self.name("default", "__default");
-                // As long as `export default `, so that columns stay.
-                edits.replace(start, at, "let __default= ");
-                edits.insert(own.span.end as usize, ";");
+                // A function that has no name is called `default`.
+                edits.replace(start, at, "let __default = { default: ");
+                edits.insert(own.declaration.span().end as usize, " }.default;");
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Imports: each becomes a call at the beginning of the module, and what it binds is read where it is used, so that a module
 //! sees what another one changes later, and modules may import each other.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use oxc_ast::ast::{
     IdentifierReference, ImportDeclarationSpecifier, ModuleExportName, ObjectProperty, Program,
@@ -44,8 +44,9 @@ pub(super) fn imports(
     let (mut head, mut bindings) = (String::new(), Bindings::new());
     for statement in &program.body {
         let Statement::ImportDeclaration(own) = statement else { continue };
-        edits.blank_statement(own.span.start as usize, own.span.end as usize);
+        let (start, end) = (own.span.start as usize, own.span.end as usize);
         if own.import_kind.is_type() {
+            edits.blank_statement(start, end);
             continue;
         }
         let is_used = |specifier: &&ImportDeclarationSpecifier<'_>| {
@@ -62,19 +63,32 @@ pub(super) fn imports(
         let used: Vec<_> = all.iter().filter(is_used).collect();
         // What is imported for its types alone is not imported.
         if used.is_empty() && !all.is_empty() && language == Language::TypeScript {
+            edits.blank_statement(start, end);
             continue;
         }
         let source = own.source.value.as_str();
         let number = sources.number(edits.text(), source, own.source.span);
         head.push_str(&format!("const __m{number}_{} = __import({number}); ", own.span.start));
         let module = format!("__m{number}_{}", own.span.start);
+        let mut names = Vec::new();
         for specifier in used {
             let name = match specifier {
-                ImportDeclarationSpecifier::ImportSpecifier(own) => member(&own.imported),
-                ImportDeclarationSpecifier::ImportDefaultSpecifier(_) => ".default".to_owned(),
-                ImportDeclarationSpecifier::ImportNamespaceSpecifier(_) => String::new(),
+                ImportDeclarationSpecifier::ImportSpecifier(own) => Some(own.imported.name()),
+                ImportDeclarationSpecifier::ImportDefaultSpecifier(_) => Some("default".into()),
+                ImportDeclarationSpecifier::ImportNamespaceSpecifier(_) => None,
             };
-            bindings.insert(specifier.local().symbol_id(), format!("{module}{name}"));
+            let read = name.as_ref().map_or(String::new(), |name| format!("[{:?}]", name.as_str()));
+            bindings.insert(specifier.local().symbol_id(), format!("{module}{read}"));
+            names.extend(name.map(|name| format!("{:?}", name.as_str())));
+        }
+        // Where the import stands, its names are looked for.
+        match names.is_empty() {
+            true => edits.blank_statement(start, end),
+            false => edits.replace(
+                start,
+                end,
+                &format!(";__import({number}, {source:?}, [{}]);", names.join(", ")),
+            ),
         }
     }
     (head, bindings)
@@ -93,7 +107,7 @@ pub(super) fn resolve(
     edits: &mut Edits<'_>,
 ) {
     if !bindings.is_empty() {
-        Resolve { scoping, bindings, edits }.visit_program(program);
+        Resolve { scoping, bindings, edits, begins: HashSet::new() }.visit_program(program);
     }
 }
 
@@ -101,6 +115,8 @@ struct Resolve<'e, 's, 't> {
     scoping: &'s Scoping,
     bindings: &'s Bindings,
     edits: &'e mut Edits<'t>,
+    /// Where the statements of lists begin.
+    begins: HashSet<u32>,
 }
 
 impl Resolve<'_, '_, '_> {
@@ -111,10 +127,17 @@ impl Resolve<'_, '_, '_> {
 }
 
 impl<'a> Visit<'a> for Resolve<'_, '_, '_> {
+    fn visit_statements(&mut self, it: &oxc_allocator::ArenaVec<'a, Statement<'a>>) {
+        let expressions = it.iter().filter(|own| matches!(own, Statement::ExpressionStatement(_)));
+        self.begins.extend(expressions.map(|own| own.span().start));
+        walk::walk_statements(self, it);
+    }
+
     fn visit_identifier_reference(&mut self, it: &IdentifierReference<'a>) {
         if let Some(stands_for) = self.binding(it) {
-            // As it is called it has no `this`.
-            let text = format!("(0,{stands_for})");
+            // As it is called it has no `this`. A line that ends without a semicolon would call what the next one begins with.
+            let ends = if self.begins.contains(&it.span.start) { ";" } else { "" };
+            let text = format!("{ends}(0,{stands_for})");
             self.edits.replace(it.span.start as usize, it.span.end as usize, &text);
         }
     }

@@ -10,6 +10,7 @@ mod imports;
 mod language;
 mod places;
 mod scan;
+mod syntax;
 #[cfg(test)]
 mod tests;
 mod types;
@@ -54,19 +55,14 @@ impl Module {
             Language::TypeScript => SourceType::ts(),
         };
         let parsed = Parser::new(&allocator, text, kind).parse();
-        let failed = |found: &oxc_diagnostics::OxcDiagnostic| SyntaxError {
-            message: found.message.to_string(),
-            help: found.help.as_ref().map(ToString::to_string),
-            place: Place::at(text, found.labels.first().map_or(0, |label| label.offset() as usize)),
-        };
         if let Some(found) = parsed.diagnostics.iter().next() {
-            return Err(failed(found));
+            return Err(syntax::refused(text, language, found));
         }
         let program = parsed.program;
         let semantic =
             SemanticBuilder::new_compiler().with_check_syntax_error(true).build(&program);
         if let Some(found) = semantic.diagnostics.iter().next() {
-            return Err(failed(found));
+            return Err(syntax::refused(text, language, found));
         }
         let scoping = semantic.semantic.scoping();
         let mut edits = Edits::new(text);

@@ -1,28 +1,45 @@
 //! Where what stands in a module's text was written by its author. Lines stay where they were; columns move behind a change.
 
-/// Of a line, the columns from which on others were written: each with that other one. All count from 1, in characters.
+/// Of a line, the columns from which on others were written. All count from 1, in characters.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Places(Vec<(usize, usize, usize)>);
+pub struct Places(Vec<Change>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Change {
+    line: usize,
+    /// From here on ...
+    column: usize,
+    /// ... this column was written, and those after it count on, ...
+    written: usize,
+    /// ... or all of them stand for that one.
+    is_one: bool,
+}
 
 impl Places {
     /// From a column of a line on, another one was written.
     pub(super) fn moved(&mut self, line: usize, column: usize, written: usize) {
-        self.0.push((line, column, written));
+        self.0.push(Change { line, column, written, is_one: false });
+    }
+
+    /// From a column of a line on, something stands for what was written at another one.
+    pub(super) fn replaced(&mut self, line: usize, column: usize, written: usize) {
+        self.0.push(Change { line, column, written, is_one: true });
     }
 
     /// The first line begins behind so many characters that its author has not written.
     pub(super) fn after(&mut self, prelude: usize) {
-        for (_, column, _) in self.0.iter_mut().filter(|(line, ..)| *line == 1) {
-            *column += prelude;
+        for own in self.0.iter_mut().filter(|own| own.line == 1) {
+            own.column += prelude;
         }
-        self.0.insert(0, (1, prelude + 1, 1));
+        self.0.insert(0, Change { line: 1, column: prelude + 1, written: 1, is_one: false });
     }
 
     /// The column in which a place was written.
     pub fn column(&self, line: usize, column: usize) -> usize {
-        let end = self.0.partition_point(|(own, from, _)| (*own, *from) <= (line, column));
+        let end = self.0.partition_point(|own| (own.line, own.column) <= (line, column));
         match self.0[..end].last() {
-            Some((own, from, written)) if *own == line => written + (column - from),
+            Some(own) if own.line == line && own.is_one => own.written,
+            Some(own) if own.line == line => own.written + (column - own.column),
             _ => column,
         }
     }

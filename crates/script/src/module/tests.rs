@@ -51,6 +51,20 @@ fn imports_and_exports_mean_what_they_meant() {
         ("import { a } from 'm'; const f = (a) => a; export const result = f(9)", "9"),
         ("import { a } from 'm'; export { a as result }", "1"),
         ("export const result = this === undefined", "true"),
+        // Lines without semicolons: what is imported begins none that goes on with the one before.
+        ("import { a, up } from 'm'\nlet n = [a]\nup.x\nexport const result = n", "[1]"),
+        ("import { up } from 'm'\nlet n = 1\nup()\nexport const result = n", "1"),
+        (
+            "import { up } from 'm'\nlet n = 0\nif (n) up()\nelse n = up()\nexport const result = n",
+            "true",
+        ),
+        ("import { up } from 'm'\nconst f = () => up()\nup()\nexport const result = f()", "true"),
+        (
+            "import { up } from 'm'\nfunction f(x) { switch (x) { case 1: x = 2\nup()\n} do up()\nwhile (false)\nreturn x }\nexport const result = f(1)",
+            "2",
+        ),
+        ("export default () => 1\nexport const result = 1", "1"),
+        ("export default (1, { a: 2 });\nexport const result = 1", "1"),
     ] {
         assert_eq!(run(text, Language::JavaScript), result, "{text}");
     }
@@ -170,7 +184,9 @@ fn what_users_cannot_share_is_found() {
 #[test]
 fn what_cannot_be_read_is_said_with_its_place() {
     for (text, line, column, said) in [
-        ("const a = ;", 1, 11, "nexpected"),
+        ("const a = ;", 1, 11, "unexpected `;`, in `const a = ;`"),
+        ("function f() {", 1, 15, "xpected `}` but found end of file, in `function f() {`"),
+        ("f(1 2)", 1, 5, "xpected `,` or `)` but found `2`, in `f(1 2)`"),
         ("let a = 1;\n  let a = 2;", 1, 5, "a"),
         ("namespace A { export const x = 1 }", 1, 1, "namespaces are more than types"),
         ("@d class A {}", 1, 1, "decorators are more than types"),
@@ -179,6 +195,13 @@ fn what_cannot_be_read_is_said_with_its_place() {
         assert!(error.message.contains(said), "{text}: {error:?}");
         assert_eq!((error.place.line, error.place.column), (line, column), "{text}: {error:?}");
     }
+}
+
+#[test]
+fn types_in_a_file_of_javascript_are_told() {
+    let error = Module::read("const a: number = 1", Language::JavaScript).expect_err("types");
+    let help = error.help.expect("help");
+    assert_eq!(help, "this is TypeScript: give the file a name that ends in .ts");
 }
 
 #[test]
