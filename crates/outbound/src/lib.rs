@@ -52,8 +52,8 @@ impl Endpoint {
 const DOWNLOAD: Duration = Duration::from_secs(60);
 const REDIRECTS: u32 = 10;
 
-/// Downloads what a URL gives, if it has not more than `most` bytes. It follows redirects, from https to https alone, and goes
-/// through the proxy that the environment names (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`).
+/// Downloads what a URL gives, if it has not more than `most` bytes. It follows redirects, from https to https alone; https goes
+/// through the proxy that the environment names (`HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`).
 ///
 /// # Errors
 /// No response came within a minute, its status is not 200, or it is larger; in a sentence.
@@ -61,19 +61,24 @@ pub fn download(url: &str, most: u64) -> Result<Vec<u8>, String> {
     let config = Agent::config_builder()
         .timeout_global(Some(DOWNLOAD))
         .http_status_as_error(false)
-        .https_only(url.starts_with("https:"))
         .max_redirects(REDIRECTS)
-        .user_agent(AGENT)
-        .tls_config(agent_tls());
+        .user_agent(AGENT);
+    let config = match url.starts_with("https:") {
+        true => config.https_only(true).tls_config(agent_tls()),
+        false => config.proxy(None),
+    };
     let agent: Agent = config.build().into();
-    let mut response = agent.get(url).call().map_err(|error| error.to_string())?;
+    let told = |error| match error {
+        ureq::Error::BodyExceedsLimit(_) => format!("it has more than {most} bytes"),
+        ureq::Error::RequireHttpsOnly(to) => format!("it redirects to {to}, which is not https"),
+        ureq::Error::Timeout(_) => format!("it did not come within {} s", DOWNLOAD.as_secs()),
+        other => other.to_string(),
+    };
+    let mut response = agent.get(url).call().map_err(told)?;
     if response.status() != 200 {
         return Err(format!("the server responded {}", response.status()));
     }
-    response.body_mut().with_config().limit(most).read_to_vec().map_err(|error| match error {
-        ureq::Error::BodyExceedsLimit(_) => format!("it has more than {most} bytes"),
-        other => other.to_string(),
-    })
+    response.body_mut().with_config().limit(most).read_to_vec().map_err(told)
 }
 
 /// What a user and a password, as they stand in a URL, send as `authorization`.

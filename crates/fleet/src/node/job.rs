@@ -400,9 +400,10 @@ scenarios:
             job.scripts = [("/r/t/a.js".to_owned(), script)].into();
             let files: Vec<_> = texts.iter().map(|(name, text)| (*name, text.as_bytes())).collect();
             let sealed = sealed(job, &files, local(), 8);
-            open(&sealed.lender, &sealed.order, &sealed.key, Node::default())
+            (open(&sealed.lender, &sealed.order, &sealed.key, Node::default()), sealed)
         };
-        let mut good = opened("t/a.js", "data/x").expect("opened");
+        let (good, _sealed) = opened("t/a.js", "data/x");
+        let mut good = good.expect("opened");
         let files = good.plan.plan.files_mut();
         let file = files[0].1.known().expect("a name");
         let root = Path::new(&file).ancestors().nth(2).expect("a folder").to_owned();
@@ -411,10 +412,10 @@ scenarios:
             assert_eq!(std::fs::read_to_string(root.join(name)).ok().as_deref(), Some(text));
         }
         for outside in ["../x", "/tmp/x"] {
-            let why = opened("t/a.js", outside).expect_err(outside);
+            let why = opened("t/a.js", outside).0.expect_err(outside);
             assert!(why.contains("leads out of the folder"), "{why}");
         }
-        let why = opened("../../../../etc/passwd", "x").expect_err("it did not come");
+        let why = opened("../../../../etc/passwd", "x").0.expect_err("it did not come");
         assert!(why.contains("--allow-files"), "{why}");
     }
 
