@@ -1,6 +1,7 @@
 """What `squall fleet` says and does with nodes and runs over a real nats-server, what is said where something is wrong, and that
 nothing is left of a fleet on one machine."""
 
+import http.server
 import json
 import os
 import shutil
@@ -233,6 +234,41 @@ def is_there(process):
     return words[19] == began and words[0] != "Z"
 
 
+class Modules:
+    """A server that has modules, by their paths."""
+
+    def __init__(self, texts):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                text = texts.get(self.path)
+                self.send_response(404 if text is None else 200)
+                self.end_headers()
+                self.wfile.write((text or "").encode())
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+SCRIPT = """
+import http from 'k6/http';
+import {{ SharedArray }} from 'k6/data';
+import {{ own, read }} from '../lib/b.js';
+import {{ near }} from '{modules}/lib/x.js';
+const rows = new SharedArray('rows', () => JSON.parse(open('../data/rows.json')));
+const name = read('name.txt');
+export const options = {{ scenarios: {{ all: {{ executor: 'per-vu-iterations', vus: 8, iterations: 5 }} }} }};
+export default function () {{ http.get(`{url}/${{own}}/${{near(21)}}/${{rows.length}}/${{name}}`); }}
+"""
+
+
 class Local(FleetTest):
     """`--nodes local:2`."""
 
@@ -266,6 +302,34 @@ class Local(FleetTest):
         self.assertEqual((counter.total(), sum(row["count"] for row in run["requests"])), (RATE * 10, RATE * 10))
         until(lambda: not any(map(is_there, started)), "processes are left")
         self.assertEqual([path.name for path in temporary.iterdir() if path.name.startswith("squall-nats-")], [])
+
+    def test_a_script_comes_with_its_modules_and_files(self):
+        counter, modules = Counter("127.0.0.1"), Modules({"/lib/x.js": "import { far } from './far.ts'; export const near = (n) => far(n);\n",
+                                                          "/lib/far.ts": "export const far = (n: number): number => n * 2;\n"})
+        self.addCleanup(counter.close)
+        self.addCleanup(modules.close)
+        files = {"package.json": "{}", "lib/b.js": "export const own = 'own'; export const read = (name) => open(name);\n",
+                 "data/rows.json": "[1, 2, 3]\n", "t/name.txt": "ann", "t/a.js": SCRIPT.format(url=counter.url, modules=modules.url)}
+        for name, text in files.items():
+            path = self.folder / "r" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        script = self.folder / "r/t/a.js"
+        temporary = self.folder / "temporary"
+        temporary.mkdir()
+        environment = {**os.environ, "SQUALL_NATS_SERVER": str(NATS), "TMPDIR": str(temporary)}
+
+        def squall(*words):
+            ran = subprocess.run([SQUALL, *words], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                 timeout=PATIENCE, check=False)
+            self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+
+        squall("k6", "fetch", script)
+        modules.close()
+        squall("run", script, "--nodes", "local:2", "--quiet", "--json", self.folder / "run.json", "--out", self.folder / "runs")
+        run = json.loads((self.folder / "run.json").read_text())
+        self.assertEqual(len(run["nodes"]), 2)
+        self.assertEqual(dict(counter.seen), {"/own/42/3/ann": 40}, run)
 
     def test_a_node_that_dies_before_the_load_begins_ends_the_run(self):
         squall, counter, _ = self.start()

@@ -13,7 +13,7 @@ use squall_runner::Checked;
 
 use crate::args::Check;
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::{out, plan_monitors, plans};
+use crate::{out, plan_monitors, plans, script_parts};
 
 /// Most columns of a data source that are named.
 const MAX_COLUMNS: usize = 12;
@@ -41,6 +41,7 @@ pub fn command(args: &Check) -> CommandResult {
         let mut secrets = loaded.plan.secrets();
         checked.programs.iter().for_each(|program| secrets.extend(&program.secrets));
         out::print(&describe(&loaded.plan, &checked, &secrets));
+        out::print(&secrets.mask(&script_parts::describe(&checked.programs)));
         out::print(&secrets.mask(&plan_monitors::describe(&loaded, typed)));
         for need in checked.demand.needs(&squall_runner::available(), None) {
             out::print(&format!("{need}\n"));

@@ -28,6 +28,7 @@ mod plan_samples;
 mod plans;
 mod report;
 mod run;
+mod script_parts;
 mod shell;
 mod signals;
 mod target;

@@ -42,11 +42,12 @@ pub use messages::{ErrorExample, LogLine};
 pub use parts::trace_context::TraceId;
 pub use parts::url::host_name;
 pub use program::{
-    CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Judged, Node, Planned, Program, Refused, Section,
-    Subjects, advise, compile, compile_or_refuse, misjudged, script_files,
+    CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Judged, KnownScripts, Node, Planned, Program,
+    Refused, ScriptParts, Section, Subjects, advise, compile, compile_or_refuse, misjudged,
 };
 pub use progress::Progress;
 pub use run::{Control, Ended, Event, RunOptions, run};
+pub use squall_script::{LOCK as SCRIPT_LOCK, ReadFile};
 pub use trace::{
     Exchange, ExchangeCopy, ExchangeFilter, Extracted, SeenGroup, Spares, StatedResponse, Tally,
     Trace,

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use serde_json::Value;
 use squall_k6::options::{Known, Layers, OptionError, Options, Source};
 use squall_k6::plan::{self, Described};
-use squall_k6::script::{Files, Script, ScriptFailure, ScriptMetric};
+use squall_k6::script::{Files, Script, ScriptFailure, ScriptFiles, ScriptMetric};
 use squall_plan::diagnostic::{Diagnostic, Sources};
-use squall_plan::files;
 use squall_plan::span::Span;
 use squall_plan::vars::LoadOptions;
 use squall_plan::yaml::{self, Loaded, PlanErrors};
@@ -19,9 +18,6 @@ use crate::values::Values;
 
 /// What the names of scripts end in.
 const ENDS: [&str; 4] = [".js", ".mjs", ".cjs", ".ts"];
-
-/// Most bytes of a file that a script imports or opens.
-const LARGEST: u64 = 256 << 20;
 
 /// What is given to a script beside its file.
 #[derive(Debug, Clone, Default)]
@@ -77,7 +73,8 @@ impl K6Test {
         let of_script =
             |why: ScriptFailure| K6Failure::Script(why.to_string().replace(&shown, &text.name));
         let of_options = |why: OptionError| K6Failure::Options(format!("{}: {why}", text.name));
-        let own = Arc::new(OwnText { file: file.clone(), text: text.text.clone() });
+        let files = ScriptFiles::of(&file);
+        let own = Arc::new(OwnText { file: file.clone(), text: text.text.clone(), files });
         let script = Script::read(&file, own, &given.whole_env()).map_err(of_script)?;
         let exported = script.options().map_err(of_script)?;
         let metrics = script.metrics();
@@ -162,23 +159,26 @@ impl FrontEnd for K6 {
     }
 }
 
-/// Files of the disk; the script's own is at hand already.
+/// The files of a script; its own is at hand already.
 struct OwnText {
     file: PathBuf,
     text: String,
+    files: ScriptFiles,
 }
 
 impl Files for OwnText {
     fn bytes(&self, path: &Path) -> Result<Vec<u8>, String> {
         match path == self.file {
             true => Ok(self.text.clone().into()),
-            false => {
-                files::bytes(path, LARGEST).map_err(|why| format!("{}: {why}", path.display()))
-            }
+            false => self.files.bytes(path),
         }
     }
 
     fn has(&self, path: &Path) -> bool {
-        path == self.file || path.is_file()
+        path == self.file || self.files.has(path)
+    }
+
+    fn fetched(&self, url: &str) -> Result<Vec<u8>, String> {
+        self.files.fetched(url)
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use squall_script::{Answer, Graph, Numbers, OpenFiles, ScriptUser, Stage, StageOptions, Step};
-pub use squall_script::{Files, ScriptMetric};
+pub use squall_script::{Files, ScriptFiles, ScriptMetric};
 
 /// Whoever runs the top level of a script before the test: no user.
 const NOBODY: Numbers = Numbers { user: 0, iteration: 0 };

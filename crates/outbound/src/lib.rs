@@ -1,5 +1,5 @@
-//! How squall connects to other systems than the target, those that monitors ask and feeds send to: an agent for HTTP, TLS with the
-//! system's roots, and who asks.
+//! How squall connects to other systems than the target, those that monitors ask, feeds send to and modules of scripts come from: an
+//! agent for HTTP, TLS with the system's roots, and who asks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +11,9 @@ use squall_base::form::percent_decoded;
 use squall_plan::feed_target::parts;
 use ureq::Agent;
 use ureq::tls::{Certificate, RootCerts, TlsConfig, TlsProvider};
+
+/// Who asks.
+const AGENT: &str = concat!("squall/", env!("CARGO_PKG_VERSION"));
 
 /// Asks one URL over HTTP, one request at a time. It follows no redirects, and uses no proxy.
 #[derive(Debug, Clone)]
@@ -32,7 +35,7 @@ impl Endpoint {
             .http_status_as_error(false)
             .max_redirects(0)
             .proxy(None)
-            .user_agent(concat!("squall/", env!("CARGO_PKG_VERSION")));
+            .user_agent(AGENT);
         let config = match scheme {
             "https" => config.tls_config(agent_tls()),
             _ => config,
@@ -43,6 +46,39 @@ impl Endpoint {
             authorization: user.map(basic),
         })
     }
+}
+
+/// How long a download may take, and how often it may be sent elsewhere.
+const DOWNLOAD: Duration = Duration::from_secs(60);
+const REDIRECTS: u32 = 10;
+
+/// Downloads what a URL gives, if it has not more than `most` bytes. It follows redirects, from https to https alone; https goes
+/// through the proxy that the environment names (`HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`).
+///
+/// # Errors
+/// No response came within a minute, its status is not 200, or it is larger; in a sentence.
+pub fn download(url: &str, most: u64) -> Result<Vec<u8>, String> {
+    let config = Agent::config_builder()
+        .timeout_global(Some(DOWNLOAD))
+        .http_status_as_error(false)
+        .max_redirects(REDIRECTS)
+        .user_agent(AGENT);
+    let config = match url.starts_with("https:") {
+        true => config.https_only(true).tls_config(agent_tls()),
+        false => config.proxy(None),
+    };
+    let agent: Agent = config.build().into();
+    let told = |error| match error {
+        ureq::Error::BodyExceedsLimit(_) => format!("it has more than {most} bytes"),
+        ureq::Error::RequireHttpsOnly(to) => format!("it redirects to {to}, which is not https"),
+        ureq::Error::Timeout(_) => format!("it did not come within {} s", DOWNLOAD.as_secs()),
+        other => other.to_string(),
+    };
+    let mut response = agent.get(url).call().map_err(told)?;
+    if response.status() != 200 {
+        return Err(format!("the server responded {}", response.status()));
+    }
+    response.body_mut().with_config().limit(most).read_to_vec().map_err(told)
 }
 
 /// What a user and a password, as they stand in a URL, send as `authorization`.

@@ -55,6 +55,7 @@ impl Options {
             feeds: Feeds::default(),
             metric_tags: self.metric_tags.clone(),
             script_data: Default::default(),
+            script_files: Default::default(),
         }
     }
 

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use crate::files::{Files, plain};
+use crate::files::{Files, plain, text};
 use crate::library;
-use crate::module::{Language, Module, Place, SyntaxError};
+use crate::module::{Module, Place, SyntaxError};
+use crate::origin::{Origin, is_path};
 
 /// Most modules of a script, and most bytes of one: more are a mistake.
 const MOST: usize = 2_000;
@@ -23,7 +24,7 @@ pub enum Import {
 /// A module with what it imports, in the order of [`Module::imports`].
 #[derive(Debug, Clone)]
 pub struct Linked {
-    pub path: PathBuf,
+    pub origin: Origin,
     pub module: Module,
     pub imports: Vec<Import>,
 }
@@ -37,7 +38,7 @@ pub struct Graph {
 /// What is wrong with a script, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScriptError {
-    pub path: PathBuf,
+    pub origin: Origin,
     pub place: Option<Place>,
     pub message: String,
     pub help: Option<String>,
@@ -45,7 +46,7 @@ pub struct ScriptError {
 
 impl std::fmt::Display for ScriptError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.path.display())?;
+        write!(f, "{}", self.origin)?;
         if let Some(Place { line, column }) = self.place {
             write!(f, ":{line}:{column}")?;
         }
@@ -62,12 +63,12 @@ impl Graph {
     /// it.
     pub fn read(path: &Path, files: &dyn Files) -> Result<Graph, ScriptError> {
         let mut own = Reader { files, numbers: HashMap::new(), modules: Vec::new() };
-        own.module(path.to_owned(), None)?;
+        own.module(Origin::File(path.to_owned()), None)?;
         let mut at = 0;
         while at < own.modules.len() {
-            let Linked { path, module, .. } = &own.modules[at];
-            let (path, imports) = (path.clone(), module.imports.clone());
-            let linked = imports.iter().map(|(source, place)| own.import(&path, source, *place));
+            let Linked { origin, module, .. } = &own.modules[at];
+            let (origin, imports) = (origin.clone(), module.imports.clone());
+            let linked = imports.iter().map(|(source, place)| own.import(&origin, source, *place));
             let linked = linked.collect::<Result<Vec<_>, _>>()?;
             own.modules[at].imports = linked;
             at += 1;
@@ -78,77 +79,94 @@ impl Graph {
 
 struct Reader<'f> {
     files: &'f dyn Files,
-    numbers: HashMap<PathBuf, usize>,
+    numbers: HashMap<Origin, usize>,
     modules: Vec<Linked>,
 }
 
 impl Reader<'_> {
-    /// The number of a file's module; it is read if it is new. `asked`: who imports it.
+    /// The number of a module; it is read if it is new. `asked`: who imports it.
     fn module(
         &mut self,
-        path: PathBuf,
-        asked: Option<(&Path, Place)>,
+        origin: Origin,
+        asked: Option<(&Origin, Place)>,
     ) -> Result<usize, ScriptError> {
-        if let Some(number) = self.numbers.get(&path) {
+        if let Some(number) = self.numbers.get(&origin) {
             return Ok(*number);
         }
-        let failed = |message: String, help: Option<String>| {
-            let (path, place) = asked.map_or((path.as_path(), None), |(own, at)| (own, Some(at)));
-            ScriptError { path: path.to_owned(), place, message, help }
+        let failed = |message: String| {
+            let (origin, place) = asked.map_or((&origin, None), |(own, at)| (own, Some(at)));
+            ScriptError { origin: origin.clone(), place, message, help: None }
         };
         if self.modules.len() == MOST {
-            return Err(failed(format!("a script may import {MOST} modules at most"), None));
+            return Err(failed(format!("a script may import {MOST} modules at most")));
         }
-        let text = self.files.read(&path).map_err(|error| failed(error, None))?;
+        let text = self.text(&origin).map_err(failed)?;
         if text.len() > LARGEST {
-            let shown = path.display();
-            return Err(failed(format!("{shown} is larger than {} MiB", LARGEST >> 20), None));
+            return Err(failed(format!("{origin} is larger than {} MiB", LARGEST >> 20)));
         }
-        let language = Language::of(&path.to_string_lossy());
-        let module = Module::read(&text, language).map_err(|error| {
+        let module = Module::read(&text, origin.language()).map_err(|error| {
             let SyntaxError { message, help, place } = error;
-            ScriptError { path: path.clone(), place: Some(place), message, help }
+            ScriptError { origin: origin.clone(), place: Some(place), message, help }
         })?;
         let number = self.modules.len();
-        self.numbers.insert(path.clone(), number);
-        self.modules.push(Linked { path, module, imports: Vec::new() });
+        self.numbers.insert(origin.clone(), number);
+        self.modules.push(Linked { origin, module, imports: Vec::new() });
         Ok(number)
     }
 
-    fn import(&mut self, from: &Path, source: &str, place: Place) -> Result<Import, ScriptError> {
-        let failed = |message: String, help: &str| ScriptError {
-            path: from.to_owned(),
+    fn text(&self, origin: &Origin) -> Result<String, String> {
+        match origin {
+            Origin::File(path) => self.files.read(path),
+            Origin::Url(url) => {
+                let bytes =
+                    self.files.fetched(url.as_str()).map_err(|why| format!("`{url}`: {why}"))?;
+                text(Path::new(url.as_str()), bytes)
+            }
+        }
+    }
+
+    fn import(&mut self, from: &Origin, source: &str, place: Place) -> Result<Import, ScriptError> {
+        let failed = |message: String| ScriptError {
+            origin: from.clone(),
             place: Some(place),
             message,
-            help: Some(help.to_owned()).filter(|own| !own.is_empty()),
+            help: None,
         };
-        if let Some(number) = library::number(source) {
+        let url = from.url(source).transpose();
+        let url = url.map_err(|why| failed(format!("`{source}`: {why}")))?;
+        let named = url.as_ref().map_or(source, |url| url.as_str());
+        if let Some(number) = library::number(named) {
             return Ok(Import::BuiltIn(number));
         }
-        if let Some(why) = library::refused(source) {
-            return Err(failed(format!("`{source}`: {why}"), ""));
+        if let Some(why) = library::refused(named) {
+            return Err(failed(format!("`{source}`: {why}")));
         }
-        let folder = from.parent().unwrap_or(Path::new(""));
-        let is_path = ["./", "../", "/"].iter().any(|own| source.starts_with(own));
-        let found = if is_path {
-            self.file(&plain(&folder.join(source)))
-        } else {
-            self.package(folder, source)
+        let found = match (url, from) {
+            (Some(url), _) => Origin::Url(url),
+            (None, Origin::File(path)) => self.near(path, source).map_err(|(message, help)| {
+                ScriptError { help: Some(help.to_owned()), ..failed(message) }
+            })?,
+            (None, Origin::Url(_)) => {
+                let why = "a module of a URL imports URLs, paths, and what is built in";
+                return Err(failed(format!("`{source}`: {why}")));
+            }
         };
-        match found {
-            Some(path) => self.module(path, Some((from, place))).map(Import::Module),
-            None if is_path => {
-                let looked = plain(&folder.join(source));
-                let message =
-                    format!("`{source}` is not there: {} does not exist", looked.display());
-                Err(failed(message, "paths are relative to the file that imports"))
-            }
-            None => {
-                let message =
-                    format!("`{source}` is neither built in nor in a `node_modules` folder");
-                Err(failed(message, "install it beside the script with npm, or import a file"))
-            }
+        self.module(found, Some((from, place))).map(Import::Module)
+    }
+
+    /// What a file imports that is neither built in nor a URL; or why there is no such thing, and what helps.
+    fn near(&self, from: &Path, source: &str) -> Result<Origin, (String, &'static str)> {
+        let folder = from.parent().unwrap_or(Path::new(""));
+        if !is_path(source) {
+            let message = format!("`{source}` is neither built in nor in a `node_modules` folder");
+            let help = "install it beside the script with npm, or import a file";
+            return self.package(folder, source).map(Origin::File).ok_or((message, help));
         }
+        let looked = plain(&folder.join(source));
+        self.file(&looked).map(Origin::File).ok_or_else(|| {
+            let message = format!("`{source}` is not there: {} does not exist", looked.display());
+            (message, "paths are relative to the file that imports")
+        })
     }
 
     /// A file as it is named, or with an end that scripts leave out.
@@ -163,7 +181,9 @@ impl Reader<'_> {
         let words = if source.starts_with('@') { 2 } else { 1 };
         let parts: Vec<&str> = source.splitn(words + 1, '/').collect();
         let (name, inner) = (parts[..words.min(parts.len())].join("/"), parts.get(words));
-        for folder in from.ancestors() {
+        // Above a path that is relative are more folders.
+        let whole = std::path::absolute(from).unwrap_or_default();
+        for folder in from.ancestors().chain(whole.ancestors()) {
             let package = folder.join("node_modules").join(&name);
             if let Some(inner) = inner {
                 if let Some(found) = self.file(&package.join(inner)) {
@@ -203,6 +223,9 @@ mod tests {
         fn has(&self, path: &Path) -> bool {
             self.0.iter().any(|(own, _)| Path::new(own) == path)
         }
+        fn fetched(&self, url: &str) -> Result<Vec<u8>, String> {
+            self.bytes(Path::new(url))
+        }
     }
 
     #[test]
@@ -218,8 +241,7 @@ mod tests {
             ("/node_modules/@s/d/e.js", ""),
         ]);
         let graph = Graph::read(Path::new("/t/a.js"), &files).expect("a graph");
-        let paths: Vec<_> =
-            graph.modules.iter().map(|own| own.path.display().to_string()).collect();
+        let paths: Vec<_> = graph.modules.iter().map(|own| own.origin.to_string()).collect();
         let expected =
             ["/t/a.js", "/t/lib/b.js", "/t/node_modules/pack/dist/p.js", "/node_modules/@s/d/e.js"];
         assert_eq!(paths, expected);
@@ -235,10 +257,52 @@ mod tests {
             ("\nimport './no.js'", "/t/a.js:2:8: `./no.js` is not there: /t/no.js does not exist"),
             ("import x from 'lodash'", "/t/a.js:1:15: `lodash` is neither built in"),
             ("import b from 'k6/browser'", "/t/a.js:1:15: `k6/browser`"),
-            ("import b from 'https://a.example/x.js'", "/t/a.js:1:15: `https://a.example/x.js`"),
+            (
+                "import b from 'https://a.example/x.js'",
+                "/t/a.js:1:15: `https://a.example/x.js`: https://a.example/x.js is not there",
+            ),
+            ("import b from 'http://a.example/x.js'", "/t/a.js:1:15: `http://a.example/x.js`: mod"),
             ("import './b.js'", "/t/b.js:1:8: "),
         ] {
             let files = Texts(vec![("/t/a.js", text), ("/t/b.js", "let = 1 1")]);
+            let error = Graph::read(Path::new("/t/a.js"), &files).expect_err(text).to_string();
+            assert!(error.starts_with(said), "{text}: {error}");
+        }
+    }
+    #[test]
+    fn modules_of_urls_import_what_is_near_them() {
+        let files = Texts(vec![
+            ("/t/a.js", "import own from 'https://a.example/lib/x.js?v=1'; import './b.js'"),
+            ("/t/b.js", "import 'https://a.example/lib/y.ts'"),
+            (
+                "https://a.example/lib/x.js?v=1",
+                "import './y.ts#a'; import 'k6'; import 'https://jslib.k6.io/k6-utils/1.0.0/index.js'; export default 1",
+            ),
+            ("https://a.example/lib/y.ts", "export const own: number = 1"),
+        ]);
+        let graph = Graph::read(Path::new("/t/a.js"), &files).expect("a graph");
+        let origins: Vec<String> = graph.modules.iter().map(|own| own.origin.to_string()).collect();
+        assert_eq!(origins, [files.0[0].0, files.0[2].0, files.0[1].0, files.0[3].0]);
+        let built_in = |name| Import::BuiltIn(library::number(name).expect("built in"));
+        let utils = "https://jslib.k6.io/k6-utils/1.0.0/index.js";
+        assert_eq!(graph.modules[1].imports, [Import::Module(3), built_in("k6"), built_in(utils)]);
+        for (text, said) in [
+            (
+                "\nimport 'lodash'",
+                "https://a.example/x.js:2:8: `lodash`: a module of a URL imports",
+            ),
+            (
+                "import '/etc/passwd'",
+                "https://a.example/x.js:1:8: `https://a.example/etc/passwd`: ",
+            ),
+            (
+                "import 'file:///etc/passwd'",
+                "https://a.example/x.js:1:8: `file:///etc/passwd`: mod",
+            ),
+            ("let = 1 1", "https://a.example/x.js:1:"),
+        ] {
+            let script = ("/t/a.js", "import 'https://a.example/x.js'");
+            let files = Texts(vec![script, ("https://a.example/x.js", text), ("/etc/passwd", "")]);
             let error = Graph::read(Path::new("/t/a.js"), &files).expect_err(text).to_string();
             assert!(error.starts_with(said), "{text}: {error}");
         }

@@ -1,7 +1,6 @@
 //! Where users of a script run: a realm with what is built in, and the script's modules, ready for each user.
 
 use std::io;
-use std::path::Path;
 use std::rc::Rc;
 
 use crate::engine::{Fiber, Held, Limits, Realm, Scope, Step, Thrown, Value};
@@ -44,7 +43,7 @@ pub struct Stage {
     /// A function that makes the modules of a user, and returns what the script's own exports.
     instantiate: Held,
     shared: Rc<Shared>,
-    /// Of each module, its path and where its author wrote what stands in it.
+    /// Of each module, its origin and where its author wrote what stands in it.
     places: Vec<(String, Places)>,
 }
 
@@ -62,20 +61,18 @@ impl Stage {
     pub fn new(graph: &Graph, options: &StageOptions) -> io::Result<Result<Stage, Thrown>> {
         let realm = Realm::new(options.limits)?;
         let own = options.clone();
-        let file = graph.modules.first().and_then(|own| own.path.parent());
         let shared = Rc::new(Shared {
             http: own.http,
             seed: own.seed,
             files: own.files,
             data: own.data,
             secrets: own.secrets,
-            folder: file.map(Path::to_owned).unwrap_or_default(),
             ..Shared::default()
         });
         let made = boot(realm.scope(), graph, &options.env, &shared);
         let places = graph.modules.iter();
         let places =
-            places.map(|own| (own.path.display().to_string(), own.module.places.clone())).collect();
+            places.map(|own| (own.origin.to_string(), own.module.places.clone())).collect();
         Ok(made.map(|instantiate| Stage { realm, instantiate, shared, places }))
     }
 
@@ -237,10 +234,8 @@ fn boot(
         built_in.push(module);
     }
     let built_in = scope.array(built_in)?;
-    let factories = graph
-        .modules
-        .iter()
-        .map(|own| scope.evaluate(&own.path.to_string_lossy(), &own.module.text));
+    let modules = graph.modules.iter();
+    let factories = modules.map(|own| scope.evaluate(&own.origin.to_string(), &own.module.text));
     let factories = scope.array(factories.collect::<Result<_, _>>()?)?;
     // What is built in has numbers below 0.
     let number = |own: &Import| match own {

@@ -22,6 +22,19 @@ pub struct K6 {
 pub enum K6Command {
     /// Run a script.
     Run(K6Run),
+    /// Download the modules that scripts import from URLs, and lock them by their hashes.
+    Fetch(K6Fetch),
+}
+
+/// `squall k6 fetch`, which k6 does not have.
+#[derive(Debug, Args)]
+pub struct K6Fetch {
+    /// The scripts.
+    #[arg(required = true)]
+    pub scripts: Vec<PathBuf>,
+    /// Download all modules anew, and lock what the URLs give now.
+    #[arg(long)]
+    pub update: bool,
 }
 
 /// `k6 run`.

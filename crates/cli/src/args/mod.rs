@@ -21,7 +21,7 @@ pub use fleet::{
     Fleet, FleetCommand, FleetCommands, FleetManifest, FleetUp, ManifestKind, Node, OnLoss, Server,
     fleet, fleet_options,
 };
-pub use k6::{K6, K6Command, K6Run};
+pub use k6::{K6, K6Command, K6Fetch, K6Run};
 pub use mistakes::{explained, masked};
 pub use nodes::{Nodes, name};
 pub use one_line::OneLine;

@@ -1,5 +1,6 @@
-//! `squall k6`: k6's command line, so that a build that runs k6 can run squall in its place.
+//! `squall k6`: k6's command line, so that a build that runs k6 can run squall in its place, and what scripts need before.
 
+mod fetch;
 mod log;
 mod metric_kinds;
 mod output;
@@ -15,5 +16,6 @@ use crate::exit::CommandResult;
 pub fn command(line: &K6) -> CommandResult {
     match &line.command {
         K6Command::Run(own) => run::command(own),
+        K6Command::Fetch(own) => fetch::command(own),
     }
 }

@@ -21,7 +21,7 @@ use super::compiler::Section;
 use super::feeds::Feed;
 use super::op::{Op, Pc};
 use super::places::{Function, Place};
-use super::scripts::Script;
+use super::scripts::{Script, ScriptParts};
 use crate::parts::hosts::Hosts;
 use crate::parts::proxy::PlanProxy;
 use crate::profile::{LoadProfile, Shape};
@@ -218,6 +218,11 @@ impl Program {
     pub fn data(&self) -> impl Iterator<Item = (&str, u64, &[String])> {
         let feeds = self.feeds.iter();
         feeds.map(|feed| (feed.name.as_str(), feed.source.rows(), feed.source.columns()))
+    }
+
+    /// What each script was made of that steps call.
+    pub fn scripts(&self) -> impl Iterator<Item = ScriptParts> {
+        self.scripts.iter().map(ScriptParts::of)
     }
 
     /// The rows that are known before it runs, in their order.

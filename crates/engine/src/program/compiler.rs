@@ -23,7 +23,7 @@ use super::inherited::Inherited;
 use super::node::Node;
 use super::patterns::Patterns;
 use super::places::Function;
-use super::scripts::Scripts;
+use super::scripts::{KnownScripts, Scripts};
 use super::stores::Stores;
 use crate::parts::hosts::Hosts;
 use crate::parts::numbered::Numbered;
@@ -54,6 +54,8 @@ pub struct CompileOptions {
     pub metric_tags: BTreeMap<String, BTreeSet<String>>,
     /// Arrays that users of scripts share, over all programs that are compiled with clones of this.
     pub script_data: SharedData,
+    /// The files of scripts, likewise.
+    pub script_files: KnownScripts,
     /// The plan's data files, shared by all programs that are compiled with clones of this.
     pub feeds: Feeds,
 }

@@ -2,48 +2,17 @@
 //! wrong with it is known before the run. Reads files.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use squall_plan::model::Scripts as ModelScripts;
 use squall_plan::secrets::sounds_secret;
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
 use squall_script::{
-    Files, Graph, HttpOptions, Limits, Numbers, OpenFiles, ScriptMetric, Stage, StageOptions,
+    Graph, HttpOptions, Limits, Numbers, OpenFiles, ScriptMetric, Stage, StageOptions,
 };
 
 use super::compiler::Compiler;
 use super::scripts::{Script, Tried};
-
-/// Most bytes of a file that a script is made of, or reads.
-const LARGEST: u64 = 256 << 20;
-
-/// The folders of the machine.
-struct Folders;
-
-impl Files for Folders {
-    fn bytes(&self, path: &Path) -> Result<Vec<u8>, String> {
-        let shown = path.display();
-        let failed = |error: std::io::Error| format!("{shown} cannot be read: {error}");
-        if std::fs::metadata(path).map_err(failed)?.len() > LARGEST {
-            return Err(format!("{shown} is larger than {} MiB", LARGEST >> 20));
-        }
-        std::fs::read(path).map_err(failed)
-    }
-
-    fn has(&self, path: &Path) -> bool {
-        path.is_file()
-    }
-}
-
-/// A script and all that it imports, read from the disk.
-///
-/// # Errors
-/// A file of it cannot be read, or is neither JavaScript nor TypeScript; with its place.
-pub fn script_files(path: &Path) -> Result<Vec<PathBuf>, String> {
-    let graph = Graph::read(path, &Folders).map_err(|error| error.to_string())?;
-    Ok(graph.modules.into_iter().map(|own| own.path).collect())
-}
 
 impl<'p> Compiler<'p> {
     /// The number of a script, and the metrics that it makes; `None` after an error was noted.
@@ -71,8 +40,7 @@ impl<'p> Compiler<'p> {
         else {
             return None;
         };
-        let file = script.graph.modules.first().map(|own| own.path.display().to_string());
-        let file = file.unwrap_or_default();
+        let file = script.file.display();
         let wrong = match stage.exported(user, function) {
             Ok(Some(_)) => return Some(()),
             Ok(None) => format!("{file} exports no function `{function}`"),
@@ -118,7 +86,8 @@ impl<'p> Compiler<'p> {
 
     /// Reads a script and makes a user of it; `None` after an error was noted.
     fn try_script(&mut self, path: &Path, env: &[(String, String)], span: Span) -> Option<Tried> {
-        let graph = match Graph::read(path, &Folders) {
+        let files = self.options.script_files.of(path);
+        let graph = match Graph::read(path, &*files) {
             Ok(graph) => graph,
             Err(error) => {
                 let help = error.help.clone().unwrap_or_default();
@@ -129,7 +98,7 @@ impl<'p> Compiler<'p> {
         };
         let options = StageOptions {
             seed: self.options.seed,
-            files: OpenFiles(Some(Arc::new(Folders))),
+            files: OpenFiles(Some(files.clone())),
             data: self.options.script_data.clone(),
             ..options(&self.plan.scripts, env)
         };
@@ -145,7 +114,8 @@ impl<'p> Compiler<'p> {
             Ok((stage, user)) => {
                 stage.open();
                 stage.told();
-                let script = Script { graph, options, metrics: stage.metrics() };
+                let (file, metrics) = (path.to_owned(), stage.metrics());
+                let script = Script { file, files, graph, options, metrics };
                 Some(Tried { script, stage, user })
             }
             Err(why) => {

@@ -1,12 +1,20 @@
-//! The scripts of a program, as they were read and tried before the run. Plain data.
+//! The scripts of a program, as they were read and tried before the run, and the files that this has read.
 
-use std::path::PathBuf;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use squall_script::{Graph, ScriptMetric, ScriptUser, Stage, StageOptions};
+use squall_script::{
+    Graph, Import, ReadFile, ScriptFiles, ScriptMetric, ScriptUser, Stage, StageOptions,
+};
 
 /// A script, as all workers share it.
 #[derive(Debug)]
 pub(crate) struct Script {
+    /// Its file, as the plan names it.
+    pub file: PathBuf,
+    /// Where its files are, with those that were read.
+    pub files: Arc<ScriptFiles>,
     pub graph: Graph,
     pub options: StageOptions,
     /// The metrics that it makes.
@@ -42,5 +50,57 @@ impl Scripts {
     /// Those that were compiled, by their numbers. None is missing where there was no error.
     pub(super) fn into_all(self) -> Vec<Script> {
         self.read.into_iter().flatten().map(|tried| tried.script).collect()
+    }
+}
+
+/// The files of scripts. Whatever is compiled with a clone of this adds to what is known of them: an array that was made already
+/// does not open its file again.
+#[derive(Debug, Clone, Default)]
+pub struct KnownScripts(Arc<Mutex<HashMap<PathBuf, Arc<ScriptFiles>>>>);
+
+impl KnownScripts {
+    /// Those of a script.
+    pub(super) fn of(&self, script: &Path) -> Arc<ScriptFiles> {
+        // Nothing that holds the lock can leave it half changed.
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = || Arc::new(ScriptFiles::of(script));
+        all.entry(script.to_owned()).or_insert_with(new).clone()
+    }
+}
+
+/// What a script was made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptParts {
+    /// Its file, as the plan names it, ...
+    pub file: PathBuf,
+    /// ... and as its root does.
+    pub below_root: PathBuf,
+    /// The folder that its files are below.
+    pub root: PathBuf,
+    /// All files that were read: modules, and what is opened where it begins.
+    pub files: Vec<ReadFile>,
+    /// The URLs in whose place something is built in.
+    pub built_in: Vec<String>,
+}
+
+impl ScriptParts {
+    pub(super) fn of(script: &Script) -> ScriptParts {
+        let (file, files) = (script.file.clone(), &script.files);
+        let modules = script.graph.modules.iter();
+        let imports = modules.flat_map(|own| own.module.imports.iter().zip(&own.imports));
+        let urls = imports.filter_map(|((source, _), import)| match import {
+            Import::BuiltIn(_) if source.contains("://") => Some(source.clone()),
+            _ => None,
+        });
+        let mut built_in: Vec<String> = urls.collect();
+        built_in.sort();
+        built_in.dedup();
+        ScriptParts {
+            below_root: files.below_root(&file).unwrap_or_else(|| file.clone()),
+            root: files.root().to_owned(),
+            files: files.read_files(),
+            file,
+            built_in,
+        }
     }
 }

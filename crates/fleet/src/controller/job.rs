@@ -5,13 +5,13 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 use squall_base::hex::hex;
-use squall_engine::ExchangeFilter;
+use squall_engine::{ExchangeFilter, SCRIPT_LOCK, ScriptParts};
 use squall_plan::model::Plan;
 use squall_plan::{FileUse, files};
 use squall_runner::LoadOrder;
 
 use crate::protocol::io::Bytes;
-use crate::protocol::messages::{Job, Order, SentFile, WantedCopies};
+use crate::protocol::messages::{Job, Order, SentFile, SentScript, WantedCopies};
 use crate::seal::RunKey;
 
 /// Most files that a plan sends to the nodes, and most bytes of them together: they are in memory while they are sealed.
@@ -37,48 +37,97 @@ impl Sealed {
     }
 }
 
-/// A file of a plan.
-pub(crate) struct PlanFile {
-    /// SHA-256 of what is in it, in hexadecimal.
-    digest: String,
-    bytes: Vec<u8>,
+/// The files of a plan that are sent.
+#[derive(Debug, Default)]
+pub(crate) struct PlanFiles {
+    /// SHA-256 of each file, in hexadecimal, by its name in the plan.
+    named: BTreeMap<String, String>,
+    /// The scripts, by their names in the plan.
+    scripts: BTreeMap<String, SentScript>,
+    /// What is in the files, by their SHA-256.
+    contents: BTreeMap<String, Vec<u8>>,
+    /// How many files there are, and their bytes.
+    size: (usize, usize),
 }
 
-/// The files that a plan's load reads, by their names in it, those of all nodes where each has its own. One whose name is
-/// made while the load runs is not known here: nodes look for it below what they allow.
+/// The files that a plan's load reads, by their names in it, those of all nodes where each has its own, and its scripts with all
+/// that these import and open. One whose name is made while the load runs is not known here: nodes look for it below what they
+/// allow.
 ///
 /// # Errors
 /// One cannot be read, in a sentence with its name.
-pub(crate) fn plan_files(plan: &Plan) -> Result<BTreeMap<String, PlanFile>, String> {
-    let mut plan = plan.clone();
-    let (mut found, mut all) = (BTreeMap::new(), 0);
+pub(crate) fn plan_files(
+    plan: &Plan,
+    mut scripts: impl Iterator<Item = ScriptParts>,
+) -> Result<PlanFiles, String> {
+    let (mut plan, mut found) = (plan.clone(), PlanFiles::default());
+    scripts.try_for_each(|script| found.add_script(&script))?;
     let read = plan.files_mut().into_iter().filter(|(of, _)| *of == FileUse::Read);
     for name in read.flat_map(|(_, name)| name.all()) {
-        if found.contains_key(&name) {
+        if found.named.contains_key(&name) || found.scripts.contains_key(&name) {
             continue;
         }
-        let bytes = files::bytes(Path::new(&name), MOST_FILE)
-            .map_err(|error| format!("{name}, which the plan sends to the nodes: {error}"))?;
-        all += bytes.len();
-        if found.len() >= MOST_FILES || all > MOST_BYTES {
+        let digest = found.add(Path::new(&name))?;
+        found.named.insert(name, digest);
+    }
+    Ok(found)
+}
+
+impl PlanFiles {
+    /// Reads a file: its digest.
+    fn add(&mut self, path: &Path) -> Result<String, String> {
+        let bytes = files::bytes(path, MOST_FILE).map_err(|error| {
+            format!("{}, which the plan sends to the nodes: {error}", path.display())
+        })?;
+        self.size = (self.size.0 + 1, self.size.1 + bytes.len());
+        if self.size.0 > MOST_FILES || self.size.1 > MOST_BYTES {
             return Err(format!(
                 "the plan sends more than {MOST_FILES} files, or more than 4 GiB, to the nodes: put the files on their machines, and \
                  start them with --allow-files"
             ));
         }
-        let digest = hex(&Sha256::digest(&bytes));
-        found.insert(name, PlanFile { digest, bytes });
+        Ok(self.add_bytes(bytes))
     }
-    Ok(found)
+
+    fn add_bytes(&mut self, bytes: Vec<u8>) -> String {
+        let digest = hex(&Sha256::digest(&bytes));
+        self.contents.entry(digest.clone()).or_insert(bytes);
+        digest
+    }
+
+    /// Reads the files of a script. The same one with other values in `__ENV` may have opened others.
+    fn add_script(&mut self, script: &ScriptParts) -> Result<(), String> {
+        let name = script.file.display().to_string();
+        let mut sent: Vec<(String, String)> = Vec::new();
+        for file in &script.files {
+            sent.push((below(&file.path)?, self.add(&script.root.join(&file.path))?));
+        }
+        // It says to the node as well where the root is.
+        if !sent.iter().any(|(path, _)| path == SCRIPT_LOCK) {
+            sent.push((SCRIPT_LOCK.to_owned(), self.add_bytes(Vec::new())));
+        }
+        let file = below(&script.below_root)?;
+        let own = self.scripts.entry(name);
+        own.or_insert(SentScript { file, files: BTreeMap::new() }).files.extend(sent);
+        Ok(())
+    }
+}
+
+/// A path below a root, as nodes are told of it.
+fn below(path: &Path) -> Result<String, String> {
+    let parts: Option<Vec<&str>> = path.iter().map(|part| part.to_str()).collect();
+    let parts = parts.ok_or_else(|| format!("{}: its path is not UTF-8", path.display()))?;
+    Ok(parts.join("/"))
 }
 
 /// The job that nodes are given of a load, with these files.
-pub(crate) fn job(order: &LoadOrder<'_>, files: &BTreeMap<String, PlanFile>) -> Job {
+pub(crate) fn job(order: &LoadOrder<'_>, files: &PlanFiles) -> Job {
     let (compile, asked) = (order.compile, order.asked);
     let setup = compile.setup.iter().map(|(name, value)| (name.clone(), value.to_json()));
     Job {
         plan: squall_plan::yaml::print(order.plan, false),
-        files: files.iter().map(|(name, own)| (name.clone(), own.digest.clone())).collect(),
+        files: files.named.clone(),
+        scripts: files.scripts.clone(),
         target: compile.target.clone(),
         seed: compile.seed,
         allow_exec: compile.allow_exec,
@@ -101,11 +150,7 @@ pub(crate) fn job(order: &LoadOrder<'_>, files: &BTreeMap<String, PlanFile>) -> 
 ///
 /// # Errors
 /// The system gives no random numbers.
-pub(crate) fn seal(
-    job: &Job,
-    files: BTreeMap<String, PlanFile>,
-    key: &RunKey,
-) -> Result<Sealed, String> {
+pub(crate) fn seal(job: &Job, files: PlanFiles, key: &RunKey) -> Result<Sealed, String> {
     let mut objects: Vec<(String, Bytes)> = Vec::new();
     let mut put = |plain: &[u8]| -> Result<String, String> {
         let sealed = key.encrypt(plain).map_err(|error| error.to_string())?;
@@ -116,10 +161,7 @@ pub(crate) fn seal(
     let text = serde_json::to_vec(job).map_err(|error| format!("the job: {error}"))?;
     let job = put(&text)?;
     let mut sent: Vec<SentFile> = Vec::new();
-    for PlanFile { digest, bytes } in files.into_values() {
-        if sent.iter().any(|own| own.digest == digest) {
-            continue;
-        }
+    for (digest, bytes) in files.contents {
         let object = put(&bytes)?;
         sent.push(SentFile { digest, object, bytes: bytes.len() as u64 });
     }
@@ -147,13 +189,14 @@ mod tests {
         write("people.csv", "name\nann\n");
         write("body.bin", "name\nann\n");
         let plan = plan(folder.path(), "people.csv");
-        let found = plan_files(&plan).expect("all are there");
-        let names: Vec<&String> = found.keys().collect();
+        let found = plan_files(&plan, std::iter::empty()).expect("all are there");
+        let names: Vec<&String> = found.named.keys().collect();
         let at = |name: &str| folder.path().join(name).display().to_string();
         assert_eq!(names, [&at("body.bin"), &at("people.csv")]);
         let job = Job {
             plan: squall_plan::yaml::print(&plan, false),
-            files: found.iter().map(|(name, own)| (name.clone(), own.digest.clone())).collect(),
+            files: found.named.clone(),
+            scripts: found.scripts.clone(),
             target: None,
             seed: 1,
             allow_exec: false,
@@ -182,12 +225,54 @@ mod tests {
     }
 
     #[test]
+    fn a_script_is_sent_with_all_that_it_was_made_of() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path();
+        for (name, text) in [("t/a.js", "open"), ("lib/b.js", "b"), ("data.csv", "open")] {
+            let path = root.join(name);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("writable");
+            std::fs::write(path, text).expect("writable");
+        }
+        let text = format!(
+            "target: http://a\nscenarios: {{a: {{load: {{users: 1, for: 1s}}, steps: [{{script: {{file: {}}}}}]}}}}\n",
+            root.join("t/a.js").display()
+        );
+        let loaded = squall_plan::yaml::load_str("p", &text, root, &Default::default());
+        let plan = loaded.unwrap_or_else(|errors| panic!("{:?}", errors.diagnostics)).plan;
+        let script = |names: &[&str]| ScriptParts {
+            file: root.join("t/a.js"),
+            below_root: "t/a.js".into(),
+            root: root.to_owned(),
+            files: names.iter().map(|name| read_file(name)).collect(),
+            built_in: Vec::new(),
+        };
+        // The same script with other values has opened another file.
+        let scripts = [script(&["t/a.js", "lib/b.js"]), script(&["t/a.js", "data.csv"])];
+        let found = plan_files(&plan, scripts.into_iter()).expect("all are there");
+        assert!(found.named.is_empty(), "the script comes with its files");
+        let (name, sent) = found.scripts.iter().next().expect("a script");
+        assert_eq!((name, &*sent.file), (&root.join("t/a.js").display().to_string(), "t/a.js"));
+        let files: Vec<&str> = sent.files.keys().map(String::as_str).collect();
+        assert_eq!(files, ["data.csv", "lib/b.js", SCRIPT_LOCK, "t/a.js"]);
+        assert_eq!(sent.files["data.csv"], sent.files["t/a.js"]);
+        assert_eq!(found.contents.len(), 3);
+        assert_eq!(found.contents[&sent.files[SCRIPT_LOCK]], b"");
+        let gone = plan_files(&plan, [script(&["gone.js"])].into_iter()).expect_err("it is gone");
+        assert!(gone.contains("gone.js, which the plan sends to the nodes: "), "{gone}");
+    }
+
+    fn read_file(name: &str) -> squall_engine::ReadFile {
+        squall_engine::ReadFile { path: name.into(), bytes: 0, url: None }
+    }
+
+    #[test]
     fn a_file_that_is_missing_or_a_folder_is_named() {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(folder.path().join("people.csv")).expect("a folder");
-        let why = plan_files(&plan(folder.path(), "people.csv")).err().expect("a folder");
+        let of = |data: &str| plan_files(&plan(folder.path(), data), std::iter::empty());
+        let why = of("people.csv").err().expect("a folder");
         assert!(why.contains("people.csv") && why.contains("a folder, and not a file"), "{why}");
-        let why = plan_files(&plan(folder.path(), "nobody.csv")).err().expect("missing");
+        let why = of("nobody.csv").err().expect("missing");
         assert!(why.contains("nobody.csv, which the plan sends to the nodes: "), "{why}");
     }
 }

@@ -137,6 +137,7 @@ mod tests {
         let job = Job {
             plan: "target: http://a".to_owned(),
             files: Default::default(),
+            scripts: Default::default(),
             target: None,
             seed: 7,
             allow_exec: false,

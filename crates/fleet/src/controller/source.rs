@@ -155,7 +155,7 @@ impl FleetSource {
             let link = open(key.clone(), Vec::new())?;
             return Ok((link, RunCommand::Resume { run: kept.run.clone() }, job, key));
         }
-        let files = plan_files(order.plan)?;
+        let files = plan_files(order.plan, order.program.scripts())?;
         let (key, job) = (RunKey::new().map_err(|error| error.to_string())?, job(order, &files));
         let sealed = seal(&job, files, &key)?;
         let run = run_name(&order.plan.name)?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use squall_plan::model::Plan;
 use squall_plan::{FileName, FileUse};
@@ -56,6 +56,41 @@ impl RunFolder {
         let folder = self.path.join(self.files.to_string());
         DirBuilder::new().mode(0o700).create(&folder)?;
         let path = folder.join(last);
+        private(&path)?.write_all(bytes)?;
+        Ok(path)
+    }
+}
+
+impl RunFolder {
+    /// A folder for files that find each other by their paths.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub(crate) fn tree(&mut self) -> io::Result<Tree> {
+        self.files += 1;
+        let path = self.path.join(self.files.to_string());
+        DirBuilder::new().mode(0o700).create(&path)?;
+        Ok(Tree(path))
+    }
+}
+
+/// A folder within that of a run.
+#[derive(Debug)]
+pub(crate) struct Tree(PathBuf);
+
+impl Tree {
+    /// Keeps a file under its path: where it is.
+    ///
+    /// # Errors
+    /// The path leads elsewhere, or it cannot be written.
+    pub(crate) fn keep(&self, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
+        let is_below = |own: Component<'_>| matches!(own, Component::Normal(_));
+        if name.is_empty() || !Path::new(name).components().all(is_below) {
+            return Err(io::Error::other("its path leads out of the folder"));
+        }
+        let path = self.0.join(name);
+        let folder = path.parent().unwrap_or(&self.0);
+        DirBuilder::new().mode(0o700).recursive(true).create(folder)?;
         private(&path)?.write_all(bytes)?;
         Ok(path)
     }
@@ -249,6 +284,13 @@ mod tests {
         assert_eq!(fs::metadata(&one).expect("a file").mode() & 0o777, 0o600);
         assert_eq!(fs::metadata(&folder.path).expect("a folder").mode() & 0o777, 0o700);
         assert!(folder.keep("..", b"").is_err());
+        let tree = folder.tree().expect("a folder");
+        let (one, two) = (tree.keep("lib/a.js", b"1"), tree.keep("lib/b/c.js", b"2"));
+        assert_eq!(fs::read(one.expect("a file")).ok(), Some(b"1".to_vec()));
+        assert_eq!(fs::read(two.expect("a file")).ok(), Some(b"2".to_vec()));
+        for outside in ["", "..", "../x", "/x", "lib/../../x", "./x/../../y"] {
+            assert!(tree.keep(outside, b"").is_err(), "{outside}");
+        }
         // One whose process is dead holds no lock.
         let dead = within.path().join(format!("{PREFIX}1-dead"));
         fs::create_dir(&dead).expect("a folder");

@@ -125,7 +125,7 @@ fn object(
     key.decrypt(&sealed).map_err(|error| format!("{what}: {error}"))
 }
 
-/// Fetches those of the files that were sent which this node wants: where each is, by its name in the plan.
+/// Fetches those of the files and scripts that were sent which this node wants: where each is, by its name in the plan.
 fn receive(
     lender: &Lender,
     order: &Order,
@@ -134,32 +134,79 @@ fn receive(
     wanted: &BTreeSet<String>,
     folder: &mut RunFolder,
 ) -> Result<BTreeMap<String, PathBuf>, String> {
-    let known: BTreeMap<&str, &SentFile> =
-        order.files.iter().map(|file| (file.digest.as_str(), file)).collect();
-    let mut all: Vec<(&String, &SentFile)> = Vec::new();
-    for (name, digest) in job.files.iter().filter(|(name, _)| wanted.contains(*name)) {
-        let file = known.get(digest.as_str());
-        all.push((name, file.ok_or_else(|| format!("the file {name} of the plan was not sent"))?));
-    }
-    let bytes = all.iter().fold(0, |sum: u64, (_, file)| sum.saturating_add(file.bytes));
-    if all.len() > MAX_FILES || bytes > MAX_BYTES {
-        return Err(format!(
-            "the plan's files are too many or too large: at most {MAX_FILES} files of {} GiB together",
-            MAX_BYTES >> 30
-        ));
-    }
+    let known = order.files.iter().map(|file| (file.digest.as_str(), file)).collect();
+    let files: Vec<_> = job.files.iter().filter(|(name, _)| wanted.contains(*name)).collect();
+    let scripts: Vec<_> = job.scripts.iter().filter(|(name, _)| wanted.contains(*name)).collect();
+    let of_scripts = scripts.iter().flat_map(|(_, script)| &script.files);
+    let receiver = Receiver { lender, order, key, known };
+    receiver.bound(files.iter().copied().chain(of_scripts))?;
     let mut sent = BTreeMap::new();
-    for (name, file) in all {
-        let bytes = object(lender, order, key, &file.object, &format!("the file {name}"))?;
-        let is_it = bytes.len() as u64 == file.bytes && hex(&Sha256::digest(&bytes)) == file.digest;
-        if !is_it {
-            return Err(format!("the file {name} of the plan has come as another one"));
+    for (name, digest) in files {
+        let kept = folder.keep(name, &receiver.file(name, digest)?);
+        sent.insert(name.clone(), kept.map_err(|error| unkept(name, &error))?);
+    }
+    for (name, script) in scripts {
+        let tree = folder.tree().map_err(|error| unkept(name, &error))?;
+        for (path, digest) in &script.files {
+            let kept = tree.keep(path, &receiver.file(path, digest)?);
+            let kept = kept.map_err(|error| unkept(path, &error))?;
+            if *path == script.file {
+                sent.insert(name.clone(), kept);
+            }
         }
-        let kept = folder.keep(name, &bytes);
-        let path = kept.map_err(|error| format!("the file {name} cannot be kept: {error}"))?;
-        sent.insert(name.clone(), path);
     }
     Ok(sent)
+}
+
+fn unkept(name: &str, error: &std::io::Error) -> String {
+    format!("the file {name} cannot be kept: {error}")
+}
+
+/// Receives the files of an order.
+struct Receiver<'a> {
+    lender: &'a Lender,
+    order: &'a Order,
+    key: &'a RunKey,
+    /// Those that were sent, by their digests.
+    known: BTreeMap<&'a str, &'a SentFile>,
+}
+
+impl Receiver<'_> {
+    fn sent(&self, name: &str, digest: &str) -> Result<&SentFile, String> {
+        let file = self.known.get(digest).copied();
+        file.ok_or_else(|| format!("the file {name} of the plan was not sent"))
+    }
+
+    /// Refuses files, by their names and digests, that are too many or too large.
+    fn bound<'f>(
+        &self,
+        files: impl Iterator<Item = (&'f String, &'f String)>,
+    ) -> Result<(), String> {
+        let (mut count, mut bytes) = (0, 0_u64);
+        for (name, digest) in files {
+            count += 1;
+            bytes = bytes.saturating_add(self.sent(name, digest)?.bytes);
+        }
+        match count > MAX_FILES || bytes > MAX_BYTES {
+            true => Err(format!(
+                "the plan's files are too many or too large: at most {MAX_FILES} files of {} GiB together",
+                MAX_BYTES >> 30
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// What is in a file.
+    fn file(&self, name: &str, digest: &str) -> Result<Vec<u8>, String> {
+        let file = self.sent(name, digest)?;
+        let Receiver { lender, order, key, .. } = self;
+        let bytes = object(lender, order, key, &file.object, &format!("the file {name}"))?;
+        let is_it = bytes.len() as u64 == file.bytes && hex(&Sha256::digest(&bytes)) == file.digest;
+        match is_it {
+            true => Ok(bytes),
+            false => Err(format!("the file {name} of the plan has come as another one")),
+        }
+    }
 }
 
 /// Reads the plan, with the tags of metrics that its thresholds ask for. What is judged, drawn and written is the controller's
@@ -220,7 +267,7 @@ pub(super) mod tests {
     use std::sync::Mutex;
 
     use super::*;
-    use crate::protocol::messages::OnLoss;
+    use crate::protocol::messages::{OnLoss, SentScript};
 
     /// Objects in memory.
     #[derive(Debug, Default)]
@@ -254,6 +301,7 @@ pub(super) mod tests {
         Job {
             plan: plan.to_owned(),
             files: BTreeMap::new(),
+            scripts: BTreeMap::new(),
             target: None,
             seed: 7,
             allow_exec: false,
@@ -335,6 +383,40 @@ scenarios:
         assert_eq!((wanted.which, wanted.bytes), (ExchangeFilter::OneIn(8), 1 << 20));
         drop(opened);
         assert!(!file.exists(), "it goes with the run");
+    }
+
+    #[test]
+    fn a_script_comes_with_its_files_and_no_others() {
+        let plan = "target: http://127.0.0.1:1\nscenarios: {a: {load: {users: 1, iterations: 1}, steps: [{script: {file: /r/t/a.js}}]}}\n";
+        let texts: [(&str, &str); 4] =
+            [("t/a.js", "import '../lib/b.js'"), ("lib/b.js", ""), ("squall.lock", ""), ("x", "x")];
+        let opened = |file: &str, more: &str| {
+            let digest = |text: &str| hex(&Sha256::digest(text));
+            let mut files: BTreeMap<String, String> =
+                texts[..3].iter().map(|(name, text)| ((*name).to_owned(), digest(text))).collect();
+            files.insert(more.to_owned(), digest("x"));
+            let script = SentScript { file: file.to_owned(), files };
+            let mut job = job(plan);
+            job.scripts = [("/r/t/a.js".to_owned(), script)].into();
+            let files: Vec<_> = texts.iter().map(|(name, text)| (*name, text.as_bytes())).collect();
+            let sealed = sealed(job, &files, local(), 8);
+            (open(&sealed.lender, &sealed.order, &sealed.key, Node::default()), sealed)
+        };
+        let (good, _sealed) = opened("t/a.js", "data/x");
+        let mut good = good.expect("opened");
+        let files = good.plan.plan.files_mut();
+        let file = files[0].1.known().expect("a name");
+        let root = Path::new(&file).ancestors().nth(2).expect("a folder").to_owned();
+        assert_eq!(file, root.join("t/a.js").display().to_string());
+        for (name, text) in [("lib/b.js", ""), ("data/x", "x"), ("squall.lock", "")] {
+            assert_eq!(std::fs::read_to_string(root.join(name)).ok().as_deref(), Some(text));
+        }
+        for outside in ["../x", "/tmp/x"] {
+            let why = opened("t/a.js", outside).0.expect_err(outside);
+            assert!(why.contains("leads out of the folder"), "{why}");
+        }
+        let why = opened("../../../../etc/passwd", "x").0.expect_err("it did not come");
+        assert!(why.contains("--allow-files"), "{why}");
     }
 
     /// Of files by node each fetches its own, whatever others there are, and names the one that was not sent.

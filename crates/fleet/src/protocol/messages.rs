@@ -108,6 +108,9 @@ pub struct Job {
     pub plan: String,
     /// Digest of each file, by the name that it has in the plan.
     pub files: BTreeMap<String, String>,
+    /// The scripts that the plan calls, by the names that they have in it.
+    #[serde(default)]
+    pub scripts: BTreeMap<String, SentScript>,
     /// Base URL in place of the plan's target.
     pub target: Option<String>,
     /// Seed of everything random.
@@ -122,6 +125,15 @@ pub struct Job {
     pub setup: Vec<(String, serde_json::Value)>,
     /// Which copies of requests are wanted; `None`: none.
     pub exchanges: Option<WantedCopies>,
+}
+
+/// A script with all that it imports and opens.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SentScript {
+    /// Its own file: one of these.
+    pub file: String,
+    /// Digest of each file, by its path below the root of the script, with `/`.
+    pub files: BTreeMap<String, String>,
 }
 
 /// Copies of requests that somebody wants.

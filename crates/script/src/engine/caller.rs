@@ -1,17 +1,17 @@
 //! Where a script's calls stand.
 
-use std::path::PathBuf;
-
 use squall_quickjs as js;
 
 use super::realm::Scope;
 
-/// Calls that are looked through for one of the script's own.
-const DEEPEST: i32 = 64;
+/// Calls that are looked through for those of the script's own.
+const DEEPEST: i32 = 1_000;
+/// What calls the top level of modules.
+const BOOT: &str = "squall:boot";
 
 impl Scope<'_> {
-    /// The file of the innermost function that runs and is the script's own; `None`: none is.
-    pub fn calling_file(self) -> Option<PathBuf> {
+    /// The name of the module whose top level runs: what it calls may stand in others. `None`: none does.
+    pub fn beginning_module(self) -> Option<String> {
         let file = |level| {
             // SAFETY: the context is alive; what is returned is counted for us, and freed.
             unsafe {
@@ -24,7 +24,7 @@ impl Scope<'_> {
                 text.and_then(|own| own.to_text()).ok()
             }
         };
-        let own = (0..DEEPEST).filter_map(file).find(|own| !own.starts_with("squall:"));
-        own.map(PathBuf::from)
+        let called = (0..DEEPEST).filter_map(file).take_while(|own| own != BOOT);
+        called.filter(|own| !own.starts_with("squall:")).last()
     }
 }

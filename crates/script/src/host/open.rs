@@ -7,8 +7,8 @@ use super::shared::Shared;
 use crate::engine::{Call, Thrown, Value};
 use crate::files::plain;
 
-/// `locate(path)`: the path of a file that a script names, without `.` and `..`.
-fn locate<'c>(call: &Call<'c>, shared: &Shared) -> Result<Value<'c>, Thrown> {
+/// `locate(path)`: the path of a file that a script names, without `.` and `..`; relative to the module that begins, as in k6.
+fn locate<'c>(call: &Call<'c>) -> Result<Value<'c>, Thrown> {
     let named = call.argument(0);
     if !named.is_text() {
         return Err(Thrown::new("TypeError: open() takes the path of a file"));
@@ -20,12 +20,11 @@ fn locate<'c>(call: &Call<'c>, shared: &Shared) -> Result<Value<'c>, Thrown> {
             "files are opened where the script begins, outside of functions that users run".into(),
         );
     }
-    let from = call.scope().calling_file().unwrap_or_default();
-    let path = plain(&from.parent().unwrap_or(Path::new("")).join(&named));
-    if !path.starts_with(&shared.folder) {
-        let (path, folder) = (path.display(), shared.folder.display());
-        return failed(format!("{path} is not below the folder of the script, {folder}"));
+    let from = call.scope().beginning_module().unwrap_or_default();
+    if from.contains("://") {
+        return failed(format!("it is called by {from}, and modules of URLs open no files"));
     }
+    let path = plain(&Path::new(&from).parent().unwrap_or(Path::new("")).join(&named));
     match path.to_str() {
         Some(own) => call.scope().text(own),
         None => failed("its path is not UTF-8".into()),
@@ -48,8 +47,7 @@ fn read<T>(
 
 pub(super) fn add(host: &Value<'_>, shared: &Rc<Shared>) -> Result<(), Thrown> {
     let scope = host.scope();
-    let own = shared.clone();
-    host.set(c"locate", scope.function("locate", 1, move |call| locate(call, &own))?)?;
+    host.set(c"locate", scope.function("locate", 1, locate)?)?;
     let own = shared.clone();
     let text = scope.function("readText", 1, move |call| {
         let text = read(call, &own, |files, path| files.read(path))?;

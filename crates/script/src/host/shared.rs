@@ -2,7 +2,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::rc::Rc;
 
 use super::jars::Jars;
@@ -32,8 +31,6 @@ pub(crate) struct Shared {
     pub(crate) options: RefCell<Option<String>>,
     pub(crate) data: SharedData,
     pub(crate) files: OpenFiles,
-    /// The folder that the script is in.
-    pub(crate) folder: PathBuf,
     pub(crate) secrets: Vec<(String, String)>,
     /// The statuses that a user expects of its requests, by its number; a user without an entry expects 200 to 399.
     pub(crate) expected: RefCell<HashMap<u64, Vec<(u16, u16)>>>,

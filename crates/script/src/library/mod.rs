@@ -44,11 +44,6 @@ pub fn number(source: &str) -> Option<usize> {
 
 /// Why a module is not there, in words that follow its name; `None`: nobody knows it.
 pub fn refused(source: &str) -> Option<&'static str> {
-    if source.starts_with("https://") || source.starts_with("http://") {
-        return Some(
-            "squall imports nothing over the network: save it beside the script, and import the file",
-        );
-    }
     let known = [
         ("k6/browser", "squall drives no browser"),
         ("k6/experimental/browser", "squall drives no browser"),

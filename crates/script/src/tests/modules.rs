@@ -78,11 +78,11 @@ fn what_cannot_be_imported_is_said_where_it_is_asked_for() {
         ),
         (
             "import own from 'https://jslib.k6.io/httpx/0.1.0/index.js'",
-            "/t/a.js:1:17: `https://jslib.k6.io/httpx/0.1.0/index.js`: squall imports nothing over the network",
+            "/t/a.js:1:17: `https://jslib.k6.io/httpx/0.1.0/index.js`: no modules of URLs",
         ),
         (
             "import own from 'https://jslib.k6.io/k6-utils/1.0.0/other.js'",
-            "/t/a.js:1:17: `https://jslib.k6.io/k6-utils/1.0.0/other.js`: squall imports nothing",
+            "/t/a.js:1:17: `https://jslib.k6.io/k6-utils/1.0.0/other.js`: no modules of URLs",
         ),
         ("import own from 'jslib/k6-utils'", "/t/a.js:1:17: `jslib/k6-utils` is neither built in"),
         ("import own from 'frozen'", "/t/a.js:1:17: `frozen` is neither built in"),

@@ -25,6 +25,7 @@ const MAY_IMPORT: [(&str, &[&str]); 31] = [
             "squall-load",
             "squall-metrics",
             "squall-monitor",
+            "squall-outbound",
             "squall-plan",
             "squall-profiler",
             "squall-report",

@@ -74,6 +74,7 @@ const MODULES: [(&str, &[&str]); 12] = [
             "plan_monitors",
             "plan_profile",
             "plan_samples",
+            "script_parts",
             "labels",
             "args",
             "files",
