@@ -42,8 +42,8 @@ pub use messages::{ErrorExample, LogLine};
 pub use parts::trace_context::TraceId;
 pub use parts::url::host_name;
 pub use program::{
-    CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Judged, Node, Planned, Program, Refused, Section,
-    Subjects, advise, compile, compile_or_refuse, misjudged, script_files,
+    Alone, CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Judged, Node, Planned, Program, Refused,
+    Section, Subjects, advise, compile, compile_or_refuse, misjudged, script_files,
 };
 pub use progress::Progress;
 pub use run::{Control, Ended, Event, RunOptions, run};

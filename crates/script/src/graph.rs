@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::files::{Files, plain};
 use crate::library;
-use crate::module::{Language, Module, Place, SyntaxError};
+use crate::module::{Language, Module, Offence, Place, SyntaxError};
 
 /// Most modules of a script, and most bytes of one: more are a mistake.
 const MOST: usize = 2_000;
@@ -73,6 +73,11 @@ impl Graph {
             at += 1;
         }
         Ok(Graph { modules: own.modules })
+    }
+
+    /// The first thing that keeps users from sharing a realm, and the file that it is in.
+    pub fn offence(&self) -> Option<(&Path, &Offence)> {
+        self.modules.iter().find_map(|own| Some((own.path.as_path(), own.module.offences.first()?)))
     }
 }
 

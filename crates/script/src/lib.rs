@@ -6,6 +6,8 @@
 mod engine;
 mod event;
 mod files;
+#[doc(hidden)]
+pub mod fuzz;
 mod graph;
 mod host;
 mod http;
