@@ -8,7 +8,7 @@ host=$(rustc -vV | sed -n 's/^host: //p')
 # Coroutines run on stacks of their own: what is on them must not be moved to stacks of the sanitizer's.
 export ASAN_OPTIONS="detect_stack_use_after_return=0:abort_on_error=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 export SQUALL_SANITIZED=1
-export RUSTFLAGS="-Zsanitizer=address ${RUSTFLAGS:-}"
+export RUSTFLAGS="-Zsanitizer=address -Cdebuginfo=1 ${RUSTFLAGS:-}"
 sanitized=(--target "$host" --target-dir target/sanitized)
 
 if [ "${1:-}" = --fuzz ]; then

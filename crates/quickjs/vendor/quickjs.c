@@ -8570,9 +8570,14 @@ JSValue JS_ThrowOutOfMemory(JSContext *ctx)
 {
     JSRuntime *rt = ctx->rt;
     if (!rt->in_out_of_memory) {
+        /* squall: room for the error itself, which would be null otherwise */
+        size_t limit = rt->malloc_state.malloc_limit;
+        if (limit)
+            rt->malloc_state.malloc_limit = limit + 16384;
         rt->in_out_of_memory = true;
         JS_ThrowInternalError(ctx, "out of memory");
         rt->in_out_of_memory = false;
+        rt->malloc_state.malloc_limit = limit;
     }
     return JS_EXCEPTION;
 }
