@@ -145,6 +145,7 @@ impl Demand {
             requests: self.requests.map(|rate| rate * share),
             sources: self.sources,
             builtin: false,
+            interpreters: self.interpreters,
         }
     }
 
