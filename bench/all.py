@@ -61,6 +61,8 @@ SCRIPTS = {
     "extractors": ("6 2", 15),
     "soak": ("--minutes 10", 40),
     "experiment/real": ("--short", 45),
+    "script_gc": ("", 4),
+    "script_soak": ("", 20),
     "fleet/sizes": ("", 10),
     "fleet/publishers": ("", 10),
     "fleet/node_cost": ("6", 12),

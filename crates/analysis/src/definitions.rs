@@ -65,6 +65,10 @@ pub const DEFINITIONS: &[Definition] = &[
         text: "how long it took squall to notice a new connection; this time is not included in latencies",
     },
     Definition {
+        key: "garbage_collection",
+        text: "how long the users of a worker's scripts stood still while memory was freed; latencies end at the arrival of a response and do not include it",
+    },
+    Definition {
         key: "cut_off",
         text: "requests, groups and iterations that squall cut off, because their load or the run had ended: they count neither as ended nor as errors; the time that they had taken counts as that of a request that was given up",
     },

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use squall_base::units;
+use squall_engine::Alone;
 use squall_front::Import;
 use squall_plan::model::{Plan, Step};
 use squall_plan::node_files;
@@ -101,6 +102,9 @@ fn describe(plan: &Plan, checked: &Checked, secrets: &Secrets) -> String {
         let rows = units::counted(rows, "row");
         let _ = writeln!(text, "  data       {name}{file}: {rows}, {}", listed(columns));
     }
+    for (file, own) in &checked.alone {
+        let _ = writeln!(text, "  script     {}", interpreters(file, own));
+    }
     for data in plan.data.iter().filter(|data| node_files::is_by_node(&data.file.value)) {
         let _ = writeln!(text, "  in a fleet {}: {}", data.name.value, by_node(&data.file.value));
     }
@@ -117,6 +121,16 @@ fn describe(plan: &Plan, checked: &Checked, secrets: &Secrets) -> String {
         let _ = writeln!(text, "  threshold  {shown}");
     }
     text
+}
+
+/// That each user of a script has an interpreter, and what that takes, in words.
+fn interpreters(file: &Path, own: &Alone) -> String {
+    let why = if own.why.is_empty() { String::new() } else { format!(", since {}", own.why) };
+    let size = units::bytes(own.bytes as u64);
+    format!(
+        "{}: each user has an interpreter of its own, some {size} where it begins{why}",
+        file.display()
+    )
 }
 
 /// Which nodes of a fleet have a data file, in words: each reads its own.

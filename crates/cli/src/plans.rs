@@ -22,6 +22,7 @@ pub fn values(given: &args::Values) -> Result<Values, CommandError> {
     let mut values = Values {
         environment: vars::from_environment(squall_front::environment()),
         skips_unsupported: given.skip_unsupported,
+        isolation: given.isolation.map(Into::into),
         ..Values::default()
     };
     let bad = CommandError::bad_input;

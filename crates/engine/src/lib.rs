@@ -42,7 +42,7 @@ pub use messages::{ErrorExample, LogLine};
 pub use parts::trace_context::TraceId;
 pub use parts::url::host_name;
 pub use program::{
-    CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Judged, KnownScripts, Node, Planned, Program,
+    Alone, CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Judged, KnownScripts, Node, Planned, Program,
     Refused, ScriptParts, Section, Subjects, advise, compile, compile_or_refuse, misjudged,
 };
 pub use progress::Progress;

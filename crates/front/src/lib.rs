@@ -28,7 +28,11 @@ const FRONT_ENDS: [&dyn FrontEnd; 3] = [&k6::K6, &jmx::Jmx, &foreign::Foreign];
 /// Makes a plan of a text, whatever it is written in.
 pub fn import(plan: &PlanText, values: &Values) -> Import {
     let known = FRONT_ENDS.into_iter().find_map(|own| own.read(plan, values));
-    known.unwrap_or_else(|| yaml::read(plan, values))
+    let mut import = known.unwrap_or_else(|| yaml::read(plan, values));
+    if let (Ok(loaded), Some(isolation)) = (&mut import.plan, values.isolation) {
+        loaded.plan.scripts.isolation = isolation;
+    }
+    import
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use squall_plan::model::Json;
+use squall_plan::model::{Isolation, Json};
 use squall_plan::{files, vars};
 
 /// Values in place of a plan's own. Those of files are the weakest, then those of the environment.
@@ -23,6 +23,8 @@ pub struct Values {
     pub env: Vec<(String, String)>,
     /// Whether what is not supported is left out, and the rest taken.
     pub skips_unsupported: bool,
+    /// What users of scripts have in common, in place of what the plan says.
+    pub isolation: Option<Isolation>,
 }
 
 impl Values {

@@ -47,6 +47,8 @@ impl Script {
         let options = StageOptions {
             env: env.to_vec(),
             files: OpenFiles(Some(files)),
+            // Nobody else is there.
+            is_alone: true,
             ..StageOptions::default()
         };
         let stage = Stage::new(&graph, &options).map_err(|error| thrown(&error))?;

@@ -7,6 +7,7 @@ use crate::histogram::{COARSE, Histogram};
 macro_rules! self_metrics {
     (
         delays { $($(#[$delay_doc:meta])* $delay:ident,)* }
+        added { $($(#[$added_doc:meta])* $added:ident,)* }
         sums { $($(#[$sum_doc:meta])* $sum:ident,)* }
     ) => {
         /// Self-metrics of one worker in one second, or of several added up.
@@ -16,18 +17,24 @@ macro_rules! self_metrics {
             $($(#[$sum_doc])* pub $sum: u64,)*
             /// CPU time of the busiest of several workers in the second, in ns; 0: of one worker.
             busiest_worker_ns: u64,
+            $($(#[$added_doc])* pub $added: Histogram<COARSE>,)*
         }
 
         impl SelfMetrics {
             /// Name and distribution of each delay, in µs.
             pub fn delays(&self) -> impl Iterator<Item = (&'static str, &Histogram<COARSE>)> {
-                [$((stringify!($delay), &self.$delay),)*].into_iter()
+                [
+                    $((stringify!($delay), &self.$delay),)*
+                    $((stringify!($added), &self.$added),)*
+                ]
+                .into_iter()
             }
 
             /// Adds the self-metrics of another worker or second.
             pub fn merge(&mut self, other: &SelfMetrics) {
                 self.busiest_worker_ns = self.busiest_ns().max(other.busiest_ns());
                 $(self.$delay.merge(&other.$delay);)*
+                $(self.$added.merge(&other.$added);)*
                 $(self.$sum = self.$sum.saturating_add(other.$sum);)*
             }
 
@@ -42,11 +49,13 @@ macro_rules! self_metrics {
             /// See [`Histogram::compact`].
             pub fn compact(&mut self) {
                 $(self.$delay.compact();)*
+                $(self.$added.compact();)*
             }
 
             /// Resets all values and keeps the memory.
             pub(crate) fn clear(&mut self) {
                 $(self.$delay.clear();)*
+                $(self.$added.clear();)*
                 $(self.$sum = 0;)*
                 self.busiest_worker_ns = 0;
             }
@@ -60,6 +69,7 @@ macro_rules! self_metrics {
                 $(self.$delay.encode(out);)*
                 $(codec::put(out, self.$sum);)*
                 codec::put(out, self.busiest_worker_ns);
+                $(self.$added.encode(out);)*
             }
 
             pub(crate) fn decode(
@@ -69,8 +79,9 @@ macro_rules! self_metrics {
                 let mut own = SelfMetrics::default();
                 $(own.$delay.read(bytes, version)?;)*
                 $(own.$sum = codec::get(bytes)?;)*
-                // An earlier version does not know of it.
+                // Earlier versions do not know of these.
                 own.busiest_worker_ns = if bytes.is_empty() { 0 } else { codec::get(bytes)? };
+                $(if !bytes.is_empty() { own.$added.read(bytes, version)?; })*
                 Ok(own)
             }
         }
@@ -92,6 +103,10 @@ self_metrics! {
     timer_delay,
     /// From when the kernel had a new connection until it was seen, in µs; 0 where the kernel does not say.
     connect_delay,
+    }
+    added {
+    /// How long users of scripts stood still while memory was freed that only refers to itself, in µs.
+    garbage_collection,
     }
     sums {
     /// CPU time of the worker's thread, in ns.

@@ -82,6 +82,12 @@ int squall_share(JSContext *ctx, JSValueConst object)
     return 0;
 }
 
+/* Memory that the runtime has, in bytes: what its own collection of cycles goes by. */
+size_t squall_memory(JSRuntime *rt)
+{
+    return rt->malloc_state.malloc_size;
+}
+
 /* The stack pointer of the caller, about. */
 uintptr_t squall_stack_pointer(void)
 {

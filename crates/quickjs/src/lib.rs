@@ -31,6 +31,8 @@ unsafe extern "C" {
     /// Freezes an object that users share; what inherits from it can have properties of the same names. Below 0: it has
     /// thrown.
     pub fn squall_share(ctx: *mut JSContext, object: JSValue) -> ::core::ffi::c_int;
+    /// Memory that the runtime has, in bytes.
+    pub fn squall_memory(rt: *mut JSRuntime) -> usize;
     /// The stack pointer, about.
     pub fn squall_stack_pointer() -> usize;
 }

@@ -8546,7 +8546,13 @@ static JSValue JS_ThrowSyntaxErrorAtom(JSContext *ctx, const char *fmt, JSAtom a
 static const char *squall_why(JSObject *p, const char *otherwise)
 {
     return p && p->is_shared ? "all users share this object, so that scripts cannot change it: keep "
-        "such state in a variable of the module" : otherwise;
+        "such state in a variable of the module, or use --isolation=vm" : otherwise;
+}
+
+/* squall: such a write throws in sloppy code too, where it would be lost without a word. */
+static int squall_flags(JSObject *p, int flags)
+{
+    return p && p->is_shared ? flags | JS_PROP_THROW : flags;
 }
 
 static int JS_ThrowTypeErrorReadOnly(JSContext *ctx, int flags, JSAtom atom)
@@ -8564,9 +8570,14 @@ JSValue JS_ThrowOutOfMemory(JSContext *ctx)
 {
     JSRuntime *rt = ctx->rt;
     if (!rt->in_out_of_memory) {
+        /* squall: room for the error itself, which would be null otherwise */
+        size_t limit = rt->malloc_state.malloc_limit;
+        if (limit)
+            rt->malloc_state.malloc_limit = limit + 16384;
         rt->in_out_of_memory = true;
         JS_ThrowInternalError(ctx, "out of memory");
         rt->in_out_of_memory = false;
+        rt->malloc_state.malloc_limit = limit;
     }
     return JS_EXCEPTION;
 }
@@ -10097,7 +10108,8 @@ static int JS_TryGetPropertyInt64(JSContext *ctx, JSValueConst obj, int64_t idx,
     }
     val = JS_EXCEPTION;
     present = -1;
-    prop = JS_NewAtomInt64(ctx, idx);
+    /* squall: functions of arrays take long without calling anything */
+    prop = js_poll_interrupts(ctx) ? JS_ATOM_NULL : JS_NewAtomInt64(ctx, idx);
     if (likely(prop != JS_ATOM_NULL)) {
         present = JS_HasProperty(ctx, obj, prop);
         if (present > 0) {
@@ -10125,7 +10137,7 @@ JSValue JS_GetPropertyInt64(JSContext *ctx, JSValueConst obj, int64_t idx)
         if (js_get_fast_array_element(ctx, p, idx, &val))
             return val;
     }
-    prop = JS_NewAtomInt64(ctx, idx);
+    prop = js_poll_interrupts(ctx) ? JS_ATOM_NULL : JS_NewAtomInt64(ctx, idx); /* squall, as above */
     if (prop == JS_ATOM_NULL)
         return JS_EXCEPTION;
 
@@ -10742,7 +10754,7 @@ retry:
 
     if (p == JS_VALUE_GET_OBJ(obj)) {
         if (unlikely(!p->extensible)) {
-            ret = JS_ThrowTypeErrorOrFalse(ctx, flags, "%s", squall_why(p, "object is not extensible"));
+            ret = JS_ThrowTypeErrorOrFalse(ctx, squall_flags(p, flags), "%s", squall_why(p, "object is not extensible"));
             goto done;
         }
         if (p->is_exotic) {
@@ -10779,7 +10791,7 @@ retry:
                    p->class_id == JS_CLASS_MODULE_NS) {
         read_only_prop:
             if (p && p->is_shared) /* squall */
-                ret = JS_ThrowTypeErrorOrFalse(ctx, flags, "%s", squall_why(p, ""));
+                ret = JS_ThrowTypeErrorOrFalse(ctx, squall_flags(p, flags), "%s", squall_why(p, ""));
             else
                 ret = JS_ThrowTypeErrorReadOnly(ctx, flags, prop);
             goto done;
@@ -10789,7 +10801,7 @@ retry:
                                 JS_PROP_HAS_VALUE);
     } else {
         if (unlikely(!p->extensible)) {
-            ret = JS_ThrowTypeErrorOrFalse(ctx, flags, "%s", squall_why(p, "object is not extensible"));
+            ret = JS_ThrowTypeErrorOrFalse(ctx, squall_flags(p, flags), "%s", squall_why(p, "object is not extensible"));
             goto done;
         }
     generic_create_prop:
@@ -11109,7 +11121,7 @@ static int JS_CreateProperty(JSContext *ctx, JSObject *p,
 
     if (!p->extensible) {
     not_extensible:
-        return JS_ThrowTypeErrorOrFalse(ctx, flags, "%s", squall_why(p, "object is not extensible"));
+        return JS_ThrowTypeErrorOrFalse(ctx, squall_flags(p, flags), "%s", squall_why(p, "object is not extensible"));
     }
 
     if (flags & (JS_PROP_HAS_GET | JS_PROP_HAS_SET)) {
@@ -11257,7 +11269,7 @@ int JS_DefineProperty(JSContext *ctx, JSValueConst this_obj,
         /* property already exists */
         if (!check_define_prop_flags(prs->flags, flags)) {
         not_configurable:
-            return JS_ThrowTypeErrorOrFalse(ctx, flags, "%s", squall_why(p, "property is not configurable"));
+            return JS_ThrowTypeErrorOrFalse(ctx, squall_flags(p, flags), "%s", squall_why(p, "property is not configurable"));
         }
 
         if ((prs->flags & JS_PROP_TMASK) == JS_PROP_AUTOINIT) {
@@ -11937,6 +11949,7 @@ int JS_DeleteProperty(JSContext *ctx, JSValueConst obj, JSAtom prop, int flags)
     p = JS_VALUE_GET_OBJ(obj1);
     res = delete_property(ctx, p, prop);
     const char *why = squall_why(p, "could not delete property"); /* squall: before it is freed */
+    flags = squall_flags(p, flags);
     JS_FreeValue(ctx, obj1);
     if (res != false)
         return res;

@@ -57,6 +57,8 @@ document! {
         timer_delay_us: PhaseTimes,
         /// How much later than made connections were seen, in µs.
         connect_delay_us: PhaseTimes,
+        /// How long users of scripts stood still while memory was freed, in µs; null: that never happened.
+        garbage_collection_us: Option<PhaseTimes>,
     }
 
     /// The distribution of a phase or a delay, in µs.
@@ -93,6 +95,9 @@ impl GeneratorDocument {
             loop_iteration_us: PhaseTimes::of(&own.loop_iteration),
             timer_delay_us: PhaseTimes::of(&own.timer_delay),
             connect_delay_us: PhaseTimes::of(&own.connect_delay),
+            garbage_collection_us: Some(&own.garbage_collection)
+                .filter(|own| !own.is_empty())
+                .map(PhaseTimes::of),
         }
     }
 

@@ -50,6 +50,8 @@ pub struct Demand {
     pub sources: Option<u64>,
     /// Whether the built-in target runs in this process and has the other end of each connection.
     pub builtin: bool,
+    /// Memory of the interpreters that each user has of its own, in bytes.
+    pub interpreters: u64,
 }
 
 /// The workers for the load of a plan: `asked`, or as many as it needs. `hosts`: how many it talks to;
@@ -143,6 +145,7 @@ impl Demand {
             requests: self.requests.map(|rate| rate * share),
             sources: self.sources,
             builtin: false,
+            interpreters: self.interpreters,
         }
     }
 
@@ -330,7 +333,8 @@ impl Demand {
     }
 
     pub(crate) fn memory(&self, has: &Available) -> Option<Need> {
-        let needed = BASE_BYTES.saturating_add(self.users.saturating_mul(USER_BYTES));
+        let of_user = USER_BYTES.saturating_add(self.interpreters);
+        let needed = BASE_BYTES.saturating_add(self.users.saturating_mul(of_user));
         let mut help = Vec::new();
         if has.memory > 0 && needed > has.memory {
             help.push(format!(

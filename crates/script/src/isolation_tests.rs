@@ -1,10 +1,14 @@
 //! What users of a realm cannot do to each other.
 
-use crate::Stage;
-use crate::host::Numbers;
-use crate::stage_tests::{run, stage};
+use std::path::Path;
 
-const SHARED: &str = "TypeError: all users share this object, so that scripts cannot change it: keep such state in a variable of the module";
+use crate::engine::{Limits, Step};
+use crate::graph::Graph;
+use crate::host::Numbers;
+use crate::stage_tests::{Texts, run, stage};
+use crate::{Answer, Stage, StageOptions};
+
+const SHARED: &str = "TypeError: all users share this object, so that scripts cannot change it: keep such state in a variable of the module, or use --isolation=vm";
 
 /// What the default function with this body logs, or how it fails.
 fn logged(body: &str) -> Vec<String> {
@@ -16,6 +20,9 @@ fn logged(body: &str) -> Vec<String> {
 fn what_users_share_cannot_be_changed() {
     for write in [
         "globalThis.x = 1",
+        "Function('x = 1')()",
+        "Function('Array.prototype.last = 1')()",
+        "Function('delete Math.max')()",
         "globalThis.Math = null",
         "global.console = {}",
         "Array.prototype.last = () => 1",
@@ -51,6 +58,79 @@ export default function () {{ {write} }}"
         "Error.stackTraceLimit = 0; Error.prepareStackTrace = () => 1; console.log(new Error('x').stack.includes('/t/a.js'))",
     );
     assert_eq!(told, ["true"]);
+}
+
+/// What a user alone may do: a script, and what its default function returns.
+const ALONE: [(&str, &str); 6] = [
+    ("globalThis.x = __VU; export default () => { sleep(1); return globalThis.x }", "1"),
+    ("global.f = () => 7; export default () => f()", "7"),
+    (
+        "Array.prototype.last = function () { return this[this.length - 1] }; export default () => [1, 5].last()",
+        "5",
+    ),
+    ("export default () => eval('2 + 1')", "3"),
+    ("export default () => { Function('y = 4')(); return globalThis.y }", "4"),
+    ("Math.max = () => 8; export default () => Math.max(1)", "8"),
+];
+
+#[test]
+fn a_user_alone_changes_what_it_likes() {
+    for (script, expected) in ALONE {
+        let text = format!("import {{ sleep }} from 'k6'; {script}");
+        let stages: Vec<Stage> = (1..=3).map(|_| alone(&text, Limits::default())).collect();
+        let mut calls: Vec<_> = stages
+            .iter()
+            .zip(1..)
+            .map(|(stage, user)| {
+                let numbers = Numbers { user, iteration: 0 };
+                let own = stage.user(numbers, &[]).unwrap_or_else(|thrown| panic!("{thrown}"));
+                let function = stage.exported(&own, "default").unwrap().expect("a function");
+                (stage, stage.call(&function, Vec::new()).expect("a stack"), numbers)
+            })
+            .collect();
+        let mut returned = vec![String::new(); calls.len()];
+        for _ in 0..2 {
+            for ((stage, fiber, numbers), returned) in calls.iter_mut().zip(&mut returned) {
+                if returned.is_empty()
+                    && let Step::Done(done) = stage.resume(fiber, *numbers, Answer::Ready)
+                {
+                    *returned = done.unwrap().value().to_text().unwrap();
+                }
+            }
+        }
+        let of = |user: usize| match script.contains("__VU") {
+            true => user.to_string(),
+            false => expected.to_owned(),
+        };
+        assert_eq!(returned, (1..=3).map(of).collect::<Vec<_>>(), "{script}");
+    }
+}
+
+#[test]
+fn memory_of_a_user_alone_is_its_own() {
+    let script = "export default function () { const all = []; if (__VU === 1) for (;;) all.push('x'.repeat(1000) + all.length); return all.length }";
+    let limits = Limits { memory: 16 << 20, ..Limits::default() };
+    let ends = |user| {
+        let stage = alone(script, limits);
+        let numbers = Numbers { user, iteration: 0 };
+        let own = stage.user(numbers, &[]).expect("a user");
+        let function = stage.exported(&own, "default").unwrap().expect("a function");
+        let mut fiber = stage.call(&function, Vec::new()).expect("a stack");
+        match stage.resume(&mut fiber, numbers, Answer::Ready) {
+            Step::Done(done) => done.map(|own| own.value().to_text().unwrap()),
+            Step::Wait(own) => panic!("{own:?}"),
+        }
+    };
+    assert!(ends(1).expect_err("no memory").message.contains("memory"));
+    assert_eq!(ends(2), Ok("0".to_owned()));
+}
+
+/// A stage for one user.
+fn alone(script: &str, limits: Limits) -> Stage {
+    let graph = Graph::read(Path::new("/t/a.js"), &Texts(&[("/t/a.js", script)]));
+    let options = StageOptions { is_alone: true, limits, ..StageOptions::default() };
+    let stage = Stage::new(&graph.unwrap_or_else(|why| panic!("{why}")), &options);
+    stage.expect("memory").unwrap_or_else(|thrown| panic!("{thrown}"))
 }
 
 #[test]

@@ -10,6 +10,8 @@ mod engine;
 mod event;
 mod fetch;
 mod files;
+#[doc(hidden)]
+pub mod fuzz;
 mod graph;
 mod host;
 mod http;

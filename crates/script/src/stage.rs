@@ -34,6 +34,8 @@ pub struct StageOptions {
     pub data: SharedData,
     /// What `k6/secrets` gives, by name. Whoever gives them masks them in all that is written.
     pub secrets: Vec<(String, String)>,
+    /// Whether the stage is for one user alone, who may change globals and what is built in.
+    pub is_alone: bool,
 }
 
 /// What all users of a realm share.
@@ -69,7 +71,7 @@ impl Stage {
             secrets: own.secrets,
             ..Shared::default()
         });
-        let made = boot(realm.scope(), graph, &options.env, &shared);
+        let made = boot(realm.scope(), graph, options, &shared);
         let places = graph.modules.iter();
         let places =
             places.map(|own| (own.origin.to_string(), own.module.places.clone())).collect();
@@ -221,7 +223,7 @@ fn variables<'r>(scope: Scope<'r>, env: &[(String, String)]) -> Result<Value<'r>
 fn boot(
     scope: Scope<'_>,
     graph: &Graph,
-    env: &[(String, String)],
+    options: &StageOptions,
     shared: &Rc<Shared>,
 ) -> Result<Held, Thrown> {
     let host = host::make(scope, shared)?;
@@ -247,8 +249,11 @@ fn boot(
         .iter()
         .map(|own| scope.array(own.imports.iter().map(|own| scope.number(number(own))).collect()));
     let imports = scope.array(imports.collect::<Result<_, _>>()?)?;
-    let freeze = scope.evaluate("squall:freeze", FREEZE)?;
-    let base = variables(scope, env)?;
+    let freeze = match options.is_alone {
+        true => scope.undefined(),
+        false => scope.evaluate("squall:freeze", FREEZE)?,
+    };
+    let base = variables(scope, &options.env)?;
     let arguments = [host, built_in, factories, imports, base, freeze];
     let instantiate = scope.evaluate("squall:boot", BOOT)?.call(&arguments)?;
     Ok(scope.hold(&instantiate))

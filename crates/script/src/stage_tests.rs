@@ -10,7 +10,7 @@ use crate::stage::{ScriptUser, Stage, StageOptions};
 use crate::{Answer, Event, Level, Wait};
 
 /// Files of a test.
-struct Texts<'t>(&'t [(&'t str, &'t str)]);
+pub(crate) struct Texts<'t>(pub &'t [(&'t str, &'t str)]);
 
 impl Files for Texts<'_> {
     fn bytes(&self, path: &Path) -> Result<Vec<u8>, String> {

@@ -1,4 +1,5 @@
-//! What the fuzzer runs: for the parsers of plans and responses, a function over any
+//! What the fuzzer runs: for the parsers of plans and responses, and for the engine
+//! of scripts, a function over any
 //! bytes that must neither panic nor break what it asserts.
 //!
 //! The targets of cargo-fuzz call them, and so does a test over the seeds in `fuzz/seeds`, without a
@@ -18,7 +19,7 @@ pub struct Case {
 }
 
 /// All cases.
-pub const CASES: [Case; 38] = [
+pub const CASES: [Case; 39] = [
     Case { name: "response", run: response::response },
     Case { name: "chunked", run: response::chunked },
     Case { name: "decompress", run: response::decompress },
@@ -57,6 +58,7 @@ pub const CASES: [Case; 38] = [
     Case { name: "totals", run: squall_report::fuzz::totals },
     Case { name: "includes", run: plan::includes },
     Case { name: "record", run: squall_fleet::fuzz::record },
+    Case { name: "script", run: squall_script::fuzz::script },
 ];
 
 /// Runs the case of a name.

@@ -10,6 +10,8 @@ use squall_k6::options::{Kind, Known, OPTIONS};
 use squall_k6::output::PointTarget;
 use squall_k6::summary::SummaryMode;
 
+use super::options::IsolationKind;
+
 /// k6's command line.
 #[derive(Debug, Args)]
 pub struct K6 {
@@ -51,6 +53,9 @@ pub struct K6Run {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
         default_value_t = true, action = ArgAction::Set, env = "K6_INCLUDE_SYSTEM_ENV_VARS")]
     pub include_system_env_vars: bool,
+    /// What users have in common; not an option of k6.
+    #[arg(long, value_enum, value_name = "KIND", default_value = "auto")]
+    pub isolation: IsolationKind,
     /// A file of options, in JSON.
     #[arg(short = 'c', long, value_name = "FILE", env = "K6_CONFIG")]
     pub config: Option<PathBuf>,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use squall_engine::ExchangeFilter;
 use squall_feeds::{FeedKind, FeedTarget};
-use squall_plan::model::Monitor;
+use squall_plan::model::{Isolation, Monitor};
 use squall_runner::{MAX_WORKERS, Options};
 use squall_wire::Io;
 
@@ -200,6 +200,30 @@ pub struct Values {
     /// Set a variable of a script's `__ENV`; may be given more than once.
     #[arg(short = 'e', long, value_name = "NAME=VALUE")]
     pub env: Vec<String>,
+    /// What users of a script have in common.
+    #[arg(long, hide_short_help = true, value_enum, value_name = "KIND")]
+    pub isolation: Option<IsolationKind>,
+}
+
+/// What users of a script have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum IsolationKind {
+    /// As `shared`, but as `vm` for a script that changes globals or built-in objects, or calls `eval`.
+    Auto,
+    /// Users of one worker share an interpreter, whose globals and built-in objects cannot be changed.
+    Shared,
+    /// Each user has an interpreter of its own; `check` says how much memory it takes.
+    Vm,
+}
+
+impl From<IsolationKind> for Isolation {
+    fn from(kind: IsolationKind) -> Isolation {
+        match kind {
+            IsolationKind::Auto => Isolation::Auto,
+            IsolationKind::Shared => Isolation::Shared,
+            IsolationKind::Vm => Isolation::Vm,
+        }
+    }
 }
 
 /// What a plan is given: values, and what else stands in place of its own.

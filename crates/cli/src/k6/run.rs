@@ -22,13 +22,14 @@ use crate::{out, signals};
 
 pub fn command(args: &K6Run) -> CommandResult {
     let text = PlanText::read(&args.script).map_err(|why| failed(Exit::BadCommand, &why))?;
-    let test = K6Test::of(&text, &given(args)?).map_err(|failure| match failure {
+    let mut test = K6Test::of(&text, &given(args)?).map_err(|failure| match failure {
         K6Failure::Script(why) => failed(Exit::ScriptFailed, &why),
         K6Failure::Options(why) => failed(Exit::InvalidOption, &why),
         K6Failure::Plan(errors) => {
             refused(squall_runner::Error::from(squall_front::ImportError::Plan(errors)))
         }
     })?;
+    test.loaded.plan.scripts.isolation = args.isolation.into();
     let handle = Handle::default();
     signals::watch(&handle).map_err(CommandError::incomplete)?;
     let parts = RunParts { sinks: sinks(args, &test), ..RunParts::default() };

@@ -183,6 +183,57 @@ export default function () {{
     assert!(names.contains(&own("1")) && names.contains(&own("2")), "{names:?}");
 }
 
+/// A script whose users change what is built in, each in its own way.
+const CHANGES: &str = "
+import { check, sleep } from 'k6';
+export const options = { vus: 3, iterations: 9 };
+globalThis.own = __VU;
+Array.prototype.mine = () => globalThis.own;
+export default function () {
+  sleep(0.01);
+  check([].mine(), { 'is its own': (own) => own === __VU });
+}";
+
+#[test]
+fn users_who_change_globals_have_an_interpreter_each() {
+    let folder = folder(CHANGES);
+    let (code, text, errors) = run(folder.path(), &["check", "a.js"]);
+    assert_eq!(code, 0, "{errors}");
+    let script = text.lines().find(|line| line.contains("  script ")).expect("what it costs");
+    let said = "a.js: each user has an interpreter of its own, some ";
+    assert!(script.contains(said) && script.contains(" KiB where it begins"), "{script}");
+    assert!(
+        script.contains("since it writes to a global") && script.contains("a.js:4:1"),
+        "{script}"
+    );
+    let (code, text, errors) = run(folder.path(), &["k6", "run", "-q", "a.js"]);
+    assert_eq!(code, 0, "{errors}");
+    assert!(text.contains("✓ is its own"), "{text}");
+    let shared = ["k6", "run", "-q", "--isolation", "shared", "a.js"];
+    let (code, _, errors) = run(folder.path(), &shared);
+    assert_ne!(code, 0);
+    assert!(errors.contains("a.js:4:") && errors.contains("use --isolation=vm"), "{errors}");
+}
+
+/// What the scan of a script misses throws, and runs where that is asked for.
+#[test]
+fn what_users_share_cannot_be_changed_without_asking_for_it() {
+    let folder = folder(
+        "export const options = { iterations: 1, thresholds: { iterations: ['count==1'] } };
+export default function () { const all = globalThis; all.x = 1; if (x !== 1) throw new Error('not set') }",
+    );
+    let (code, text, errors) = run(folder.path(), &["check", "a.js"]);
+    assert!(code == 0 && !text.contains("interpreter"), "{text}{errors}");
+    let (_, _, errors) = run(folder.path(), &["k6", "run", "-q", "a.js"]);
+    assert!(errors.contains("use --isolation=vm"), "{errors}");
+    let (code, _, errors) = run(folder.path(), &["k6", "run", "-q", "--isolation=vm", "a.js"]);
+    assert!(code == 0 && !errors.contains("rror"), "{errors}");
+    let (code, text, errors) = run(folder.path(), &["check", "--isolation=vm", "a.js"]);
+    assert!(code == 0 && text.contains("an interpreter of its own"), "{text}{errors}");
+    let (code, _, errors) = run(folder.path(), &["run", "-q", "--isolation=vm", "a.js"]);
+    assert_eq!(code, 0, "{errors}");
+}
+
 #[test]
 fn a_script_handles_its_summary() {
     let text = "export function setup() { return { n: 1 } }

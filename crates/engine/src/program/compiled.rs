@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::net::IpAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ use super::compiler::Section;
 use super::feeds::Feed;
 use super::op::{Op, Pc};
 use super::places::{Function, Place};
-use super::scripts::{Script, ScriptParts};
+use super::scripts::{Alone, Script, ScriptParts};
 use crate::parts::hosts::Hosts;
 use crate::parts::proxy::PlanProxy;
 use crate::profile::{LoadProfile, Shape};
@@ -223,6 +224,14 @@ impl Program {
     /// What each script was made of that steps call.
     pub fn scripts(&self) -> impl Iterator<Item = ScriptParts> {
         self.scripts.iter().map(ScriptParts::of)
+    }
+
+    /// The plan's scripts whose users have an interpreter each: their files, with why and what that takes.
+    pub fn alone(&self) -> impl Iterator<Item = (&Path, &Alone)> {
+        let scripts = self.scripts.iter();
+        scripts.filter_map(|own| {
+            Some((own.graph.modules.first()?.path.as_path(), own.alone.as_ref()?))
+        })
     }
 
     /// The rows that are known before it runs, in their order.

@@ -19,6 +19,17 @@ pub(crate) struct Script {
     pub options: StageOptions,
     /// The metrics that it makes.
     pub metrics: Vec<ScriptMetric>,
+    /// `None`: users share an interpreter.
+    pub alone: Option<Alone>,
+}
+
+/// That users of a script have an interpreter each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Alone {
+    /// Why, in words that follow "since"; empty: it was asked for.
+    pub why: String,
+    /// Memory of a user's interpreter where the user begins, in bytes.
+    pub bytes: usize,
 }
 
 /// The scripts of a compilation.

@@ -1,5 +1,5 @@
-//! What a worker has of the scripts of its program: a stage for each, made when the first user comes to it, and what it
-//! knows of each place where they are called.
+//! What a worker has of the scripts of its program: a stage for each, made when the first user comes to it, or one for
+//! each user; and what it knows of each place where they are called.
 
 mod call_site;
 mod counted;
@@ -9,6 +9,7 @@ mod rows;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::time::Duration;
 
 use squall_script::Stage;
 
@@ -30,21 +31,33 @@ pub(crate) struct Scripts {
 }
 
 impl Scripts {
-    /// The stage of a script.
+    /// The stage of a script for one more user.
     ///
     /// # Errors
     /// There is no memory for it, or the script throws where it begins.
     pub(crate) fn stage(&self, program: &Program, script: u32) -> Result<Rc<Stage>, String> {
+        let own = &program.scripts[script as usize];
+        let make = || {
+            let stage = Stage::new(&own.graph, &own.options).map_err(|error| error.to_string())?;
+            stage.map(Rc::new).map_err(|thrown| thrown.to_string())
+        };
+        if own.options.is_alone {
+            return make();
+        }
         let mut stages = self.stages.borrow_mut();
         let place = place(&mut stages, script);
         if let Some(stage) = place {
             return Ok(stage.clone());
         }
-        let own = &program.scripts[script as usize];
-        let stage = Stage::new(&own.graph, &own.options).map_err(|error| error.to_string())?;
-        let stage = Rc::new(stage.map_err(|thrown| thrown.to_string())?);
-        *place = Some(stage.clone());
-        Ok(stage)
+        Ok(place.insert(make()?).clone())
+    }
+
+    /// Has the interpreters that users share free what only refers to itself, where there is much of it. `took` hears how
+    /// long each needed.
+    pub(crate) fn collect_garbage(&self, mut took: impl FnMut(Duration)) {
+        let stages = self.stages.borrow();
+        let pauses = stages.iter().flatten().filter_map(|own| own.realm().collect_if_due());
+        pauses.for_each(&mut took);
     }
 
     /// What is known of a call.

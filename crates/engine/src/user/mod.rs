@@ -19,7 +19,6 @@ use squall_extract::PageResources;
 use squall_metrics::UserState;
 use squall_plan::expr::Slot;
 use squall_plan::value::Value;
-use squall_script::ScriptUser;
 
 use crate::net::bandwidth::Bandwidths;
 use crate::net::pools::{Idle, Pools};
@@ -32,8 +31,8 @@ use crate::roster::{Seat, Seated};
 use crate::shared_values::SharedValues;
 pub(crate) use concurrency::Concurrency;
 pub(crate) use cursor::Cursor;
-pub(crate) use script::ScriptCall;
-use script::ScriptUsers;
+use script::Instances;
+pub(crate) use script::{Instance, ScriptCall};
 pub(crate) use strand::{OpenGroup, Strand};
 
 pub(crate) struct User {
@@ -100,7 +99,7 @@ type KnownPages = Cache<Option<Rc<PageResources>>>;
 struct Named {
     jars: RefCell<Vec<Jar>>,
     caches: RefCell<Vec<KnownPages>>,
-    scripts: RefCell<ScriptUsers>,
+    scripts: RefCell<Instances>,
 }
 
 /// One by its number, made when it is first looked at; 0 is the one without a name.
@@ -245,8 +244,8 @@ impl Core {
     pub(crate) fn script<E>(
         &self,
         number: u32,
-        make: impl FnOnce() -> Result<ScriptUser, E>,
-    ) -> Result<Rc<ScriptUser>, E> {
+        make: impl FnOnce() -> Result<Instance, E>,
+    ) -> Result<Rc<Instance>, E> {
         let scripts = &self.named.get_or_init(Box::default).scripts;
         if let Some(Some(own)) = scripts.borrow().get(number as usize) {
             return Ok(own.clone());

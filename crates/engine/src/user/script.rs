@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use squall_script::{Answer, Fiber, Requests, ScriptUser};
+use squall_script::{Answer, Fiber, Requests, ScriptUser, Stage};
 
 /// A call of a function that is not over.
 pub(crate) struct ScriptCall {
@@ -27,5 +27,11 @@ impl ScriptCall {
     }
 }
 
+/// A user's own instance of a script, and the stage that it is on: many users share one, or each has its own.
+pub(crate) struct Instance {
+    pub user: ScriptUser,
+    pub stage: Rc<Stage>,
+}
+
 /// The instances that a user has, by the numbers of the scripts.
-pub(crate) type ScriptUsers = Vec<Option<Rc<ScriptUser>>>;
+pub(crate) type Instances = Vec<Option<Rc<Instance>>>;

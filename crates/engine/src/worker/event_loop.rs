@@ -61,12 +61,21 @@ impl LoopOwner for Worker {
 }
 
 impl Worker {
+    /// Frees what scripts have left, while none of their users runs: meanwhile responses may wait, which is receive delay.
+    fn collect_garbage(&self) {
+        self.scripts.collect_garbage(|took| {
+            let ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+            self.recorder.self_metrics(|own| own.garbage_collection.record_ns(ns));
+        });
+    }
+
     /// Runs until the worker's share of the load is done.
     pub(super) async fn event_loop(self: &Rc<Self>, mut orders: watch::Receiver<Orders>) {
         let mut ordered = true;
         self.begin_load();
         loop {
             let caught_up = self.advance(self.clock.now());
+            self.collect_garbage();
             self.tell_done_loads();
             self.tell_idle();
             if self.is_done() {

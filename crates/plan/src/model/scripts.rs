@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::keys::{Maybe, Pairs, Size, Small, record};
+use crate::keys::{Maybe, Pairs, Size, Small, record, words};
 use crate::template::Template;
 
 /// Most requests of a `batch` at the same time.
@@ -33,11 +33,27 @@ record! {
         /// The `User-Agent` of requests that have no such header.
         #[key(default "squall/VERSION")]
         pub user_agent: Option<String>,
-        /// Memory that the scripts of one worker may use.
+        /// What users of a script have in common.
+        pub isolation: Isolation,
+        /// Memory that the scripts of one worker may use; with `isolation: vm`, those of one user.
         #[key([Maybe<Size>] default "1GiB")]
         pub memory: Option<u64>,
         /// How long a script may compute without waiting for anything.
         #[key(default "10s")]
         pub run_time: Option<Duration>,
+    }
+}
+
+words! {
+    /// What users of a script have in common.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Isolation {
+        /// As `shared`, but as `vm` if the script writes to globals or to built-in objects, or calls `eval`.
+        #[default]
+        Auto = "auto",
+        /// Users of one worker share an interpreter, whose globals and built-in objects cannot be changed.
+        Shared = "shared",
+        /// Each user has an interpreter of its own.
+        Vm = "vm",
     }
 }

@@ -221,19 +221,24 @@ fn known(name: &str, own: &Known, show: fn(f64) -> String) -> String {
 }
 
 /// The generator's own delays, each with the key of its definition.
-fn generator_delays(run: &RunDocument) -> [(&'static str, &'static str, &PhaseTimes); 3] {
+fn generator_delays(
+    run: &RunDocument,
+) -> impl Iterator<Item = (&'static str, &'static str, &PhaseTimes)> {
     let own = &run.generator;
-    [
+    let always = [
         ("receive delay", "receive_delay", &own.receive_delay_us),
         ("send delay", "send_delay", &own.send_delay_us),
         ("event loop", "loop_iteration", &own.loop_iteration_us),
-    ]
+    ];
+    let collection = own.garbage_collection_us.as_ref();
+    let collection = collection.map(|own| ("garbage collection", "garbage_collection", own));
+    always.into_iter().chain(collection)
 }
 
 /// The generator's own delays and the resources that it used.
 fn generator(out: &mut String, run: &RunDocument, width: usize) {
     let own = &run.generator;
-    let named = generator_delays(run).into_iter().filter(|(.., times)| times.count > 0);
+    let named = generator_delays(run).filter(|(.., times)| times.count > 0);
     let delays = named.map(|(name, _, times)| {
         format!("{name} {} (p99 {}, max {})", time(times.mean), time(times.p99), time(times.max))
     });
@@ -283,7 +288,7 @@ pub(super) fn definitions(out: &mut String, run: &RunDocument, width: usize) {
             paragraph(out, " throughput  ", of(key), width);
         }
     }
-    for (name, key, _) in generator_delays(run).into_iter().filter(|(.., own)| own.count > 0) {
+    for (name, key, _) in generator_delays(run).filter(|(.., own)| own.count > 0) {
         let text = format!("{name}: {}", definition(key).unwrap_or_default());
         paragraph(out, " generator   ", &text, width);
     }

@@ -13,6 +13,9 @@ use super::stack::Stacks;
 use super::thrown::{Cause, Thrown, name};
 use super::value::Value;
 
+/// Cycles are not collected for less than so many bytes: looking at what is alive takes time too.
+const LEAST_GARBAGE: usize = 1 << 20;
+
 /// What a script may use.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -48,6 +51,8 @@ pub(super) struct Inner {
     /// Why the flow that runs now is being ended.
     pub ended: Cell<Option<Cause>>,
     pub rejected: super::rejected::Rejected,
+    /// With how much memory, in bytes, cycles are collected when whoever runs the realm asks for it.
+    collect_at: Cell<usize>,
 }
 
 impl Drop for Inner {
@@ -91,6 +96,7 @@ impl Realm {
                 running_since: Cell::new(None),
                 ended: Cell::new(None),
                 rejected: super::rejected::Rejected::default(),
+                collect_at: Cell::new(0),
             });
             let opaque = Rc::as_ptr(&inner).cast_mut().cast::<c_void>();
             js::JS_SetRuntimeOpaque(runtime.as_ptr(), opaque);
@@ -111,10 +117,29 @@ impl Realm {
         scope
     }
 
-    /// Frees what only refers to itself.
+    /// Frees what only refers to itself. Until it is asked for again, the interpreter does so by itself only with three
+    /// times the memory that is left: whoever has many users asks between their calls ([`Realm::collect_if_due`]), where
+    /// none of them waits for it.
     pub fn collect(&self) {
-        // SAFETY: the runtime is alive.
-        unsafe { js::JS_RunGC(self.0.runtime.as_ptr()) };
+        let runtime = self.0.runtime.as_ptr();
+        // SAFETY: the runtime is alive; users that wait hold counts of all that is on their stacks.
+        unsafe {
+            js::JS_RunGC(runtime);
+            let left = js::squall_memory(runtime);
+            self.0.collect_at.set(left + (left / 8).max(LEAST_GARBAGE));
+            js::JS_SetGCThreshold(runtime, (3 * left) as _);
+        }
+    }
+
+    /// The same if there is an eighth more memory than the last time has left: what is freed at once is what users stand
+    /// still for. Returns how long it took.
+    pub fn collect_if_due(&self) -> Option<Duration> {
+        if self.memory() <= self.0.collect_at.get() {
+            return None;
+        }
+        let began = Instant::now();
+        self.collect();
+        Some(began.elapsed())
     }
 
     /// How much of every stack nobody has ever used, of those whose flows have ended, in bytes at its end.
@@ -125,11 +150,17 @@ impl Realm {
 
     /// The memory that it uses, in bytes.
     pub fn memory(&self) -> usize {
+        // SAFETY: the runtime is alive.
+        unsafe { js::squall_memory(self.0.runtime.as_ptr()) }
+    }
+
+    /// How many objects it has, those that nobody can reach any more included.
+    pub fn objects(&self) -> usize {
         // SAFETY: all of the structure is numbers, which the function sets.
         unsafe {
             let mut usage: js::JSMemoryUsage = std::mem::zeroed();
             js::JS_ComputeMemoryUsage(self.0.runtime.as_ptr(), &raw mut usage);
-            usize::try_from(usage.malloc_size).unwrap_or(0)
+            usize::try_from(usage.obj_count).unwrap_or(0)
         }
     }
 }

@@ -8,11 +8,14 @@ use std::rc::Rc;
 
 use corosensei::stack::{Stack, StackPointer};
 
+/// How much larger frames are than they would be otherwise: with a sanitizer there is something around each variable
+/// (`fuzz/sanitize.sh`).
+const LARGER: usize = if option_env!("SQUALL_SANITIZED").is_some() { 4 } else { 1 };
 /// Bytes of a stack: some 350 frames of a script.
-pub(super) const SIZE: usize = 256 << 10;
+pub(super) const SIZE: usize = LARGER * (256 << 10);
 /// Bytes at its end that scripts may not use: they are for functions in C and Rust that scripts call, of which the deepest
 /// take a third.
-pub(super) const RESERVE: usize = 32 << 10;
+pub(super) const RESERVE: usize = LARGER * (32 << 10);
 /// Stacks of a mapping.
 const OF_A_CHUNK: usize = 64;
 

@@ -152,6 +152,18 @@ fn what_is_thrown_is_told_with_its_place() {
 
 #[test]
 fn a_flow_that_is_ended_runs_nothing_more_and_leaves_nothing() {
+    end_flows(20);
+}
+
+/// The same a hundred times as often.
+#[test]
+#[ignore = "takes a minute"]
+fn a_million_flows_that_are_ended_leave_nothing() {
+    end_flows(2_000);
+}
+
+/// Begins so many times 500 flows, and ends them where they wait, but for one of them, which has not begun.
+fn end_flows(rounds: usize) {
     let realm = realm(Limits::default());
     let ran = Rc::new(Cell::new(0));
     let counted = ran.clone();
@@ -167,7 +179,7 @@ fn a_flow_that_is_ended_runs_nothing_more_and_leaves_nothing() {
     let function = function(&realm, text);
     let step = |fiber: &mut Fiber| assert!(matches!(fiber.resume(Answer::Ready), Step::Wait(_)));
     let mut before = 0;
-    for round in 0..20 {
+    for round in 0..rounds {
         let mut fibers: Vec<Fiber> =
             (0..500).map(|number| fiber(&realm, &function, f64::from(number))).collect();
         fibers.iter_mut().skip(1).for_each(step);

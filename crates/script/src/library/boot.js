@@ -1,4 +1,4 @@
-// Freezes what users share, and gives each user its own modules. `imports` has a number for each import of each module: below 0
+// Gives each user its own modules, and freezes what users share; without `freeze`: there is one user. `imports` has a number for each import of each module: below 0
 // what is built in. `base`: variables of all users, to which each may have more; what a script sets there is the user's own.
 (function (host, builtIn, factories, imports, base, freeze) {
   "use strict";
@@ -19,11 +19,13 @@
   const log = write(1);
   globalThis.console = { log, info: log, debug: write(0), warn: write(2), error: write(3) };
   globalThis.global = globalThis;
+  // What it calls would run in the flow of whichever user frees something; k6's engine does not have it either.
+  delete globalThis.FinalizationRegistry;
   Object.defineProperty(globalThis, "__VU", { get: () => host.user(), enumerable: true });
   Object.defineProperty(globalThis, "__ITER", { get: () => host.iteration(), enumerable: true });
 
   for (const own of builtIn) own.default ??= own;
-  freeze(host.share, [globalThis, ...builtIn, ...host.hidden]);
+  freeze?.(host.share, [globalThis, ...builtIn, ...host.hidden]);
 
   return function instantiate(more) {
     const env = { ...base, ...more };

@@ -1,10 +1,11 @@
-//! Whether users can share a realm: not if a script writes to globals or to what is built in, or makes code from text. What
-//! this misses is found when it happens, since the shared realm is frozen.
+//! Whether users can share a realm: not if a script writes to globals or to what is built in, or calls `eval`. What this
+//! misses is found when it happens, since the shared realm is frozen. So `Function` is no reason, without which few large
+//! libraries are: what it makes can change nothing that is shared.
 
 use oxc_ast::ast::ArrowFunctionExpression;
 use oxc_ast::ast::{
     AssignmentExpression, AssignmentTarget, AwaitExpression, CallExpression, Expression,
-    ForOfStatement, Function, IdentifierReference, NewExpression, Program, SimpleAssignmentTarget,
+    ForOfStatement, Function, IdentifierReference, Program, SimpleAssignmentTarget,
     UnaryExpression, UnaryOperator, UpdateExpression,
 };
 use oxc_ast_visit::{Visit, walk};
@@ -128,7 +129,7 @@ impl<'a> Visit<'a> for Scan<'_> {
 
     fn visit_call_expression(&mut self, it: &CallExpression<'a>) {
         match self.global(&it.callee) {
-            Some("eval" | "Function") => self.found(MAKES_CODE, it.span),
+            Some("eval") => self.found(MAKES_CODE, it.span),
             _ => {
                 let first = it.arguments.first().and_then(|own| own.as_expression());
                 if let Some(member) = it.callee.without_parentheses().as_member_expression()
@@ -143,13 +144,6 @@ impl<'a> Visit<'a> for Scan<'_> {
             }
         }
         walk::walk_call_expression(self, it);
-    }
-
-    fn visit_new_expression(&mut self, it: &NewExpression<'a>) {
-        if self.global(&it.callee) == Some("Function") {
-            self.found(MAKES_CODE, it.span);
-        }
-        walk::walk_new_expression(self, it);
     }
 
     fn visit_function(&mut self, it: &Function<'a>, flags: ScopeFlags) {

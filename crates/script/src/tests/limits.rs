@@ -27,6 +27,13 @@ fn an_endless_loop_is_ended_and_named() {
         "setTimeout(() => { for (;;) n++ }, 1)",
         "const again = () => Promise.resolve().then(again); again()",
         "[1, 2].sort(() => { for (;;) n++ })",
+        "[].indexOf.call({ length: 2 ** 53 - 1 }, 1)",
+        "[].join.call({ length: 2 ** 32 }, '')",
+        "[].reverse.call({ length: 2 ** 53 - 1 })",
+        "[].lastIndexOf.call({ length: 2 ** 53 - 1 }, 1)",
+        "new Array(2 ** 32 - 1).forEach(() => {})",
+        "new Array(2 ** 32 - 1).includes(1)",
+        "/(a+)+$/.test('a'.repeat(40) + 'b')",
     ] {
         let script = format!("let n = 0; export default function () {{\n{body} }}");
         let (host, result) = limited(&script, limits);

@@ -17,12 +17,12 @@ use crate::parts::script_metrics::Builtin;
 use crate::program::{JsonOp, ReturnOp, ScriptOp, Section};
 use crate::sample::Location;
 use crate::scripts::CallSite;
-use crate::user::{Cursor, OpenGroup, ScriptCall};
+use crate::user::{Cursor, Instance, OpenGroup, ScriptCall};
 
 impl Run for ScriptOp {
     fn run<'p>(&'p self, user: &mut Interpreter<'_, 'p>, now: u64) -> Option<Next<'p, Cursor>> {
-        let stage = match user.worker.scripts.stage(user.program, self.script) {
-            Ok(stage) => stage,
+        let instance = match user.instance(self) {
+            Ok(instance) => instance,
             Err(why) => {
                 user.fail_script(&why);
                 return None;
@@ -30,10 +30,10 @@ impl Run for ScriptOp {
         };
         let call = match user.cursor.call.take() {
             Some(call) => call,
-            None => user.begin_call(self, &stage)?,
+            None => user.begin_call(self, &instance)?,
         };
         let site = user.worker.scripts.call_site(self);
-        let next = user.go_on(Calling { op: self, stage: &stage, site: &site }, call, now);
+        let next = user.go_on(Calling { op: self, stage: &instance.stage, site: &site }, call, now);
         // An error of it may have ended its user, or the run.
         let ends = user.core.stopped.get() || user.worker.is_stopping();
         next.or(ends.then_some(Next::Gone))
@@ -109,9 +109,19 @@ impl<'p> Interpreter<'_, 'p> {
         next
     }
 
+    /// The user's own instance of the script.
+    fn instance(&self, op: &ScriptOp) -> Result<Rc<Instance>, String> {
+        self.core.script(op.script, || {
+            let stage = self.worker.scripts.stage(self.program, op.script)?;
+            let user = stage.user(self.numbers(), &[]).map_err(|thrown| shown(&thrown))?;
+            stage.open();
+            Ok(Instance { user, stage })
+        })
+    }
+
     /// A call that has not begun; `None` after it failed.
-    fn begin_call(&mut self, op: &ScriptOp, stage: &Stage) -> Option<Box<ScriptCall>> {
-        match self.new_call(op, stage) {
+    fn begin_call(&mut self, op: &ScriptOp, instance: &Instance) -> Option<Box<ScriptCall>> {
+        match self.new_call(op, instance) {
             Ok(call) => Some(Box::new(call)),
             Err(why) => {
                 self.fail_script(&why);
@@ -120,12 +130,10 @@ impl<'p> Interpreter<'_, 'p> {
         }
     }
 
-    fn new_call(&self, op: &ScriptOp, stage: &Stage) -> Result<ScriptCall, String> {
+    fn new_call(&self, op: &ScriptOp, instance: &Instance) -> Result<ScriptCall, String> {
+        let Instance { user, stage } = instance;
         let thrown = |thrown: Thrown| shown(&thrown);
-        let user =
-            self.core.script(op.script, || stage.user(self.numbers(), &[])).map_err(thrown)?;
-        stage.open();
-        let function = stage.exported(&user, &op.function).map_err(thrown)?;
+        let function = stage.exported(user, &op.function).map_err(thrown)?;
         let missing = || format!("the script exports no function `{}`", op.function);
         let function = function.ok_or_else(missing)?;
         let argument = |own: &JsonOp| {

@@ -1,0 +1,36 @@
+//! Random scripts without a fuzzer: some in each run of the tests, and for as long as is asked for.
+
+use std::time::{Duration, Instant};
+
+use squall_base::random::Random;
+
+/// Runs one of the random inputs.
+fn run(seed: u64) {
+    let mut random = Random::new(seed);
+    let mut byte = || (random.uniform() * 256.0) as u8;
+    let length = 16 + 4 * usize::from(byte());
+    let bytes: Vec<u8> = (0..length).map(|_| byte()).collect();
+    super::script(&bytes);
+}
+
+#[test]
+fn random_scripts_cross_nothing_and_leave_nothing() {
+    (0..30).for_each(run);
+}
+
+/// For `SQUALL_FUZZ_SECONDS`, with other inputs each time; the number of one that fails is said.
+#[test]
+#[ignore = "takes as long as SQUALL_FUZZ_SECONDS says"]
+fn random_scripts_for_long() {
+    let seconds = std::env::var("SQUALL_FUZZ_SECONDS").ok().and_then(|own| own.parse().ok());
+    let (begin, long) = (Instant::now(), Duration::from_secs(seconds.unwrap_or(60)));
+    let mut seed = std::time::UNIX_EPOCH.elapsed().map_or(0, |own| own.as_nanos() as u64);
+    let mut count = 0_u64;
+    while begin.elapsed() < long {
+        // Told before it runs: a fault of memory says nothing.
+        println!("input {seed}");
+        run(seed);
+        (seed, count) = (seed.wrapping_add(1), count + 1);
+    }
+    println!("{count} inputs");
+}
