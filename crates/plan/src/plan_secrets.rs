@@ -61,6 +61,7 @@ impl Plan {
         if let Some(password) = store.and_then(|store| store.password.literal()) {
             secrets.add(password);
         }
+        self.connections.tls.host_certs.iter().for_each(|own| secrets.add(&own.key));
         for url in self.monitor.iter().filter_map(|own| own.url()) {
             secrets_of_url(url).iter().for_each(|secret| secrets.add(secret));
         }

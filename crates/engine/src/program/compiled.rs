@@ -92,6 +92,8 @@ pub struct Program {
     pub(crate) warnings: Vec<Diagnostic>,
     /// The scripts that steps call.
     pub(crate) scripts: Vec<Script>,
+    /// The line that their requests stand in, and how many leave it in a second; `None`: they need not.
+    pub(crate) script_rate: Option<(usize, f64)>,
     /// How many jars steps name; those that scripts make come after them.
     pub(crate) named_jars: u16,
     /// Seed of everything random.
@@ -262,7 +264,9 @@ impl Program {
         let users = self.most_users();
         match self.connections {
             ConnectionReuse::Pool(size) => users.min(size).max(1),
-            ConnectionReuse::PerUser | ConnectionReuse::PerIteration => users,
+            ConnectionReuse::PerUser
+            | ConnectionReuse::PerIteration
+            | ConnectionReuse::PerRequest => users,
         }
     }
 
