@@ -57,4 +57,5 @@ pub(crate) use ops::{CheckOp, ExtractOp, FromOp, JsonOp, NameOp, PostOp, RowOp};
 pub(crate) use places::{Function, Intrinsic, Place};
 pub(crate) use samples::{CaptureOp, Policy, RequestOp, ResourcesOp};
 pub use script_files::script_files;
+pub(crate) use scripts::OwnEnv;
 pub(crate) use times::think;

@@ -13,10 +13,22 @@ use squall_script::{
 };
 
 use super::compiler::Compiler;
-use super::scripts::{Script, Tried};
+use super::constant_scope::ConstantScope;
+use super::scripts::{OwnEnv, Script, Tried};
 
 /// Most bytes of a file that a script is made of, or reads.
 const LARGEST: u64 = 256 << 20;
+
+/// A script for users of a kind.
+pub(super) struct CalledScript {
+    /// Its number in the program.
+    pub number: u32,
+    /// The number of the kind: users of one script are of another kind if their `__ENV` is another.
+    pub kind: u32,
+    pub env: OwnEnv,
+    /// The metrics that it makes.
+    pub metrics: Vec<ScriptMetric>,
+}
 
 /// The folders of the machine.
 struct Folders;
@@ -46,31 +58,49 @@ pub fn script_files(path: &Path) -> Result<Vec<PathBuf>, String> {
 }
 
 impl<'p> Compiler<'p> {
-    /// The number of a script, and the metrics that it makes; `None` after an error was noted.
+    /// A script for users of a kind; `None` after an error was noted.
     pub(super) fn script(
         &mut self,
         file: &Spanned<PathBuf>,
         env: &'p [(Template, Template)],
-    ) -> Option<(u32, Vec<ScriptMetric>)> {
-        let env = self.script_env(env)?;
-        let asked = (file.value.clone(), env);
-        let known = self.scripts.asked.iter().position(|own| *own == asked);
-        let number = known.unwrap_or_else(|| {
-            let tried = self.try_script(&asked.0, &asked.1, file.span);
-            self.scripts.asked.push(asked);
-            self.scripts.read.push(tried);
-            self.scripts.read.len() - 1
-        });
-        let tried = self.scripts.read[number].as_ref()?;
-        Some((u32::try_from(number).unwrap_or(u32::MAX), tried.script.metrics.clone()))
+    ) -> Option<CalledScript> {
+        let env = self.texts_before_run(env)?;
+        let known = self.scripts.read.iter().position(|(own, _)| *own == file.value);
+        let number = match known {
+            Some(number) => number,
+            None => {
+                let tried = self.read_script(&file.value, file.span);
+                self.scripts.read.push((file.value.clone(), tried));
+                self.scripts.read.len() - 1
+            }
+        };
+        let Tried { script, stage, users } = self.scripts.read[number].1.as_mut()?;
+        let kind = match users.iter().find(|own| own.0 == env) {
+            Some((_, kind, _)) => *kind,
+            None => match stage.user(Numbers::default(), &env) {
+                Ok(user) => {
+                    stage.told();
+                    users.push((env.clone(), self.scripts.kinds, user));
+                    self.scripts.kinds += 1;
+                    self.scripts.kinds - 1
+                }
+                Err(thrown) => {
+                    self.does_not_begin(&file.value, file.span, &thrown.to_string());
+                    return None;
+                }
+            },
+        };
+        // Users of another kind may make others: in each worker all have their numbers from the beginning.
+        script.options.metrics = stage.metrics();
+        let metrics = script.options.metrics.clone();
+        Some(CalledScript { number: u32::try_from(number).unwrap_or(u32::MAX), kind, env, metrics })
     }
 
     /// Whether a script exports a function of this name; an error was noted if it does not.
     pub(super) fn exports(&mut self, script: u32, function: &str, span: Span) -> Option<()> {
-        let Some(Some(Tried { stage, user, script })) = self.scripts.read.get(script as usize)
-        else {
-            return None;
-        };
+        let (_, tried) = self.scripts.read.get(script as usize)?;
+        let Tried { stage, users, script } = tried.as_ref()?;
+        let (.., user) = users.last()?;
         let file = script.graph.modules.first().map(|own| own.path.display().to_string());
         let file = file.unwrap_or_default();
         let wrong = match stage.exported(user, function) {
@@ -83,15 +113,25 @@ impl<'p> Compiler<'p> {
         None
     }
 
-    /// What is in `__ENV`; `None` after an error was noted.
-    fn script_env(&mut self, own: &'p [(Template, Template)]) -> Option<Vec<(String, String)>> {
+    /// What is in `__ENV` of all users of scripts; `None` after an error was noted.
+    fn script_env(&mut self) -> Option<Vec<(String, String)>> {
         let scripts = &self.plan.scripts;
         let mut env: Vec<(String, String)> = Vec::new();
         if scripts.system_env {
             let text = |own: std::ffi::OsString| own.to_string_lossy().into_owned();
             env.extend(std::env::vars_os().map(|(name, value)| (text(name), text(value))));
         }
-        for (name, value) in scripts.env.iter().chain(own) {
+        let given = self.texts_before_run(&scripts.env)?;
+        env.retain(|(name, _)| given.iter().all(|(own, _)| own != name));
+        env.extend(given);
+        self.note_secrets(&env);
+        Some(env)
+    }
+
+    /// Texts in `__ENV`, each name once; `None` after an error was noted.
+    fn texts_before_run(&mut self, given: &'p [(Template, Template)]) -> Option<OwnEnv> {
+        let mut env = OwnEnv::new();
+        for (name, value) in given {
             let (Some(name), Some(text)) =
                 (self.text_before_run(name)?, self.text_before_run(value)?)
             else {
@@ -103,12 +143,14 @@ impl<'p> Compiler<'p> {
             env.retain(|(own, _)| *own != name);
             env.push((name, text));
         }
-        for (name, value) in &env {
-            if sounds_secret(name) {
-                self.secrets.add(value);
-            }
-        }
+        self.note_secrets(&env);
         Some(env)
+    }
+
+    fn note_secrets(&mut self, env: &[(String, String)]) {
+        for (_, value) in env.iter().filter(|(name, _)| sounds_secret(name)) {
+            self.secrets.add(value);
+        }
     }
 
     /// What a template comes to before the run; the outer `None` after an error was noted.
@@ -116,8 +158,27 @@ impl<'p> Compiler<'p> {
         Some(self.template(template)?.constant())
     }
 
-    /// Reads a script and makes a user of it; `None` after an error was noted.
-    fn try_script(&mut self, path: &Path, env: &[(String, String)], span: Span) -> Option<Tried> {
+    /// What a script is told of the options of its test, as JSON; the outer `None` after an error was noted.
+    fn script_options(&mut self) -> Option<Option<String>> {
+        let Some(own) = &self.plan.scripts.options else { return Some(None) };
+        let (options, scope) = (self.json(own)?, ConstantScope::new(self.options.seed));
+        let mut json = Vec::new();
+        match options.write(&scope, &mut json) {
+            Ok(()) => Some(Some(String::from_utf8_lossy(&json).into_owned())),
+            Err(error) => {
+                let message = format!("`scripts.options`: {error}");
+                self.error(
+                    Span::default(),
+                    message,
+                    "only what is known before the run can stand there",
+                );
+                None
+            }
+        }
+    }
+
+    /// Reads a script, and makes a stage for it; `None` after an error was noted.
+    fn read_script(&mut self, path: &Path, span: Span) -> Option<Tried> {
         let graph = match Graph::read(path, &Folders) {
             Ok(graph) => graph,
             Err(error) => {
@@ -128,42 +189,37 @@ impl<'p> Compiler<'p> {
             }
         };
         let options = StageOptions {
+            options: self.script_options()?,
             seed: self.options.seed,
             files: OpenFiles(Some(Arc::new(Folders))),
             data: self.options.script_data.clone(),
-            ..options(&self.plan.scripts, env)
+            ..options(&self.plan.scripts, self.script_env()?)
         };
-        let file = path.display();
         let made = Stage::new(&graph, &options).map_err(|error| error.to_string());
-        let tried = made.and_then(|made| {
-            let thrown = |thrown: squall_script::Thrown| thrown.to_string();
-            let stage = made.map_err(thrown)?;
-            let user = stage.user(Numbers::default(), &[]).map_err(thrown)?;
-            Ok((stage, user))
-        });
-        match tried {
-            Ok((stage, user)) => {
-                stage.open();
-                stage.told();
-                let script = Script { graph, options, metrics: stage.metrics() };
-                Some(Tried { script, stage, user })
+        match made.and_then(|made| made.map_err(|thrown| thrown.to_string())) {
+            Ok(stage) => {
+                Some(Tried { script: Script { graph, options }, stage, users: Vec::new() })
             }
             Err(why) => {
-                let help = "this is what it does when a user begins, before any function is called";
-                self.error(span, format!("{file}: {why}"), help);
+                self.does_not_begin(path, span, &why);
                 None
             }
         }
     }
+
+    fn does_not_begin(&mut self, path: &Path, span: Span, why: &str) {
+        let help = "this is what it does when a user begins, before any function is called";
+        self.error(span, format!("{}: {why}", path.display()), help);
+    }
 }
 
 /// What holds for a script, as the plan says.
-fn options(plan: &ModelScripts, env: &[(String, String)]) -> StageOptions {
+fn options(plan: &ModelScripts, env: Vec<(String, String)>) -> StageOptions {
     let (limits, http) = (Limits::default(), HttpOptions::default());
     let memory = plan.memory.and_then(|bytes| usize::try_from(bytes).ok());
     let number = |own: Option<u32>, otherwise: usize| own.map_or(otherwise, |own| own as usize);
     StageOptions {
-        env: env.to_vec(),
+        env,
         limits: Limits {
             memory: memory.unwrap_or(limits.memory),
             run: plan.run_time.unwrap_or(limits.run),

@@ -2,34 +2,36 @@
 
 use std::path::PathBuf;
 
-use squall_script::{Graph, ScriptMetric, ScriptUser, Stage, StageOptions};
+use squall_script::{Graph, ScriptUser, Stage, StageOptions};
 
 /// A script, as all workers share it.
 #[derive(Debug)]
 pub(crate) struct Script {
     pub graph: Graph,
     pub options: StageOptions,
-    /// The metrics that it makes.
-    pub metrics: Vec<ScriptMetric>,
 }
 
 /// The scripts of a compilation.
 #[derive(Debug, Default)]
 pub(super) struct Scripts {
-    /// What each was made of: its file, and what is in `__ENV`.
-    pub(super) asked: Vec<(PathBuf, Vec<(String, String)>)>,
-    /// What became of it; `None`: an error was noted.
-    pub(super) read: Vec<Option<Tried>>,
+    /// Each with its file; `None`: an error was noted.
+    pub(super) read: Vec<(PathBuf, Option<Tried>)>,
+    /// How many kinds of users there are, over all scripts.
+    pub(super) kinds: u32,
     /// How many calls there are.
     calls: u32,
 }
 
-/// A script with a user on a stage of its own, who never does anything.
+/// What `__ENV` of some users has beside that of all, or in place of it.
+pub(crate) type OwnEnv = Vec<(String, String)>;
+
+/// A script with users on a stage of its own, who never do anything.
 #[derive(Debug)]
 pub(super) struct Tried {
     pub script: Script,
     pub stage: Stage,
-    pub user: ScriptUser,
+    /// One of each kind, with the number of the kind.
+    pub users: Vec<(OwnEnv, u32, ScriptUser)>,
 }
 
 impl Scripts {
@@ -41,6 +43,6 @@ impl Scripts {
 
     /// Those that were compiled, by their numbers. None is missing where there was no error.
     pub(super) fn into_all(self) -> Vec<Script> {
-        self.read.into_iter().flatten().map(|tried| tried.script).collect()
+        self.read.into_iter().filter_map(|(_, tried)| Some(tried?.script)).collect()
     }
 }
