@@ -49,7 +49,9 @@ fn who_waits_or_works_at_the_end_goes_on_to_the_end_of_its_iteration() {
 
 #[test]
 fn a_load_may_have_a_time_of_its_own_for_that() {
-    let mut roster = whole(LoadProfile { graceful: Some(3 * S), ..two_for_10_s() });
+    let mut profile = two_for_10_s();
+    profile.graceful = Some(3 * S);
+    let mut roster = whole(profile);
     let seats = users(&mut roster, 0);
     seats.iter().for_each(|seat| assert_eq!(roster.begin(*seat, 0), Begin::Yes));
     roster.park(Someone(seats[0]), 50 * S, S);
