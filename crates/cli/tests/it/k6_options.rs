@@ -38,16 +38,18 @@ fn passes(script: &str, more: &[&str]) {
 
 #[test]
 fn a_script_knows_the_options_of_its_test() {
-    let script = checked(
-        "vus: 3, iterations: 3, userAgent: 'me', rps: 1000",
-        "const { scenarios, userAgent, rps, batch, vus, setupTimeout } = exec.test.options;
+    let server = target();
+    let body = format!("http.get('{}/');", server.url());
+    let body = body
+        + "
+  const { scenarios, userAgent, rps, batch, vus, setupTimeout } = exec.test.options;
   const own = scenarios.default;
   check(null, {
     scenario: () => own.executor === 'shared-iterations' && own.vus === 2 && own.iterations === 5,
     rest: () => userAgent === 'me' && rps === 1000 && batch === null && vus === undefined && setupTimeout === '1m0s',
     frozen: () => Object.isFrozen(exec.test.options),
-  });",
-    );
+  });";
+    let script = checked("vus: 3, iterations: 3, userAgent: 'me', rps: 1000", &body);
     passes(&script, &["--vus", "2", "--iterations", "5"]);
     // The other commands tell them, too; without flags they are those of the script.
     let script = script.replace("own.vus === 2 && own.iterations === 5", "own.vus === 3");

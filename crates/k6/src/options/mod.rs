@@ -5,6 +5,7 @@
 
 mod consolidated;
 mod executor;
+mod hosts;
 mod layers;
 mod load;
 mod network;

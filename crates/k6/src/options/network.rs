@@ -3,17 +3,13 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use squall_base::AllowList;
-
+use super::hosts::{hosts, networks, patterns};
 use super::layers::Layers;
 use super::tls::{self, Tls};
 use super::value::{At, OptionError};
 
 /// Most requests of a batch at a time.
 const MOST_AT_ONCE: u64 = 1_000;
-
-/// Where a `*` may stand.
-const WILDCARD: &str = "a `*` stands for all before a dot, at the beginning: `*.example.com`";
 
 /// Most addresses that connections are made from.
 const MOST_ADDRESSES: u128 = 65_536;
@@ -121,41 +117,6 @@ pub fn network(layers: &Layers) -> Result<Network, OptionError> {
             (false, false) => Reuse::Always,
         },
     })
-}
-
-/// Hosts with the addresses that take the place of DNS.
-fn hosts(all: &At<'_>) -> Result<Vec<(String, String)>, OptionError> {
-    let one = |(host, at): (String, At<'_>)| match host.strip_prefix("*.").unwrap_or(&host) {
-        rest if rest.contains('*') => Err(at.refused(WILDCARD)),
-        _ => Ok((host, at.text()?.to_owned())),
-    };
-    all.map()?.into_iter().map(one).collect()
-}
-
-/// Patterns of hosts.
-pub(super) fn patterns(all: &At<'_>) -> Result<Vec<String>, OptionError> {
-    let one = |at: At<'_>| {
-        let text = at.text()?;
-        match AllowList::read(&[text]) {
-            Err(_) if text.contains('*') => Err(at.refused(WILDCARD)),
-            Err(why) => Err(at.refused(why)),
-            Ok(_) => Ok(text.to_owned()),
-        }
-    };
-    all.list()?.into_iter().map(one).collect()
-}
-
-/// Networks such as `10.0.0.0/8`, and addresses.
-fn networks(all: &At<'_>) -> Result<Vec<String>, OptionError> {
-    let one = |at: At<'_>| {
-        let text = at.text()?;
-        let is_address = text.split('/').next().is_some_and(|own| own.parse::<IpAddr>().is_ok());
-        match is_address && AllowList::read(&[text]).is_ok() {
-            true => Ok(text.to_owned()),
-            false => Err(at.expected("a network such as 10.0.0.0/8")),
-        }
-    };
-    all.list()?.into_iter().map(one).collect()
 }
 
 /// The time that a name is valid, and whether the first address is taken.

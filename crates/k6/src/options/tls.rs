@@ -1,7 +1,7 @@
 //! Options of TLS. Pure.
 
+use super::hosts::patterns;
 use super::layers::Layers;
-use super::network::patterns;
 use super::value::{At, OptionError};
 
 /// What holds for TLS.
