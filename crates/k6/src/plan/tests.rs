@@ -37,7 +37,8 @@ fn a_plan_has_all_of_a_script() {
         "tags": {"all": "yes"}, "userAgent": "me", "batch": 3, "batchPerHost": 0, "maxRedirects": 4, "throw": true,
         "discardResponseBodies": true, "insecureSkipTLSVerify": true, "hosts": {"a.example": "1.2.3.4"}, "dns": {"ttl": "1m", "select": "first"},
         "localIPs": "10.0.0.1", "tlsVersion": "tls1.3", "thresholds": {"checks": ["rate>0.9"]}, "rps": 50, "blockHostnames": ["*.bad.example"],
-        "blacklistIPs": ["10.0.0.0/8"], "setupTimeout": "5s",
+        "blacklistIPs": ["10.0.0.0/8"], "setupTimeout": "5s", "tlsCipherSuites": ["TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"],
+        "tlsAuth": [{"cert": "-----BEGIN CERTIFICATE-----\na", "key": "-----BEGIN PRIVATE KEY-----\nb", "domains": ["a.example"]}],
     });
     let exports = ["default", "browse", "setup", "teardown"];
     let mut plan = printed(&options, &exports);
@@ -74,7 +75,10 @@ fn a_plan_has_all_of_a_script() {
     assert_eq!(plan["scripts"], scripts);
     let connections = json!({
         "http": "auto", "resolve": {"a.example": ["1.2.3.4"]}, "dns": {"ttl": "1m", "select": "first"},
-        "source_addresses": ["10.0.0.1"], "block_hosts": ["*.bad.example"], "block_addresses": ["10.0.0.0/8"], "tls": {"insecure": true, "min": "1.3", "max": "1.3"},
+        "source_addresses": ["10.0.0.1"], "block_hosts": ["*.bad.example"], "block_addresses": ["10.0.0.0/8"], "tls": {
+            "insecure": true, "min": "1.3", "max": "1.3", "cipher_suites": ["TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"],
+            "host_certs": [{"hosts": ["a.example"], "cert": "-----BEGIN CERTIFICATE-----\na", "key": "-----BEGIN PRIVATE KEY-----\nb"}],
+        },
     });
     assert_eq!(plan["connections"], connections);
     let own = made(&options, &exports).expect("a plan");
@@ -85,7 +89,13 @@ fn a_plan_has_all_of_a_script() {
         &Default::default(),
     );
     let again = again.unwrap_or_else(|errors| panic!("{:?}", errors.diagnostics)).plan;
-    assert_eq!(yaml::value(&again, false)["scenarios"], plan["scenarios"]);
+    let masked = yaml::value(&own, true);
+    assert_eq!(masked["connections"]["tls"]["host_certs"][0]["key"], json!("***"));
+    assert!(!masked.to_string().contains("PRIVATE KEY"), "{masked}");
+    let (again, whole) = (yaml::value(&again, false), printed(&options, &exports));
+    for key in ["scenarios", "scripts", "connections", "setup_timeout"] {
+        assert_eq!(again[key], whole[key], "{key}");
+    }
 }
 
 #[test]
