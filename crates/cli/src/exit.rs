@@ -20,6 +20,10 @@ pub enum Exit {
     Interrupted = 130,
     /// `squall k6`: a threshold was crossed.
     ThresholdCrossed = 99,
+    /// `squall k6`: the script's setup took too long.
+    SetupTimedOut = 100,
+    /// `squall k6`: the script's teardown took too long.
+    TeardownTimedOut = 101,
     /// `squall k6`: an option of the test is wrong.
     InvalidOption = 104,
     /// `squall k6`: interrupted.

@@ -20,6 +20,8 @@ pub(crate) struct LoadProfile {
     pub after: Vec<u16>,
     /// Whether users that are one too many finish their iteration.
     pub whole_iterations: bool,
+    /// How long they may take for that after its end; `None`: as long as all that is in flight at the end.
+    pub graceful: Option<Nanos>,
     constant_from: Option<Nanos>,
 }
 
@@ -82,8 +84,16 @@ impl LoadProfile {
             Load::Open(open) => constant_from(open.ramp, &open.stages, open.duration),
         };
         let (after, start) = (Vec::new(), nanos(start_after));
-        let whole_iterations = false;
-        Ok(LoadProfile { members, start, shape, mix, after, whole_iterations, constant_from })
+        Ok(LoadProfile {
+            members,
+            start,
+            shape,
+            mix,
+            after,
+            whole_iterations: false,
+            graceful: None,
+            constant_from,
+        })
     }
 
     /// One user, one iteration.

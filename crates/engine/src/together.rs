@@ -37,6 +37,10 @@ pub(crate) struct Together {
     moments: Box<[Mutex<Moments>]>,
     /// How many passes were counted.
     counts: Box<[AtomicU64]>,
+    /// Iterations that users of scripts have completed, ...
+    pub completed: AtomicU64,
+    /// ... and those that were cut off.
+    pub cut_off: AtomicU64,
     /// How many rows were taken of each feed: by all its users, and then by those of each scenario.
     rows: Box<[Box<[SharedRows]>]>,
     /// What the process has of the users: of all, and then of those of each scenario. They are dealt to as many shards as
@@ -72,6 +76,8 @@ impl Together {
                 .map(|line| Mutex::new(Moments::new(Random::of(program.seed, u64::MAX, line, 0))))
                 .collect(),
             counts: zeros(program.counts),
+            completed: AtomicU64::new(0),
+            cut_off: AtomicU64::new(0),
             rows: program.feeds.iter().map(|feed| rows(feed, is_first)).collect(),
             iterations: Iterations::new(&program.loads, process),
             sections: Arc::default(),

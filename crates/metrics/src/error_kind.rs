@@ -36,12 +36,13 @@ pub enum ErrorKind {
     Variable,
     BadRedirect,
     Script,
+    AddressBlocked,
 }
 
 use ErrorKind as K;
 
 /// Kind, label in results, and a sentence.
-const TABLE: [(ErrorKind, &str, &str); 31] = [
+const TABLE: [(ErrorKind, &str, &str); 32] = [
     (
         K::Dns,
         "dns",
@@ -99,7 +100,7 @@ const TABLE: [(ErrorKind, &str, &str); 31] = [
     (
         K::HostNotAllowed,
         "host_not_allowed",
-        "the plan does not allow requests to this host (`allow_hosts`)",
+        "the plan does not allow requests to this host (`allow_hosts`, `connections.block_hosts`)",
     ),
     (K::Render, "render", "the request could not be rendered from its template"),
     (
@@ -125,6 +126,11 @@ const TABLE: [(ErrorKind, &str, &str); 31] = [
         "the target redirected to something other than an http(s) URL: an application's own scheme, or a mistake",
     ),
     (K::Script, "script", "a script threw an exception that nothing in it caught"),
+    (
+        K::AddressBlocked,
+        "address_blocked",
+        "the plan blocks the addresses of this host (`connections.block_addresses`)",
+    ),
 ];
 
 impl ErrorKind {
@@ -170,7 +176,10 @@ impl ErrorKind {
     /// Whether it says that squall could not make the request from the plan, or was not allowed to send it: if nothing was
     /// sent before, the target was asked for nothing.
     pub fn is_of_making(self) -> bool {
-        matches!(self, K::Variable | K::Render | K::HostNotAllowed | K::BodyFile)
+        matches!(
+            self,
+            K::Variable | K::Render | K::HostNotAllowed | K::AddressBlocked | K::BodyFile
+        )
     }
 
     /// The kind with this label.

@@ -33,6 +33,26 @@ impl fmt::Display for Json {
 }
 
 impl Json {
+    /// A value whose texts are taken as they stand.
+    pub fn of(value: &Value) -> Json {
+        match value {
+            Value::Null => Json::Null,
+            Value::Bool(value) => Json::Bool(*value),
+            Value::Number(value) => match value.as_i64() {
+                Some(value) => Json::Int(value),
+                // Numbers of JSON are numbers of 64 bits.
+                None => Json::Float(value.as_f64().unwrap_or_default()),
+            },
+            Value::String(text) => Json::Text(Template::text(text)),
+            Value::Array(items) => Json::List(items.iter().map(Json::of).collect()),
+            Value::Object(entries) => {
+                let entry =
+                    |(key, value): (&String, &Value)| (Template::text(key), Json::of(value));
+                Json::Map(entries.iter().map(entry).collect())
+            }
+        }
+    }
+
     /// As a plan writes it.
     pub fn written(&self) -> Value {
         match self {

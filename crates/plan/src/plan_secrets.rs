@@ -61,6 +61,7 @@ impl Plan {
         if let Some(password) = store.and_then(|store| store.password.literal()) {
             secrets.add(password);
         }
+        self.connections.tls.host_certs.iter().for_each(|own| secrets.add(&own.key));
         for url in self.monitor.iter().filter_map(|own| own.url()) {
             secrets_of_url(url).iter().for_each(|secret| secrets.add(secret));
         }
@@ -137,7 +138,7 @@ impl Plan {
 const CONTENTS: [&str; 6] = ["json", "form", "multipart", "query", "extract", "set"];
 
 /// Puts stars in place of the values of a printed plan's secrets where they are written: in `vars`, where `feeds` go, in the
-/// URLs of proxies, in `auth`, in headers and in a `key_store`. Those that are masked everywhere need no place.
+/// URLs of proxies, in `auth`, in headers, in a `key_store` and in `host_certs`. Those that are masked everywhere need no place.
 pub(crate) fn hide_in_place(printed: &mut Printed) {
     match printed {
         Printed::Array(items) => items.iter_mut().for_each(hide_in_place),
@@ -155,6 +156,10 @@ fn hide_behind(key: &str, value: &mut Printed) {
             vars.iter_mut().for_each(|(name, var)| hide_value(name, var));
         }
         ("auth" | "key_store", value) => hide_passwords(value),
+        ("host_certs", Printed::Array(all)) => {
+            let keys = all.iter_mut().filter_map(|own| own.get_mut("key"));
+            keys.for_each(|key| *key = MASK.into());
+        }
         ("headers", value) => hide_headers(value),
         ("env", Printed::Object(texts)) => hide_texts(texts),
         ("proxy", Printed::String(url)) => *url = proxy_masked(url),

@@ -110,7 +110,9 @@ impl Demand {
             requests: Some(0.0),
             ..Demand::default()
         };
-        let per_iteration = plan.connections.reuse == ConnectionReuse::PerIteration;
+        let reuse = plan.connections.reuse;
+        let per_iteration =
+            matches!(reuse, ConnectionReuse::PerIteration | ConnectionReuse::PerRequest);
         if let Some(load) = &plan.load {
             let peaks = plan.scenarios.iter().map(|scenario| Peak::of(scenario, plan));
             demand.add(&load.value, peaks.fold(Peak::default(), Peak::or), per_iteration);
@@ -121,9 +123,11 @@ impl Demand {
             }
         }
         let hosts = hosts.max(1) as u64;
-        let most = match plan.connections.reuse {
+        let most = match reuse {
             ConnectionReuse::Pool(size) => u64::from(size).saturating_mul(hosts),
-            ConnectionReuse::PerUser | ConnectionReuse::PerIteration => u64::MAX,
+            ConnectionReuse::PerUser
+            | ConnectionReuse::PerIteration
+            | ConnectionReuse::PerRequest => u64::MAX,
         };
         demand.connections = demand.connections.saturating_mul(hosts).min(most);
         demand.closed_workload_connections =

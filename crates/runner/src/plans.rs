@@ -15,7 +15,8 @@ use squall_plan::span::{Span, Spanned};
 use squall_plan::yaml::{self, Loaded, PlanErrors};
 use squall_report::{NO_PARQUET, WRITES_PARQUET};
 use squall_wire::{
-    ClientCert, Destination, Dns, Io, Settings, Shared, Substitute, TlsSettings, TlsVersion,
+    ClientCert, Destination, Dns, HostCert, Io, Settings, Shared, Substitute, TlsSettings,
+    TlsVersion,
 };
 
 use crate::error::Error;
@@ -373,20 +374,11 @@ pub fn network(
     settings.source_addresses =
         all_of(&connections.source_addresses, &mut errors, expected, |text| text.parse().ok());
     errors.extend(source_addresses::foreign(plan, programs));
-    let path = |file: &Option<Spanned<PathBuf>>| file.as_ref().map(|file| file.value.clone());
-    let (min, max) = connections.tls.versions();
-    let (min, max) = (tls_version(min), tls_version(max));
+    settings.blocked_hosts = patterns(&connections.block_hosts, &mut errors);
+    settings.blocked_addresses = patterns(&connections.block_addresses, &mut errors);
     settings.tls = TlsSettings {
-        ca: path(&connections.tls.ca).into_iter().collect(),
-        cert: path(&connections.tls.cert),
-        key: path(&connections.tls.key),
-        server_name: connections.tls.server_name.clone(),
-        insecure: connections.tls.insecure,
-        min,
-        max,
-        resume: connections.tls.resume.unwrap_or(true),
-        client_certs: connections.tls.client_certs.iter().map(client_cert).collect(),
         key_store: programs.iter().find_map(|program| program.key_store().cloned()),
+        ..tls_settings(&connections.tls, &mut errors)
     };
     if !errors.is_empty() {
         return Err(Error::plan(render(&errors, sources)));
@@ -405,6 +397,31 @@ pub fn network(
         return Err(Error::input(format!("{why} ({known}): {help}")));
     }
     Ok(shared)
+}
+
+fn tls_settings(tls: &model::Tls, errors: &mut Vec<Diagnostic>) -> TlsSettings {
+    let path = |file: &Option<Spanned<PathBuf>>| file.as_ref().map(|file| file.value.clone());
+    let (min, max) = tls.versions();
+    let all = [Spanned::new("*".to_owned(), Span::default())];
+    let host_cert = |own: &model::HostCert| HostCert {
+        hosts: patterns(if own.hosts.is_empty() { &all } else { &own.hosts }, errors),
+        cert: own.cert.clone(),
+        key: own.key.clone(),
+    };
+    TlsSettings {
+        ca: path(&tls.ca).into_iter().collect(),
+        cert: path(&tls.cert),
+        key: path(&tls.key),
+        server_name: tls.server_name.clone(),
+        insecure: tls.insecure,
+        min: tls_version(min),
+        max: tls_version(max),
+        resume: tls.resume.unwrap_or(true),
+        client_certs: tls.client_certs.iter().map(client_cert).collect(),
+        host_certs: tls.host_certs.iter().map(host_cert).collect(),
+        cipher_suites: tls.cipher_suites.iter().map(|own| own.value.clone()).collect(),
+        key_store: None,
+    }
 }
 
 fn tls_version(version: squall_plan::model::TlsVersion) -> TlsVersion {
@@ -437,6 +454,16 @@ fn all_of<A>(
         }
     }
     addresses
+}
+
+/// Reads patterns of hosts and networks; what cannot be is noted as an error.
+fn patterns(patterns: &[Spanned<String>], errors: &mut Vec<Diagnostic>) -> AllowList {
+    let texts: Vec<&str> = patterns.iter().map(|own| own.value.as_str()).collect();
+    AllowList::read(&texts).unwrap_or_else(|why| {
+        let span = patterns.first().map(|own| own.span).unwrap_or_default();
+        errors.push(Diagnostic::error(span, why));
+        AllowList::default()
+    })
 }
 
 /// A host, or `host:port`, as connections ask for it.

@@ -1,10 +1,12 @@
 //! Setup and teardown of a plan: each runs once, with one virtual user.
 
 use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use squall_analysis::Totals;
-use squall_engine::{Event, RunOptions, Section};
+use squall_base::units::print_duration;
+use squall_engine::{Control, Event, RunOptions, Section};
 use squall_metrics::RequestStats;
 use squall_plan::model::Plan;
 use squall_plan::value::Value;
@@ -23,6 +25,8 @@ pub enum PhaseEnd {
     Done,
     /// It failed, for this reason.
     Failed(String),
+    /// It was ended, as it took longer than this.
+    TimedOut(Duration),
     /// It was stopped or aborted.
     Interrupted,
     /// A threshold ended it, as this sentence says.
@@ -66,7 +70,8 @@ impl PhaseReport {
 
     /// Why the result is incomplete because of it, if it is: an interruption is no failure.
     pub fn failure(&self) -> Option<String> {
-        self.trouble().filter(|_| matches!(self.end, PhaseEnd::Failed(_)))
+        let has_failed = matches!(self.end, PhaseEnd::Failed(_) | PhaseEnd::TimedOut(_));
+        self.trouble().filter(|_| has_failed)
     }
 
     /// Whether somebody stopped or aborted it, or the run before it.
@@ -78,7 +83,7 @@ impl PhaseReport {
     pub(crate) fn in_result(&self) -> RunPhase {
         let end = match self.end {
             PhaseEnd::Done => "done",
-            PhaseEnd::Failed(_) => "failed",
+            PhaseEnd::Failed(_) | PhaseEnd::TimedOut(_) => "failed",
             PhaseEnd::Interrupted => "interrupted",
             PhaseEnd::Aborted(_) => "aborted",
             PhaseEnd::NotRun => "not_run",
@@ -100,6 +105,10 @@ impl PhaseReport {
         match &self.end {
             PhaseEnd::Done => None,
             PhaseEnd::Failed(reason) => Some(format!("{name} failed: {reason}")),
+            PhaseEnd::TimedOut(limit) => {
+                let limit = print_duration(*limit);
+                Some(format!("{name} failed: it took longer than {limit} (`{name}_timeout`)"))
+            }
             PhaseEnd::Interrupted => Some(format!("the {name} was interrupted")),
             PhaseEnd::Aborted(how) => Some(how.clone()),
             PhaseEnd::NotRun => Some(format!("the {name} was not run")),
@@ -135,12 +144,16 @@ pub(crate) fn run(
     };
     sinks.event(EventKind::PhaseBegan(phase));
     let mut recorded = Recorded::default();
+    let limit = match section {
+        Section::Setup => prepared.plan().setup_timeout,
+        _ => prepared.plan().teardown_timeout,
+    };
     let ended = prepared.program_in_run(section).and_then(|program| {
         let trace = sinks.trace(phase);
         let (shared, options) = (prepared.shared.clone(), RunOptions::default());
         let take = |event: Event<'_>| recorded.take(event, phase, sinks);
-        squall_engine::run(program, shared, &options, &control, trace, take)
-            .map_err(Error::incomplete)
+        let run = || squall_engine::run(program, shared, &options, &control, trace, take);
+        within(limit, &control, run).map_err(Error::incomplete)
     });
     let all = recorded.totals.all();
     (report.requests, report.errors) = (all.count, all.errors);
@@ -150,7 +163,7 @@ pub(crate) fn run(
             recorded.log.push(error.text.clone());
             PhaseEnd::Failed(error.text)
         }
-        Ok(ended) => {
+        Ok((ended, passed)) => {
             report.elapsed = ended.elapsed;
             recorded.log.extend(ended.failures.iter().cloned());
             recorded.reasons.extend(ended.failures.iter().cloned());
@@ -161,12 +174,13 @@ pub(crate) fn run(
                 || !ended.failures.is_empty()
                 || recorded.has_failed(&all, judges_itself);
             variables = ended.variables;
-            match handle.is_stopped_in(phase) {
-                true => PhaseEnd::Interrupted,
-                false if has_failed => {
+            match (handle.is_stopped_in(phase), passed) {
+                (true, _) => PhaseEnd::Interrupted,
+                (false, Some(limit)) => PhaseEnd::TimedOut(limit),
+                (false, None) if has_failed => {
                     PhaseEnd::Failed(reason(&recorded.reasons, all.errors, all.count))
                 }
-                false => PhaseEnd::Done,
+                (false, None) => PhaseEnd::Done,
             }
         }
     };
@@ -181,6 +195,30 @@ pub(crate) fn run(
 pub(crate) fn has_teardown(plan: &Plan, phases: &[PhaseReport]) -> bool {
     let is_missed = |own: &PhaseReport| own.phase == Phase::Setup && own.end != PhaseEnd::Done;
     !Section::Teardown.is_of_scripts(plan) || !phases.iter().any(is_missed)
+}
+
+/// Runs something that is ended after a time, if it has a limit. Returns the limit as well if it was passed.
+fn within<T, E>(
+    limit: Option<Duration>,
+    control: &Control,
+    run: impl FnOnce() -> Result<T, E>,
+) -> Result<(T, Option<Duration>), E> {
+    let Some(limit) = limit else { return Ok((run()?, None)) };
+    std::thread::scope(|scope| {
+        let (ended, told) = mpsc::channel::<()>();
+        let watch = scope.spawn(move || {
+            let is_late = told.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
+            if is_late {
+                control.abort();
+            }
+            is_late
+        });
+        let result = run();
+        drop(ended);
+        // A watch that panicked has ended nothing.
+        let is_late = watch.join().unwrap_or_default();
+        Ok((result?, is_late.then_some(limit)))
+    })
 }
 
 /// What a setup or a teardown has recorded.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::files::{Files, plain, text};
 use crate::library;
-use crate::module::{Language, Module, Offence, Place, SyntaxError};
+use crate::module::{Module, Offence, Place, SyntaxError};
 use crate::origin::{Origin, is_path};
 
 /// Most modules of a script, and most bytes of one: more are a mistake.
@@ -76,9 +76,9 @@ impl Graph {
         Ok(Graph { modules: own.modules })
     }
 
-    /// The first thing that keeps users from sharing a realm, and the file that it is in.
-    pub fn offence(&self) -> Option<(&Path, &Offence)> {
-        self.modules.iter().find_map(|own| Some((own.path.as_path(), own.module.offences.first()?)))
+    /// The first thing that keeps users from sharing a realm, and the module that it is in.
+    pub fn offence(&self) -> Option<(&Origin, &Offence)> {
+        self.modules.iter().find_map(|own| Some((&own.origin, own.module.offences.first()?)))
     }
 }
 

@@ -32,6 +32,10 @@ pub struct StageOptions {
     pub files: OpenFiles,
     /// Arrays that the users of all workers share.
     pub data: SharedData,
+    /// What `k6/execution` gives as the options of the test, as JSON; `None`: they are not known.
+    pub options: Option<String>,
+    /// Metrics that it may make, in the order of their numbers; others get the numbers behind them.
+    pub metrics: Vec<ScriptMetric>,
     /// What `k6/secrets` gives, by name. Whoever gives them masks them in all that is written.
     pub secrets: Vec<(String, String)>,
     /// Whether the stage is for one user alone, who may change globals and what is built in.
@@ -69,6 +73,8 @@ impl Stage {
             files: own.files,
             data: own.data,
             secrets: own.secrets,
+            options: own.options,
+            metrics: own.metrics.into(),
             ..Shared::default()
         });
         let made = boot(realm.scope(), graph, options, &shared);
@@ -170,11 +176,6 @@ impl Stage {
             Step::Done(Err(thrown)) => Step::Done(Err(self.placed(thrown))),
             step => step,
         }
-    }
-
-    /// The options of the test, as JSON, for scripts that ask for them.
-    pub fn set_options(&self, json: String) {
-        self.shared.options.replace(Some(json));
     }
 
     /// The same with places in the files of the script's author, and without those in what is built in.

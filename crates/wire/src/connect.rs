@@ -90,7 +90,12 @@ pub fn connect<'a>(
         progress.set(Phase::Tls);
         let begin = client.clock().now();
         let name = tls::server_name(&client.shared.settings.tls, origin)?;
-        let stream = client.shared.tls.of(via.certificate).connect(name, TokioIo::from(link)).await;
+        let stream = client
+            .shared
+            .tls
+            .of(via.certificate, &origin.host)
+            .connect(name, TokioIo::from(link))
+            .await;
         let stream = stream.map_err(|error| tls::failed(&error, &client.shared.settings.tls))?;
         times.tls_ns = Some(client.clock().now() - begin);
         let agreed = stream.get_ref().1.alpn_protocol() == Some(tls::HTTP2);
@@ -143,12 +148,14 @@ async fn reach(
         Some(proxy) => (proxy.host.as_str(), proxy.port),
         None => (&*origin.host, origin.port),
     };
+    allowed::unless_blocked(settings, &origin.host)?;
     let of_proxy = |error: Error| if proxy.is_some() { error.of_proxy() } else { error };
     if proxy.is_some() {
         // It is the proxy that looks the name up, and what it finds nobody sees here.
         allowed::by_name(settings, &origin.host)?;
     }
     let addresses = addresses(client, host, port, progress, times).await.map_err(of_proxy)?;
+    let addresses = allowed::without_blocked(settings, addresses, host).map_err(of_proxy)?;
     progress.set(Phase::Connect);
     let dialled = dial(client, &addresses, via.source, window).await;
     let (mut stream, first_ns, handshake) = dialled.map_err(of_proxy)?;

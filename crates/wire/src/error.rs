@@ -12,6 +12,8 @@ pub enum ErrorKind {
     Dns,
     /// Connections may not go there: see [`crate::Settings::allowed`].
     NotAllowed,
+    /// Connections may not go to that address: see [`crate::Settings::blocked_addresses`].
+    AddressBlocked,
     ConnectRefused,
     /// The kernel gave up waiting for the other side.
     ConnectTimeout,

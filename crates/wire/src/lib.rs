@@ -55,8 +55,8 @@ pub use origin::{Origin, Scheme};
 pub use progress::{Clock, Phase, Progress};
 pub use ring::LoopWaker;
 pub use settings::{
-    Between, ClientCert, Destination, Dns, Http, Io, KeyStore, Settings, SetupError, Substitute,
-    TlsSettings, TlsVersion,
+    Between, ClientCert, Destination, Dns, HostCert, Http, Io, KeyStore, Settings, SetupError,
+    Substitute, TlsSettings, TlsVersion,
 };
 pub use shared::Shared;
 pub use socket_facts::MAY_BE_RETRANSMITTED_NS;

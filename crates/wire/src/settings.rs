@@ -48,7 +48,8 @@ pub enum Http {
 /// What the user asked for.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// `host` or `host:port` to what is used in place of what DNS says of it; a port is used where it is not 0.
+    /// `host` or `host:port` to what is used in place of what DNS says of it; a port is used where it is not 0. A host may be
+    /// `*.suffix`, for every name below it.
     pub resolve: HashMap<String, Vec<Substitute>>,
     pub dns: Dns,
     /// Source addresses, used round robin where a connection has none of its own.
@@ -64,6 +65,10 @@ pub struct Settings {
     pub io: Io,
     /// Where connections may go, if not everywhere.
     pub allowed: Option<Arc<AllowList>>,
+    /// Hosts that no connection is made for, by their names, ...
+    pub blocked_hosts: AllowList,
+    /// ... and addresses that none is made to.
+    pub blocked_addresses: AllowList,
 }
 
 /// What takes the place of a host.
@@ -128,6 +133,10 @@ pub struct TlsSettings {
     pub resume: bool,
     /// Further certificates of the client.
     pub client_certs: Vec<ClientCert>,
+    /// Certificates for hosts where none is named; the first for a host counts.
+    pub host_certs: Vec<HostCert>,
+    /// The cipher suites of TLS 1.2 that are offered, by their names; empty: all there are.
+    pub cipher_suites: Vec<String>,
     /// A file of such certificates.
     pub key_store: Option<KeyStore>,
 }
@@ -144,6 +153,22 @@ pub struct ClientCert {
     pub name: String,
     pub cert: PathBuf,
     pub key: PathBuf,
+}
+
+/// A certificate of the client for some hosts.
+#[derive(Clone)]
+pub struct HostCert {
+    pub hosts: AllowList,
+    /// PEM, as text: the chain, ...
+    pub cert: String,
+    /// ... and the private key.
+    pub key: String,
+}
+
+impl fmt::Debug for HostCert {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostCert").field("hosts", &self.hosts).finish_non_exhaustive()
+    }
 }
 
 /// A file of certificates with their private keys (PKCS #12).
@@ -171,6 +196,8 @@ impl Default for TlsSettings {
             max: TlsVersion::V13,
             resume: true,
             client_certs: Vec::new(),
+            host_certs: Vec::new(),
+            cipher_suites: Vec::new(),
             key_store: None,
         }
     }

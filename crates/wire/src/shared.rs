@@ -129,13 +129,24 @@ impl Shared {
         if self.given.is_empty() {
             return None;
         }
-        let given = self.given.get(&format!("{host}:{port}")).or_else(|| self.given.get(host))?;
+        let given = of_host(&self.given, host, port)?;
         let with_port = |address: &SocketAddr| match address.port() {
             0 => SocketAddr::new(address.ip(), port),
             _ => *address,
         };
         Some(given.iter().map(with_port).collect())
     }
+}
+
+/// What was given for a host and a port: with the port before without it, by its own name before `*.suffix`, of which the
+/// longest counts.
+fn of_host<'g, T>(given: &'g HashMap<String, T>, host: &str, port: u16) -> Option<&'g T> {
+    let below = |name: &str| {
+        let mut suffixes = name.match_indices('.').filter(|(at, _)| *at > 0);
+        suffixes.find_map(|(at, _)| given.get(&format!("*{}", &name[at..])))
+    };
+    let names = [format!("{host}:{port}"), host.to_owned()];
+    names.iter().find_map(|name| given.get(name).or_else(|| below(name)))
 }
 
 /// Whether connections may go where they are known to go before the run, and to what takes the place of hosts.
@@ -159,8 +170,7 @@ fn check_allowed(settings: &Settings, to: &[Destination]) -> Result<(), SetupErr
         }
         let Some((host, port)) = one.peer() else { continue };
         let is_unix = settings.unix.is_some() && one.origin.is_http();
-        let is_given = settings.resolve.contains_key(&host)
-            || settings.resolve.contains_key(&format!("{host}:{port}"));
+        let is_given = of_host(&settings.resolve, &host, port).is_some();
         let is_address = host.parse::<IpAddr>().is_ok();
         let may_be = list.has_networks() && !is_address;
         if !is_unix && !is_given && !may_be && !list.allows_host(&host) {
@@ -241,6 +251,30 @@ mod tests {
         let other = || Some(Substitute::Host("localhost".to_owned(), 80));
         assert_eq!(made(&["localhost"], other(), &named), Ok(()));
         assert!(made(&["shop.test"], other(), &named).is_err());
+    }
+
+    #[test]
+    fn the_nearest_name_of_a_host_counts() {
+        let given: HashMap<String, u32> = [
+            ("*.test", 1),
+            ("*.shop.test", 2),
+            ("a.shop.test", 3),
+            ("*.shop.test:81", 4),
+            ("a.shop.test:82", 5),
+        ]
+        .map(|(name, number)| (name.to_owned(), number))
+        .into();
+        for (host, port, number) in [
+            ("a.shop.test", 80, Some(3)),
+            ("a.shop.test", 81, Some(4)),
+            ("a.shop.test", 82, Some(5)),
+            ("b.c.shop.test", 80, Some(2)),
+            ("shop.test", 80, Some(1)),
+            ("test", 80, None),
+            (".test", 80, None),
+        ] {
+            assert_eq!(of_host(&given, host, port).copied(), number, "{host}:{port}");
+        }
     }
 
     #[test]

@@ -15,8 +15,13 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, KeyLog, KeyLogFile, RootCertStore, SupportedProtocolVersion, version};
+use rustls::{
+    ClientConfig, KeyLog, KeyLogFile, RootCertStore, SupportedCipherSuite,
+    SupportedProtocolVersion, version,
+};
+use squall_base::AllowList;
 use tokio_rustls::TlsConnector;
 
 use self::identity::Identity;
@@ -40,8 +45,10 @@ pub(crate) const HTTP2: &[u8] = b"h2";
 const KEY_LOG: &str = "SSLKEYLOGFILE";
 
 pub(crate) struct Connectors {
-    /// Where no client certificate is named.
+    /// Where no client certificate is named, ...
     unnamed: TlsConnector,
+    /// ... but for hosts that have one of their own.
+    of_hosts: Vec<(AllowList, TlsConnector)>,
     /// With a client certificate each, in the order of their numbers.
     pub(crate) named: Vec<(String, TlsConnector)>,
     /// The numbers by the certificates' names: a request names one, and there may be one for each user.
@@ -51,10 +58,14 @@ pub(crate) struct Connectors {
 }
 
 impl Connectors {
-    /// That of a certificate.
-    pub(crate) fn of(&self, certificate: Option<u16>) -> &TlsConnector {
+    /// That of a certificate, or for a host.
+    pub(crate) fn of(&self, certificate: Option<u16>, host: &str) -> &TlsConnector {
         let named = certificate.and_then(|number| self.named.get(usize::from(number)));
-        named.map_or(&self.unnamed, |(_, connector)| connector)
+        let own = || self.of_hosts.iter().find(|(hosts, _)| hosts.allows_host(host));
+        named
+            .map(|(_, connector)| connector)
+            .or_else(|| own().map(|(_, connector)| connector))
+            .unwrap_or(&self.unnamed)
     }
 
     /// The number of a certificate by its name; of several with one name that of the first.
@@ -101,11 +112,19 @@ pub(crate) fn connectors(settings: &TlsSettings, http: Http) -> Result<Connector
         Ok((name, made))
     });
     let named = named.collect::<Result<Vec<_>, SetupError>>()?;
+    let of_hosts = settings.host_certs.iter().map(|own| {
+        let shown = identity::of_texts(&own.cert, &own.key);
+        let made = shown.and_then(|shown| connector(Some(shown), SESSIONS_OF_ONE));
+        let made = made.map_err(|SetupError(why)| SetupError(format!("host_certs: {why}")))?;
+        Ok((own.hosts.clone(), made))
+    });
+    let of_hosts = of_hosts.collect::<Result<Vec<_>, SetupError>>()?;
     let mut numbers = HashMap::new();
     for (number, (name, _)) in (0..=u16::MAX).zip(&named) {
         numbers.entry(name.clone()).or_insert(number);
     }
-    Ok(Connectors { unnamed: connector(own, SESSIONS)?, named, numbers, has_certificate })
+    let unnamed = connector(own, SESSIONS)?;
+    Ok(Connectors { unnamed, of_hosts, named, numbers, has_certificate })
 }
 
 /// The configuration with one certificate of the client, or none, that keeps so many sessions.
@@ -114,8 +133,7 @@ fn config(
     trust: &Arc<Trust>,
     (identity, sessions): (Option<Identity>, usize),
 ) -> Result<ClientConfig, SetupError> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider)
+    let builder = ClientConfig::builder_with_provider(Arc::new(provider(settings)?))
         .with_protocol_versions(&versions(settings))
         .map_err(|error| SetupError(format!("TLS: {error}")))?;
     let builder = builder.dangerous().with_custom_certificate_verifier(trust.clone());
@@ -129,6 +147,24 @@ fn config(
         rustls::client::Resumption::disabled()
     };
     Ok(config)
+}
+
+/// What encrypts, with the cipher suites that are offered.
+fn provider(settings: &TlsSettings) -> Result<CryptoProvider, SetupError> {
+    let mut own = rustls::crypto::ring::default_provider();
+    let name = |suite: &SupportedCipherSuite| format!("{:?}", suite.suite());
+    let is_old = |suite: &SupportedCipherSuite| suite.tls13().is_none();
+    let known: Vec<String> =
+        own.cipher_suites.iter().filter(|suite| is_old(suite)).map(name).collect();
+    let wanted = &settings.cipher_suites;
+    if let Some(unknown) = wanted.iter().find(|suite| !known.contains(suite)) {
+        let known = known.join(", ");
+        return Err(SetupError(format!("cipher suite `{unknown}`: expected one of {known}")));
+    }
+    if !wanted.is_empty() {
+        own.cipher_suites.retain(|suite| !is_old(suite) || wanted.contains(&name(suite)));
+    }
+    Ok(own)
 }
 
 /// Makes what shakes hands, and offers these versions of HTTP.

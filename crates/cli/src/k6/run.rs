@@ -8,8 +8,8 @@ use squall_k6::plan::SETUP_DATA;
 use squall_k6::summary::{SummaryData, SummaryMode, SummaryOptions};
 use squall_plan::files;
 use squall_runner::{
-    ErrorKind, FinishedRun, Handle, Options, Phase, PhaseReport, Progress, ProgressStyle, RunParts,
-    Sink,
+    ErrorKind, FinishedRun, Handle, Options, Phase, PhaseEnd, PhaseReport, Progress, ProgressStyle,
+    RunParts, Sink,
 };
 
 use super::log::{Log, say};
@@ -136,11 +136,16 @@ fn sum_up(args: &K6Run, test: &K6Test, outcome: &FinishedRun) -> SummaryData {
 fn exit(outcome: &FinishedRun, is_crossed: bool) -> Exit {
     let reasons = squall_report::document(&outcome.run).outcome.reasons;
     let has = |kind: &str| reasons.iter().any(|own| own.kind == kind);
+    let is_late = |phase: Phase| {
+        outcome.phase(phase).is_some_and(|own| matches!(own.end, PhaseEnd::TimedOut(_)))
+    };
     let setup = outcome.phase(Phase::Setup).and_then(PhaseReport::failure);
     match () {
         () if outcome.is_interrupted() => Exit::TestInterrupted,
+        () if is_late(Phase::Setup) => Exit::SetupTimedOut,
         () if setup.is_some() => Exit::ScriptFailed,
         () if has("stopped_by_plan") => Exit::TestAborted,
+        () if is_late(Phase::Teardown) => Exit::TeardownTimedOut,
         () if is_crossed => Exit::ThresholdCrossed,
         () if has("incomplete") => Exit::Incomplete,
         () => Exit::Ok,

@@ -21,6 +21,7 @@ mod jmeter;
 mod judgement;
 mod k6;
 mod k6_modules;
+mod k6_options;
 mod limit;
 mod mistakes;
 mod origins;

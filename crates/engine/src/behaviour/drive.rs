@@ -14,9 +14,8 @@ use std::vec::IntoIter;
 use squall_base::random::Random;
 use squall_metrics::UserState;
 
-use super::due::Due;
 use super::next::{Answer, Behaviour, Env, Next, Task};
-use super::{lanes, others, requests, resources};
+use super::{due, lanes, others, requests, resources};
 use crate::net::in_flight::Guard;
 use crate::program::RequestOp;
 use crate::roster::After;
@@ -265,13 +264,7 @@ impl<B: Behaviour> Parallel<'_, B> {
                 Next::Go(task) => now = flow.perform(task, now).await,
                 Next::Wait(until) => {
                     let wait = until.saturating_sub(now.ready);
-                    let mut due = Due::after(worker, now.ready, wait);
-                    // `Some(None)`: it ends before.
-                    let ready = |_: &_| match worker.has_to_end(core) {
-                        true => Some(None),
-                        false => due.poll(worker, in_flight).map(Some),
-                    };
-                    let due = in_flight.wait(ready).await;
+                    let due = due::wait(worker, core, in_flight, (now.ready, wait)).await;
                     now = Moment::at(worker.clock.now());
                     match due {
                         Some(due) => (flow.strand.due, flow.strand.waited) = (due, true),

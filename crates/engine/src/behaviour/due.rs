@@ -40,7 +40,31 @@ impl Due {
     }
 }
 
+/// Waits from `now` for so many nanoseconds. Returns when that was over; `None`: its user has to end before.
+pub(super) async fn wait(
+    worker: &Worker,
+    core: &Core,
+    in_flight: &Guard<'_>,
+    (now, wait): (u64, u64),
+) -> Option<u64> {
+    let mut due = Due::after(worker, now, wait);
+    // `Some(None)`: it ends before.
+    let ready = |_: &_| match worker.has_to_end(core) {
+        true => Some(None),
+        false => due.poll(worker, in_flight).map(Some),
+    };
+    in_flight.wait(ready).await
+}
+
 impl Worker {
+    /// When the next request of a script may be sent, `now` or later, if the plan has a limit for them. The process has its
+    /// part of that.
+    pub(super) fn place_of_script(&self, now: u64) -> Option<u64> {
+        let (line, rate) = self.program.script_rate?;
+        let period = (1e9 / (rate * self.together.part(None))) as u64;
+        self.together.place(line, now, period, u64::MAX)
+    }
+
     /// Whether no strand of a user may begin, or wait for, anything more: the run stops, the user is one too many, or
     /// its iteration is over.
     pub(super) fn has_to_end(&self, core: &Core) -> bool {

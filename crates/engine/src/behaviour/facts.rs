@@ -1,5 +1,7 @@
 //! Where a user of a script stands in its test, as the script may ask.
 
+use std::sync::atomic::Ordering;
+
 use squall_script::Facts;
 
 use crate::profile::{LoadProfile, Shape};
@@ -23,6 +25,9 @@ pub(super) fn of(worker: &Worker, core: &Core) -> Facts {
         Shape::Closed(_) => iteration * load.most_users().max(1) + core.seat.number,
     };
     let active = worker.together.active(None);
+    let planned = worker.together.part(None)
+        * program.loads.iter().map(LoadProfile::most_users).sum::<u64>() as f64;
+    let planned = planned.round() as u64;
     Facts {
         user,
         user_in_test: user,
@@ -34,10 +39,10 @@ pub(super) fn of(worker: &Worker, core: &Core) -> Facts {
         progress: length.map_or(0.0, |length| (since as f64 / length as f64).min(1.0)),
         scenario_iteration: number,
         scenario_iteration_in_test: number,
-        iterations_completed: worker.scripts.completed.get(),
-        iterations_interrupted: 0,
+        iterations_completed: worker.together.completed.load(Ordering::Relaxed),
+        iterations_interrupted: worker.together.cut_off.load(Ordering::Relaxed),
         users_active: active,
-        users_initialized: active,
+        users_initialized: active.max(planned),
         test_run_ms: ran as f64 / 1e6,
     }
 }

@@ -1,5 +1,7 @@
 //! The iterations of a user, whatever it does in them: when one begins, and what follows its end.
 
+use std::sync::atomic::Ordering;
+
 use squall_base::random::Random;
 
 use crate::parts::script_metrics::Builtin;
@@ -67,7 +69,7 @@ impl Worker {
         let ms = now.saturating_sub(core.began.get()) as f64 / 1e6;
         site.count_span(recorder, op, 0, (Builtin::IterationDuration, ms), now);
         site.count_span(recorder, op, 0, (Builtin::Iterations, 1.0), now);
-        self.scripts.completed.set(self.scripts.completed.get() + 1);
+        self.together.completed.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Ends an iteration at `now`. Returns what follows.

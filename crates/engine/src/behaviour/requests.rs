@@ -9,8 +9,8 @@ use squall_metrics::ErrorKind;
 use squall_script::{HttpOptions, HttpRequest, HttpResponse};
 use tokio::sync::Notify;
 
-use super::lanes;
 use super::next::Asked;
+use super::{due, lanes};
 use crate::net::in_flight::Guard;
 use crate::parts::{script_errors, url};
 use crate::program::ScriptOp;
@@ -288,6 +288,13 @@ impl Batch<'_> {
                 now = Moment::at(worker.clock.now());
                 continue;
             };
+            if let Some(due) = worker.place_of_script(now.ready).filter(|due| *due > now.ready) {
+                let wait = due - now.ready;
+                if due::wait(worker, core, &in_flight, (now.ready, wait)).await.is_none() {
+                    break;
+                }
+                now = Moment::at(worker.clock.now());
+            }
             let (response, end) = self.sender.follow(&mut strand, &in_flight, request, now).await;
             self.responses.borrow_mut()[number] = Some(response);
             if let Some(busy) = self.busy.borrow_mut().get_mut(&host) {

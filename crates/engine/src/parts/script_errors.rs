@@ -14,6 +14,7 @@ pub(crate) fn code(failure: Option<K>, status: u16) -> u32 {
             K::TimeoutSend | K::TimeoutFirstByte | K::TimeoutBody | K::PoolTimeout | K::TlsTimeout,
         ) => 1_050,
         Some(K::Dns) => 1_101,
+        Some(K::AddressBlocked) => 1_110,
         Some(K::HostNotAllowed) => 1_111,
         Some(K::Io) => 1_200,
         Some(K::ConnectFailed | K::NoFreePort | K::TooManyOpenFiles) => 1_210,
@@ -54,6 +55,8 @@ mod tests {
             (Some(K::TimeoutFirstByte), 0, 1_050, "request timeout"),
             (Some(K::ConnectRefused), 0, 1_212, "dial: connection refused"),
             (Some(K::Dns), 0, 1_101, "x"),
+            (Some(K::AddressBlocked), 0, 1_110, "x"),
+            (Some(K::HostNotAllowed), 0, 1_111, "x"),
             (Some(K::Interrupted), 0, 1_000, "x"),
         ] {
             assert_eq!(code(failure, status), number, "{failure:?}, {status}");

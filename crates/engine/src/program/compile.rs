@@ -62,6 +62,8 @@ pub fn compile_or_refuse(plan: &Plan, options: &CompileOptions) -> Result<Progra
         let subjects = subjects.map(|own| Box::new(own.without_tags(lost_tags)));
         return Err(Refused { errors: compiler.into_errors(), subjects });
     }
+    let lines = compiler.lines.len();
+    let script_rate = plan.scripts.max_rate.filter(|rate| *rate > 0.0).map(|rate| (lines, rate));
     Ok(Program {
         name: plan.name.clone(),
         section: options.section,
@@ -87,7 +89,7 @@ pub fn compile_or_refuse(plan: &Plan, options: &CompileOptions) -> Result<Progra
         via_use: compiler.via_use,
         counts_active: compiler.counts_active,
         places: compiler.places.len(),
-        lines: compiler.lines.len(),
+        lines: lines + usize::from(script_rate.is_some()),
         counts: compiler.counts,
         used: compiler.used,
         secrets: compiler.secrets,
@@ -95,6 +97,7 @@ pub fn compile_or_refuse(plan: &Plan, options: &CompileOptions) -> Result<Progra
         secrets_to_find,
         warnings: compiler.warnings,
         scripts: compiler.scripts.into_all(),
+        script_rate,
         named_jars: compiler.stores.jars(),
         seed: options.seed,
         graceful_stop: plan.graceful_stop.unwrap_or(DEFAULT_GRACEFUL_STOP),

@@ -93,6 +93,8 @@ pub struct Program {
     pub(crate) warnings: Vec<Diagnostic>,
     /// The scripts that steps call.
     pub(crate) scripts: Vec<Script>,
+    /// The line that their requests stand in, and how many leave it in a second; `None`: they need not.
+    pub(crate) script_rate: Option<(usize, f64)>,
     /// How many jars steps name; those that scripts make come after them.
     pub(crate) named_jars: u16,
     /// Seed of everything random.
@@ -228,10 +230,7 @@ impl Program {
 
     /// The plan's scripts whose users have an interpreter each: their files, with why and what that takes.
     pub fn alone(&self) -> impl Iterator<Item = (&Path, &Alone)> {
-        let scripts = self.scripts.iter();
-        scripts.filter_map(|own| {
-            Some((own.graph.modules.first()?.path.as_path(), own.alone.as_ref()?))
-        })
+        self.scripts.iter().filter_map(|own| Some((own.file.as_path(), own.alone.as_ref()?)))
     }
 
     /// The rows that are known before it runs, in their order.
@@ -276,7 +275,9 @@ impl Program {
         let users = self.most_users();
         match self.connections {
             ConnectionReuse::Pool(size) => users.min(size).max(1),
-            ConnectionReuse::PerUser | ConnectionReuse::PerIteration => users,
+            ConnectionReuse::PerUser
+            | ConnectionReuse::PerIteration
+            | ConnectionReuse::PerRequest => users,
         }
     }
 

@@ -56,5 +56,6 @@ pub(crate) use op::*;
 pub(crate) use ops::{CheckOp, ExtractOp, FromOp, JsonOp, NameOp, PostOp, RowOp};
 pub(crate) use places::{Function, Intrinsic, Place};
 pub(crate) use samples::{CaptureOp, Policy, RequestOp, ResourcesOp};
+pub(crate) use scripts::OwnEnv;
 pub use scripts::{Alone, KnownScripts, ScriptParts};
 pub(crate) use times::think;

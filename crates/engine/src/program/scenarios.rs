@@ -17,7 +17,7 @@ use super::Scenario;
 use super::compiler::{Compiler, Section, following};
 use super::flow::Lowering;
 use super::op::Op;
-use crate::profile::{LoadProfile, Member, Shape};
+use crate::profile::{LoadProfile, Member, Shape, nanos};
 
 impl<'p> Compiler<'p> {
     /// Setup or teardown: one user, one iteration. Setup ends with the first error, as what comes after it
@@ -110,7 +110,7 @@ impl<'p> Compiler<'p> {
             let message = "`fresh_connections` has no meaning where connections come from a pool";
             self.error(scenario.span, message.to_owned(), "leave it out");
         }
-        scenario.fresh_connections.unwrap_or(reuse == ConnectionReuse::PerIteration)
+        scenario.fresh_connections.unwrap_or(ends_with_iteration(reuse))
     }
 
     /// Which loads each load waits for.
@@ -145,7 +145,12 @@ impl<'p> Compiler<'p> {
                 }
             }
         }
-        loads.iter_mut().for_each(|own| own.whole_iterations = plan.whole_iterations);
+        for load in loads.iter_mut() {
+            load.whole_iterations = plan.whole_iterations;
+            if let [only] = &*load.members {
+                load.graceful = plan.scenarios[only.scenario].graceful_stop.map(nanos);
+            }
+        }
         if let Some(stuck) = first_stuck(loads) {
             let scenario = &plan.scenarios[loads[stuck].members[0].scenario];
             let message = format!("`{}` would wait for itself to end", scenario.name.value);
@@ -199,7 +204,7 @@ impl<'p> Compiler<'p> {
             on_error,
             fresh_sessions: false,
             script: script.and_then(|at| at.try_into().ok()),
-            fresh_connections: self.plan.connections.reuse == ConnectionReuse::PerIteration,
+            fresh_connections: ends_with_iteration(self.plan.connections.reuse),
             bandwidth,
         }
     }
@@ -222,6 +227,11 @@ fn first_stuck(loads: &[LoadProfile]) -> Option<usize> {
         }
     }
     waiting.iter().position(|waiting| *waiting > 0)
+}
+
+/// Whether users keep no connection over the end of an iteration.
+fn ends_with_iteration(reuse: ConnectionReuse) -> bool {
+    matches!(reuse, ConnectionReuse::PerIteration | ConnectionReuse::PerRequest)
 }
 
 #[cfg(test)]

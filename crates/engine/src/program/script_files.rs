@@ -2,6 +2,7 @@
 //! wrong with it is known before the run. Reads files.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use squall_plan::model::{Isolation, Scripts as ModelScripts};
 use squall_plan::secrets::sounds_secret;
@@ -13,38 +14,56 @@ use squall_script::{
 };
 
 use super::compiler::Compiler;
-use super::scripts::{Alone, Script, Tried};
+use super::constant_scope::ConstantScope;
+use super::scripts::{Alone, OwnEnv, Script, Scripts, Tried, TriedUser};
 
 /// What a user's interpreter takes beside its heap is this part of it, as measured: 452 KiB of resident memory with a heap
 /// of 366.
 const OVERHEAD: usize = 4;
 
+/// A script for users of a kind.
+pub(super) struct CalledScript {
+    /// Its number in the program.
+    pub number: u32,
+    /// The number of the kind: users of one script are of another kind if their `__ENV` is another.
+    pub kind: u32,
+    pub env: OwnEnv,
+    /// The metrics that it makes.
+    pub metrics: Vec<ScriptMetric>,
+}
+
 impl<'p> Compiler<'p> {
-    /// The number of a script, and the metrics that it makes; `None` after an error was noted.
+    /// A script for users of a kind; `None` after an error was noted.
     pub(super) fn script(
         &mut self,
         file: &Spanned<PathBuf>,
         env: &'p [(Template, Template)],
-    ) -> Option<(u32, Vec<ScriptMetric>)> {
-        let env = self.script_env(env)?;
-        let asked = (file.value.clone(), env);
-        let known = self.scripts.asked.iter().position(|own| *own == asked);
+    ) -> Option<CalledScript> {
+        let env = self.texts_before_run(env)?;
+        let known = self.scripts.read.iter().position(|(own, _)| *own == file.value);
         let number = known.unwrap_or_else(|| {
-            let tried = self.try_script(&asked.0, &asked.1, file.span);
-            self.scripts.asked.push(asked);
-            self.scripts.read.push(tried);
+            let tried = self.read_script(&file.value, &env, file.span);
+            self.scripts.read.push((file.value.clone(), tried));
             self.scripts.read.len() - 1
         });
-        let tried = self.scripts.read[number].as_ref()?;
-        Some((u32::try_from(number).unwrap_or(u32::MAX), tried.script.metrics.clone()))
+        let Scripts { read, kinds, .. } = &mut self.scripts;
+        let tried = read[number].1.as_mut()?;
+        let kind = match tried.kind(&env, kinds) {
+            Ok(kind) => kind,
+            Err(why) => {
+                self.does_not_begin(&file.value, file.span, &why);
+                return None;
+            }
+        };
+        let metrics = tried.script.options.metrics.clone();
+        Some(CalledScript { number: u32::try_from(number).unwrap_or(u32::MAX), kind, env, metrics })
     }
 
     /// Whether a script exports a function of this name; an error was noted if it does not.
     pub(super) fn exports(&mut self, script: u32, function: &str, span: Span) -> Option<()> {
-        let Some(Some(Tried { stage, user, script })) = self.scripts.read.get(script as usize)
-        else {
-            return None;
-        };
+        let (_, tried) = self.scripts.read.get(script as usize)?;
+        let Tried { users, script } = tried.as_ref()?;
+        let TriedUser { stage, user, .. } = users.last()?;
         let file = script.file.display();
         let wrong = match stage.exported(user, function) {
             Ok(Some(_)) => return Some(()),
@@ -56,15 +75,25 @@ impl<'p> Compiler<'p> {
         None
     }
 
-    /// What is in `__ENV`; `None` after an error was noted.
-    fn script_env(&mut self, own: &'p [(Template, Template)]) -> Option<Vec<(String, String)>> {
+    /// What is in `__ENV` of all users of scripts; `None` after an error was noted.
+    fn script_env(&mut self) -> Option<Vec<(String, String)>> {
         let scripts = &self.plan.scripts;
         let mut env: Vec<(String, String)> = Vec::new();
         if scripts.system_env {
             let text = |own: std::ffi::OsString| own.to_string_lossy().into_owned();
             env.extend(std::env::vars_os().map(|(name, value)| (text(name), text(value))));
         }
-        for (name, value) in scripts.env.iter().chain(own) {
+        let given = self.texts_before_run(&scripts.env)?;
+        env.retain(|(name, _)| given.iter().all(|(own, _)| own != name));
+        env.extend(given);
+        self.note_secrets(&env);
+        Some(env)
+    }
+
+    /// Texts in `__ENV`, each name once; `None` after an error was noted.
+    fn texts_before_run(&mut self, given: &'p [(Template, Template)]) -> Option<OwnEnv> {
+        let mut env = OwnEnv::new();
+        for (name, value) in given {
             let (Some(name), Some(text)) =
                 (self.text_before_run(name)?, self.text_before_run(value)?)
             else {
@@ -76,12 +105,14 @@ impl<'p> Compiler<'p> {
             env.retain(|(own, _)| *own != name);
             env.push((name, text));
         }
-        for (name, value) in &env {
-            if sounds_secret(name) {
-                self.secrets.add(value);
-            }
-        }
+        self.note_secrets(&env);
         Some(env)
+    }
+
+    fn note_secrets(&mut self, env: &[(String, String)]) {
+        for (_, value) in env.iter().filter(|(name, _)| sounds_secret(name)) {
+            self.secrets.add(value);
+        }
     }
 
     /// What a template comes to before the run; the outer `None` after an error was noted.
@@ -89,8 +120,27 @@ impl<'p> Compiler<'p> {
         Some(self.template(template)?.constant())
     }
 
-    /// Reads a script and makes a user of it; `None` after an error was noted.
-    fn try_script(&mut self, path: &Path, env: &[(String, String)], span: Span) -> Option<Tried> {
+    /// What a script is told of the options of its test, as JSON; the outer `None` after an error was noted.
+    fn script_options(&mut self) -> Option<Option<String>> {
+        let Some(own) = &self.plan.scripts.options else { return Some(None) };
+        let (options, scope) = (self.json(own)?, ConstantScope::new(self.options.seed));
+        let mut json = Vec::new();
+        match options.write(&scope, &mut json) {
+            Ok(()) => Some(Some(String::from_utf8_lossy(&json).into_owned())),
+            Err(error) => {
+                let message = format!("`scripts.options`: {error}");
+                self.error(
+                    Span::default(),
+                    message,
+                    "only what is known before the run can stand there",
+                );
+                None
+            }
+        }
+    }
+
+    /// Reads a script, and makes a user of it; `None` after an error was noted.
+    fn read_script(&mut self, path: &Path, env: &OwnEnv, span: Span) -> Option<Tried> {
         let files = self.options.script_files.of(path);
         let graph = match Graph::read(path, &*files) {
             Ok(graph) => graph,
@@ -102,30 +152,72 @@ impl<'p> Compiler<'p> {
             }
         };
         let options = StageOptions {
+            options: self.script_options()?,
             seed: self.options.seed,
             files: OpenFiles(Some(files.clone())),
             data: self.options.script_data.clone(),
-            ..options(&self.plan.scripts, env)
+            ..options(&self.plan.scripts, self.script_env()?)
         };
-        let file = path.display();
-        match begin(&graph, options, self.plan.scripts.isolation) {
+        match begin(&graph, options, env, self.plan.scripts.isolation) {
             Ok((stage, user, options, why)) => {
-                stage.open();
                 stage.told();
                 stage.realm().collect();
                 let heap = stage.realm().memory();
                 let alone = why.map(|why| Alone { why, bytes: heap + heap / OVERHEAD });
-                let (file, metrics) = (path.to_owned(), stage.metrics());
-                let script = Script { file, files, graph, options, metrics, alone };
-                Some(Tried { script, stage, user })
+                let options = StageOptions { metrics: stage.metrics(), ..options };
+                let script = Script { file: path.to_owned(), files, graph, options, alone };
+                let kind = self.scripts.kinds;
+                self.scripts.kinds += 1;
+                let user = TriedUser { env: env.clone(), kind, stage: Rc::new(stage), user };
+                Some(Tried { script, users: vec![user] })
             }
             Err(why) => {
-                let help = "this is what it does when a user begins, before any function is called";
-                self.error(span, format!("{file}: {why}"), help);
+                self.does_not_begin(path, span, &why);
                 None
             }
         }
     }
+
+    fn does_not_begin(&mut self, path: &Path, span: Span, why: &str) {
+        let help = "this is what it does when a user begins, before any function is called";
+        self.error(span, format!("{}: {why}", path.display()), help);
+    }
+}
+
+impl Tried {
+    /// The number of the kind of users who have this in `__ENV`: one of the `kinds`, or one more if there is a user of it. Where
+    /// users share nothing, that user has a stage of its own.
+    ///
+    /// # Errors
+    /// Such a user cannot begin.
+    fn kind(&mut self, env: &OwnEnv, kinds: &mut u32) -> Result<u32, String> {
+        if let Some(own) = self.users.iter().find(|own| own.env == *env) {
+            return Ok(own.kind);
+        }
+        let Script { graph, options, .. } = &self.script;
+        let shared = self.users.last().filter(|_| !options.is_alone);
+        let stage = match shared {
+            Some(own) => own.stage.clone(),
+            None => Rc::new(stage(graph, options)?),
+        };
+        let user = stage.user(Numbers::default(), env).map_err(|thrown| thrown.to_string())?;
+        stage.told();
+        self.users.push(TriedUser { env: env.clone(), kind: *kinds, stage, user });
+        *kinds += 1;
+        self.note_metrics();
+        Ok(*kinds - 1)
+    }
+
+    /// Users of another kind may make other metrics: in each worker all have their numbers from the beginning.
+    fn note_metrics(&mut self) {
+        let last = self.users.last();
+        self.script.options.metrics = last.map(|own| own.stage.metrics()).unwrap_or_default();
+    }
+}
+
+fn stage(graph: &Graph, options: &StageOptions) -> Result<Stage, String> {
+    let stage = Stage::new(graph, options).map_err(|error| error.to_string())?;
+    stage.map_err(|thrown| thrown.to_string())
 }
 
 /// A script with a user.
@@ -133,21 +225,24 @@ type Begun = (Stage, ScriptUser, StageOptions, Option<String>);
 
 /// Makes a user of a script, with the options under which that works, and the reason where users share nothing. If nothing
 /// says whether they can, they share an interpreter, unless the script cannot even begin in one.
-fn begin(graph: &Graph, options: StageOptions, isolation: Isolation) -> Result<Begun, String> {
+fn begin(
+    graph: &Graph,
+    options: StageOptions,
+    env: &OwnEnv,
+    isolation: Isolation,
+) -> Result<Begun, String> {
     let begin = |why: Option<String>| {
         let options = StageOptions { is_alone: why.is_some(), ..options.clone() };
-        let thrown = |thrown: squall_script::Thrown| thrown.to_string();
-        let stage = Stage::new(graph, &options).map_err(|error| error.to_string())?;
-        let stage = stage.map_err(thrown)?;
-        let user = stage.user(Numbers::default(), &[]).map_err(thrown)?;
+        let stage = stage(graph, &options)?;
+        let user = stage.user(Numbers::default(), env).map_err(|thrown| thrown.to_string())?;
         Ok((stage, user, options, why))
     };
     match (isolation, graph.offence()) {
         (Isolation::Shared, _) => begin(None),
         (Isolation::Vm, _) => begin(Some(String::new())),
-        (Isolation::Auto, Some((path, own))) => {
+        (Isolation::Auto, Some((origin, own))) => {
             let Place { line, column } = own.place;
-            begin(Some(format!("it {} ({}:{line}:{column})", own.what, path.display())))
+            begin(Some(format!("it {} ({origin}:{line}:{column})", own.what)))
         }
         (Isolation::Auto, None) => begin(None).or_else(|why: String| {
             let said = why.lines().next().unwrap_or_default();
@@ -157,12 +252,12 @@ fn begin(graph: &Graph, options: StageOptions, isolation: Isolation) -> Result<B
 }
 
 /// What holds for a script, as the plan says.
-fn options(plan: &ModelScripts, env: &[(String, String)]) -> StageOptions {
+fn options(plan: &ModelScripts, env: Vec<(String, String)>) -> StageOptions {
     let (limits, http) = (Limits::default(), HttpOptions::default());
     let memory = plan.memory.and_then(|bytes| usize::try_from(bytes).ok());
     let number = |own: Option<u32>, otherwise: usize| own.map_or(otherwise, |own| own as usize);
     StageOptions {
-        env: env.to_vec(),
+        env,
         limits: Limits {
             memory: memory.unwrap_or(limits.memory),
             run: plan.run_time.unwrap_or(limits.run),

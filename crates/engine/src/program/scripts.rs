@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use squall_script::{
-    Graph, Import, ReadFile, ScriptFiles, ScriptMetric, ScriptUser, Stage, StageOptions,
-};
+use squall_script::{Graph, Import, ReadFile, ScriptFiles, ScriptUser, Stage, StageOptions};
 
 /// A script, as all workers share it.
 #[derive(Debug)]
@@ -17,8 +16,6 @@ pub(crate) struct Script {
     pub files: Arc<ScriptFiles>,
     pub graph: Graph,
     pub options: StageOptions,
-    /// The metrics that it makes.
-    pub metrics: Vec<ScriptMetric>,
     /// `None`: users share an interpreter.
     pub alone: Option<Alone>,
 }
@@ -35,19 +32,32 @@ pub struct Alone {
 /// The scripts of a compilation.
 #[derive(Debug, Default)]
 pub(super) struct Scripts {
-    /// What each was made of: its file, and what is in `__ENV`.
-    pub(super) asked: Vec<(PathBuf, Vec<(String, String)>)>,
-    /// What became of it; `None`: an error was noted.
-    pub(super) read: Vec<Option<Tried>>,
+    /// Each with its file; `None`: an error was noted.
+    pub(super) read: Vec<(PathBuf, Option<Tried>)>,
+    /// How many kinds of users there are, over all scripts.
+    pub(super) kinds: u32,
     /// How many calls there are.
     calls: u32,
 }
 
-/// A script with a user on a stage of its own, who never does anything.
+/// What `__ENV` of some users has beside that of all, or in place of it.
+pub(crate) type OwnEnv = Vec<(String, String)>;
+
+/// A script with users who never do anything.
 #[derive(Debug)]
 pub(super) struct Tried {
     pub script: Script,
-    pub stage: Stage,
+    /// At least one.
+    pub users: Vec<TriedUser>,
+}
+
+/// A user of a script of one kind.
+#[derive(Debug)]
+pub(super) struct TriedUser {
+    pub env: OwnEnv,
+    /// The number of the kind, over all scripts.
+    pub kind: u32,
+    pub stage: Rc<Stage>,
     pub user: ScriptUser,
 }
 
@@ -60,7 +70,7 @@ impl Scripts {
 
     /// Those that were compiled, by their numbers. None is missing where there was no error.
     pub(super) fn into_all(self) -> Vec<Script> {
-        self.read.into_iter().flatten().map(|tried| tried.script).collect()
+        self.read.into_iter().filter_map(|(_, tried)| Some(tried?.script)).collect()
     }
 }
 

@@ -351,6 +351,11 @@ impl<U: Seated> Load<U> {
         true
     }
 
+    /// How long its users may take to finish their iteration after its end, if not as long as all others.
+    pub(super) fn graceful(&self) -> Option<Nanos> {
+        self.profile.graceful.filter(|_| self.finishes)
+    }
+
     /// Users that are one too many, and finish their iteration, are to end now: at a time, on the run's clock. Returns whether
     /// it has users to dismiss.
     pub(super) fn cut(&mut self, at: Nanos) -> bool {

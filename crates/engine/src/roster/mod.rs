@@ -144,6 +144,10 @@ enum Timer {
         generation: u16,
     },
     Change,
+    /// Iterations that go on after the end of a load have had their time.
+    Cut {
+        load: u16,
+    },
     Other(u32),
     Cancel,
 }
@@ -305,6 +309,10 @@ impl<U: Seated> Roster<U> {
                 None
             }
             Timer::Change => None, // it was made before
+            Timer::Cut { load } => {
+                self.cut_load(load, due);
+                None
+            }
             Timer::Other(id) => Some(Action::Timer { id, due }),
             Timer::Cancel => Some(Action::Cancel),
         }
@@ -433,6 +441,17 @@ impl<U: Seated> Roster<U> {
         if self.load_mut(load).end(at) {
             self.unsettled.push(load);
             self.shrunk = true;
+            if let Some(graceful) = self.load_mut(load).graceful() {
+                self.wheel.insert(at.saturating_add(graceful), Timer::Cut { load });
+            }
+        }
+    }
+
+    /// Users of a load that finish their iteration are to end now.
+    fn cut_load(&mut self, load: u16, at: Nanos) {
+        if self.load_mut(load).cut(at) {
+            self.unsettled.push(load);
+            self.shrunk = true;
         }
     }
 
@@ -458,10 +477,7 @@ impl<U: Seated> Roster<U> {
         self.stopped = true;
         let cut_off = self.loads.iter_mut().map(|load| load.skip_before(now)).sum();
         for load in 0..self.loads.len() as u16 {
-            if self.load_mut(load).cut(now) {
-                self.unsettled.push(load);
-                self.shrunk = true;
-            }
+            self.cut_load(load, now);
             self.end_load(load, now);
         }
         cut_off

@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::rc::Rc;
 
 use squall_metrics::ErrorKind;
+use squall_plan::model::ConnectionReuse;
 use squall_wire::{
     BodySink, BodySource, Delivery, Error, Expect, RequestBytes, RequestFields, Response, Times,
 };
@@ -168,7 +169,9 @@ fn conclude<R>(
     }
     match exchanged {
         Ok(Ok(received)) => {
-            if terms.keep_open {
+            if worker.program.connections == ConnectionReuse::PerRequest {
+                user.pools.retain(|origin, _| origin != &**terms.origin);
+            } else if terms.keep_open {
                 borrowed.give_back(&user.connections, user.iteration.get());
             }
             Ok(received)

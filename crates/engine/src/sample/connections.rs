@@ -25,7 +25,9 @@ impl Worker {
     pub(super) fn pool(&self) -> Option<u32> {
         match self.program.connections {
             ConnectionReuse::Pool(size) => Some(size),
-            ConnectionReuse::PerUser | ConnectionReuse::PerIteration => None,
+            ConnectionReuse::PerUser
+            | ConnectionReuse::PerIteration
+            | ConnectionReuse::PerRequest => None,
         }
     }
 

@@ -94,6 +94,7 @@ impl From<Error> for SampleFailure {
         let kind = match error.kind() {
             Wire::Dns => ErrorKind::Dns,
             Wire::NotAllowed => ErrorKind::HostNotAllowed,
+            Wire::AddressBlocked => ErrorKind::AddressBlocked,
             Wire::ConnectRefused => ErrorKind::ConnectRefused,
             Wire::ConnectTimeout => ErrorKind::ConnectTimeout,
             Wire::ConnectFailed => ErrorKind::ConnectFailed,

@@ -7,7 +7,7 @@ mod exchanged;
 mod made;
 mod rows;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -26,8 +26,6 @@ pub(crate) struct Scripts {
     stages: RefCell<Vec<Option<Rc<Stage>>>>,
     /// By the number of the call.
     calls: RefCell<Vec<Option<Rc<CallSite>>>>,
-    /// Iterations that users of scripts have completed.
-    pub completed: Cell<u64>,
 }
 
 impl Scripts {

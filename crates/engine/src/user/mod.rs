@@ -237,32 +237,32 @@ impl Core {
         by_number(number, &self.cache, || &self.named.get_or_init(Box::default).caches)
     }
 
-    /// Its own instance of a script, made when it is first looked at. It lasts as long as the user.
+    /// Its own instance of a script for users of a kind, made when it is first looked at. It lasts as long as the user.
     ///
     /// # Errors
     /// Those of `make`.
     pub(crate) fn script<E>(
         &self,
-        number: u32,
+        kind: u32,
         make: impl FnOnce() -> Result<Instance, E>,
     ) -> Result<Rc<Instance>, E> {
         let scripts = &self.named.get_or_init(Box::default).scripts;
-        if let Some(Some(own)) = scripts.borrow().get(number as usize) {
+        if let Some(Some(own)) = scripts.borrow().get(kind as usize) {
             return Ok(own.clone());
         }
         let own = Rc::new(make()?);
         let mut scripts = scripts.borrow_mut();
-        if scripts.len() <= number as usize {
-            scripts.resize_with(number as usize + 1, || None);
+        if scripts.len() <= kind as usize {
+            scripts.resize_with(kind as usize + 1, || None);
         }
-        scripts[number as usize] = Some(own.clone());
+        scripts[kind as usize] = Some(own.clone());
         Ok(own)
     }
 
     /// Forgets the cookies of a jar, or all of them.
-    pub(crate) fn clear_cookies(&self, number: Option<u16>) {
-        match number {
-            Some(number) => *self.jar(number) = Jar::default(),
+    pub(crate) fn clear_cookies(&self, kind: Option<u16>) {
+        match kind {
+            Some(kind) => *self.jar(kind) = Jar::default(),
             None => {
                 self.jar.take();
                 self.named.get().into_iter().for_each(|named| drop(named.jars.take()));
@@ -271,9 +271,9 @@ impl Core {
     }
 
     /// Forgets what a cache knows, or what all of them know.
-    pub(crate) fn clear_cache(&self, number: Option<u16>) {
-        match number {
-            Some(number) => *self.cache(number) = KnownPages::default(),
+    pub(crate) fn clear_cache(&self, kind: Option<u16>) {
+        match kind {
+            Some(kind) => *self.cache(kind) = KnownPages::default(),
             None => {
                 self.cache.take();
                 self.named.get().into_iter().for_each(|named| drop(named.caches.take()));

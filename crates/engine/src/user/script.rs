@@ -11,6 +11,8 @@ pub(crate) struct ScriptCall {
     pub answer: Answer,
     /// Requests that it waits for and that were not begun.
     pub requests: Option<Requests>,
+    /// Whether they have their place among those of all users, if they need one.
+    pub has_place: bool,
     /// The groups of the script that it is in, by the places that they lead to; the innermost last.
     pub spots: Vec<u32>,
 }
@@ -18,7 +20,13 @@ pub(crate) struct ScriptCall {
 impl ScriptCall {
     /// A call that has not begun.
     pub(crate) fn new(fiber: Fiber) -> ScriptCall {
-        ScriptCall { fiber, answer: Answer::Ready, requests: None, spots: Vec::new() }
+        ScriptCall {
+            fiber,
+            answer: Answer::Ready,
+            requests: None,
+            has_place: false,
+            spots: Vec::new(),
+        }
     }
 
     /// The innermost place that it is in.
@@ -33,5 +41,5 @@ pub(crate) struct Instance {
     pub stage: Rc<Stage>,
 }
 
-/// The instances that a user has, by the numbers of the scripts.
+/// The instances that a user has, by the numbers of their kinds.
 pub(crate) type Instances = Vec<Option<Rc<Instance>>>;

@@ -1,5 +1,7 @@
 //! What a user is in: its groups and its iteration, which is recorded as groups are.
 
+use std::sync::atomic::Ordering;
+
 use super::Worker;
 use crate::user::{Core, OpenGroup, Strand};
 
@@ -13,6 +15,9 @@ impl Worker {
         let now = self.clock.now();
         strand.groups.drain(..).for_each(|group| self.recorder.cut_off_group(&group, now));
         if in_iteration {
+            if self.program.scenarios[core.scenario()].script.is_some() {
+                self.together.cut_off.fetch_add(1, Ordering::Relaxed);
+            }
             self.recorder.cut_off_group(&self.iteration(core, strand), now);
         }
     }

@@ -12,7 +12,8 @@ const MAX_DURATION: Duration = Duration::from_secs(600);
 pub(super) const GRACEFUL_RAMP_DOWN: Duration = Duration::from_secs(30);
 
 /// Keys of all scenarios.
-const OF_ALL: [&str; 6] = ["executor", "startTime", "gracefulStop", "exec", "env", "tags"];
+pub(super) const OF_ALL: [&str; 6] =
+    ["executor", "startTime", "gracefulStop", "exec", "env", "tags"];
 
 /// How a scenario's iterations begin.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,7 +56,7 @@ impl Rate {
 }
 
 /// The names of executors, and the keys of each.
-const EXECUTORS: [(&str, &[&str]); 6] = [
+pub(super) const EXECUTORS: [(&str, &[&str]); 6] = [
     ("constant-vus", &["vus", "duration"]),
     ("ramping-vus", &["startVUs", "stages", "gracefulRampDown"]),
     ("shared-iterations", &["vus", "iterations", "maxDuration"]),

@@ -37,12 +37,11 @@ pub fn scenarios(
     warnings: &mut Vec<String>,
 ) -> Result<Vec<Scenario>, OptionError> {
     refuse_several(layers)?;
-    if let Some(own) = layers.get("scenarios") {
-        match users_alone(layers, own.source) {
-            None => return own_scenarios(&own),
-            Some(users) => warnings
-                .push(format!("option `vus` ({}) replaces the script's scenarios", users.source)),
-        }
+    if let Some(own) = given(layers) {
+        return own_scenarios(&own);
+    }
+    if let (Some(_), Some(users)) = (layers.get("scenarios"), layers.get("vus")) {
+        warnings.push(format!("option `vus` ({}) replaces the script's scenarios", users.source));
     }
     let short = executor::of_short_forms(layers)?;
     Ok(vec![Scenario {
@@ -56,15 +55,17 @@ pub fn scenarios(
     }])
 }
 
-/// A number of users that was given in a stronger place than the scenarios.
-fn users_alone<'a>(layers: &'a Layers, scenarios: &Source) -> Option<At<'a>> {
+/// The scenarios that were given, unless a number of users that was given in a stronger place replaces them.
+pub(super) fn given(layers: &Layers) -> Option<At<'_>> {
     let strength = |own: &Source| match own {
         Source::Config(_) => 0,
         Source::Script => 1,
         Source::Environment(_) => 2,
         Source::Flag(_) => 3,
     };
-    layers.get("vus").filter(|own| strength(own.source) > strength(scenarios))
+    let own = layers.get("scenarios")?;
+    let users = layers.get("vus").filter(|users| strength(users.source) > strength(own.source));
+    if users.is_some() { None } else { Some(own) }
 }
 
 /// Refuses short forms that contradict each other: those that are there are of the same place.

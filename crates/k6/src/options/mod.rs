@@ -3,24 +3,29 @@
 //! What is wrong is said with the option's name and with where it was given. What squall cannot do is refused, or warned of
 //! where it changes nothing that is measured.
 
+mod consolidated;
 mod executor;
+mod hosts;
 mod layers;
 mod load;
 mod network;
 mod table;
 mod threshold;
+mod tls;
 mod value;
 
 use std::time::Duration;
 
+use serde_json::Value;
 use squall_script::ScriptMetric;
 
 pub use self::executor::{Executor, Rate, Stage};
 pub use self::layers::Layers;
 pub use self::load::{DEFAULT, GRACEFUL_STOP, Scenario};
-pub use self::network::{Http, Network, Reuse, TlsVersion};
+pub use self::network::{Http, Network, Reuse};
 pub use self::table::{Kind, Known, OPTIONS, known};
 pub use self::threshold::{Aggregate, Threshold};
+pub use self::tls::{ClientCert, Tls, TlsVersion};
 use self::value::At;
 pub use self::value::{OptionError, Source};
 use crate::summary::{Statistic, SummaryOptions, TimeUnit};
@@ -39,38 +44,34 @@ pub struct Options {
     pub min_iteration: Option<Duration>,
     pub runs_setup: bool,
     pub runs_teardown: bool,
+    /// How long `setup()` may take, ...
+    pub setup_timeout: Duration,
+    /// ... and `teardown()`.
+    pub teardown_timeout: Duration,
     /// What the summary at the end shows.
     pub summary: SummaryOptions,
+    /// The tags that k6 would record with what is measured, by their names.
+    pub system_tags: Vec<String>,
+    /// All options, as `exec.test.options` gives them.
+    pub consolidated: Value,
     /// What will not be as it was meant, in sentences.
     pub warnings: Vec<String>,
 }
 
+/// How long `setup()` and `teardown()` may take unless the options say otherwise.
+const PHASE_TIMEOUT: Duration = Duration::from_secs(60);
+
 /// What squall has nothing like, and what to do.
-const REFUSED: [(&str, &str); 7] = [
-    (
-        "rps",
-        "squall has no limit of requests per second for all users: use an executor with an arrival rate",
-    ),
-    ("blacklistIPs", "squall has no list of addresses that requests may not go to: leave it out"),
-    ("blockHostnames", "squall has no list of hosts that requests may not go to: leave it out"),
-    (
-        "tlsAuth",
-        "squall reads certificates of the client from files: run the script with a `script` step of a plan, whose `connections.tls` names them",
-    ),
-    ("tlsCipherSuites", "squall offers the cipher suites of its own TLS: leave it out"),
-    ("executionSegment", FLEET),
-    ("executionSegmentSequence", FLEET),
-];
+const REFUSED: [(&str, &str); 2] =
+    [("executionSegment", FLEET), ("executionSegmentSequence", FLEET)];
 
 const FLEET: &str =
     "squall divides a load over machines itself: `squall run --nodes`, with a fleet";
 
 /// What has no effect, and why.
-const WITHOUT_EFFECT: [(&str, &str); 6] = [
+const WITHOUT_EFFECT: [(&str, &str); 4] = [
     ("httpDebug", "`squall try` shows requests and responses"),
     ("systemTags", "tags are recorded where thresholds ask for them"),
-    ("setupTimeout", "setup() ends when its requests have ended or timed out"),
-    ("teardownTimeout", "teardown() ends when its requests have ended or timed out"),
     ("paused", "the test begins at once"),
     ("linger", "squall ends with the test"),
 ];
@@ -101,7 +102,7 @@ impl Options {
             .map(|own| threshold::thresholds(&own, metrics, &scenarios, &mut warnings))
             .transpose()?
             .unwrap_or_default();
-        warnings.extend(not_quite(&scenarios, &network));
+        warnings.extend(not_quite(&scenarios));
         Ok(Options {
             scenarios,
             thresholds,
@@ -113,18 +114,21 @@ impl Options {
                 .filter(|own| !own.is_zero()),
             runs_setup: !layers.is_on("noSetup")?,
             runs_teardown: !layers.is_on("noTeardown")?,
+            setup_timeout: layers.read("setupTimeout", At::time)?.unwrap_or(PHASE_TIMEOUT),
+            teardown_timeout: layers.read("teardownTimeout", At::time)?.unwrap_or(PHASE_TIMEOUT),
             summary: summary(layers)?,
+            system_tags: layers
+                .read("systemTags", At::texts)?
+                .unwrap_or_else(|| consolidated::SYSTEM_TAGS.map(str::to_owned).to_vec()),
+            consolidated: consolidated::consolidated(layers)?,
             warnings,
         })
     }
 }
 
 /// What squall does in another way.
-fn not_quite(scenarios: &[Scenario], network: &Network) -> Vec<String> {
+fn not_quite(scenarios: &[Scenario]) -> Vec<String> {
     let mut found = Vec::new();
-    if network.reuse == Reuse::Never {
-        found.push("option `noConnectionReuse`: connections end with each iteration, not with each request".to_owned());
-    }
     for own in scenarios {
         let Executor::RampingVus { graceful_ramp_down, .. } = own.executor else { continue };
         if graceful_ramp_down != executor::GRACEFUL_RAMP_DOWN {
@@ -134,25 +138,18 @@ fn not_quite(scenarios: &[Scenario], network: &Network) -> Vec<String> {
             ));
         }
     }
-    let stops: Vec<Duration> = scenarios.iter().map(|own| own.graceful_stop).collect();
-    if stops.iter().any(|own| *own != stops[0]) {
-        found.push(
-            "option `gracefulStop`: the longest one of all scenarios holds for each of them"
-                .to_owned(),
-        );
-    }
     found
 }
 
 /// Whether a value asks for something: nobody asks for a limit of 0, for nothing or for an empty list.
 fn is_asked_for(at: &At<'_>) -> bool {
     match at.value {
-        serde_json::Value::Null => false,
-        serde_json::Value::Bool(own) => *own,
-        serde_json::Value::Number(own) => own.as_f64() != Some(0.0),
-        serde_json::Value::String(own) => !own.is_empty(),
-        serde_json::Value::Array(own) => !own.is_empty(),
-        serde_json::Value::Object(own) => !own.is_empty(),
+        Value::Null => false,
+        Value::Bool(own) => *own,
+        Value::Number(own) => own.as_f64() != Some(0.0),
+        Value::String(own) => !own.is_empty(),
+        Value::Array(own) => !own.is_empty(),
+        Value::Object(own) => !own.is_empty(),
     }
 }
 

@@ -3,7 +3,9 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use super::hosts::{hosts, networks, patterns};
 use super::layers::Layers;
+use super::tls::{self, Tls};
 use super::value::{At, OptionError};
 
 /// Most requests of a batch at a time.
@@ -27,32 +29,28 @@ pub struct Http {
     pub discards_bodies: bool,
     /// Whether users keep their cookies from one iteration to the next.
     pub keeps_cookies: bool,
+    /// Most requests a second of all users together.
+    pub rps: Option<u64>,
 }
 
 /// What holds for the connections of a test.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Network {
-    /// Addresses in place of DNS, by host or `host:port`.
+    /// Addresses in place of DNS, by host or `host:port`; `*.suffix` is every name below it.
     pub hosts: Vec<(String, String)>,
+    /// Hosts that no request may go to, by patterns.
+    pub blocked_hosts: Vec<String>,
+    /// Addresses and networks that no connection may be made to.
+    pub blocked_addresses: Vec<String>,
     /// How long a resolved name is valid; `None`: 5 minutes.
     pub dns_ttl: Option<Duration>,
     /// Whether the first of several addresses is taken.
     pub takes_first: bool,
     /// Addresses that connections are made from.
     pub local: Vec<IpAddr>,
-    /// Whether any certificate is accepted.
-    pub is_insecure: bool,
-    /// The least and the greatest version of TLS.
-    pub tls: Option<(TlsVersion, TlsVersion)>,
+    pub tls: Tls,
     /// Whether connections end with each request, or with each iteration.
     pub reuse: Reuse,
-}
-
-/// A version of TLS that squall speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum TlsVersion {
-    V12,
-    V13,
 }
 
 /// How long a connection is kept.
@@ -83,6 +81,8 @@ pub fn http(layers: &Layers) -> Result<Http, OptionError> {
         throws: layers.is_on("throw")?,
         discards_bodies: layers.is_on("discardResponseBodies")?,
         keeps_cookies: layers.is_on("noCookiesReset")?,
+        // 0 is any number.
+        rps: layers.read("rps", |own| own.count(0))?.filter(|own| *own > 0),
     })
 }
 
@@ -105,26 +105,18 @@ pub fn network(layers: &Layers) -> Result<Network, OptionError> {
     let (dns_ttl, takes_first) = layers.read("dns", dns)?.unwrap_or_default();
     Ok(Network {
         hosts: layers.read("hosts", hosts)?.unwrap_or_default(),
+        blocked_hosts: layers.read("blockHostnames", patterns)?.unwrap_or_default(),
+        blocked_addresses: layers.read("blacklistIPs", networks)?.unwrap_or_default(),
         dns_ttl,
         takes_first,
         local: layers.read("localIPs", local)?.unwrap_or_default(),
-        is_insecure: layers.is_on("insecureSkipTLSVerify")?,
-        tls: layers.read("tlsVersion", tls_versions)?,
+        tls: tls::tls(layers)?,
         reuse: match (never, within) {
             (true, _) => Reuse::Never,
             (false, true) => Reuse::WithinIteration,
             (false, false) => Reuse::Always,
         },
     })
-}
-
-/// Hosts with the addresses that take the place of DNS.
-fn hosts(all: &At<'_>) -> Result<Vec<(String, String)>, OptionError> {
-    let one = |(host, at): (String, At<'_>)| match host.contains('*') {
-        true => Err(at.refused("squall has no addresses for hosts with `*`: name each host")),
-        false => Ok((host, at.text()?.to_owned())),
-    };
-    all.map()?.into_iter().map(one).collect()
 }
 
 /// The time that a name is valid, and whether the first address is taken.
@@ -153,30 +145,6 @@ fn dns(own: &At<'_>) -> Result<(Option<Duration>, bool), OptionError> {
         }
     }
     Ok((ttl, select))
-}
-
-/// One version for both ends, or a mapping with `min` and `max`.
-fn tls_versions(own: &At<'_>) -> Result<(TlsVersion, TlsVersion), OptionError> {
-    let (old, v12, v13) = (None, Some(TlsVersion::V12), Some(TlsVersion::V13));
-    let words =
-        [("tls1.0", old), ("tls1.1", old), ("tls1.2", v12), ("tls1.3", v13), ("ssl3.0", old)];
-    let version = |at: &At<'_>| {
-        at.word(&words)?.ok_or_else(|| {
-            at.refused("squall speaks TLS 1.2 and 1.3: expected \"tls1.2\" or \"tls1.3\"")
-        })
-    };
-    if own.value.is_string() {
-        return version(own).map(|both| (both, both));
-    }
-    own.only(&["min", "max"])?;
-    // A lower end below what squall speaks leaves out nothing that the target has to offer beside it.
-    let min =
-        own.key("min").map(|at| at.word(&words)).transpose()?.flatten().unwrap_or(TlsVersion::V12);
-    let max = own.key("max").map(|at| version(&at)).transpose()?.unwrap_or(TlsVersion::V13);
-    match min > max {
-        true => Err(own.expected("`min` not above `max`")),
-        false => Ok((min, max)),
-    }
 }
 
 /// `10.0.0.1,10.0.0.5-10.0.0.9,10.1.0.0/24`: addresses.
@@ -236,6 +204,7 @@ mod tests {
 
     use super::*;
     use crate::options::Source;
+    use crate::options::TlsVersion::{V12, V13};
 
     fn read(options: &Value) -> Result<Network, String> {
         let mut layers = Layers::default();
@@ -246,7 +215,8 @@ mod tests {
     #[test]
     fn connections_are_as_the_options_say() {
         let own = read(&json!({
-            "hosts": {"a.example": "1.2.3.4", "b.example:443": "1.2.3.4:8443"},
+            "hosts": {"*.a.example": "1.2.3.4", "b.example:443": "1.2.3.4:8443"},
+            "blockHostnames": ["*.bad.example", "worse.example"], "blacklistIPs": ["10.0.0.0/8"],
             "dns": {"ttl": "1m", "select": "first", "policy": "preferIPv4"},
             "localIPs": "10.0.0.1,10.0.0.5-10.0.0.7,10.1.0.0/30,10.2.0.7/32",
             "insecureSkipTLSVerify": true,
@@ -260,13 +230,15 @@ mod tests {
             ["10.0.0.1", "10.0.0.5", "10.0.0.6", "10.0.0.7", "10.1.0.1", "10.1.0.2", "10.2.0.7"]
         );
         assert_eq!((own.dns_ttl, own.takes_first), (Some(Duration::from_secs(60)), true));
-        assert_eq!(own.tls, Some((TlsVersion::V12, TlsVersion::V12)));
-        assert_eq!((own.is_insecure, own.reuse), (true, Reuse::WithinIteration));
+        assert_eq!(own.tls.versions, Some((V12, V12)));
+        assert_eq!((own.tls.is_insecure, own.reuse), (true, Reuse::WithinIteration));
         assert_eq!(own.hosts[1], ("b.example:443".to_owned(), "1.2.3.4:8443".to_owned()));
+        assert_eq!(own.blocked_hosts, ["*.bad.example", "worse.example"]);
+        assert_eq!(own.blocked_addresses, ["10.0.0.0/8"]);
         let both =
             json!({"noVUConnectionReuse": true, "noConnectionReuse": true, "tlsVersion": "tls1.3"});
         let own = read(&both).expect("options");
-        assert_eq!((own.reuse, own.tls), (Reuse::Never, Some((TlsVersion::V13, TlsVersion::V13))));
+        assert_eq!((own.reuse, own.tls.versions), (Reuse::Never, Some((V13, V13))));
         assert_eq!(read(&json!({})), Ok(Network::default()));
     }
 
@@ -274,9 +246,13 @@ mod tests {
     fn what_squall_has_not_is_refused() {
         for (options, said) in [
             (
-                json!({"hosts": {"*.example": "1.2.3.4"}}),
-                "`hosts.*.example` (the script's options): squall has no addresses",
+                json!({"hosts": {"*x.example": "1.2.3.4"}}),
+                "`hosts.*x.example` (the script's options): a `*` stands for all before a dot",
             ),
+            (json!({"blockHostnames": ["a.*.example"]}), "a `*` stands for all before a dot"),
+            (json!({"blockHostnames": ["http://a"]}), "it is written without a scheme"),
+            (json!({"blacklistIPs": ["a.example"]}), "expected a network such as 10.0.0.0/8"),
+            (json!({"blacklistIPs": ["10.0.0.0/33"]}), "expected a network such as 10.0.0.0/8"),
             (json!({"dns": {"policy": "onlyIPv6"}}), "name the host's address in `hosts`"),
             (
                 json!({"dns": {"select": "last"}}),

@@ -66,7 +66,7 @@ pub static OPTIONS: &[Known] = options! {
     "maxRedirects" "max-redirects" None, "K6_MAX_REDIRECTS" Number "Maximum number of redirects that a request follows [default: 10]";
     "batch" "batch" None, "K6_BATCH" Number "Maximum number of requests of a batch at a time [default: 20]";
     "batchPerHost" "batch-per-host" None, "K6_BATCH_PER_HOST" Number "The same to one host [default: 6; 0: any number]";
-    "rps" "rps" None, "K6_RPS" Number "Maximum number of requests per second; not supported";
+    "rps" "rps" None, "K6_RPS" Number "Maximum number of requests per second, of all virtual users together";
     "userAgent" "user-agent" None, "K6_USER_AGENT" Text "The User-Agent of requests";
     "httpDebug" "http-debug" None, "K6_HTTP_DEBUG" Text "Log requests and responses; not supported, `squall try` shows them";
     "insecureSkipTLSVerify" "insecure-skip-tls-verify" None, "K6_INSECURE_SKIP_TLS_VERIFY" Switch "Accept any certificate";
@@ -74,8 +74,8 @@ pub static OPTIONS: &[Known] = options! {
     "noVUConnectionReuse" "no-vu-connection-reuse" None, "K6_NO_VU_CONNECTION_REUSE" Switch "New connections in each iteration";
     "minIterationDuration" "min-iteration-duration" None, "K6_MIN_ITERATION_DURATION" Text "Minimum length of an iteration; a shorter one waits";
     "throw" "throw" Some('w'), "K6_THROW" Switch "Requests that fail throw";
-    "blacklistIPs" "blacklist-ip" None, "K6_BLACKLIST_IPS" List "Addresses that requests may not go to; not supported";
-    "blockHostnames" "block-hostnames" None, "K6_BLOCK_HOSTNAMES" List "Hosts that requests may not go to; not supported";
+    "blacklistIPs" "blacklist-ip" None, "K6_BLACKLIST_IPS" List "Networks that requests may not go to, such as 10.0.0.0/8";
+    "blockHostnames" "block-hostnames" None, "K6_BLOCK_HOSTNAMES" List "Hosts that requests may not go to, such as *.example.com";
     "localIPs" "local-ips" None, "K6_LOCAL_IPS" Text "Addresses that connections are made from, such as 10.0.0.1-10.0.0.9";
     "dns" "dns" None, "K6_DNS" Pairs "How names are resolved: ttl=5m,select=random,policy=preferIPv4";
     "discardResponseBodies" "discard-response-bodies" None, "K6_DISCARD_RESPONSE_BODIES" Switch "Do not keep bodies of responses";

@@ -71,7 +71,6 @@ pub fn plan(script: &Described<'_>, options: &Options) -> Result<Plan, OptionErr
         let call = model::Script { env: texts(&own.env), ..call(&own.exec, data.clone()) };
         scenarios.push(scenario(own, options, call));
     }
-    let longest = options.scenarios.iter().map(|own| own.graceful_stop).max();
     Ok(Plan {
         scenarios,
         setup: if has_setup { vec![step(setup)] } else { Vec::new() },
@@ -81,7 +80,9 @@ pub fn plan(script: &Described<'_>, options: &Options) -> Result<Plan, OptionErr
         defaults: Defaults { tags: tags(&options.tags), ..Defaults::default() },
         connections: network::connections(&options.network),
         scripts: scripts(script, options),
-        graceful_stop: longest,
+        setup_timeout: has_setup.then_some(options.setup_timeout),
+        teardown_timeout: has_teardown.then_some(options.teardown_timeout),
+        graceful_stop: Some(longest(options)),
         whole_iterations: true,
         thresholds: options
             .thresholds
@@ -92,12 +93,18 @@ pub fn plan(script: &Described<'_>, options: &Options) -> Result<Plan, OptionErr
     })
 }
 
+/// The longest time that iterations have after the end of their scenario.
+fn longest(options: &Options) -> Duration {
+    options.scenarios.iter().map(|own| own.graceful_stop).max().unwrap_or_default()
+}
+
 fn scenario(own: &Scenario, options: &Options, call: model::Script) -> model::Scenario {
     let session = if options.http.keeps_cookies { Session::PerUser } else { Session::PerIteration };
     model::Scenario {
         name: at(own.name.clone()),
         load: Some(at(load::load(&own.executor))),
         start_after: own.start_time,
+        graceful_stop: Some(own.graceful_stop).filter(|own| *own < longest(options)),
         tags: tags(&own.tags),
         session: Some(session),
         steps: vec![match options.min_iteration {
@@ -129,6 +136,8 @@ fn scripts(script: &Described<'_>, options: &Options) -> Scripts {
         throw: http.throws,
         redirects: http.max_redirects.map(number),
         user_agent: http.user_agent.clone(),
+        max_rate: http.rps.map(|own| own as f64),
+        options: Some(Json::of(&options.consolidated)),
         ..Scripts::default()
     }
 }

@@ -1,11 +1,11 @@
 //! Options of connections as those of a plan. Pure.
 
 use squall_plan::model::{
-    self, AddressSelect, ConnectionReuse, Connections, Dns, HttpVersion, Tls,
+    self, AddressSelect, ConnectionReuse, Connections, Dns, HostCert, HttpVersion, Tls,
 };
 use squall_plan::span::{Span, Spanned};
 
-use crate::options::{Network, Reuse, TlsVersion};
+use crate::options::{ClientCert, Network, Reuse, TlsVersion};
 
 /// How long a resolved name is valid unless the options say otherwise.
 const DNS_TTL: std::time::Duration = std::time::Duration::from_secs(300);
@@ -23,7 +23,8 @@ pub(super) fn connections(own: &Network) -> Connections {
     Connections {
         reuse: match own.reuse {
             Reuse::Always => ConnectionReuse::PerUser,
-            Reuse::WithinIteration | Reuse::Never => ConnectionReuse::PerIteration,
+            Reuse::WithinIteration => ConnectionReuse::PerIteration,
+            Reuse::Never => ConnectionReuse::PerRequest,
         },
         // HTTP/2 where the target speaks it over TLS.
         http: HttpVersion::Auto,
@@ -32,13 +33,22 @@ pub(super) fn connections(own: &Network) -> Connections {
             ttl: Some(own.dns_ttl.unwrap_or(DNS_TTL)),
             select: if own.takes_first { AddressSelect::First } else { AddressSelect::RoundRobin },
         },
+        block_hosts: own.blocked_hosts.iter().cloned().map(at).collect(),
+        block_addresses: own.blocked_addresses.iter().cloned().map(at).collect(),
         source_addresses: own.local.iter().map(|own| at(own.to_string())).collect(),
         tls: Tls {
-            insecure: own.is_insecure,
-            min: own.tls.map(|(min, _)| version(min)),
-            max: own.tls.map(|(_, max)| version(max)),
+            insecure: own.tls.is_insecure,
+            min: own.tls.versions.map(|(min, _)| version(min)),
+            max: own.tls.versions.map(|(_, max)| version(max)),
+            host_certs: own.tls.auth.iter().map(host_cert).collect(),
+            cipher_suites: own.tls.cipher_suites.iter().cloned().map(at).collect(),
             ..Tls::default()
         },
         ..Connections::default()
     }
+}
+
+fn host_cert(own: &ClientCert) -> HostCert {
+    let hosts = own.hosts.iter().map(|host| Spanned::new(host.clone(), Span::default()));
+    HostCert { hosts: hosts.collect(), cert: own.cert.clone(), key: own.key.clone() }
 }

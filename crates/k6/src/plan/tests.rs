@@ -36,16 +36,20 @@ fn a_plan_has_all_of_a_script() {
         },
         "tags": {"all": "yes"}, "userAgent": "me", "batch": 3, "batchPerHost": 0, "maxRedirects": 4, "throw": true,
         "discardResponseBodies": true, "insecureSkipTLSVerify": true, "hosts": {"a.example": "1.2.3.4"}, "dns": {"ttl": "1m", "select": "first"},
-        "localIPs": "10.0.0.1", "tlsVersion": "tls1.3", "thresholds": {"checks": ["rate>0.9"]},
+        "localIPs": "10.0.0.1", "tlsVersion": "tls1.3", "thresholds": {"checks": ["rate>0.9"]}, "rps": 50, "blockHostnames": ["*.bad.example"],
+        "blacklistIPs": ["10.0.0.0/8"], "setupTimeout": "5s", "tlsCipherSuites": ["TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"],
+        "tlsAuth": [{"cert": "-----BEGIN CERTIFICATE-----\na", "key": "-----BEGIN PRIVATE KEY-----\nb", "domains": ["a.example"]}],
     });
     let exports = ["default", "browse", "setup", "teardown"];
-    let plan = printed(&options, &exports);
+    let mut plan = printed(&options, &exports);
+    let told = plan["scripts"]["options"].take();
+    assert_eq!(told["scenarios"]["a"]["startTime"], json!("5s"));
     let call = json!({"file": "a.js", "args": ["${setup_data}"]});
     let mut browse = call.clone();
     browse["call"] = json!("browse");
     browse["env"] = json!({"X": "1"});
     let first = json!({
-        "load": {"users": 2, "for": "10s"}, "start_after": "5s", "tags": {"k": "v"}, "session": "per_iteration",
+        "graceful_stop": "30s", "load": {"users": 2, "for": "10s"}, "start_after": "5s", "tags": {"k": "v"}, "session": "per_iteration",
         "steps": [{"script": browse}],
     });
     assert_eq!(plan["scenarios"]["a"], first);
@@ -58,6 +62,7 @@ fn a_plan_has_all_of_a_script() {
         plan["teardown"],
         json!([{"script": {"file": "a.js", "call": "teardown", "args": ["${setup_data}"]}}])
     );
+    assert_eq!((&plan["setup_timeout"], &plan["teardown_timeout"]), (&json!("5s"), &json!("1m")));
     assert_eq!((&plan["graceful_stop"], &plan["whole_iterations"]), (&json!("40s"), &json!(true)));
     assert_eq!(
         (&plan["allow_hosts"], &plan["defaults"]),
@@ -65,12 +70,15 @@ fn a_plan_has_all_of_a_script() {
     );
     let scripts = json!({
         "system_env": true, "env": {"K": "$${v}"}, "discard_bodies": true, "batch": 3, "batch_per_host": 1000, "throw": true,
-        "redirects": 4, "user_agent": "me",
+        "redirects": 4, "user_agent": "me", "options": null, "max_rate": "50/s",
     });
     assert_eq!(plan["scripts"], scripts);
     let connections = json!({
         "http": "auto", "resolve": {"a.example": ["1.2.3.4"]}, "dns": {"ttl": "1m", "select": "first"},
-        "source_addresses": ["10.0.0.1"], "tls": {"insecure": true, "min": "1.3", "max": "1.3"},
+        "source_addresses": ["10.0.0.1"], "block_hosts": ["*.bad.example"], "block_addresses": ["10.0.0.0/8"], "tls": {
+            "insecure": true, "min": "1.3", "max": "1.3", "cipher_suites": ["TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"],
+            "host_certs": [{"hosts": ["a.example"], "cert": "-----BEGIN CERTIFICATE-----\na", "key": "-----BEGIN PRIVATE KEY-----\nb"}],
+        },
     });
     assert_eq!(plan["connections"], connections);
     let own = made(&options, &exports).expect("a plan");
@@ -81,7 +89,13 @@ fn a_plan_has_all_of_a_script() {
         &Default::default(),
     );
     let again = again.unwrap_or_else(|errors| panic!("{:?}", errors.diagnostics)).plan;
-    assert_eq!(yaml::value(&again, false)["scenarios"], plan["scenarios"]);
+    let masked = yaml::value(&own, true);
+    assert_eq!(masked["connections"]["tls"]["host_certs"][0]["key"], json!("***"));
+    assert!(!masked.to_string().contains("PRIVATE KEY"), "{masked}");
+    let (again, whole) = (yaml::value(&again, false), printed(&options, &exports));
+    for key in ["scenarios", "scripts", "connections", "setup_timeout"] {
+        assert_eq!(again[key], whole[key], "{key}");
+    }
 }
 
 #[test]
@@ -124,6 +138,8 @@ fn each_executor_is_a_load() {
 #[test]
 fn users_keep_what_the_options_say() {
     let plan = printed(&json!({"noCookiesReset": true, "noVUConnectionReuse": true}), &["default"]);
+    let never = printed(&json!({"noConnectionReuse": true}), &["default"]);
+    assert_eq!(never["connections"]["reuse"], json!("per_request"));
     let own = (&plan["scenarios"]["default"]["session"], &plan["connections"]["reuse"]);
     assert_eq!(own, (&json!("per_user"), &json!("per_iteration")));
     let plan = printed(&json!({"minIterationDuration": "2s"}), &["default", "setup"]);

@@ -24,7 +24,7 @@ record! {
         /// The HTTP version that they use.
         pub http: HttpVersion,
         /// `host` or `host:port` to the addresses used in place of DNS, as curl's `--resolve`; or to the names of other
-        /// hosts, whose addresses are then used.
+        /// hosts, whose addresses are then used. `*.suffix` stands for every name below it that has no entry.
         #[key([Resolve])]
         pub resolve: BTreeMap<String, Vec<Spanned<String>>>,
         /// How host names are resolved.
@@ -40,6 +40,11 @@ record! {
         /// Hosts to which requests go without that proxy: `host`, `host:port`, `*.suffix`, or `*`.
         #[key([Listed<At<Like<Text, HostPattern>>>])]
         pub no_proxy: Vec<Spanned<String>>,
+        /// Hosts that no request may go to, whatever allows it: `host`, `*.suffix`, or `*`.
+        #[key([Listed<At<Like<Text, HostPattern>>>])]
+        pub block_hosts: Vec<Spanned<String>>,
+        /// Addresses that no connection may be made to: `10.0.0.5`, `10.0.0.0/8`.
+        pub block_addresses: Vec<Spanned<String>>,
         /// TLS settings.
         pub tls: Tls,
     }
@@ -123,6 +128,8 @@ pub enum ConnectionReuse {
     PerUser,
     /// Closed at the end of each iteration.
     PerIteration,
+    /// Closed after each request.
+    PerRequest,
     /// A pool of at most this many over all users (split over the workers).
     Pool(u32),
 }
@@ -136,6 +143,8 @@ words! {
         PerUser = "per_user",
         /// Closed at the end of each iteration.
         PerIteration = "per_iteration",
+        /// Closed after each request.
+        PerRequest = "per_request",
         /// All users share those of a pool.
         Pool = "pool",
     }
@@ -146,6 +155,7 @@ impl ConnectionReuse {
         let (mut reuse, mut size) = match *self {
             ConnectionReuse::PerUser => (Reuse::PerUser, None),
             ConnectionReuse::PerIteration => (Reuse::PerIteration, None),
+            ConnectionReuse::PerRequest => (Reuse::PerRequest, None),
             ConnectionReuse::Pool(size) => (Reuse::Pool, Some(size)),
         };
         let about = "Who uses a connection again, and for how long.";
@@ -161,6 +171,7 @@ impl ConnectionReuse {
         *self = match reuse {
             Reuse::PerUser => ConnectionReuse::PerUser,
             Reuse::PerIteration => ConnectionReuse::PerIteration,
+            Reuse::PerRequest => ConnectionReuse::PerRequest,
             Reuse::Pool => ConnectionReuse::Pool(size.unwrap_or(1)),
         };
     }
@@ -192,6 +203,12 @@ record! {
         /// Certificates of the client that requests name (`client_cert`).
         #[key([ByName<Of<ClientCert>>])]
         pub client_certs: Vec<ClientCert>,
+        /// Certificates of the client that hosts are shown where a request names none; the first for a host counts.
+        #[key([Listed<Of<HostCert>>])]
+        pub host_certs: Vec<HostCert>,
+        /// The cipher suites of TLS 1.2 that are offered, by their names (RFC 5289, RFC 7905).
+        #[key(default "all six")]
+        pub cipher_suites: Vec<Spanned<String>>,
         /// A file of such certificates, which requests name by their aliases; the only one of a file is the client's
         /// where a request names none.
         pub key_store: Option<KeyStore>,
@@ -233,6 +250,22 @@ record! {
         pub key: PathBuf,
     }
     named(name)
+}
+
+record! {
+    /// A certificate of the client for some hosts.
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct HostCert as "a certificate for hosts" {
+        /// Hosts: `host`, `*.suffix`, or `*`.
+        #[key([Listed<At<Like<Text, HostPattern>>>] default "all")]
+        pub hosts: Vec<Spanned<String>>,
+        /// Its chain, as PEM text.
+        #[key(required)]
+        pub cert: String,
+        /// Its private key, as PEM text.
+        #[key(required)]
+        pub key: String,
+    }
 }
 
 record! {

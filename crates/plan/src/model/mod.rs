@@ -28,8 +28,8 @@ mod threshold;
 mod user_time;
 
 pub use self::connections::{
-    AddressSelect, ClientCert, ConnectionReuse, Connections, Dns, HttpVersion, KeyStore, Tls,
-    TlsVersion,
+    AddressSelect, ClientCert, ConnectionReuse, Connections, Dns, HostCert, HttpVersion, KeyStore,
+    Tls, TlsVersion,
 };
 pub use self::data::{
     Advance, AmongNodes, AtEnd, Csv, DataFormat, DataSource, Numbers, Pick, Share,

@@ -54,6 +54,10 @@ record! {
         /// Steps that run once after the load.
         #[key([Steps<0>])]
         pub teardown: Vec<Step>,
+        /// How long the setup may take before it is ended and has failed.
+        pub setup_timeout: Option<Duration>,
+        /// How long the teardown may take before it is ended and has failed.
+        pub teardown_timeout: Option<Duration>,
         /// What a failed request does to its user, unless the scenario says otherwise.
         pub on_error: OnError,
         /// How long requests in flight at the end may take to finish.
@@ -327,6 +331,10 @@ record! {
         pub start_after: Duration,
         /// Scenarios that must have ended before its load starts; each must have its own load, as must this one.
         pub after: Vec<Spanned<String>>,
+        /// How long iterations may go on after the end of its load, of its own, if `whole_iterations` are finished; at most the
+        /// plan's.
+        #[key(default "the plan's")]
+        pub graceful_stop: Option<Duration>,
         /// Whether its connections end with each iteration.
         #[key([keys::Maybe<keys::Bool>] default "as `connections.reuse` says")]
         pub fresh_connections: Option<bool>,

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::keys::{Maybe, Pairs, Size, Small, record, words};
+use crate::json::Json;
+use crate::keys::{Any, Maybe, Pairs, Rate, Size, Small, record, words};
 use crate::template::Template;
 
 /// Most requests of a `batch` at the same time.
@@ -30,11 +31,17 @@ record! {
         /// How many redirects of a request are followed.
         #[key(default "10")]
         pub redirects: Option<u32>,
+        /// How many requests a second all scripts begin at most; nodes divide it. Redirects do not count.
+        #[key([Maybe<Rate>])]
+        pub max_rate: Option<f64>,
         /// The `User-Agent` of requests that have no such header.
         #[key(default "squall/VERSION")]
         pub user_agent: Option<String>,
         /// What users of a script have in common.
         pub isolation: Isolation,
+        /// What `exec.test.options` of `k6/execution` is; it is known before the run.
+        #[key([Maybe<Any>])]
+        pub options: Option<Json>,
         /// Memory that the scripts of one worker may use; with `isolation: vm`, those of one user.
         #[key([Maybe<Size>] default "1GiB")]
         pub memory: Option<u64>,

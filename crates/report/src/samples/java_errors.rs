@@ -76,7 +76,7 @@ pub(super) fn exception<'s>(
             "Timeout waiting for connection from pool".into(),
         ),
         K::Io | K::Proxy | K::Exec | K::Script => ("java.io.IOException", detail.into()),
-        K::BodyTooLarge | K::HostNotAllowed => (kind.label(), detail.into()),
+        K::BodyTooLarge | K::HostNotAllowed | K::AddressBlocked => (kind.label(), detail.into()),
     };
     Some((class, message))
 }

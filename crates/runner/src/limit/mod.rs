@@ -149,7 +149,7 @@ fn first_level(asked: &LimitOptions, by: LevelKind) -> Result<f64, Error> {
 fn end_by_setup(phases: &[PhaseReport]) -> Option<SearchEnd> {
     match &phases.first()?.end {
         PhaseEnd::Done => None,
-        PhaseEnd::Failed(_) => Some(SearchEnd::SetupFailed),
+        PhaseEnd::Failed(_) | PhaseEnd::TimedOut(_) => Some(SearchEnd::SetupFailed),
         PhaseEnd::Interrupted | PhaseEnd::Aborted(_) | PhaseEnd::NotRun => {
             Some(SearchEnd::Interrupted)
         }

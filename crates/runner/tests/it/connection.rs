@@ -283,6 +283,41 @@ fn the_certificate_of_a_client_is_shown_and_its_lack_is_an_error_of_tls() {
     assert_eq!(kinds(&json), r#"{"tls":5}"#);
 }
 
+/// Certificates that stand in the plan, each for some hosts.
+#[test]
+fn a_host_is_shown_the_certificate_that_is_for_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (ca, certificate, key) = client_identity(&folder);
+    let server = tls_target(Some(ca));
+    let (certificate, key) = (serde_json::json!(certificate), serde_json::json!(key));
+    let shown = r#"json("$.tls.client_certificates") == 1"#;
+    let with = |hosts: &str| {
+        let own = format!("host_certs: [{{{hosts}cert: {certificate}, key: {key}}}]");
+        format!("{RESOLVE}, tls: {{ca: ca.pem, {own}}}")
+    };
+    for hosts in ["", "hosts: [shop.test], ", "hosts: [a.test, '*.test'], "] {
+        all_good(&secure(&server, "shop.test", &with(hosts), &[], shown, End::Passed), 5);
+    }
+    let other = with("hosts: ['*.shop.test'], ");
+    let json = secure(&server, "shop.test", &other, &[], shown, End::Failed);
+    assert_eq!(kinds(&json), r#"{"tls":5}"#);
+}
+
+/// The target's key is one of an elliptic curve.
+#[test]
+fn no_cipher_suites_are_offered_but_those_of_the_plan() {
+    let server = tls_target(None);
+    let with = |suite: &str| {
+        format!("{RESOLVE}, tls: {{ca: ca.pem, max: '1.2', cipher_suites: [{suite}]}}")
+    };
+    let always = "status == 200";
+    let own = with("TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384");
+    all_good(&secure(&server, "shop.test", &own, &[], always, End::Passed), 5);
+    let other = with("TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384");
+    let json = secure(&server, "shop.test", &other, &[], always, End::Failed);
+    assert_eq!(kinds(&json), r#"{"tls":5}"#);
+}
+
 #[test]
 fn a_redirect_to_https_shows_the_certificate_that_its_request_names() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -357,6 +392,11 @@ fn each_user_keeps_its_connection() {
 #[test]
 fn each_iteration_has_a_connection_of_its_own() {
     assert_eq!(connections_of_three_users("per_iteration"), 6);
+}
+
+#[test]
+fn each_request_has_a_connection_of_its_own() {
+    assert_eq!(connections_of_three_users("per_request"), 12);
 }
 
 #[test]

@@ -69,12 +69,11 @@ pub(super) fn add(host: &Value<'_>, shared: &Rc<Shared>) -> Result<(), Thrown> {
     });
     host.set(c"failTest", fail?)?;
     let own = shared.clone();
-    let options = scope.function("options", 0, move |call| {
-        let options = own.options.borrow();
-        match options.as_ref() {
-            Some(json) => call.scope().text(json),
-            None => Err(Thrown::new("the options of the test are known once its users run")),
-        }
+    let options = scope.function("options", 0, move |call| match &own.options {
+        Some(json) => call.scope().text(json),
+        None => Err(Thrown::new(
+            "exec.test.options: a function that users run can ask for the options of a k6 test, and nothing else can",
+        )),
     });
     host.set(c"options", options?)?;
     tags(host, shared)

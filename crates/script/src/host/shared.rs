@@ -27,8 +27,8 @@ pub(crate) struct Shared {
     pub(crate) http: HttpOptions,
     pub(crate) users: Users,
     pub(crate) seed: u64,
-    /// The options of the test, as JSON; `None`: not yet known.
-    pub(crate) options: RefCell<Option<String>>,
+    /// The options of the test, as JSON; `None`: they are not known.
+    pub(crate) options: Option<String>,
     pub(crate) data: SharedData,
     pub(crate) files: OpenFiles,
     pub(crate) secrets: Vec<(String, String)>,

@@ -37,9 +37,9 @@ export default function () {
     test.options.vus, Object.isFrozen(test.options.nested),
   ];
 }";
-    let stage = stage(script, &StageOptions::default());
+    let options = Some(r#"{"vus":8,"nested":{}}"#.to_owned());
+    let stage = stage(script, &StageOptions { options, ..StageOptions::default() });
     let function = default(&stage, 1);
-    stage.set_options(r#"{"vus":8,"nested":{}}"#.to_owned());
     let mut host =
         Host { facts: facts(), now: std::time::Duration::from_millis(1500), ..Host::default() };
     let result = host.run(&stage, &function, 0).expect("no error");
@@ -54,7 +54,7 @@ fn facts_are_known_while_users_run() {
             "exec.scenario.name",
             "k6/execution knows users, scenarios and the test only while they run",
         ),
-        ("exec.test.options", "the options of the test are known once its users run"),
+        ("exec.test.options", "a function that users run can ask for the options of a k6 test"),
     ] {
         let script = format!("import exec from 'k6/execution'; {read}");
         let stage = stage(&script, &StageOptions::default());

@@ -87,10 +87,11 @@ export default function () {
   utils.tagWithCurrentStageProfile();
   return [utils.getCurrentStageIndex(), exec.vu.metrics.tags.stage, exec.vu.metrics.tags.stage_profile];
 }";
-    let stage = stage(script, &StageOptions::default());
+    let stages = r#"[{"duration":"10s","target":5},{"duration":"1m0s","target":5},{"duration":"30s","target":0}]"#;
+    let options = format!(r#"{{"scenarios":{{"buy":{{"startVUs":0,"stages":{stages}}}}}}}"#);
+    let options = StageOptions { options: Some(options), ..StageOptions::default() };
+    let stage = stage(script, &options);
     let function = default(&stage, 1);
-    let stages = r#"[{"duration":"10s","target":5},{"duration":"1m","target":5},{"duration":"30s","target":0}]"#;
-    stage.set_options(format!(r#"{{"scenarios":{{"buy":{{"startVUs":0,"stages":{stages}}}}}}}"#));
     let at = |progress: f64, scenario: &str| {
         let facts = Facts { scenario: scenario.into(), progress, ..Facts::default() };
         let mut host = Host { facts, now: Duration::ZERO, ..Host::default() };

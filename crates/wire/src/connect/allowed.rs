@@ -1,4 +1,5 @@
-//! Where connections may go, whatever asks for them: what was allowed for this process is held against each of them.
+//! Where connections may go, whatever asks for them: what was allowed for this process, and what the plan blocks, is held
+//! against each of them.
 
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
@@ -53,6 +54,37 @@ impl Narrowed<'_> {
             found.iter().filter(|address| list.allows_address(address.ip())).copied().collect();
         if allowed.is_empty() { Err(refused(list, host)) } else { Ok(allowed) }
     }
+}
+
+/// Whether connections may be made for a host, as far as its name says.
+///
+/// # Errors
+/// It is blocked.
+pub(super) fn unless_blocked(settings: &Settings, host: &str) -> Result<(), Error> {
+    let list = &settings.blocked_hosts;
+    if list.is_empty() || host.parse::<IpAddr>().is_ok() || !list.allows_host(host) {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::NotAllowed, format!("{host} is one of the blocked hosts")))
+}
+
+/// Those of a host's addresses that connections may be made to.
+///
+/// # Errors
+/// All of them are blocked.
+pub(super) fn without_blocked(
+    settings: &Settings,
+    found: Rc<[SocketAddr]>,
+    host: &str,
+) -> Result<Rc<[SocketAddr]>, Error> {
+    let is_blocked = |own: &&SocketAddr| settings.blocked_addresses.allows_address(own.ip());
+    let Some(blocked) = found.iter().find(is_blocked) else { return Ok(found) };
+    let left: Rc<[SocketAddr]> = found.iter().filter(|own| !is_blocked(own)).copied().collect();
+    if left.is_empty() {
+        let text = format!("{host}: {} is one of the blocked addresses", blocked.ip());
+        return Err(Error::new(ErrorKind::AddressBlocked, text));
+    }
+    Ok(left)
 }
 
 fn refused(list: &AllowList, host: &str) -> Error {

@@ -153,6 +153,46 @@ fn nothing_is_connected_to_that_is_not_allowed() {
     all_refused(connected(&["shop.test"], "shop.test", Some("127.0.0.1")), "the proxy");
 }
 
+#[test]
+fn nothing_is_connected_to_that_is_blocked() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let connected = |hosts: &[&str], addresses: &[&str], host: &'static str| {
+        let list = |patterns| squall_base::AllowList::read(patterns).expect("patterns");
+        let to = |address: &str| Substitute::Address(format!("{address}:0").parse().expect("one"));
+        let settings = Settings {
+            blocked_hosts: list(hosts),
+            blocked_addresses: list(addresses),
+            resolve: [
+                ("*.shop.test".to_owned(), vec![to("127.0.0.1")]),
+                ("both.test".to_owned(), vec![to("127.0.0.9"), to("127.0.0.1")]),
+            ]
+            .into(),
+            ..Settings::default()
+        };
+        let made = RefCell::new(Vec::new());
+        with_each_backend_and(&settings, |client| {
+            let made = &made;
+            async move {
+                let origin = Origin { scheme: Scheme::Http, host: host.into(), port };
+                let via = Via::default();
+                let done = connect(&client, (&origin, &via), &Progress::default(), None).await;
+                made.borrow_mut().push(done.err().map(|error| error.kind()));
+            }
+        });
+        let made = made.into_inner();
+        assert!(made.iter().all(|own| *own == made[0]), "{made:?}");
+        made[0]
+    };
+    let (by_name, by_address) = (Some(ErrorKind::NotAllowed), Some(ErrorKind::AddressBlocked));
+    assert_eq!(connected(&["shop.test"], &[], "a.shop.test"), None);
+    assert_eq!(connected(&["*.shop.test"], &[], "a.shop.test"), by_name);
+    assert_eq!(connected(&["*"], &[], "127.0.0.1"), None, "addresses are blocked as addresses");
+    assert_eq!(connected(&[], &["127.0.0.0/8"], "a.shop.test"), by_address);
+    assert_eq!(connected(&[], &["127.0.0.1"], "127.0.0.1"), by_address);
+    assert_eq!(connected(&[], &["127.0.0.9"], "both.test"), None, "the other one is left");
+}
+
 /// Where connections come from that go to addresses of a made-up name, so many of them one after the other.
 fn seen(
     settings: &Settings,

@@ -46,6 +46,28 @@ pub(super) fn of_files(cert: &Path, key: &Path) -> Result<Identity, SetupError> 
     Ok(identity)
 }
 
+/// Reads a certificate and its key from texts in PEM.
+pub(super) fn of_texts(cert: &str, key: &str) -> Result<Identity, SetupError> {
+    let wrong = |what: &str, why: &dyn std::fmt::Display| SetupError(format!("`{what}`: {why}"));
+    let chain = CertificateDer::pem_slice_iter(cert.as_bytes()).collect::<Result<Vec<_>, _>>();
+    let chain = chain.map_err(|error| wrong("cert", &error))?;
+    let first = chain
+        .first()
+        .ok_or_else(|| wrong("cert", &"there is no certificate in it (PEM is expected)"))?;
+    if is_encrypted(key.as_bytes()) {
+        let why = "the private key is encrypted; give it as `openssl pkey -in FILE` prints it";
+        return Err(wrong("key", &why));
+    }
+    let found = PrivateKeyDer::from_pem_slice(key.as_bytes()).map_err(|error| match error {
+        PemError::NoItemsFound => wrong("key", &"there is no private key in it (PEM is expected)"),
+        other => wrong("key", &other),
+    })?;
+    let complete = complete(found, first);
+    let identity = (chain, complete);
+    certified(&identity).map_err(|SetupError(why)| wrong("key", &why))?;
+    Ok(identity)
+}
+
 /// Whether a key in PEM is encrypted.
 pub(super) fn is_encrypted(text: &[u8]) -> bool {
     ENCRYPTED.iter().any(|mark| memchr::memmem::find(text, mark).is_some())

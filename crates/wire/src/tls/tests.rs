@@ -72,7 +72,7 @@ fn refused(
         .with_cert_resolver(Arc::new(own));
     let mut server = ServerConnection::new(Arc::new(server)).expect("a server");
     let connectors = connectors(settings, Http::Auto).expect("settings");
-    let connector = connectors.of(None);
+    let connector = connectors.of(None, "shop.test");
     let name = ServerName::try_from(host.to_owned()).expect("a name");
     let mut client = ClientConnection::new(connector.config().clone(), name).expect("a client");
     if let Err(error) = shake_hands(&mut client, &mut server) {

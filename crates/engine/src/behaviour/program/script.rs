@@ -59,11 +59,21 @@ impl<'p> Interpreter<'_, 'p> {
         let Calling { op, stage, .. } = calling;
         loop {
             if let Some(requests) = call.requests.take() {
+                // Those of a batch have their places one by one.
+                let is_one = requests.list.len() == 1;
+                if is_one && !std::mem::replace(&mut call.has_place, true) {
+                    let due = self.worker.place_of_script(now).filter(|due| *due > now);
+                    if let Some(due) = due {
+                        call.requests = Some(requests);
+                        return Some(self.wait(call, Next::Wait(due)));
+                    }
+                }
                 if let Some(next) = self.may_send(now) {
                     call.requests = Some(requests);
                     self.cursor.call = Some(call);
                     return Some(next);
                 }
+                call.has_place = false;
                 let spot = call.spot();
                 let asked = Box::new(Asked { op, spot, requests });
                 return Some(self.wait(call, Next::Go(Task::Requests(asked))));
@@ -111,9 +121,9 @@ impl<'p> Interpreter<'_, 'p> {
 
     /// The user's own instance of the script.
     fn instance(&self, op: &ScriptOp) -> Result<Rc<Instance>, String> {
-        self.core.script(op.script, || {
+        self.core.script(op.kind, || {
             let stage = self.worker.scripts.stage(self.program, op.script)?;
-            let user = stage.user(self.numbers(), &[]).map_err(|thrown| shown(&thrown))?;
+            let user = stage.user(self.numbers(), &op.env).map_err(|thrown| shown(&thrown))?;
             stage.open();
             Ok(Instance { user, stage })
         })

@@ -161,6 +161,31 @@ export function own(name, all, text) {
 }
 
 #[test]
+fn users_with_another_environment_have_an_instance_of_their_own_in_the_same_realm() {
+    let script = "
+import { Counter } from 'k6/metrics';
+const all = new Counter('all'), own = __ENV.KIND === 'b' ? new Counter('own') : null;
+let calls = 0;
+export default function () { all.add(1); own?.add(1); calls += 1; return `${__ENV.KIND}${calls}`; }";
+    let call = |kind: &str, variable: &str| {
+        format!("{{script: {{file: FILE, env: {{KIND: {kind}}}, returns: {{{variable}: $}}}}}}")
+    };
+    let steps = format!(
+        "{}, {}, {}, {{log: '${{x}} ${{y}} ${{z}}'}}",
+        call("a", "x"),
+        call("b", "y"),
+        call("a", "z")
+    );
+    let (bench, _folder) = bench("users: 1, iterations: 1", script, &steps, "on_error: continue");
+    assert_eq!(bench.worker.program.scripts.len(), 1);
+    bench.run_to(S);
+    let handed = bench.finish();
+    assert_eq!(handed.log, ["a1 b1 a2"]);
+    let counted = ["all", "own"].map(|name| metric(&handed, name));
+    assert_eq!(counted, [Some((MetricKind::Counter, 3)), Some((MetricKind::Counter, 1))]);
+}
+
+#[test]
 fn a_value_that_is_not_returned_is_an_error_of_its_expression() {
     let script = "export default function () { return { a: 1 }; }";
     let steps = "{script: {file: FILE, returns: {b: $.b}}}";

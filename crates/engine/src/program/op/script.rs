@@ -8,6 +8,7 @@ use squall_metrics::{MetricKind, Place};
 use squall_plan::expr::Slot;
 
 use super::operation::{Legend, Operation};
+use crate::program::OwnEnv;
 use crate::program::ops::JsonOp;
 
 /// A call of a function of a script.
@@ -15,6 +16,10 @@ use crate::program::ops::JsonOp;
 pub(crate) struct ScriptOp {
     /// The script, by its number in the program.
     pub script: u32,
+    /// The kind of its users, by its number over all scripts: a user has one instance of the script for each.
+    pub kind: u32,
+    /// What `__ENV` of this kind has beside that of all users, or in place of it.
+    pub env: OwnEnv,
     pub function: Box<str>,
     pub args: Vec<JsonOp>,
     pub returns: Vec<ReturnOp>,

@@ -10,6 +10,7 @@ use crate::program::compiler::Compiler;
 use crate::program::flow::Lowering;
 use crate::program::op::{ReturnOp, ScriptMetricOp, ScriptOp};
 use crate::program::ops::FromOp;
+use crate::program::script_files::CalledScript;
 
 /// What a script exports if it exports one thing.
 const DEFAULT: &str = "default";
@@ -44,20 +45,24 @@ impl<'p> Compiler<'p> {
             })
         });
         let returns = returns.collect::<Option<_>>();
-        let (script, made) = read?;
+        let CalledScript { number, kind, env, metrics } = read?;
         let function = step.call.as_ref().map_or(DEFAULT, |own| own.value.as_str());
         let span = step.call.as_ref().map_or(step.file.span, |own| own.span);
-        self.exports(script, function, span)?;
+        self.exports(number, function, span)?;
         let tags = self.inherit_tags().map(|()| self.tags.clone())?;
+        // A script may ask how many users there are.
+        self.counts_active = true;
         let (scenario, group) = (self.scenario.clone(), self.groups.clone());
         Some(ScriptOp {
-            script,
+            script: number,
+            kind,
+            env,
             function: function.into(),
             args: args?,
             returns: returns?,
             place: Place { kind: RowKind::Request, scenario, group, tags },
             step: self.step.as_str().into(),
-            metrics: self.metrics_of(made),
+            metrics: self.metrics_of(metrics),
             number: self.scripts.count_call(),
         })
     }

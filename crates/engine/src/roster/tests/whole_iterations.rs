@@ -48,6 +48,23 @@ fn who_waits_or_works_at_the_end_goes_on_to_the_end_of_its_iteration() {
 }
 
 #[test]
+fn a_load_may_have_a_time_of_its_own_for_that() {
+    let mut profile = two_for_10_s();
+    profile.graceful = Some(3 * S);
+    let mut roster = whole(profile);
+    let seats = users(&mut roster, 0);
+    seats.iter().for_each(|seat| assert_eq!(roster.begin(*seat, 0), Begin::Yes));
+    roster.park(Someone(seats[0]), 50 * S, S);
+    assert_eq!(due(&mut roster, 13 * S - 1), []);
+    assert!(!roster.is_surplus(seats[1]));
+    let gone = Action::Dismiss { user: Someone(seats[0]), at: 13 * S };
+    assert_eq!(due(&mut roster, 13 * S), [gone]);
+    assert!(roster.is_surplus(seats[1]), "it finds out by itself");
+    roster.leave(seats[1]);
+    assert!(roster.is_done());
+}
+
+#[test]
 fn a_run_that_stops_waits_for_nobody() {
     let mut roster = whole(two_for_10_s());
     let seats = users(&mut roster, 0);

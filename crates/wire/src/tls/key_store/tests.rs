@@ -181,7 +181,7 @@ fn shown(connectors: &Connectors, certificate: Option<u16>) -> Option<Certificat
         .expect("a server's certificate");
     let mut server = ServerConnection::new(Arc::new(server)).expect("a server");
     let name = ServerName::try_from("shop.test").expect("a name");
-    let config = connectors.of(certificate).config().clone();
+    let config = connectors.of(certificate, "shop.test").config().clone();
     let mut client = ClientConnection::new(config, name).expect("a client");
     shake_hands(&mut client, &mut server).expect("a server");
     server.peer_certificates().and_then(|chain| chain.first().cloned())

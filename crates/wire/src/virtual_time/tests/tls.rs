@@ -109,7 +109,7 @@ fn story(client: &Client, tls: (&Arc<ServerConfig>, &Connectors), mut random: Ra
     let socket = VirtualSocket::new(setting.path(&mut random), server);
     let name = ServerName::try_from("shop.test").expect("a name");
     let link = TokioIo::from(Link::Virtual(socket.clone()));
-    let stream = setting.run(client, &mut random, tls.1.of(None).connect(name, link));
+    let stream = setting.run(client, &mut random, tls.1.of(None, "shop.test").connect(name, link));
     let stream = stream.expect("a handshake");
     let mut connection = Connection::new(Link::Tls(Box::new(stream)));
     while connection.reusable() && now() < 200_000 * MS {
