@@ -301,7 +301,7 @@ class Backend(ThreadingHTTPServer):
         for resource in json.loads(body)["resourceMetrics"]:
             self.resources.add(tags_of(resource["resource"]))
             for metric in (metric for scope in resource["scopeMetrics"] for metric in scope["metrics"]):
-                [data] = [metric[kind] for kind in ("sum", "gauge", "exponentialHistogram") if kind in metric]
+                [data] = [metric[kind] for kind in ("sum", "gauge", "histogram", "exponentialHistogram") if kind in metric]
                 for point in data["dataPoints"]:
                     self.points[metric["name"], tags_of(point)] = (metric, point)
         return 200

@@ -48,6 +48,6 @@ pub use program::{
 pub use progress::Progress;
 pub use run::{Control, Ended, Event, RunOptions, run};
 pub use trace::{
-    Exchange, ExchangeCopy, ExchangeFilter, Extracted, SeenGroup, Spares, StatedResponse, Tally,
-    Trace,
+    Exchange, ExchangeCopy, ExchangeFilter, Extracted, Measured, SeenGroup, Spares, StatedResponse,
+    Tally, Trace,
 };

@@ -3,8 +3,8 @@
 mod log;
 mod metric_kinds;
 mod output;
-mod points;
 mod run;
+mod stats;
 mod summary;
 mod write;
 

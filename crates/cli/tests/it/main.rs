@@ -20,6 +20,7 @@ mod guides;
 mod jmeter;
 mod judgement;
 mod k6;
+mod k6_outputs;
 mod limit;
 mod mistakes;
 mod origins;

@@ -7,6 +7,7 @@ mod executor;
 mod layers;
 mod load;
 mod network;
+mod system_tags;
 mod table;
 mod threshold;
 mod value;
@@ -19,6 +20,7 @@ pub use self::executor::{Executor, Rate, Stage};
 pub use self::layers::Layers;
 pub use self::load::{DEFAULT, GRACEFUL_STOP, Scenario};
 pub use self::network::{Http, Network, Reuse, TlsVersion};
+pub use self::system_tags::SystemTags;
 pub use self::table::{Kind, Known, OPTIONS, known};
 pub use self::threshold::{Aggregate, Threshold};
 use self::value::At;
@@ -39,6 +41,8 @@ pub struct Options {
     pub min_iteration: Option<Duration>,
     pub runs_setup: bool,
     pub runs_teardown: bool,
+    /// The tags that k6 is asked to give what outputs are told of.
+    pub system_tags: SystemTags,
     /// What the summary at the end shows.
     pub summary: SummaryOptions,
     /// What will not be as it was meant, in sentences.
@@ -66,9 +70,8 @@ const FLEET: &str =
     "squall divides a load over machines itself: `squall run --nodes`, with a fleet";
 
 /// What has no effect, and why.
-const WITHOUT_EFFECT: [(&str, &str); 6] = [
+const WITHOUT_EFFECT: [(&str, &str); 5] = [
     ("httpDebug", "`squall try` shows requests and responses"),
-    ("systemTags", "tags are recorded where thresholds ask for them"),
     ("setupTimeout", "setup() ends when its requests have ended or timed out"),
     ("teardownTimeout", "teardown() ends when its requests have ended or timed out"),
     ("paused", "the test begins at once"),
@@ -112,6 +115,7 @@ impl Options {
                 .filter(|own| !own.is_zero()),
             runs_setup: !layers.is_on("noSetup")?,
             runs_teardown: !layers.is_on("noTeardown")?,
+            system_tags: layers.read("systemTags", SystemTags::read)?.unwrap_or_default(),
             summary: summary(layers)?,
             warnings,
         })

@@ -349,6 +349,7 @@ const MODULES: [(&str, &[&str]); 12] = [
             "arrivals",
             "decompress",
             "socket_facts",
+            "peer",
             "timeline",
             "error",
             "body",
