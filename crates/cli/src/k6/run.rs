@@ -62,12 +62,16 @@ fn outputs(args: &K6Run) -> Result<Vec<OutputTarget>, CommandError> {
     let variables: Vec<(String, String)> = squall_front::environment().collect();
     let named = variables.iter().find(|(name, _)| name == "K6_OUT");
     let named = named.iter().flat_map(|(_, text)| names(text));
+    // k6 takes this for one more output, which is refused.
+    let is_on = |(name, value): &(String, String)| name == "K6_WEB_DASHBOARD" && value == "true";
+    let dashboard = variables.iter().any(is_on).then_some("web-dashboard");
     let asked: Vec<&str> = match args.out.is_empty() {
         true => named.collect(),
         false => args.out.iter().map(String::as_str).collect(),
     };
     let target = |text: &str| OutputTarget::parse(text, &variables);
-    let all: Result<Vec<OutputTarget>, String> = asked.into_iter().map(target).collect();
+    let all: Result<Vec<OutputTarget>, String> =
+        asked.into_iter().chain(dashboard).map(target).collect();
     all.map_err(|why| failed(Exit::BadCommand, &why))
 }
 

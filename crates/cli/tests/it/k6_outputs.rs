@@ -235,4 +235,6 @@ fn what_goes_wrong_with_an_output_is_said_and_ends_nothing() {
         assert_eq!(code, 255, "{errors}");
         assert!(errors.contains(expected), "{errors}");
     }
+    let (code, errors) = run(folder.path(), &[], &[("K6_WEB_DASHBOARD", "true")]);
+    assert!(code == 255 && errors.contains("--ui"), "{errors}");
 }
