@@ -146,8 +146,11 @@ mod tests {
     }
 
     fn points(tags: SystemTags) -> Points {
-        let metric =
-            ScriptMetric { name: "render".to_owned(), is_time: true, ..ScriptMetric::default() };
+        let metric = ScriptMetric {
+            kind: squall_script::MetricKind::Trend,
+            name: "render".to_owned(),
+            is_time: true,
+        };
         Points::new(&Measuring { thresholds: Vec::new(), metrics: vec![metric], tags })
     }
 
