@@ -323,7 +323,7 @@ class Taker(BaseHTTPRequestHandler):
 
 
 def tags_of(own):
-    return frozenset((tag["key"], tag["value"]["stringValue"]) for tag in own["attributes"])
+    return frozenset((tag["key"], tag["value"]["stringValue"]) for tag in own.get("attributes", ()))
 
 
 class OpenTelemetry(Totals, unittest.TestCase):
