@@ -96,9 +96,9 @@ class Outputs(unittest.TestCase):
         return metrics, backend
 
     def assert_collected(self, metrics, backend):
-        def points(name, **tags):
+        def points(series, /, **tags):
             return [(metric, point) for (own, has), (metric, point) in backend.points.items()
-                    if own == name and has >= set(tags.items())]
+                    if own == series and has >= set(tags.items())]
 
         [(metric, point)] = points("k6.http_req_duration", name="home", group="::shop", env="ci")
         self.assertEqual((metric["unit"], int(point["count"])), ("ms", metrics["http_reqs"]["count"]))

@@ -40,8 +40,11 @@ pub fn command(args: &K6Run) -> CommandResult {
     Ok(conclude(args, &test, &outcome))
 }
 
+/// Sinks with their names.
+type Sinks = Vec<(String, Box<dyn Sink>)>;
+
 /// Where the run goes while it is in progress.
-fn sinks(args: &K6Run, test: &K6Test) -> Result<Vec<(String, Box<dyn Sink>)>, CommandError> {
+fn sinks(args: &K6Run, test: &K6Test) -> Result<Sinks, CommandError> {
     let style = if args.quiet { ProgressStyle::Quiet } else { ProgressStyle::Lines };
     let progress: Box<dyn Sink> = Box::new(Progress::new(out::Messages, style));
     let measuring = Measuring {
