@@ -60,10 +60,11 @@ LANES = {
         tools=[["java", "-version"], ["mvn", "--version"], ["openssl", "version"]],
     ),
     "feeds": Lane(
-        modules=["test_feeds", "test_dashboards"],
+        modules=["test_feeds", "test_dashboards", "test_k6_outputs"],
         needs=["feeds"],
         files=["crates/base", "crates/metrics", "crates/plan", "crates/wire", "crates/engine", "crates/feeds", "crates/report/src",
-               "crates/runner/src", "crates/cli/src", "dashboards", "docs/feeds.md", "interop/test_feeds.py", "interop/test_dashboards.py", "interop/prometheus", "interop/collector"],
+               "crates/runner/src", "crates/cli/src", "crates/k6/src/output", "dashboards", "docs/feeds.md", "interop/test_feeds.py",
+               "interop/test_dashboards.py", "interop/test_k6_outputs.py", "interop/prometheus", "interop/collector"],
         tools=[["node", "--version"], ["apt-cache", "policy", "influxdb"]],
     ),
     "k6": Lane(

@@ -301,7 +301,7 @@ class Backend(ThreadingHTTPServer):
         for resource in json.loads(body)["resourceMetrics"]:
             self.resources.add(tags_of(resource["resource"]))
             for metric in (metric for scope in resource["scopeMetrics"] for metric in scope["metrics"]):
-                [data] = [metric[kind] for kind in ("sum", "gauge", "exponentialHistogram") if kind in metric]
+                [data] = [metric[kind] for kind in ("sum", "gauge", "histogram", "exponentialHistogram") if kind in metric]
                 for point in data["dataPoints"]:
                     self.points[metric["name"], tags_of(point)] = (metric, point)
         return 200
@@ -323,7 +323,7 @@ class Taker(BaseHTTPRequestHandler):
 
 
 def tags_of(own):
-    return frozenset((tag["key"], tag["value"]["stringValue"]) for tag in own["attributes"])
+    return frozenset((tag["key"], tag["value"]["stringValue"]) for tag in own.get("attributes", ()))
 
 
 class OpenTelemetry(Totals, unittest.TestCase):

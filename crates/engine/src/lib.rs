@@ -49,6 +49,6 @@ pub use progress::Progress;
 pub use run::{Control, Ended, Event, RunOptions, run};
 pub use squall_script::{LOCK as SCRIPT_LOCK, ReadFile};
 pub use trace::{
-    Exchange, ExchangeCopy, ExchangeFilter, Extracted, SeenGroup, Spares, StatedResponse, Tally,
-    Trace,
+    Exchange, ExchangeCopy, ExchangeFilter, Extracted, Measured, SeenGroup, Spares, StatedResponse,
+    Tally, Trace,
 };

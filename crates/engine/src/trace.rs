@@ -2,6 +2,7 @@
 //! only of exchanges that the watcher has picked.
 
 mod exchange;
+mod measured;
 mod spares;
 
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use squall_plan::secrets::Secrets;
 
 pub use exchange::{Exchange, ExchangeCopy, Extracted};
+pub use measured::Measured;
 pub use spares::Spares;
 
 /// Which exchanges a watcher is told of.
@@ -20,12 +22,16 @@ pub enum ExchangeFilter {
     Failed,
     /// One in so many of each worker.
     OneIn(u64),
+    /// None of them: only other things are watched.
+    None,
 }
 
 /// Told of a line that the plan logs.
 type LogWatch = Arc<dyn Fn(&str) + Send + Sync>;
 /// Told of a group that is over.
 type GroupWatch = Arc<dyn Fn(SeenGroup) + Send + Sync>;
+/// Told of what a script has measured.
+type MeasuredWatch = Arc<dyn Fn(Measured) + Send + Sync>;
 /// Told how many copies were lost.
 type LostWatch = Arc<dyn Fn(u64) + Send + Sync>;
 
@@ -37,6 +43,8 @@ pub struct Trace {
     log: Option<LogWatch>,
     /// Told of groups when they are over.
     group: Option<GroupWatch>,
+    /// Told of what scripts measure.
+    measured: Option<MeasuredWatch>,
     /// Told of copies that were lost elsewhere.
     lost: Option<LostWatch>,
     /// How many groups have a number.
@@ -69,6 +77,7 @@ impl Trace {
             watch: Arc::new(watch),
             log: None,
             group: None,
+            measured: None,
             lost: None,
             groups: Arc::default(),
             spares: Spares::default(),
@@ -100,6 +109,11 @@ impl Trace {
         Trace { group: Some(Arc::new(group)), ..self }
     }
 
+    /// The same, told of whatever scripts measure, as soon as it is.
+    pub fn with_measured(self, measured: impl Fn(Measured) + Send + Sync + 'static) -> Self {
+        Trace { measured: Some(Arc::new(measured)), ..self }
+    }
+
     /// The same, told how many copies were lost where they were made, if that was elsewhere.
     pub fn with_lost(self, lost: impl Fn(u64) + Send + Sync + 'static) -> Self {
         Trace { lost: Some(Arc::new(lost)), ..self }
@@ -108,6 +122,11 @@ impl Trace {
     /// Who is told of groups.
     pub(crate) fn group(&self) -> Option<&(dyn Fn(SeenGroup) + Send + Sync)> {
         self.group.as_deref()
+    }
+
+    /// Who is told of what scripts measure.
+    pub(crate) fn measured(&self) -> Option<&(dyn Fn(Measured) + Send + Sync)> {
+        self.measured.as_deref()
     }
 
     /// A number for a group, if somebody is told of groups.

@@ -149,7 +149,7 @@ fn lines_of_histogram(
     let mut bucket = |bound: &str, count: u64| {
         let _ = writeln!(out, "{name}_bucket{} {count}", braced(labels, &[("le", bound)]));
     };
-    for (bound, count) in at_most(own, step) {
+    for (bound, count) in at_most(own, step, bounds(step)) {
         bucket(&bound.to_string(), count);
     }
     bucket("+Inf", own.count());
@@ -157,10 +157,9 @@ fn lines_of_histogram(
     let _ = writeln!(out, "{name}_sum{labels} {sum}\n{name}_count{labels} {}", own.count());
 }
 
-/// How many values are at most each of the bounds, which are in the family's unit; what lies in a bucket of the histogram is
-/// taken for its highest value.
-fn at_most(own: &Histogram, step: Resolution) -> Vec<(f64, u64)> {
-    let bounds = bounds(step);
+/// How many values are at most each of the bounds, which are given in steps and become such of the family's unit; what lies in a
+/// bucket of the histogram is taken for its highest value.
+pub fn at_most(own: &Histogram, step: Resolution, bounds: &[u64]) -> Vec<(f64, u64)> {
     let mut counts: Vec<(f64, u64)> =
         bounds.iter().map(|bound| (*bound as f64 / step.per_unit(), 0)).collect();
     for (low, width, count) in own.buckets() {
@@ -227,7 +226,7 @@ fn histogram(own: &Histogram, step: Resolution) -> Message {
     let mut message = Message::default();
     message.varint(1, own.count());
     message.double(2, own.sum() / step.per_unit());
-    for (bound, count) in at_most(own, step) {
+    for (bound, count) in at_most(own, step, bounds(step)) {
         let mut bucket = Message::default();
         bucket.varint(1, count);
         bucket.double(2, bound);

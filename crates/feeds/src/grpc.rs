@@ -56,7 +56,8 @@ pub struct Caller {
     server: Server,
     /// Where the method is.
     method: Uri,
-    authorization: Option<HeaderValue>,
+    /// Those of the target, and what authorizes.
+    headers: Vec<(HeaderName, HeaderValue)>,
     connection: Option<SendRequest<Bytes>>,
 }
 
@@ -84,12 +85,18 @@ impl Caller {
         let port = method.port_u16().unwrap_or(if is_secure { 443 } else { 80 });
         let tls = is_secure.then(|| tls(&host)).transpose()?;
         let authorization = authorization(target, "Bearer");
-        let authorization = authorization.map(|own| own.parse().map_err(io::Error::other));
+        let own = authorization.iter().map(|own| ("authorization", own.as_str()));
+        let given = target.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let header = |(name, value): (&str, &str)| {
+            let name: HeaderName = name.parse().map_err(io::Error::other)?;
+            io::Result::Ok((name, value.parse().map_err(io::Error::other)?))
+        };
+        let headers = given.chain(own).map(header).collect::<io::Result<_>>()?;
         Ok(Caller {
             runtime: Builder::new_current_thread().enable_all().build()?,
             server: Server { host, port, tls },
             method,
-            authorization: authorization.transpose()?,
+            headers,
             connection: None,
         })
     }
@@ -126,10 +133,8 @@ impl Caller {
             .header("content-type", "application/grpc")
             .header("te", "trailers")
             .header("user-agent", concat!("squall/", env!("CARGO_PKG_VERSION")));
-        let request = match &self.authorization {
-            Some(own) => request.header("authorization", own),
-            None => request,
-        };
+        let request =
+            self.headers.iter().fold(request, |own, (name, value)| own.header(name, value));
         request.body(()).map_err(DeliveryError::lost)
     }
 }
@@ -302,7 +307,9 @@ mod tests {
         let caller = |url: &str| {
             let target = FeedTarget { to: url.to_owned(), ..FeedTarget::default() };
             let own = Caller::new(&target, "/a.B/C").expect("a URL");
-            let authorization = own.authorization.map(|own| own.to_str().expect("text").to_owned());
+            let authorization = own.headers.first();
+            let authorization =
+                authorization.map(|(_, own)| own.to_str().expect("text").to_owned());
             (own.server.host, own.server.port, own.method.to_string(), authorization)
         };
         let (host, port, method, authorization) = caller("http://me:p%40ss@[::1]:4317/");

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use squall_outbound::{Endpoint, basic};
+use squall_outbound::{Certificates, Endpoint, basic};
 use squall_plan::feed_target::{FeedTarget, parts};
 use squall_plan::secrets::Secrets;
 use squall_runner::Trouble;
@@ -12,24 +12,30 @@ use crate::outbox::{ATTEMPT, DeliveryError};
 /// Posts to one URL.
 pub struct Poster {
     endpoint: Endpoint,
-    headers: Vec<(&'static str, String)>,
+    headers: Vec<(String, String)>,
 }
 
 impl Poster {
-    /// To a URL, for bodies of one type.
+    /// To the URL of a target, with its headers, for bodies of one type.
     ///
     /// # Errors
     /// The URL is none.
-    pub fn new(url: &str, content_type: &str) -> io::Result<Poster> {
-        let endpoint = Endpoint::new(url, ATTEMPT);
+    pub fn new(target: &FeedTarget, content_type: &str) -> io::Result<Poster> {
+        let certificates = match target.accepts_any_certificate {
+            true => Certificates::Any,
+            false => Certificates::Valid,
+        };
+        let endpoint = Endpoint::accepting(certificates, &target.to, ATTEMPT);
         let endpoint = endpoint.ok_or_else(|| io::Error::other("expected a URL"))?;
-        let own = Poster { endpoint, headers: Vec::new() };
+        let own = Poster { endpoint, headers: target.headers.clone() };
         Ok(own.with("content-type", content_type))
     }
 
-    /// With one more header.
-    pub fn with(mut self, name: &'static str, value: &str) -> Poster {
-        self.headers.push((name, value.to_owned()));
+    /// With one more header, unless it has one of that name.
+    pub fn with(mut self, name: &str, value: &str) -> Poster {
+        if self.headers.iter().all(|(own, _)| !own.eq_ignore_ascii_case(name)) {
+            self.headers.push((name.to_owned(), value.to_owned()));
+        }
         self
     }
 
@@ -48,8 +54,7 @@ impl Poster {
     /// It was not taken.
     pub fn post(&self, body: &[u8]) -> Result<Vec<u8>, DeliveryError> {
         let start = self.endpoint.agent.post(&self.endpoint.url);
-        let request =
-            self.headers.iter().fold(start, |own, (name, value)| own.header(*name, value));
+        let request = self.headers.iter().fold(start, |own, (name, value)| own.header(name, value));
         let mut response = request.send(body).map_err(DeliveryError::again)?;
         let status = response.status().as_u16();
         // To its end, so that the connection can be used again.

@@ -5,13 +5,14 @@
 //! of everything so far, for receivers that keep totals. Each kind has an `encode`, which makes bytes of these and is pure
 //! too; [`outlet`] says which kind does what. [`outbox`] is the thread that hands these bytes to a receiver, and the only
 //! place that waits: a receiver that is slow, down or refuses costs points, which are counted, and never the run.
-//! [`jmeter`] is another layout of points: those that boards made for JMeter's listeners ask for, of samples in place of seconds.
+//! [`dispatch`] takes what others have made points of. [`jmeter`] is another layout of points: those that boards made for JMeter's listeners ask for, of samples in place of seconds.
 //! [`scrape`] waits for those who fetch instead, and serves what [`exposition`] makes.
 
 mod address;
 #[cfg(test)]
 #[path = "../tests/it/decode.rs"]
 mod decode;
+mod dispatch;
 mod exponential;
 mod exposition;
 mod families;
@@ -42,10 +43,14 @@ pub mod fuzz {
     }
 }
 
-pub use families::totals_reference;
+pub use dispatch::Dispatch;
+pub use families::{Family, Resolution, SeriesValue, totals_reference};
 pub use feed::Feed;
+pub use influxdb::{FieldValue, line as influxdb_line};
 pub use jmeter::JmeterFeed;
+pub use otlp::Exporter;
 pub use squall_plan::feed_target::{
     FeedKind, FeedTarget, TAGS_TAKEN, TAGS_TAKEN_BY_JMETER, masked,
 };
 pub use table::reference;
+pub use timeline::Moment;

@@ -3,12 +3,14 @@
 
 use std::io;
 
+use squall_metrics::Histogram;
 use squall_plan::feed_target::FeedTarget;
 use squall_report::families::{FamilyKind, Tags};
 use squall_runner::Trouble;
 
 use crate::exponential::{Exponential, SCALE};
-use crate::families::{Family, SeriesValue};
+use crate::exposition::at_most;
+use crate::families::{Family, Resolution, SeriesValue};
 use crate::grpc::Caller;
 use crate::http::Poster;
 use crate::outbox::{DeliveryError, Receiver};
@@ -20,6 +22,23 @@ const METHOD: &str = "/opentelemetry.proto.collector.metrics.v1.MetricsService/E
 /// `AGGREGATION_TEMPORALITY_CUMULATIVE`.
 const CUMULATIVE: u64 = 2;
 
+/// Who sends metrics, and in which form.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Exporter {
+    /// `service.name`, and `service.version`, if there is one.
+    pub service: String,
+    pub version: Option<String>,
+    /// The bounds of histograms, in thousandths of their unit; `None`: they are exponential.
+    pub bounds: Option<&'static [u64]>,
+}
+
+impl Exporter {
+    /// squall itself.
+    fn own() -> Exporter {
+        Exporter { service: "squall".to_owned(), version: None, bounds: None }
+    }
+}
+
 /// From when to when, in ns since 1970.
 #[derive(Debug, Clone, Copy)]
 struct Span {
@@ -30,18 +49,26 @@ struct Span {
 /// What is sent of the families as they were at the end of a second: an `ExportMetricsServiceRequest`, of OpenTelemetry's
 /// `opentelemetry/proto/metrics/v1/metrics.proto`.
 pub fn encode(at: Moment, families: &[Family]) -> Vec<u8> {
+    encode_as(&Exporter::own(), at, families)
+}
+
+/// The same, sent by somebody.
+pub fn encode_as(exporter: &Exporter, at: Moment, families: &[Family]) -> Vec<u8> {
     // Microseconds are what a float of this size still has.
     let nanos = |unix_s: f64| (unix_s * 1e6).round() as u64 * 1_000;
     let start = nanos(at.unix_s - f64::from(at.second));
     let span = Span { start, end: nanos(at.unix_s + 1.0) };
     let (mut resource, mut scope, mut scoped) =
         (Message::default(), Message::default(), Message::default());
-    resource.message(1, &attribute("service.name", "squall"));
+    resource.message(1, &attribute("service.name", &exporter.service));
+    if let Some(version) = &exporter.version {
+        resource.message(1, &attribute("service.version", version));
+    }
     scope.text(1, "squall");
     scope.text(2, env!("CARGO_PKG_VERSION"));
     scoped.message(1, &scope);
     for family in families {
-        scoped.message(2, &metric(family, span));
+        scoped.message(2, &metric(family, span, exporter.bounds));
     }
     let (mut of_resource, mut request) = (Message::default(), Message::default());
     of_resource.message(1, &resource);
@@ -51,7 +78,7 @@ pub fn encode(at: Moment, families: &[Family]) -> Vec<u8> {
 }
 
 /// A `Metric`.
-fn metric(family: &Family, span: Span) -> Message {
+fn metric(family: &Family, span: Span, bounds: Option<&[u64]>) -> Message {
     let (mut metric, mut data) = (Message::default(), Message::default());
     metric.text(1, &family.name);
     metric.text(2, family.help);
@@ -66,9 +93,10 @@ fn metric(family: &Family, span: Span) -> Message {
                 SeriesValue::Amount(number) => {
                     number_point(tags, span, |point| point.double(4, *number))
                 }
-                SeriesValue::Distribution(own, step) => {
-                    histogram_point(tags, &Exponential::of(own, *step), span)
-                }
+                SeriesValue::Distribution(own, step) => match bounds {
+                    None => exponential_point(tags, &Exponential::of(own, *step), span),
+                    Some(bounds) => bounded_point(tags, (own, *step), bounds, span),
+                },
             },
         );
     }
@@ -81,7 +109,7 @@ fn metric(family: &Family, span: Span) -> Message {
         }
         FamilyKind::Distribution => {
             data.varint(2, CUMULATIVE);
-            metric.message(10, &data);
+            metric.message(if bounds.is_none() { 10 } else { 9 }, &data);
         }
     }
     metric
@@ -100,7 +128,7 @@ fn number_point(tags: &Tags, span: Span, write: impl Fn(&mut Message)) -> Messag
 }
 
 /// An `ExponentialHistogramDataPoint`. Its bucket `i` is ours of `i + 1`.
-fn histogram_point(tags: &Tags, own: &Exponential, span: Span) -> Message {
+fn exponential_point(tags: &Tags, own: &Exponential, span: Span) -> Message {
     let mut point = Message::default();
     for (name, value) in tags {
         point.message(1, &attribute(name, value));
@@ -117,6 +145,33 @@ fn histogram_point(tags: &Tags, own: &Exponential, span: Span) -> Message {
     buckets.varints(2, dense(&own.buckets));
     point.message(8, &buckets);
     point.double(14, own.zero_threshold);
+    point
+}
+
+/// A `HistogramDataPoint`.
+fn bounded_point(
+    tags: &Tags,
+    (own, step): (&Histogram, Resolution),
+    bounds: &[u64],
+    span: Span,
+) -> Message {
+    let mut point = Message::default();
+    point.fixed(2, span.start);
+    point.fixed(3, span.end);
+    point.fixed(4, own.count());
+    point.double(5, own.sum() / step.per_unit());
+    let up_to = at_most(own, step, bounds).into_iter().map(|(_, count)| count);
+    let mut before = 0;
+    for count in up_to.chain([own.count()]) {
+        point.fixed(6, count - before);
+        before = count;
+    }
+    for bound in bounds {
+        point.double(7, *bound as f64 / step.per_unit());
+    }
+    for (name, value) in tags {
+        point.message(9, &attribute(name, value));
+    }
     point
 }
 
@@ -148,7 +203,7 @@ impl Metrics {
     /// # Errors
     /// There is no TLS for it.
     pub fn new(target: &FeedTarget) -> io::Result<Metrics> {
-        let poster = Poster::new(&target.to, "application/x-protobuf")?;
+        let poster = Poster::new(target, "application/x-protobuf")?;
         Ok(Metrics(poster.authorized(target, "Bearer")))
     }
 }

@@ -100,7 +100,7 @@ impl Writes {
     /// # Errors
     /// There is no TLS for it.
     pub fn new(target: &FeedTarget) -> io::Result<Writes> {
-        let poster = Poster::new(&target.to, "application/x-protobuf")?
+        let poster = Poster::new(target, "application/x-protobuf")?
             .with("content-encoding", "snappy")
             .with("x-prometheus-remote-write-version", "0.1.0");
         Ok(Writes(poster.authorized(target, "Bearer")))

@@ -26,9 +26,22 @@ pub struct Endpoint {
     pub authorization: Option<String>,
 }
 
+/// Whose certificates are accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Certificates {
+    /// Those that the system's roots have signed, for the host.
+    Valid,
+    Any,
+}
+
 impl Endpoint {
     /// For a URL of http or https; `within` bounds each request, with its response. `None`: it is not a URL.
     pub fn new(url: &str, within: Duration) -> Option<Endpoint> {
+        Endpoint::accepting(Certificates::Valid, url, within)
+    }
+
+    /// The same, for a server that may have one of these certificates.
+    pub fn accepting(certificates: Certificates, url: &str, within: Duration) -> Option<Endpoint> {
         let (scheme, user, rest) = parts(url)?;
         let config = Agent::config_builder()
             .timeout_global(Some(within))
@@ -37,7 +50,7 @@ impl Endpoint {
             .proxy(None)
             .user_agent(AGENT);
         let config = match scheme {
-            "https" => config.tls_config(agent_tls()),
+            "https" => config.tls_config(agent_tls(certificates)),
             _ => config,
         };
         Some(Endpoint {
@@ -100,7 +113,7 @@ pub fn tls() -> Result<ClientConfig, rustls::Error> {
 }
 
 /// The same for an agent, which makes its own of it.
-fn agent_tls() -> TlsConfig {
+fn agent_tls(certificates: Certificates) -> TlsConfig {
     let roots = rustls_native_certs::load_native_certs().certs;
     let roots: Vec<Certificate<'static>> =
         roots.iter().map(|root| Certificate::from_der(root).to_owned()).collect();
@@ -108,6 +121,7 @@ fn agent_tls() -> TlsConfig {
         .provider(TlsProvider::Rustls)
         .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .root_certs(RootCerts::new_with_certs(&roots))
+        .disable_verification(certificates == Certificates::Any)
         .build()
 }
 

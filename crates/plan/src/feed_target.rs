@@ -88,6 +88,10 @@ pub struct FeedTarget {
     pub to: String,
     /// The token that authorizes, in place of what else does.
     pub token: Option<String>,
+    /// More headers of its requests, if it is asked over HTTP or gRPC. They may hold credentials.
+    pub headers: Vec<(String, String)>,
+    /// Whether it may have any certificate.
+    pub accepts_any_certificate: bool,
 }
 
 impl std::fmt::Debug for FeedTarget {
@@ -102,7 +106,7 @@ impl FeedTarget {
     /// # Errors
     /// Such a feed cannot go there, in a sentence.
     pub fn new(kind: FeedKind, to: &str) -> Result<FeedTarget, String> {
-        let own = FeedTarget { kind, to: to.to_owned(), token: None };
+        let own = FeedTarget { kind, to: to.to_owned(), ..FeedTarget::default() };
         match own.problem() {
             Some(problem) => Err(format!("{}: {problem}", own.shown())),
             None => Ok(own),
@@ -141,6 +145,7 @@ impl FeedTarget {
     /// What of it no output may show, as it stands there and as it was before it was encoded for a URL.
     pub fn secrets(&self) -> Vec<String> {
         let mut secrets: Vec<String> = self.token.iter().cloned().collect();
+        secrets.extend(self.headers.iter().map(|(_, value)| value.clone()));
         secrets.extend(secrets_of_url(&self.to));
         with_plain(secrets)
     }
@@ -311,7 +316,8 @@ mod tests {
     #[test]
     fn what_authorizes_is_not_shown() {
         let shown = |to: &str| {
-            FeedTarget { to: to.to_owned(), kind: FeedKind::Influxdb, token: None }.shown()
+            let kind = FeedKind::Influxdb;
+            FeedTarget { to: to.to_owned(), kind, ..FeedTarget::default() }.shown()
         };
         let url = "http://me:se@cret@h:8086/write?db=a&u=me&p=secret";
         assert_eq!(shown(url), "influxdb=http://***@h:8086/write?db=a&u=me&p=***");
@@ -325,8 +331,9 @@ mod tests {
         let refused = FeedTarget::new(FeedKind::Influxdb, "http://me:secret@h/");
         assert!(refused.is_err_and(|text| !text.contains("secret")));
         let token = Some("abc".to_owned());
-        let secrets = FeedTarget { token, ..own }.secrets();
-        assert_eq!(secrets, ["abc", "se@cret", "secret"]);
+        let headers = vec![("x-key".to_owned(), "def".to_owned())];
+        let secrets = FeedTarget { token, headers, ..own }.secrets();
+        assert_eq!(secrets, ["abc", "def", "se@cret", "secret"]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What scripts ask of HTTP, and what they get: plain data, for whoever performs it.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// What holds for the requests of a script that do not say otherwise.
@@ -110,17 +111,17 @@ pub struct HttpResponse {
     pub url: String,
     pub headers: Vec<(String, String)>,
     pub body: Option<Vec<u8>>,
-    pub remote_ip: String,
-    pub remote_port: u16,
+    /// Where it came from; `None`: not over TCP.
+    pub remote: Option<SocketAddr>,
     pub error: String,
     /// One of k6's numbers; 0: none.
     pub error_code: u32,
     /// `blocked`, `looking_up`, `connecting`, `tls_handshaking`, `sending`, `waiting` and `receiving`, in ms.
     pub timings: [f64; 7],
     /// `tls1.3`; empty: no TLS.
-    pub tls_version: String,
+    pub tls_version: &'static str,
     /// `TLS_AES_128_GCM_SHA256`; empty: no TLS.
-    pub tls_cipher_suite: String,
+    pub tls_cipher_suite: &'static str,
     /// What was sent.
     pub sent: HttpRequest,
     pub cookies: Vec<Cookie>,

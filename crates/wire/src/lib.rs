@@ -22,6 +22,7 @@ mod link;
 mod message;
 mod names;
 mod origin;
+mod peer;
 mod progress;
 mod resolve;
 mod ring;
@@ -52,6 +53,7 @@ pub use http2::{Session, Stream};
 pub use http2_fields::Fields;
 pub use message::{Expect, RequestBytes, RequestFields, Response, Times};
 pub use origin::{Origin, Scheme};
+pub use peer::Peer;
 pub use progress::{Clock, Phase, Progress};
 pub use ring::LoopWaker;
 pub use settings::{

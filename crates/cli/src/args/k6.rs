@@ -7,7 +7,6 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum};
 use squall_k6::options::{Kind, Known, OPTIONS};
-use squall_k6::output::PointTarget;
 use squall_k6::summary::SummaryMode;
 
 use super::options::IsolationKind;
@@ -59,9 +58,10 @@ pub struct K6Run {
     /// A file of options, in JSON.
     #[arg(short = 'c', long, value_name = "FILE", env = "K6_CONFIG")]
     pub config: Option<PathBuf>,
-    /// Where a point for each value of a metric goes: json, json=FILE, csv or csv=FILE; may be given more than once.
-    #[arg(short = 'o', long, value_name = "KIND=FILE", value_parser = PointTarget::parse, env = "K6_OUT")]
-    pub out: Vec<PointTarget>,
+    /// Where what is measured goes: json=FILE, csv=FILE, influxdb=URL, experimental-prometheus-rw or opentelemetry; may be given
+    /// more than once. Without it: those of K6_OUT, with commas between them.
+    #[arg(short = 'o', long, value_name = "KIND=WHERE")]
+    pub out: Vec<String>,
     /// What the summary at the end shows: compact, full, or disabled.
     #[arg(long, value_name = "MODE", value_parser = SummaryMode::parse, default_value = "compact", env = "K6_SUMMARY_MODE")]
     pub summary_mode: SummaryMode,

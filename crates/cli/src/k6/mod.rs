@@ -4,8 +4,8 @@ mod fetch;
 mod log;
 mod metric_kinds;
 mod output;
-mod points;
 mod run;
+mod stats;
 mod summary;
 mod write;
 

@@ -4,16 +4,18 @@ use std::path::Path;
 
 use squall_analysis::Validity;
 use squall_front::{GivenToScript, K6Failure, K6Test, PlanText};
+use squall_k6::output::{OutputTarget, names};
 use squall_k6::plan::SETUP_DATA;
 use squall_k6::summary::{SummaryData, SummaryMode, SummaryOptions};
 use squall_plan::files;
+use squall_report::FeedReport;
 use squall_runner::{
     ErrorKind, FinishedRun, Handle, Options, Phase, PhaseEnd, PhaseReport, Progress, ProgressStyle,
     RunParts, Sink,
 };
 
 use super::log::{Log, say};
-use super::output::PointFile;
+use super::output::{self, Measuring};
 use super::summary::{Script, summary};
 use super::write::{Asked, write};
 use crate::args::K6Run;
@@ -32,25 +34,49 @@ pub fn command(args: &K6Run) -> CommandResult {
     test.loaded.plan.scripts.isolation = args.isolation.into();
     let handle = Handle::default();
     signals::watch(&handle).map_err(CommandError::incomplete)?;
-    let parts = RunParts { sinks: sinks(args, &test), ..RunParts::default() };
+    let parts = RunParts { sinks: sinks(args, &test)?, ..RunParts::default() };
     let options = Options { command: std::env::args().collect(), ..Options::default() };
     let outcome =
         squall_runner::run_with(&test.loaded, &options, parts, &handle).map_err(refused)?;
     Ok(conclude(args, &test, &outcome))
 }
 
+/// Sinks with their names.
+type Sinks = Vec<(String, Box<dyn Sink>)>;
+
 /// Where the run goes while it is in progress.
-fn sinks(args: &K6Run, test: &K6Test) -> Vec<(String, Box<dyn Sink>)> {
+fn sinks(args: &K6Run, test: &K6Test) -> Result<Sinks, CommandError> {
     let style = if args.quiet { ProgressStyle::Quiet } else { ProgressStyle::Lines };
     let progress: Box<dyn Sink> = Box::new(Progress::new(out::Messages, style));
-    let points = args.out.iter().map(|target| {
-        let shown = target.file.clone().unwrap_or_else(|| "standard output".to_owned());
-        let file = PointFile::new(target.clone(), thresholds(test), test.metrics.clone());
-        (shown, Box::new(file) as Box<dyn Sink>)
-    });
+    let measuring = Measuring {
+        thresholds: thresholds(test),
+        metrics: test.metrics.clone(),
+        tags: test.options.system_tags.clone(),
+    };
+    let outputs = outputs(args)?;
+    outputs.iter().flat_map(OutputTarget::warnings).for_each(|own| say("warning", own));
+    let outputs = outputs.into_iter().map(|target| output::sink(target, &measuring));
     let log: Box<dyn Sink> = Box::new(Log::default());
     let told = [("progress".to_owned(), progress), ("log".to_owned(), log)];
-    told.into_iter().chain(points).collect()
+    Ok(told.into_iter().chain(outputs).collect())
+}
+
+/// The outputs of the command line; without those of `K6_OUT`, as in k6.
+fn outputs(args: &K6Run) -> Result<Vec<OutputTarget>, CommandError> {
+    let variables: Vec<(String, String)> = squall_front::environment().collect();
+    let named = variables.iter().find(|(name, _)| name == "K6_OUT");
+    let named = named.iter().flat_map(|(_, text)| names(text));
+    // k6 takes this for one more output, which is refused.
+    let is_on = |(name, value): &(String, String)| name == "K6_WEB_DASHBOARD" && value == "true";
+    let dashboard = variables.iter().any(is_on).then_some("web-dashboard");
+    let asked: Vec<&str> = match args.out.is_empty() {
+        true => named.collect(),
+        false => args.out.iter().map(String::as_str).collect(),
+    };
+    let target = |text: &str| OutputTarget::parse(text, &variables);
+    let all: Result<Vec<OutputTarget>, String> =
+        asked.into_iter().chain(dashboard).map(target).collect();
+    all.map_err(|why| failed(Exit::BadCommand, &why))
 }
 
 /// The thresholds: each metric with its tags, and the expression.
@@ -109,6 +135,7 @@ fn conclude(args: &K6Run, test: &K6Test, outcome: &FinishedRun) -> Exit {
     };
     let troubles = outcome.phases.iter().filter_map(PhaseReport::trouble);
     let troubles = troubles.chain(outcome.run.incomplete.iter().cloned());
+    let troubles = troubles.chain(outcome.run.feeds.iter().filter_map(FeedReport::loss));
     write(&data, &asked, returned.as_ref()).into_iter().chain(troubles).for_each(tell);
     let crossed: Vec<&str> = data.crossed().collect();
     if !crossed.is_empty() {

@@ -7,14 +7,15 @@ use std::io::IsTerminal as _;
 use serde_json::Value;
 use squall_analysis::ThresholdResult;
 use squall_k6::summary::{
-    BuiltIn, CheckFacts, Contains, Distribution, MetricFacts, RunFacts, ScenarioFacts, Selector,
-    SummaryData, SummaryOptions, ThresholdFacts, Values,
+    BuiltIn, CheckFacts, Contains, MetricFacts, RunFacts, ScenarioFacts, Selector, SummaryData,
+    SummaryOptions, ThresholdFacts, Values,
 };
-use squall_metrics::{MetricKey, MetricKind, MetricStats, OTHER, RowKind, THOUSANDTHS};
+use squall_metrics::{MetricKey, MetricKind, MetricStats, OTHER, RowKind};
 use squall_report::Run;
 use squall_script::ScriptMetric;
 
 use super::metric_kinds::of_k6;
+use super::stats::Stats;
 
 /// A part of a metric that k6 shows in any case, if it is recorded.
 const ALWAYS: &str = "http_req_duration{expected_response:true}";
@@ -71,7 +72,7 @@ struct Recorded {
     name: String,
     kind: MetricKind,
     contains: Contains,
-    stats: MetricStats,
+    stats: Stats,
 }
 
 impl Recorded {
@@ -87,7 +88,7 @@ impl Recorded {
             name: name.to_owned(),
             kind: kind.or(known.map(of_k6))?,
             contains: built_in.map_or(contains, |own| own.contains),
-            stats: MetricStats::default(),
+            stats: Stats::default(),
         })
     }
 
@@ -100,31 +101,9 @@ impl Recorded {
                 Values::Gauge { last, min, max }
             }
             MetricKind::Rate => Values::Rate { trues: self.stats.trues, count: self.stats.count },
-            MetricKind::Trend => Values::Trend(self),
+            MetricKind::Trend => Values::Trend(&self.stats),
         };
         MetricFacts { name: self.name.clone(), contains: self.contains, values }
-    }
-}
-
-impl Distribution for Recorded {
-    fn count(&self) -> u64 {
-        self.stats.trend.count()
-    }
-
-    fn mean(&self) -> f64 {
-        self.stats.trend.mean() / THOUSANDTHS
-    }
-
-    fn min(&self) -> f64 {
-        self.stats.trend.min() as f64 / THOUSANDTHS
-    }
-
-    fn max(&self) -> f64 {
-        self.stats.trend.max() as f64 / THOUSANDTHS
-    }
-
-    fn percentile(&self, p: f64) -> f64 {
-        self.stats.trend.percentile(p) as f64 / THOUSANDTHS
     }
 }
 

@@ -22,6 +22,7 @@ mod judgement;
 mod k6;
 mod k6_modules;
 mod k6_options;
+mod k6_outputs;
 mod limit;
 mod mistakes;
 mod origins;

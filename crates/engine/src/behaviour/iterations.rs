@@ -7,6 +7,7 @@ use squall_base::random::Random;
 use crate::parts::script_metrics::Builtin;
 use crate::program::Op;
 use crate::roster::{After, Begin};
+use crate::scripts::Doer;
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
 
@@ -67,8 +68,9 @@ impl Worker {
         let Some(Op::Script(op)) = first else { return };
         let (site, recorder) = (self.scripts.call_site(op), &self.recorder);
         let ms = now.saturating_sub(core.began.get()) as f64 / 1e6;
-        site.count_span(recorder, op, 0, (Builtin::IterationDuration, ms), now);
-        site.count_span(recorder, op, 0, (Builtin::Iterations, 1.0), now);
+        let doer = Doer { op, spot: 0, user: core.numbers() };
+        site.count_span(recorder, doer, (Builtin::IterationDuration, ms), now);
+        site.count_span(recorder, doer, (Builtin::Iterations, 1.0), now);
         self.together.completed.fetch_add(1, Ordering::Relaxed);
     }
 

@@ -15,7 +15,7 @@ use crate::net::in_flight::Guard;
 use crate::parts::{script_errors, url};
 use crate::program::ScriptOp;
 use crate::sample::{self, Got, Hop, Moment, SampleFailure, SampleHead, ScriptSampler};
-use crate::scripts::{CallSite, Exchanged, Made, Spot};
+use crate::scripts::{CallSite, Doer, Exchanged, Made, Spot};
 use crate::trace::Tally;
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
@@ -147,12 +147,12 @@ impl Sender<'_> {
             response: &got.response.borrow(),
             failure,
             bytes: got.bytes.get(),
-            spot: self.spot,
             url: &|| hop.map_or_else(|| request.url.clone(), Hop::url),
             method: hop.map_or(&*request.method, |hop| &*hop.method),
             is_redirected: hop.is_some_and(|hop| hop.is_redirected),
         };
-        self.site.count_exchange(&self.worker.recorder, self.op, &exchanged, now);
+        let doer = Doer { op: self.op, spot: self.spot, user: self.core.numbers() };
+        self.site.count_exchange(&self.worker.recorder, doer, &exchanged, now);
     }
 
     /// Where a request goes, and what it carries.

@@ -7,7 +7,7 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::{Rc, Weak};
 
-use squall_wire::{Connection, Session, Stream};
+use squall_wire::{Connection, Peer, Session, Stream};
 use tokio::sync::{Notify, Semaphore};
 
 use super::origins::KnownOrigin;
@@ -270,6 +270,14 @@ impl Borrowed {
         match &self.carrier {
             Carrier::Connection(connection) => connection.used(),
             Carrier::Stream(stream) => stream.used(),
+        }
+    }
+
+    /// Who is at the other end of the connection.
+    pub(crate) fn peer(&self) -> Peer {
+        match &self.carrier {
+            Carrier::Connection(connection) => connection.peer(),
+            Carrier::Stream(stream) => stream.peer(),
         }
     }
 

@@ -30,7 +30,7 @@ use crate::parts::secret_forms;
 use crate::program::Program;
 use crate::progress::Begun;
 use crate::roster::{Counted, Seat};
-use crate::trace::Trace;
+use crate::trace::{Measured, Trace};
 use crate::user::OpenGroup;
 use effort::ThreadTime;
 use level::Levels;
@@ -265,6 +265,14 @@ impl Recorder {
     pub(crate) fn tell(&self, text: &str) {
         if let Some(told) = self.trace.as_ref().and_then(Trace::log) {
             told(&self.shown(text));
+        }
+    }
+
+    /// Tells what a script has measured to who watches that; it is made only for those.
+    pub(crate) fn tell_measured(&self, now: u64, measured: impl FnOnce() -> Measured) {
+        if let Some(told) = self.trace.as_ref().and_then(Trace::measured) {
+            let at_us = now.saturating_sub(self.start) / 1_000;
+            told(Measured { at_us, secrets: self.secrets(), ..measured() });
         }
     }
 

@@ -40,6 +40,9 @@ pub(super) trait Transfer {
         http2: bool,
     ) -> Result<Outgoing<'m>, SampleFailure>;
 
+    /// Is told what carries it, before it is sent.
+    fn carried(&self, _by: &Borrowed) {}
+
     /// Looks at a response, given what was sent, and what was captured of its body.
     fn received(
         &self,
@@ -127,6 +130,7 @@ pub(super) async fn attempt<T: Transfer>(
     };
     let (client, progress) = (&worker.client, &in_flight.progress);
     progress.take_bytes();
+    transfer.carried(&borrowed);
     let done = |response: &Response<'_>, times: Times| {
         transfer.received(frame, response, &times, form, capture.as_ref())
     };

@@ -32,12 +32,16 @@ impl Worker {
     /// somebody does.
     pub(super) fn copy(&self) -> Option<Box<Copy>> {
         let trace = self.trace.as_ref()?;
-        if let ExchangeFilter::OneIn(every) = trace.which {
-            let number = self.samples_seen.get();
-            self.samples_seen.set(number.wrapping_add(1));
-            if !number.is_multiple_of(every.max(1)) {
-                return None;
+        match trace.which {
+            ExchangeFilter::None => return None,
+            ExchangeFilter::OneIn(every) => {
+                let number = self.samples_seen.get();
+                self.samples_seen.set(number.wrapping_add(1));
+                if !number.is_multiple_of(every.max(1)) {
+                    return None;
+                }
             }
+            ExchangeFilter::All | ExchangeFilter::Failed => {}
         }
         let Trace { bytes, observations, .. } = *trace;
         let exchange = self.spare_exchange(trace);

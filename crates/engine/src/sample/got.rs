@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 
 use squall_metrics::ErrorKind;
 use squall_script::{Cookie, HttpResponse};
-use squall_wire::Response;
+use squall_wire::{Peer, Response};
 
 use crate::parts::set_cookie::SetCookie;
 
@@ -14,6 +14,8 @@ pub(crate) struct Got {
     pub response: RefCell<HttpResponse>,
     /// Why there was no response, or none that was expected.
     pub failure: RefCell<Option<(ErrorKind, String)>>,
+    /// Who was at the other end.
+    pub peer: Cell<Peer>,
     /// Bytes received and sent.
     pub bytes: Cell<(u64, u64)>,
 }
@@ -28,6 +30,9 @@ impl Got {
         let (proto, status_text) = line.split_once(' ').unwrap_or((&*line, ""));
         own.proto = if proto == "HTTP/2" { "HTTP/2.0".to_owned() } else { proto.to_owned() };
         own.status = response.status;
+        let peer = self.peer.get();
+        own.remote = peer.address;
+        (own.tls_version, own.tls_cipher_suite) = (peer.tls_version, peer.cipher_suite);
         status_text.trim().clone_into(&mut own.status_text);
         own.headers = response.headers().map(|(name, value)| (text(name), text(value))).collect();
         own.cookies = match response.sets_cookies {

@@ -17,6 +17,7 @@ use super::page::{Found, Wanted, Within, content_type};
 use super::reply::{Beside, OwnedReply};
 use crate::found::FoundAhead;
 use crate::long_body;
+use crate::net::pools::Borrowed;
 use crate::parts::auth::Challenge;
 use crate::parts::sent::Sent;
 use crate::post;
@@ -93,6 +94,12 @@ impl Transfer for HttpExchange<'_> {
 
     fn url(&self) -> String {
         self.call.url()
+    }
+
+    fn carried(&self, by: &Borrowed) {
+        if let Some(got) = self.wanted.got {
+            got.peer.set(by.peer());
+        }
     }
 
     fn message<'m>(

@@ -73,7 +73,7 @@ impl Got {
     /// Its times, and why there is no response.
     fn conclude(&self, frame: &Frame<'_>, failure: Option<&SampleFailure>) {
         let mut own = self.response.borrow_mut();
-        own.timings = timings(&frame.phases());
+        own.timings = timings(&frame.phases(), frame.sending());
         self.bytes.set(frame.bytes());
         if let Some(SampleFailure { kind, detail }) = failure {
             *own = HttpResponse { timings: own.timings, ..HttpResponse::default() };
@@ -82,13 +82,31 @@ impl Got {
     }
 }
 
-/// `blocked`, `looking_up`, `connecting`, `tls_handshaking`, `sending`, `waiting` and `receiving`, in ms. What passes
-/// while a request is sent counts as waiting: nobody is told when its last byte went.
-fn timings(phases: &Phases) -> [f64; 7] {
+/// `blocked`, `looking_up`, `connecting`, `tls_handshaking`, `sending`, `waiting` and `receiving`, in ms. `sending` is given in ns: 0
+/// where one write took the whole request.
+fn timings(phases: &Phases, sending: u64) -> [f64; 7] {
     let of = |name: &str| {
         let at = PHASES.iter().position(|own| *own == name);
         at.and_then(|at| phases.0[at]).unwrap_or(0) as f64 / 1e6
     };
     let (dns, connect, tls) = (of("dns"), of("connect"), of("tls"));
-    [of("pool") + dns + connect + tls, dns, connect, tls, 0.0, of("first_byte"), of("body")]
+    let sending = sending as f64 / 1e6;
+    let waiting = (of("first_byte") - sending).max(0.0);
+    [of("pool") + dns + connect + tls, dns, connect, tls, sending, waiting, of("body")]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sending_is_a_part_of_the_time_to_the_first_byte() {
+        let mut phases = Phases::default();
+        let at = |name: &str| PHASES.iter().position(|own| *own == name).expect("a phase");
+        phases.add(at("connect"), 2_000_000);
+        phases.add(at("first_byte"), 5_000_000);
+        phases.add(at("body"), 1_000_000);
+        assert_eq!(timings(&phases, 3_000_000), [2.0, 0.0, 2.0, 0.0, 3.0, 2.0, 1.0]);
+        assert_eq!(timings(&phases, 0)[4..], [0.0, 5.0, 1.0]);
+    }
 }

@@ -73,8 +73,9 @@ impl Counted {
     }
 
     /// Kind and name of a metric that the script makes.
-    pub(crate) fn own_name(&self, metric: usize) -> (&'static str, &str) {
-        self.0.get(ALL.len() + metric).map_or(("metric", ""), |own| (own.kind.label(), &own.name))
+    pub(crate) fn own_metric(&self, metric: usize) -> (MetricKind, &str) {
+        let own = self.0.get(ALL.len() + metric);
+        own.map_or((MetricKind::Counter, ""), |own| (own.kind, &own.name))
     }
 }
 

@@ -15,7 +15,7 @@ use squall_script::Stage;
 
 use crate::program::{Program, ScriptOp};
 pub(crate) use call_site::CallSite;
-pub(crate) use exchanged::Exchanged;
+pub(crate) use exchanged::{Doer, Exchanged};
 pub(crate) use made::Made;
 pub(crate) use rows::Spot;
 

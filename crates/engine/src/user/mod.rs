@@ -19,6 +19,7 @@ use squall_extract::PageResources;
 use squall_metrics::UserState;
 use squall_plan::expr::Slot;
 use squall_plan::value::Value;
+use squall_script::Numbers;
 
 use crate::net::bandwidth::Bandwidths;
 use crate::net::pools::{Idle, Pools};
@@ -166,6 +167,11 @@ impl User {
 }
 
 impl Core {
+    /// Its number, and that of its iteration, as scripts are told.
+    pub(crate) fn numbers(&self) -> Numbers {
+        Numbers { user: self.seat.number + 1, iteration: self.iteration.get() }
+    }
+
     /// The index of its scenario.
     pub(crate) fn scenario(&self) -> usize {
         usize::from(self.seat.scenario)

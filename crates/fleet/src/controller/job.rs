@@ -134,14 +134,15 @@ pub(crate) fn job(order: &LoadOrder<'_>, files: &PlanFiles) -> Job {
         io: asked.io.label().to_owned(),
         workers: asked.workers,
         setup: setup.collect(),
-        exchanges: order.trace.as_ref().map(|trace| {
+        exchanges: order.trace.as_ref().and_then(|trace| {
             let (which, bytes, groups) = trace.wanted();
             let which = match which {
                 ExchangeFilter::All => "all".to_owned(),
                 ExchangeFilter::Failed => "failed".to_owned(),
                 ExchangeFilter::OneIn(every) => format!("1/{every}"),
+                ExchangeFilter::None => return None,
             };
-            WantedCopies { which, bytes: bytes as u64, groups }
+            Some(WantedCopies { which, bytes: bytes as u64, groups })
         }),
     }
 }

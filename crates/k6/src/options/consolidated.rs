@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use super::executor::{self, EXECUTORS, Executor, OF_ALL};
 use super::layers::Layers;
 use super::load::{self, DEFAULT};
+use super::system_tags::USUAL;
 use super::table::OPTIONS;
 use super::value::{At, OptionError};
 use crate::summary::SummaryOptions;
@@ -32,24 +33,6 @@ const TIMES: [&str; 8] = [
     "duration",
     "maxDuration",
     "gracefulRampDown",
-];
-
-/// Tags that k6 records where nothing else is said.
-pub(super) const SYSTEM_TAGS: [&str; 14] = [
-    "proto",
-    "subproto",
-    "status",
-    "method",
-    "url",
-    "name",
-    "group",
-    "check",
-    "error",
-    "error_code",
-    "tls_version",
-    "scenario",
-    "service",
-    "expected_response",
 ];
 
 /// All options.
@@ -115,7 +98,7 @@ fn filled_in(name: &str) -> Value {
         "setupTimeout" | "teardownTimeout" => json!("1m0s"),
         "dns" => json!({"ttl": "5m", "select": "random", "policy": "preferIPv4"}),
         "summaryTrendStats" => json!(SummaryOptions::default().trend_stats),
-        "systemTags" => json!(SYSTEM_TAGS),
+        "systemTags" => json!(USUAL),
         _ => Value::Null,
     }
 }

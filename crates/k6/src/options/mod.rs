@@ -9,6 +9,7 @@ mod hosts;
 mod layers;
 mod load;
 mod network;
+mod system_tags;
 mod table;
 mod threshold;
 mod tls;
@@ -23,6 +24,7 @@ pub use self::executor::{Executor, Rate, Stage};
 pub use self::layers::Layers;
 pub use self::load::{DEFAULT, GRACEFUL_STOP, Scenario};
 pub use self::network::{Http, Network, Reuse};
+pub use self::system_tags::SystemTags;
 pub use self::table::{Kind, Known, OPTIONS, known};
 pub use self::threshold::{Aggregate, Threshold};
 pub use self::tls::{ClientCert, Tls, TlsVersion};
@@ -48,10 +50,10 @@ pub struct Options {
     pub setup_timeout: Duration,
     /// ... and `teardown()`.
     pub teardown_timeout: Duration,
+    /// The tags that k6 is asked to give what outputs are told of.
+    pub system_tags: SystemTags,
     /// What the summary at the end shows.
     pub summary: SummaryOptions,
-    /// The tags that k6 would record with what is measured, by their names.
-    pub system_tags: Vec<String>,
     /// All options, as `exec.test.options` gives them.
     pub consolidated: Value,
     /// What will not be as it was meant, in sentences.
@@ -69,9 +71,8 @@ const FLEET: &str =
     "squall divides a load over machines itself: `squall run --nodes`, with a fleet";
 
 /// What has no effect, and why.
-const WITHOUT_EFFECT: [(&str, &str); 4] = [
+const WITHOUT_EFFECT: [(&str, &str); 3] = [
     ("httpDebug", "`squall try` shows requests and responses"),
-    ("systemTags", "tags are recorded where thresholds ask for them"),
     ("paused", "the test begins at once"),
     ("linger", "squall ends with the test"),
 ];
@@ -116,10 +117,8 @@ impl Options {
             runs_teardown: !layers.is_on("noTeardown")?,
             setup_timeout: layers.read("setupTimeout", At::time)?.unwrap_or(PHASE_TIMEOUT),
             teardown_timeout: layers.read("teardownTimeout", At::time)?.unwrap_or(PHASE_TIMEOUT),
+            system_tags: layers.read("systemTags", SystemTags::read)?.unwrap_or_default(),
             summary: summary(layers)?,
-            system_tags: layers
-                .read("systemTags", At::texts)?
-                .unwrap_or_else(|| consolidated::SYSTEM_TAGS.map(str::to_owned).to_vec()),
             consolidated: consolidated::consolidated(layers)?,
             warnings,
         })

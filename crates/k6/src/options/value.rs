@@ -148,11 +148,6 @@ impl<'v> At<'v> {
         self.value.as_str().ok_or_else(|| self.expected("a text"))
     }
 
-    /// A list of texts.
-    pub fn texts(&self) -> Result<Vec<String>, OptionError> {
-        self.list()?.iter().map(|own| own.text().map(str::to_owned)).collect()
-    }
-
     /// A text, or a number or boolean as the text that it is.
     pub fn as_text(&self) -> Result<String, OptionError> {
         match self.value {

@@ -2,44 +2,69 @@
 
 use std::borrow::Cow;
 
-use super::point::Point;
+use super::point::{Point, rfc_3339};
 
-/// The columns of tags, in order.
-const TAGS: [&str; 13] = [
-    "check",
-    "error",
-    "error_code",
-    "expected_response",
-    "group",
-    "method",
-    "name",
-    "proto",
-    "scenario",
-    "service",
-    "status",
-    "subproto",
-    "tls_version",
-];
-/// The last column of a tag.
-const URL: &str = "url";
-
-/// The first line of the file, without its end.
-pub(super) fn head() -> String {
-    let tags = TAGS.join(",");
-    format!("metric_name,timestamp,metric_value,{tags},{URL},extra_tags,metadata")
+/// How times are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeFormat {
+    Unix,
+    UnixMilli,
+    UnixMicro,
+    UnixNano,
+    Rfc3339,
+    Rfc3339Nano,
 }
 
-/// A value of a metric, without the end of the line. Times are whole seconds since 1970 (UTC).
-pub(super) fn point(own: &Point<'_>) -> String {
+impl TimeFormat {
+    /// # Errors
+    /// There is none of that name, in a sentence.
+    pub(super) fn parse(text: &str) -> Result<TimeFormat, String> {
+        Ok(match text {
+            "unix" => TimeFormat::Unix,
+            "unix_milli" => TimeFormat::UnixMilli,
+            "unix_micro" => TimeFormat::UnixMicro,
+            "unix_nano" => TimeFormat::UnixNano,
+            "rfc3339" => TimeFormat::Rfc3339,
+            "rfc3339_nano" => TimeFormat::Rfc3339Nano,
+            other => {
+                return Err(format!(
+                    "expected unix, unix_milli, unix_micro, unix_nano, rfc3339 or rfc3339_nano, found `{other}`"
+                ));
+            }
+        })
+    }
+
+    /// A time in µs since 1970 (UTC).
+    fn write(self, unix_us: u64) -> String {
+        match self {
+            TimeFormat::Unix => (unix_us / 1_000_000).to_string(),
+            TimeFormat::UnixMilli => (unix_us / 1_000).to_string(),
+            TimeFormat::UnixMicro => unix_us.to_string(),
+            TimeFormat::UnixNano => (unix_us * 1_000).to_string(),
+            TimeFormat::Rfc3339 => rfc_3339(unix_us - unix_us % 1_000_000).replace(".000000", ""),
+            TimeFormat::Rfc3339Nano => rfc_3339(unix_us),
+        }
+    }
+}
+
+/// The first line of the file, without its end. `columns` are the tags that have one.
+pub(super) fn head(columns: &[&str]) -> String {
+    format!(
+        "metric_name,timestamp,metric_value,{}extra_tags,metadata",
+        columns.iter().map(|own| format!("{own},")).collect::<String>()
+    )
+}
+
+/// A value of a metric, without the end of the line.
+pub(super) fn point(own: &Point<'_>, columns: &[&str], format: TimeFormat) -> String {
     let Point { metric, unix_us, value, tags, metadata } = own;
-    let mut line = format!("{},{},{value:.6}", quoted(metric.name), unix_us / 1_000_000);
-    for column in TAGS.iter().chain([&URL]) {
+    let mut line = format!("{},{},{value:.6}", quoted(metric.name), format.write(*unix_us));
+    for column in columns {
         let own = tags.iter().find(|(tag, _)| tag == column);
         line.push(',');
         line += &own.map_or(Cow::Borrowed(""), |(_, value)| quoted(value));
     }
-    let has_column = |tag: &str| TAGS.contains(&tag) || tag == URL;
-    let rest = pairs(tags.iter().filter(|(tag, _)| !has_column(tag)));
+    let rest = pairs(tags.iter().filter(|(tag, _)| !columns.contains(tag)));
     let metadata = pairs(metadata.iter());
     line + "," + &quoted(&rest) + "," + &quoted(&metadata)
 }
@@ -55,5 +80,25 @@ fn quoted(text: &str) -> Cow<'_, str> {
     match text.contains([',', '"']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")).into(),
         false => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_a_format() {
+        let at = 951_827_696_123_456;
+        for (name, expected) in [
+            ("unix", "951827696"),
+            ("unix_milli", "951827696123"),
+            ("unix_micro", "951827696123456"),
+            ("unix_nano", "951827696123456000"),
+            ("rfc3339", "2000-02-29T12:34:56Z"),
+            ("rfc3339_nano", "2000-02-29T12:34:56.123456Z"),
+        ] {
+            assert_eq!(TimeFormat::parse(name).expect(name).write(at), expected);
+        }
     }
 }

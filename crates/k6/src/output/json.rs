@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::point::{Point, PointMetric};
+use super::point::{Point, PointMetric, rfc_3339};
 use crate::summary::{Selector, kind_label, whole_or_fraction};
 
 /// What a metric is. `thresholds` are those of the script: the metric with its tags, and the expression.
@@ -51,7 +51,7 @@ pub(super) fn point(own: &Point<'_>) -> Value {
         all.iter().map(|(key, value)| ((*key).to_owned(), json!(value))).collect::<Map<_, _>>()
     };
     let mut data = json!({
-        "time": time(own.unix_us),
+        "time": rfc_3339(own.unix_us),
         "value": whole_or_fraction(own.value),
         "tags": map(own.tags),
     });
@@ -59,24 +59,4 @@ pub(super) fn point(own: &Point<'_>) -> Value {
         data["metadata"] = Value::Object(map(own.metadata));
     }
     json!({"metric": own.metric.name, "type": "Point", "data": data})
-}
-
-/// A time in µs since 1970 as RFC 3339 writes it, in UTC.
-fn time(unix_us: u64) -> String {
-    let (seconds, us) = (unix_us / 1_000_000, unix_us % 1_000_000);
-    let days = i64::try_from(seconds / 86_400).unwrap_or(0);
-    let (year, month, day) = squall_base::calendar::date(days);
-    let (hour, minute, second) = (seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{us:06}Z")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_those_of_utc() {
-        assert_eq!(time(0), "1970-01-01T00:00:00.000000Z");
-        assert_eq!(time(951_827_696_000_001), "2000-02-29T12:34:56.000001Z");
-    }
 }

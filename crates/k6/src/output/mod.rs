@@ -1,14 +1,20 @@
-//! What k6's `--out json` and `--out csv` write while a run goes on: a line for each value of a metric. Pure: who has the
-//! values writes the lines.
+//! k6's outputs: what `--out` and the variables of the environment ask for, and the lines that files get. Pure: who has the values
+//! writes and sends them.
 
 mod csv;
+mod influxdb;
 mod json;
+mod opentelemetry;
 mod point;
-mod request;
+mod push;
+mod remote_write;
 mod target;
+mod variables;
 mod writer;
 
+pub use csv::TimeFormat;
 pub use point::{Point, PointMetric};
-pub use request::RequestTimes;
-pub use target::PointTarget;
+pub use push::{FieldKind, Layout, PushTarget, TrendStat};
+pub use squall_plan::feed_target::FeedTarget;
+pub use target::{OutputTarget, PointTarget, names};
 pub use writer::{Form, PointLines};

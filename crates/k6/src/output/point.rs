@@ -34,3 +34,23 @@ impl PointMetric<'static> {
         Some(PointMetric { name, kind, contains })
     }
 }
+
+/// A time in µs since 1970 as RFC 3339 writes it, in UTC.
+pub(super) fn rfc_3339(unix_us: u64) -> String {
+    let (seconds, us) = (unix_us / 1_000_000, unix_us % 1_000_000);
+    let days = i64::try_from(seconds / 86_400).unwrap_or(0);
+    let (year, month, day) = squall_base::calendar::date(days);
+    let (hour, minute, second) = (seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{us:06}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_those_of_utc() {
+        assert_eq!(rfc_3339(0), "1970-01-01T00:00:00.000000Z");
+        assert_eq!(rfc_3339(951_827_696_000_001), "2000-02-29T12:34:56.000001Z");
+    }
+}

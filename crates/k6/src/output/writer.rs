@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use squall_base::escape_json;
 
 use super::point::Point;
-use super::{csv, json};
+use super::{TimeFormat, csv, json};
+use crate::options::SystemTags;
 
 /// Most metrics that are said to be what they are; a script with more says no more of them.
 const MAX_METRICS: usize = 2_000;
@@ -16,7 +17,7 @@ pub enum Form {
     /// A line of JSON for each point, and one for each metric before that.
     Json,
     /// Comma-separated values with a head.
-    Csv,
+    Csv(TimeFormat),
 }
 
 /// Makes the lines of points.
@@ -25,29 +26,31 @@ pub struct PointLines {
     form: Form,
     /// Those of the script: the metric with its tags, and the expression.
     thresholds: Vec<(String, String)>,
+    /// Tags that have a column of their own in CSV.
+    columns: Vec<&'static str>,
     /// Metrics that were said to be what they are.
     told: BTreeSet<String>,
 }
 
 impl PointLines {
     /// In a form; `thresholds` are those of the script: the metric with its tags, as in `http_req_duration{name:items}`, and the
-    /// expression.
-    pub fn new(form: Form, thresholds: Vec<(String, String)>) -> PointLines {
-        PointLines { form, thresholds, told: BTreeSet::new() }
+    /// expression; `tags` those that k6 is asked to give.
+    pub fn new(form: Form, thresholds: Vec<(String, String)>, tags: &SystemTags) -> PointLines {
+        PointLines { form, thresholds, columns: tags.columns(), told: BTreeSet::new() }
     }
 
     /// What stands before all points: whole lines, or nothing.
     pub fn head(&self) -> String {
         match self.form {
             Form::Json => String::new(),
-            Form::Csv => csv::head() + "\n",
+            Form::Csv(_) => csv::head(&self.columns) + "\n",
         }
     }
 
     /// A point, as whole lines that are added to `out`.
     pub fn add(&mut self, point: &Point<'_>, out: &mut String) {
         match self.form {
-            Form::Csv => *out += &csv::point(point),
+            Form::Csv(times) => *out += &csv::point(point, &self.columns, times),
             Form::Json => {
                 let name = point.metric.name;
                 if !self.told.contains(name) && self.told.len() < MAX_METRICS {
@@ -69,7 +72,7 @@ mod tests {
 
     use squall_script::MetricKind;
 
-    use super::super::{PointMetric, RequestTimes};
+    use super::super::PointMetric;
     use super::*;
     use crate::golden::golden;
     use crate::summary::Contains;
@@ -83,7 +86,7 @@ mod tests {
         ];
         let thresholds =
             thresholds.map(|(metric, own)| (metric.to_owned(), own.to_owned())).to_vec();
-        let mut lines = PointLines::new(form, thresholds);
+        let mut lines = PointLines::new(form, thresholds, &SystemTags::default());
         let mut out = lines.head();
         let tags = [
             ("name", Cow::Borrowed("http://a/?q=1,2")),
@@ -94,10 +97,14 @@ mod tests {
             ("zone", Cow::Borrowed("z")),
         ];
         let metadata = [("trace_id", Cow::Borrowed("00ff"))];
-        let times = RequestTimes { waiting: 117.559, receiving: 0.5, ..RequestTimes::default() };
-        for (at, has_failed) in [(0, false), (1, true)] {
+        for (at, has_failed) in [(0, 0.0), (1, 1.0)] {
             let unix_us = 1_790_000_000_250_000 + at * 1_000_000;
-            for (metric, value) in times.points(has_failed) {
+            for (name, value) in [
+                ("http_reqs", 1.0),
+                ("http_req_duration", 118.059),
+                ("http_req_failed", has_failed),
+            ] {
+                let metric = PointMetric::built_in(name).expect("one of k6's");
                 let point = Point { metric, unix_us, value, tags: &tags, metadata: &metadata };
                 lines.add(&point, &mut out);
             }
@@ -113,13 +120,13 @@ mod tests {
     #[test]
     fn points_are_written_as_k6_does() {
         golden("output/golden/points.json", &lines(Form::Json));
-        golden("output/golden/points.csv", &lines(Form::Csv));
+        golden("output/golden/points.csv", &lines(Form::Csv(TimeFormat::Unix)));
     }
 
     #[test]
     fn a_metric_is_told_of_once() {
         let lines = lines(Form::Json);
         let told = lines.lines().filter(|line| line.contains("\"Metric\""));
-        assert_eq!((told.count(), lines.lines().count()), (10, 29));
+        assert_eq!((told.count(), lines.lines().count()), (4, 11));
     }
 }

@@ -41,7 +41,7 @@ impl Statistic {
     }
 
     /// Its value; in the unit of the trend, but for a count.
-    pub(super) fn of(self, trend: &dyn Distribution) -> f64 {
+    pub fn of(self, trend: &dyn Distribution) -> f64 {
         match self {
             Statistic::Avg => trend.mean(),
             Statistic::Min => trend.min(),

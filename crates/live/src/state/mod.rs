@@ -377,7 +377,7 @@ impl LiveState {
             EventKind::Notice { text, .. } => self.note(at_s, text, false),
             EventKind::Error(text) => self.note(at_s, text, true),
             EventKind::Evaluated(run) => self.result = Some(run.clone()),
-            EventKind::Exchange(_) | EventKind::Group { .. } => {}
+            EventKind::Exchange(_) | EventKind::Group { .. } | EventKind::Measured { .. } => {}
         }
     }
 

@@ -123,7 +123,7 @@ impl Union for Receiver {
 
     fn keys(&mut self, keys: &mut Keys<'_>) {
         let Receiver(target, layout) = self;
-        let FeedTarget { kind, to, token } = &mut target.value;
+        let FeedTarget { kind, to, token, .. } = &mut target.value;
         let about = match kind {
             FeedKind::JsonLines => {
                 "A file or a named pipe, or `-`; relative to the working directory."

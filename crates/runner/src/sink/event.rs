@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use squall_analysis::Abort;
-use squall_engine::{ErrorExample, Exchange, SeenGroup};
+use squall_engine::{ErrorExample, Exchange, Measured, SeenGroup};
 use squall_metrics::RowKey;
 use squall_report::Run;
 
@@ -96,6 +96,13 @@ pub enum EventKind {
     Error(String),
     /// A request and its response. Only sinks that want them are told.
     Exchange(SeenExchange),
+    /// Values that a script has measured. Only sinks that want them are told.
+    Measured {
+        /// In which phase; its times count from the start of that.
+        phase: Phase,
+        /// The values, with their tags.
+        measured: Arc<Measured>,
+    },
     /// A group that is over. Only sinks that want them are told.
     Group {
         /// In which phase; its times count from the start of that.

@@ -77,6 +77,8 @@ pub struct Wanted {
     pub exchanges: Option<WantedExchanges>,
     /// Whether it wants to see groups as well, each after what was in it; of those who want exchanges alone.
     pub groups: bool,
+    /// Whether it wants to see what scripts measure, value by value.
+    pub measured: bool,
     /// The folder in which the sink keeps everything recorded, as `slices.bin`. The run is evaluated from
     /// that of the first sink that has one; if none has, the runner keeps a temporary file of its own.
     pub folder: Option<PathBuf>,

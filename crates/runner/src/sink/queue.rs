@@ -8,10 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
-use squall_engine::{Exchange, ExchangeFilter, SeenGroup, Spares, Trace};
+use squall_engine::{Exchange, ExchangeFilter, Measured, SeenGroup, Spares, Trace};
 use squall_report::{FeedReport, Mark, Run};
 
-use super::delivery::Delivery;
 use super::event::{Event, EventKind, SeenExchange};
 use super::interface::{Sink, Start, WantedExchanges};
 use super::marks::Marks;
@@ -95,6 +94,7 @@ impl Sinks {
             queue,
             wanted: wanted.exchanges,
             wants_groups: wanted.groups,
+            wants_measured: wanted.measured,
             takes_long,
             delivery: wanted.delivery,
             profile: wanted.profile,
@@ -159,14 +159,19 @@ impl Sinks {
         self.marks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What workers hand their copies of exchanges to in a phase; `None`: no sink wants any.
+    /// What workers hand their copies of exchanges to in a phase, and what scripts measure; `None`: no sink wants any.
     pub(crate) fn trace(self: &Arc<Self>, phase: Phase) -> Option<Trace> {
         let wanted: Vec<WantedExchanges> =
             self.feeds.iter().filter_map(|feed| feed.wanted).collect();
-        let first = wanted.first()?;
+        let wants_measured = self.feeds.iter().any(|feed| feed.wants_measured);
+        let first = match wanted.first() {
+            Some(first) => first.which,
+            None if wants_measured => ExchangeFilter::None,
+            None => return None,
+        };
         // Of different wishes the engine makes all copies, and each sink gets its own.
-        let same = wanted.iter().all(|other| other.which == first.which);
-        let which = if same { first.which } else { ExchangeFilter::All };
+        let same = wanted.iter().all(|other| other.which == first);
+        let which = if same { first } else { ExchangeFilter::All };
         let bytes = wanted.iter().map(|wanted| wanted.bytes).max().unwrap_or(0);
         let sinks = self.clone();
         let seen = AtomicU64::new(0);
@@ -193,7 +198,19 @@ impl Sinks {
         let wants_groups = self.feeds.iter().any(|feed| feed.wants_groups);
         let sinks = self.clone();
         let told = move |group| sinks.group(phase, &Arc::new(group));
-        Some(if wants_groups { trace.with_groups(told) } else { trace })
+        let trace = if wants_groups { trace.with_groups(told) } else { trace };
+        let sinks = self.clone();
+        let told = move |measured| sinks.measured(phase, &Arc::new(measured));
+        Some(if wants_measured { trace.with_measured(told) } else { trace })
+    }
+
+    /// Tells those who want them of values that a script has measured.
+    fn measured(&self, phase: Phase, measured: &Arc<Measured>) {
+        let at_s = self.began.elapsed().as_secs_f64();
+        for feed in self.feeds.iter().filter(|feed| feed.wants_measured) {
+            let kind = EventKind::Measured { phase, measured: measured.clone() };
+            feed.exchange(Event { at_s, kind }, measured.bytes());
+        }
     }
 
     /// Tells those who want groups of one. It waits with the exchanges, so that it comes after those that were in it.
@@ -230,8 +247,7 @@ impl Sinks {
 
     /// What became so far of what sinks send elsewhere.
     pub(crate) fn deliveries(&self) -> Vec<FeedReport> {
-        let deliveries = self.feeds.iter().filter_map(|feed| feed.delivery.as_ref());
-        deliveries.map(Delivery::report).collect()
+        self.feeds.iter().filter_map(Feed::delivered).collect()
     }
 
     /// The profiles that sinks take.
@@ -311,6 +327,7 @@ fn picks(which: ExchangeFilter, number: u64, exchange: &Exchange) -> bool {
         ExchangeFilter::All => true,
         ExchangeFilter::Failed => exchange.error.is_some(),
         ExchangeFilter::OneIn(every) => number.is_multiple_of(every.max(1)),
+        ExchangeFilter::None => false,
     }
 }
 

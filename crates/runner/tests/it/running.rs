@@ -90,6 +90,7 @@ impl Sink for Note {
             EventKind::Error(text) => format!("error {text}"),
             EventKind::Exchange(seen) => format!("exchange {}", seen.exchange.name),
             EventKind::Group { group, .. } => format!("group {}", group.name),
+            EventKind::Measured { measured, .. } => format!("measured {:?}", measured.values),
             EventKind::Evaluated(run) => format!("evaluated {}", run.totals.all().count),
             EventKind::Notice { node, text } => format!("{node}: {text}"),
         });

@@ -130,11 +130,10 @@ fn answered(sent: &HttpRequest) -> HttpResponse {
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .to_vec(),
         body: Some(path.replace("%20", " ").into_bytes()),
-        remote_ip: "192.0.2.1".to_owned(),
-        remote_port: 8080,
+        remote: Some(([192, 0, 2, 1], 8080).into()),
         timings: [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0],
-        tls_version: "tls1.3".to_owned(),
-        tls_cipher_suite: "TLS_AES_128_GCM_SHA256".to_owned(),
+        tls_version: "tls1.3",
+        tls_cipher_suite: "TLS_AES_128_GCM_SHA256",
         sent: sent.clone(),
         cookies: vec![Cookie {
             name: "sid".to_owned(),

@@ -1,5 +1,6 @@
 //! An open connection, which carries one exchange after the other.
 
+use std::cell::OnceCell;
 use std::future::poll_fn;
 
 use super::http1::Exchange;
@@ -7,6 +8,7 @@ use crate::client::Client;
 use crate::error::Error;
 use crate::link::Link;
 use crate::message::{Expect, RequestBytes, Response, Times};
+use crate::peer::Peer;
 use crate::progress::Progress;
 
 /// An open connection. Between exchanges it holds no buffer.
@@ -18,6 +20,8 @@ pub struct Connection {
     /// Most segments that had been lost and sent again when that was asked.
     retransmitted: u32,
     reusable: bool,
+    /// Once somebody has asked.
+    peer: OnceCell<Peer>,
 }
 
 impl std::fmt::Debug for Connection {
@@ -28,7 +32,13 @@ impl std::fmt::Debug for Connection {
 
 impl Connection {
     pub(crate) fn new(stream: Link) -> Self {
-        Connection { stream, exchanges: 0, ended_ns: 0, retransmitted: 0, reusable: true }
+        let peer = OnceCell::new();
+        Connection { stream, exchanges: 0, ended_ns: 0, retransmitted: 0, reusable: true, peer }
+    }
+
+    /// Who is at its other end. The first call is a system call.
+    pub fn peer(&self) -> Peer {
+        *self.peer.get_or_init(|| self.stream.peer())
     }
 
     /// Whether it may carry another request.

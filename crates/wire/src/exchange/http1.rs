@@ -138,6 +138,9 @@ impl<'a> Exchange<'a> {
         match self.poll_send(cx, stream) {
             Poll::Ready(Ok(())) => {
                 (self.sending, self.is_sent) = (false, true);
+                if let Some(written_ns) = &mut self.times.written_ns {
+                    *written_ns = self.client.clock().now();
+                }
                 // A response may have begun before all was sent.
                 if self.bytes_in == 0 {
                     self.progress.set(Phase::FirstByte);
@@ -150,7 +153,8 @@ impl<'a> Exchange<'a> {
                 return Err(Error::io(&error));
             }
             Poll::Ready(Err(_)) => self.sending = false,
-            Poll::Pending => {}
+            // It takes more than one write: when the last of them was is read from the clock.
+            Poll::Pending => self.times.written_ns = Some(self.times.sent_ns),
         }
         Ok(())
     }

@@ -243,6 +243,7 @@ impl<'a> Exchange<'a> {
         let slow = self.intake.expect.throttle.is_some();
         let times = Times {
             sent_ns: marks.sent_ns,
+            written_ns: marks.written_ns,
             first_byte_ns: marks.first_byte_ns,
             end_ns: if slow { read_ns } else { end_ns },
             delay_ns: marks.delay_ns.filter(|_| !slow),

@@ -15,6 +15,7 @@ use super::watched::Watched;
 use crate::client::Client;
 use crate::error::Error;
 use crate::link::Link;
+use crate::peer::Peer;
 
 /// Bytes of a response that the other side may send before they are read; see docs/plan.md.
 const STREAM_WINDOW: u32 = 4 << 20;
@@ -36,6 +37,7 @@ pub(super) struct Inner {
     pub requests: SendRequest<Bytes>,
     pub state: Rc<ConnectionState>,
     pub needs_tokio: bool,
+    pub peer: Peer,
     /// Streams that somebody has now.
     taken: Cell<usize>,
 }
@@ -63,6 +65,7 @@ impl Session {
         window: Option<u32>,
     ) -> Result<Session, Error> {
         let (state, needs_tokio) = (Rc::new(ConnectionState::default()), !link.is_in_ring());
+        let peer = link.peer();
         let watched = Watched::new(link, client, state.clone());
         let (stream, connection) = match window {
             Some(window) => (window.min(STREAM_WINDOW), window.clamp(LEAST_WINDOW, STREAM_WINDOW)),
@@ -81,7 +84,8 @@ impl Session {
             .map_err(|error| failure::error(&state, error, &Marks::default(), None))?;
         state.capacity.set(UNTIL_SETTINGS);
         tokio::task::spawn_local(drive(connection, state.clone()));
-        Ok(Session(Rc::new(Inner { requests, state, needs_tokio, taken: Cell::new(0) })))
+        let taken = Cell::new(0);
+        Ok(Session(Rc::new(Inner { requests, state, needs_tokio, peer, taken })))
     }
 
     /// Whether requests may still be begun on it: not when it is closed, or the other side has sent
@@ -127,6 +131,11 @@ impl Stream {
     /// Whether its connection has carried a request before.
     pub fn used(&self) -> bool {
         self.0.0.state.begun.get() > 0
+    }
+
+    /// Who is at the other end of its connection.
+    pub fn peer(&self) -> Peer {
+        self.0.0.peer
     }
 
     /// How long its connection has rested since a response came, at `now`, in ns; `None`: it has carried no request.

@@ -21,6 +21,8 @@ const MAX_HEAD_BYTES: u64 = 1 << 20;
 pub(super) struct Marks {
     /// When its HEADERS were given to the link, in ns on the client's clock; 0: not yet.
     pub sent_ns: u64,
+    /// When a piece of its body was given to the link after that; `None`: all went at once.
+    pub written_ns: Option<u64>,
     /// When the first HEADERS of the response had arrived; 0: not yet.
     pub first_byte_ns: u64,
     /// When the frame had arrived that ended the response; 0: not yet.

@@ -77,6 +77,9 @@ impl Watched {
                 let Passed::Head(frame) = passed else { return };
                 let Some(marks) = streams.get_mut(&frame.stream) else { return };
                 marks.bytes_out += frame.bytes();
+                if frame.kind == kind::DATA && now > marks.sent_ns {
+                    marks.written_ns = Some(now);
+                }
                 if frame.kind == kind::HEADERS && marks.sent_ns == 0 {
                     (marks.sent_ns, marks.before) = (now, before);
                     if link.is_in_ring() {

@@ -13,6 +13,7 @@ use tokio::net::UnixStream;
 use tokio_rustls::client::TlsStream;
 
 use crate::arrivals::Looks;
+use crate::peer::Peer;
 use crate::progress::Clock;
 use crate::ring::Socket;
 use crate::socket_facts::{Idle, Read, Sent};
@@ -263,6 +264,20 @@ impl Link {
             Link::Tcp(tcp) => tcp.stream.local_addr().ok(),
             Link::Ring(socket) => socket.local_address(),
             _ => None,
+        }
+    }
+
+    /// Who is at the other end. A system call.
+    pub(crate) fn peer(&self) -> Peer {
+        let address = match self.carrier() {
+            Link::Tcp(tcp) => tcp.stream.peer_addr().ok(),
+            Link::Ring(socket) => socket.peer_address(),
+            _ => None,
+        };
+        let peer = Peer { address, ..Peer::default() };
+        match self {
+            Link::Tls(stream) => peer.secured(stream.get_ref().1),
+            _ => peer,
         }
     }
 

@@ -398,6 +398,11 @@ impl Socket {
         self.with(|slot| rustix::net::getsockname(&slot.fd)).ok()?.try_into().ok()
     }
 
+    /// That of the other side, if the kernel tells.
+    pub(crate) fn peer_address(&self) -> Option<SocketAddr> {
+        self.with(|slot| rustix::net::getpeername(&slot.fd)).ok()??.try_into().ok()
+    }
+
     pub(crate) fn reset_on_close(&self) -> io::Result<()> {
         let at_once = Some(std::time::Duration::ZERO);
         Ok(self.with(|slot| rustix::net::sockopt::set_socket_linger(&slot.fd, at_once))?)

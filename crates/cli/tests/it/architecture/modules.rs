@@ -350,6 +350,7 @@ const MODULES: [(&str, &[&str]); 12] = [
             "arrivals",
             "decompress",
             "socket_facts",
+            "peer",
             "timeline",
             "error",
             "body",

@@ -16,7 +16,7 @@ use crate::found::item_value;
 use crate::parts::script_metrics::Builtin;
 use crate::program::{JsonOp, ReturnOp, ScriptOp, Section};
 use crate::sample::Location;
-use crate::scripts::CallSite;
+use crate::scripts::{CallSite, Doer};
 use crate::user::{Cursor, Instance, OpenGroup, ScriptCall};
 
 impl Run for ScriptOp {
@@ -158,7 +158,11 @@ impl<'p> Interpreter<'_, 'p> {
     }
 
     fn numbers(&self) -> Numbers {
-        Numbers { user: self.core.seat.number + 1, iteration: self.core.iteration.get() }
+        self.core.numbers()
+    }
+
+    fn doer<'d>(&self, op: &'d ScriptOp, call: &ScriptCall) -> Doer<'d> {
+        Doer { op, spot: call.spot(), user: self.numbers() }
     }
 
     /// An exception that nothing in a script caught: an error of its user, like that of a sample.
@@ -185,15 +189,16 @@ impl<'p> Interpreter<'_, 'p> {
                     let row = site.rows.check(recorder, call.spot(), &name);
                     let result = if ok { CheckResult::Passed } else { CheckResult::Failed };
                     recorder.check(row, result);
-                    site.count_check(recorder, op, (call.spot(), &name, &tags), ok, now);
+                    site.count_check(recorder, self.doer(op, call), (&name, &tags), ok, now);
                 }
                 Event::Enter(name) => self.enter(calling, call, &name, now),
                 Event::Leave => self.leave(calling, call, now),
                 Event::Metric { number, value, tags } => {
-                    let tag = |tag: &str| site.tag(op, call.spot(), &tags, tag);
-                    if site.counted.own(recorder, number, value, tag, now).is_err() {
+                    let counted = (number, value, &tags);
+                    if site.count_own(recorder, self.doer(op, call), counted, now).is_err() {
                         recorder.count(|counters| counters.warnings += 1);
-                        let (kind, name) = site.counted.own_name(number);
+                        let (kind, name) = site.counted.own_metric(number);
+                        let kind = kind.label();
                         recorder.log(&format!(
                             "metric {name}: a {kind} cannot take the value `{value}`"
                         ));
@@ -236,14 +241,14 @@ impl<'p> Interpreter<'_, 'p> {
 
     fn leave(&mut self, calling: Calling<'_, 'p>, call: &mut ScriptCall, now: u64) {
         let Calling { op, site, .. } = calling;
-        let spot = call.spot();
+        let doer = self.doer(op, call);
         if call.spots.pop().is_none() {
             return;
         }
         if let Some(group) = self.strand.pop_group() {
             let ms = now.saturating_sub(group.since) as f64 / 1e6;
             let recorder = &self.worker.recorder;
-            site.count_span(recorder, op, spot, (Builtin::GroupDuration, ms), now);
+            site.count_span(recorder, doer, (Builtin::GroupDuration, ms), now);
             self.worker.end_group(self.core, self.strand, (&group, false), now);
         }
     }

@@ -226,6 +226,11 @@ impl<'w> Frame<'w> {
         self.timing.phases
     }
 
+    /// How long its sending took, in ns, where one write did not take it all.
+    pub(in crate::sample) fn sending(&self) -> u64 {
+        self.timing.sending
+    }
+
     /// Bytes received and sent up to now.
     pub(in crate::sample) fn bytes(&self) -> (u64, u64) {
         (self.bytes_in, self.bytes_out)

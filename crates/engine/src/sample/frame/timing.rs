@@ -53,6 +53,9 @@ pub(super) struct Timing {
     /// When all of its exchanges must be over.
     until: u64,
     pub phases: Phases,
+    /// From the first byte of what was sent to its last, where one write did not take it all; it is a part of the phase until the
+    /// first byte of the response.
+    pub sending: u64,
     end: u64,
     /// Time within it that was squall's own: connections that were there before squall saw them, and from
     /// then until it sent the request.
@@ -76,6 +79,7 @@ impl Timing {
             exchange_from: now.seen,
             until: u64::MAX,
             phases: Phases::default(),
+            sending: 0,
             end: 0,
             own_delay: 0,
             connected: None,
@@ -151,6 +155,8 @@ impl Timing {
         if let Some(connected) = self.connected.take() {
             self.own_delay += times.sent_ns.saturating_sub(connected);
         }
+        let written = times.written_ns.map(|own| own.min(times.first_byte_ns));
+        self.sending += written.map_or(0, |own| own.saturating_sub(times.sent_ns));
         self.phases.add(FIRST_BYTE, times.first_byte_ns.saturating_sub(times.sent_ns));
         self.phases.add(BODY, times.end_ns.saturating_sub(times.first_byte_ns));
         self.end = times.end_ns;

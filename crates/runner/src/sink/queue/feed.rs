@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use squall_report::FeedReport;
+
 use super::inbox::{Gathered, Message, Queue};
 use super::patience::said_s;
 use crate::sink::delivery::Delivery;
@@ -28,6 +30,8 @@ pub struct SinkReport {
     pub exchanges_dropped: u64,
     /// Seconds and events that found its queue full.
     pub dropped: u64,
+    /// Values that scripts measured and that found its queue full.
+    pub values_dropped: u64,
     /// How often it failed.
     pub failed: u64,
     /// Its first error.
@@ -43,7 +47,10 @@ impl SinkReport {
         });
         let dropped = (self.dropped > 0)
             .then(|| format!("{} seconds and events were left out: it was too slow", self.dropped));
-        let losses: Vec<String> = error.into_iter().chain(dropped).collect();
+        let values = (self.values_dropped > 0).then(|| {
+            format!("what was measured {} times was left out: it was too slow", self.values_dropped)
+        });
+        let losses: Vec<String> = error.into_iter().chain(dropped).chain(values).collect();
         (!losses.is_empty()).then(|| format!("{}: {}", self.name, losses.join("; ")))
     }
 }
@@ -59,6 +66,8 @@ pub struct Feed {
     pub wanted: Option<WantedExchanges>,
     /// Whether it wants groups, too.
     pub wants_groups: bool,
+    /// Whether it wants what scripts measure.
+    pub wants_measured: bool,
     /// Whether it may take long at the end: it keeps a folder, or takes a profile.
     pub takes_long: bool,
     pub delivery: Option<Delivery>,
@@ -118,14 +127,33 @@ impl Feed {
     pub fn report(&self) -> SinkReport {
         let (failed, error) =
             self.queue.failed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        // Both wait in the same queue; no sink wants both.
+        let waiting_dropped = self.queue.exchanges_dropped.load(Relaxed);
+        let is_of_values = self.wants_measured && self.wanted.is_none();
+        // What does not reach a receiver is a part of that account.
+        let counts_values = is_of_values && self.delivery.is_none();
         SinkReport {
             name: self.name.clone(),
             exchanges: self.queue.exchanges_told.load(Relaxed),
-            exchanges_dropped: self.queue.exchanges_dropped.load(Relaxed),
+            exchanges_dropped: if is_of_values { 0 } else { waiting_dropped },
             dropped: self.queue.dropped.load(Relaxed),
+            values_dropped: if counts_values { waiting_dropped } else { 0 },
             failed,
             error,
         }
+    }
+
+    /// What became so far of what it sends elsewhere, if it does.
+    pub fn delivered(&self) -> Option<FeedReport> {
+        let mut report = self.delivery.as_ref()?.report();
+        let lost = self.queue.exchanges_dropped.load(Relaxed);
+        if self.wants_measured && lost > 0 {
+            report.points_lost += lost;
+            report
+                .error
+                .get_or_insert_with(|| "values came faster than they are encoded".to_owned());
+        }
+        Some(report)
     }
 
     /// Waits for it no more: what it has not taken is lost.

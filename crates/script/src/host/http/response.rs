@@ -22,14 +22,20 @@ const FIELDS: [(&str, Read); 19] = [
     ("headers", |got, scope| headers(&got.own.headers, scope)),
     ("ocsp", |_, scope| ocsp(scope)),
     ("proto", |got, scope| scope.text(&got.own.proto)),
-    ("remote_ip", |got, scope| scope.text(&got.own.remote_ip)),
-    ("remote_port", |got, scope| Ok(scope.number(f64::from(got.own.remote_port)))),
+    ("remote_ip", |got, scope| {
+        let ip = got.own.remote.map(|own| own.ip().to_canonical().to_string());
+        scope.text(&ip.unwrap_or_default())
+    }),
+    ("remote_port", |got, scope| {
+        let port = got.own.remote.map_or(0, |own| own.port());
+        Ok(scope.number(f64::from(port)))
+    }),
     ("request", |got, scope| request(&got.own.sent, scope)),
     ("status", |got, scope| Ok(scope.number(f64::from(got.own.status)))),
     ("status_text", |got, scope| scope.text(&got.own.status_text)),
     ("timings", |got, scope| timings(&got.own.timings, scope)),
-    ("tls_cipher_suite", |got, scope| scope.text(&got.own.tls_cipher_suite)),
-    ("tls_version", |got, scope| scope.text(&got.own.tls_version)),
+    ("tls_cipher_suite", |got, scope| scope.text(got.own.tls_cipher_suite)),
+    ("tls_version", |got, scope| scope.text(got.own.tls_version)),
     ("url", |got, scope| scope.text(&got.own.url)),
     // Methods, which the module makes of these.
     ("#json", |got, scope| json(got, scope)),

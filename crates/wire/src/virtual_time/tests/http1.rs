@@ -382,8 +382,9 @@ fn right(setting: &Setting, talk: &Talk, plan: &Plan, begin: u64, seen: &Seen) {
     assert!(!is_unpacked || seen.body_length == answer.body.len() as u64, "{plan}");
     let whole = (answer.bytes.len() as u64).saturating_add(seen.unsolicited);
     assert_eq!(seen.bytes.1, whole, "{plan}");
-    let Times { sent_ns, first_byte_ns, end_ns, delay_ns, decompress_ns } = seen.times;
+    let Times { sent_ns, written_ns, first_byte_ns, end_ns, delay_ns, decompress_ns } = seen.times;
     assert!(begin <= sent_ns && sent_ns <= first_byte_ns, "{plan}: {:?}", seen.times);
+    assert!(written_ns.is_none_or(|own| own == 0 || own >= sent_ns), "{plan}: {:?}", seen.times);
     assert!(first_byte_ns <= end_ns && end_ns + delay_ns.unwrap_or(0) <= now(), "{plan}");
     assert!(decompress_ns == 0, "no time passes without a wait");
     assert!(setting.window < usize::MAX || sent_ns == begin, "{plan}: {:?}", seen.times);
