@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde_json::Value;
 use squall_k6::options::{Known, Layers, OptionError, Options, Source};
 use squall_k6::plan::{self, Described};
-use squall_k6::script::{Files, Script, ScriptFailure, ScriptMetric};
+use squall_k6::script::{Files, Script, ScriptFailure, ScriptMetric, SecretSource};
+use squall_k6::secrets;
 use squall_plan::diagnostic::{Diagnostic, Sources};
 use squall_plan::files;
 use squall_plan::span::Span;
@@ -19,6 +20,9 @@ use crate::values::Values;
 
 /// What the names of scripts end in.
 const ENDS: [&str; 4] = [".js", ".mjs", ".cjs", ".ts"];
+
+/// The variable of the environment that says where secrets are, as `--secret-source` does.
+const SECRET_SOURCE: &str = "K6_SECRET_SOURCE";
 
 /// Most bytes of a file that a script imports or opens.
 const LARGEST: u64 = 256 << 20;
@@ -36,6 +40,8 @@ pub struct GivenToScript {
     pub environment: Vec<(String, String)>,
     /// Whether `__ENV` has the environment.
     pub has_system_env: bool,
+    /// What `k6/secrets` gives.
+    pub secrets: Vec<SecretSource>,
 }
 
 /// A script that has become a plan.
@@ -78,7 +84,8 @@ impl K6Test {
             |why: ScriptFailure| K6Failure::Script(why.to_string().replace(&shown, &text.name));
         let of_options = |why: OptionError| K6Failure::Options(format!("{}: {why}", text.name));
         let own = Arc::new(OwnText { file: file.clone(), text: text.text.clone() });
-        let script = Script::read(&file, own, &given.whole_env()).map_err(of_script)?;
+        let script =
+            Script::read(&file, own, &given.whole_env(), &given.secrets).map_err(of_script)?;
         let exported = script.options().map_err(of_script)?;
         let metrics = script.metrics();
         let layers = given.layers(&exported).map_err(of_options)?;
@@ -88,6 +95,7 @@ impl K6Test {
             exports: &|name| script.exports(name),
             env: given.env.clone(),
             has_system_env: given.has_system_env,
+            secrets: given.secrets.clone(),
         };
         let plan = plan::plan(&described, &options).map_err(of_options)?;
         let mut sources = Sources::default();
@@ -103,16 +111,26 @@ impl K6Test {
 
 impl GivenToScript {
     /// What is given by values of all plans; options of the command line and a file of them are not among those.
-    fn of(values: &Values) -> GivenToScript {
+    ///
+    /// # Errors
+    /// The environment names secrets that cannot be read.
+    fn of(values: &Values) -> Result<GivenToScript, String> {
         let factors = values.factors.iter().map(|(name, value)| (name.clone(), value.to_string()));
         let env = values.files.iter().chain(&values.env).cloned().chain(factors);
-        let environment = machine::environment().collect();
-        GivenToScript {
+        let environment: Vec<(String, String)> = machine::environment().collect();
+        let source = environment.iter().find(|(name, _)| name == SECRET_SOURCE);
+        let secrets = match source.filter(|_| values.secrets.is_empty()) {
+            Some((_, text)) => secrets::sources(std::slice::from_ref(text))
+                .map_err(|why| format!("{SECRET_SOURCE}: {why}"))?,
+            None => values.secrets.clone(),
+        };
+        Ok(GivenToScript {
             env: env.collect(),
             environment,
             has_system_env: true,
+            secrets,
             ..GivenToScript::default()
-        }
+        })
     }
 
     /// All of `__ENV`.
@@ -154,7 +172,11 @@ impl FrontEnd for K6 {
                 "a script has no variables of a plan: give it `-e NAME=VALUE`, which it reads as __ENV.NAME",
             ))));
         }
-        let read = K6Test::of(text, &GivenToScript::of(values));
+        let given = match GivenToScript::of(values) {
+            Ok(given) => given,
+            Err(why) => return Some(Import::of(Err(refused(why)))),
+        };
+        let read = K6Test::of(text, &given);
         Some(Import::of(read.map(|own| own.loaded).map_err(|failure| match failure {
             K6Failure::Script(why) | K6Failure::Options(why) => refused(why),
             K6Failure::Plan(errors) => ImportError::Plan(errors),

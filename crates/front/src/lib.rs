@@ -28,7 +28,18 @@ const FRONT_ENDS: [&dyn FrontEnd; 3] = [&k6::K6, &jmx::Jmx, &foreign::Foreign];
 /// Makes a plan of a text, whatever it is written in.
 pub fn import(plan: &PlanText, values: &Values) -> Import {
     let known = FRONT_ENDS.into_iter().find_map(|own| own.read(plan, values));
-    known.unwrap_or_else(|| yaml::read(plan, values))
+    let mut read = known.unwrap_or_else(|| yaml::read(plan, values));
+    if let Ok(loaded) = &mut read.plan
+        && !values.secrets.is_empty()
+    {
+        if !loaded.plan.calls_scripts() {
+            let why =
+                format!("{}: --secret-source is for scripts, and this plan calls none", plan.name);
+            return Import { plan: Err(ImportError::Refused(why)), ..read };
+        }
+        loaded.plan.scripts.secrets = squall_k6::plan::sources(&values.secrets);
+    }
+    read
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use squall_script::{Answer, Graph, Numbers, OpenFiles, ScriptUser, Stage, StageOptions, Step};
-pub use squall_script::{Files, ScriptMetric};
+pub use squall_script::{Files, ScriptMetric, SecretSource};
 
 /// Whoever runs the top level of a script before the test: no user.
 const NOBODY: Numbers = Numbers { user: 0, iteration: 0 };
@@ -32,7 +32,7 @@ impl fmt::Display for ScriptFailure {
 }
 
 impl Script {
-    /// Reads a script with what it imports, and runs its top level. `env` is its `__ENV`.
+    /// Reads a script with what it imports, and runs its top level. `env` is its `__ENV`, and `secrets` what `k6/secrets` gives.
     ///
     /// # Errors
     /// It cannot be read or compiled, or its top level throws.
@@ -40,12 +40,14 @@ impl Script {
         file: &Path,
         files: Arc<dyn Files + Send + Sync>,
         env: &[(String, String)],
+        secrets: &[SecretSource],
     ) -> Result<Script, ScriptFailure> {
         let failed = |why: &dyn fmt::Display| ScriptFailure(why.to_string());
         let thrown = |why: &dyn fmt::Display| ScriptFailure(format!("{}: {why}", file.display()));
         let graph = Graph::read(file, &*files).map_err(|error| failed(&error))?;
         let options = StageOptions {
             env: env.to_vec(),
+            secrets: secrets.to_vec(),
             files: OpenFiles(Some(files)),
             ..StageOptions::default()
         };
@@ -124,7 +126,7 @@ mod tests {
 
     fn read(text: &'static str) -> Result<Script, ScriptFailure> {
         let env = [("N".to_owned(), "3".to_owned())];
-        Script::read(Path::new("/t/a.ts"), Arc::new(Text(text)), &env)
+        Script::read(Path::new("/t/a.ts"), Arc::new(Text(text)), &env, &[])
     }
 
     #[test]

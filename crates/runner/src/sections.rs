@@ -205,7 +205,8 @@ impl Recorded {
     /// Whether anything failed: checks of requests are in their errors, those of a `look` are not.
     fn has_failed(&self, all: &RequestStats) -> bool {
         let counters = self.totals.counters();
-        all.errors + all.not_sent + counters.expressions_failed + counters.checks_failed > 0
+        let failed = counters.expressions_failed + counters.marked_failed + counters.checks_failed;
+        all.errors + all.not_sent + failed > 0
     }
 }
 

@@ -31,5 +31,5 @@ pub use host::Numbers;
 pub use http::{BodyKind, Cookie, Encoding, HttpOptions, HttpParams, HttpRequest, HttpResponse};
 pub use module::{Language, Module, Offence, Place, SyntaxError};
 pub use shared_data::SharedData;
-pub use stage::{ScriptUser, Stage, StageOptions};
+pub use stage::{ScriptUser, SecretSource, Stage, StageOptions};
 pub use wait::{Answer, Ask, Facts, Requests, Wait};

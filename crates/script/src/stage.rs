@@ -33,7 +33,15 @@ pub struct StageOptions {
     pub files: OpenFiles,
     /// Arrays that the users of all workers share.
     pub data: SharedData,
-    /// What `k6/secrets` gives, by name. Whoever gives them masks them in all that is written.
+    /// What `k6/secrets` gives. Whoever gives them masks them in all that is written.
+    pub secrets: Vec<SecretSource>,
+}
+
+/// Secrets that a script may ask for: names and values, from a source of a name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SecretSource {
+    /// `default`: the one of `secrets.get()`.
+    pub name: String,
     pub secrets: Vec<(String, String)>,
 }
 

@@ -38,6 +38,9 @@ pub struct K6Run {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
         default_value_t = true, action = ArgAction::Set, env = "K6_INCLUDE_SYSTEM_ENV_VARS")]
     pub include_system_env_vars: bool,
+    /// Secrets that the script may ask for: mock=NAME=VALUE,... or file=PATH; may be given more than once.
+    #[arg(long, value_name = "SOURCE", env = "K6_SECRET_SOURCE", hide_env_values = true)]
+    pub secret_source: Vec<String>,
     /// A file of options, in JSON.
     #[arg(short = 'c', long, value_name = "FILE", env = "K6_CONFIG")]
     pub config: Option<PathBuf>,

@@ -5,6 +5,7 @@ use std::path::Path;
 use squall_analysis::Validity;
 use squall_front::{GivenToScript, K6Failure, K6Test, PlanText};
 use squall_k6::plan::SETUP_DATA;
+use squall_k6::secrets;
 use squall_k6::summary::{SummaryData, SummaryMode, SummaryOptions};
 use squall_plan::files;
 use squall_runner::{
@@ -66,6 +67,8 @@ fn given(args: &K6Run) -> Result<GivenToScript, CommandError> {
         config: args.config.as_deref().map(config).transpose()?,
         environment: squall_front::environment().collect(),
         has_system_env: args.include_system_env_vars,
+        secrets: secrets::sources(&args.secret_source)
+            .map_err(|why| failed(Exit::InvalidOption, &why))?,
     })
 }
 

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use squall_plan::model::Scripts as ModelScripts;
-use squall_plan::secrets::sounds_secret;
+use squall_plan::secrets::env_sounds_secret;
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
 use squall_script::{
-    Files, Graph, HttpOptions, Limits, Numbers, OpenFiles, ScriptMetric, Stage, StageOptions,
+    Files, Graph, HttpOptions, Limits, Numbers, OpenFiles, ScriptMetric, SecretSource, Stage,
+    StageOptions,
 };
 
 use super::compiler::Compiler;
@@ -104,11 +105,33 @@ impl<'p> Compiler<'p> {
             env.push((name, text));
         }
         for (name, value) in &env {
-            if sounds_secret(name) {
+            if env_sounds_secret(name) {
                 self.secrets.add(value);
             }
         }
         Some(env)
+    }
+
+    /// What `k6/secrets` gives; `None` after an error was noted.
+    fn script_secrets(&mut self) -> Option<Vec<SecretSource>> {
+        let mut sources = Vec::new();
+        for own in &self.plan.scripts.secrets {
+            let mut source = SecretSource { name: own.name.value.clone(), secrets: Vec::new() };
+            for (name, value) in &own.secrets {
+                let (Some(name), Some(text)) =
+                    (self.text_before_run(name)?, self.text_before_run(value)?)
+                else {
+                    let message = "a secret that is not known before the run".to_owned();
+                    let help = "write it, or a variable that `--set` or the environment gives";
+                    self.error(value.span(), message, help);
+                    return None;
+                };
+                self.secrets.add(&text);
+                source.secrets.push((name, text));
+            }
+            sources.push(source);
+        }
+        Some(sources)
     }
 
     /// What a template comes to before the run; the outer `None` after an error was noted.
@@ -128,6 +151,7 @@ impl<'p> Compiler<'p> {
             }
         };
         let options = StageOptions {
+            secrets: self.script_secrets()?,
             seed: self.options.seed,
             files: OpenFiles(Some(Arc::new(Folders))),
             data: self.options.script_data.clone(),

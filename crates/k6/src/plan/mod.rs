@@ -11,7 +11,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use squall_plan::model::{
-    self, Defaults, Json, Parallel, Plan, Scripts, Session, Step, StepKind, Tags, Think, Thinking,
+    self, Defaults, Json, Parallel, Plan, Scripts, SecretSource, Session, Step, StepKind, Tags,
+    Think, Thinking,
 };
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
@@ -33,6 +34,8 @@ pub struct Described<'d> {
     pub env: Vec<(String, String)>,
     /// Whether `__ENV` has the environment too.
     pub has_system_env: bool,
+    /// What `k6/secrets` gives.
+    pub secrets: Vec<squall_script::SecretSource>,
 }
 
 impl fmt::Debug for Described<'_> {
@@ -123,6 +126,7 @@ fn scripts(script: &Described<'_>, options: &Options) -> Scripts {
     Scripts {
         system_env: script.has_system_env,
         env: texts(&script.env),
+        secrets: sources(&script.secrets),
         discard_bodies: http.discards_bodies,
         batch: http.batch.map(number),
         batch_per_host: http.batch_per_host.map(number),
@@ -155,6 +159,15 @@ fn at<T>(value: T) -> Spanned<T> {
 
 fn texts(pairs: &[(String, String)]) -> Vec<(Template, Template)> {
     pairs.iter().map(|(name, value)| (Template::text(name), Template::text(value))).collect()
+}
+
+/// Sources of secrets, as a plan has them.
+pub fn sources(all: &[squall_script::SecretSource]) -> Vec<SecretSource> {
+    let source = |own: &squall_script::SecretSource| SecretSource {
+        name: at(own.name.clone()),
+        secrets: texts(&own.secrets),
+    };
+    all.iter().map(source).collect()
 }
 
 fn tags(pairs: &[(String, String)]) -> Tags {

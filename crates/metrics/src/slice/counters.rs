@@ -56,6 +56,8 @@ counters! {
     warnings,
     /// Expressions of steps that could not be evaluated, for example because a variable had no value.
     expressions_failed,
+    /// How often a script marked the run as failed, with `exec.test.fail()`.
+    marked_failed,
     /// Users that stopped because a data source had no more rows.
     data_exhausted,
     /// Lines that did not fit into the run's log.
