@@ -10,6 +10,7 @@ use squall_k6::script::{Files, Script, ScriptFailure, ScriptMetric, SecretSource
 use squall_k6::secrets;
 use squall_plan::diagnostic::{Diagnostic, Sources};
 use squall_plan::files;
+use squall_plan::secrets::{Secrets, env_sounds_secret};
 use squall_plan::span::Span;
 use squall_plan::vars::LoadOptions;
 use squall_plan::yaml::{self, Loaded, PlanErrors};
@@ -49,9 +50,13 @@ pub struct GivenToScript {
 pub struct K6Test {
     pub loaded: Loaded,
     pub options: Options,
+    /// The options as they were given, by their names in scripts.
+    pub given_options: Value,
     pub script: Script,
     /// The metrics that the script makes.
     pub metrics: Vec<ScriptMetric>,
+    /// What no output may show.
+    pub secrets: Secrets,
 }
 
 /// Why a script did not become a plan.
@@ -80,9 +85,13 @@ impl K6Test {
         let file = text.folder.join(Path::new(&text.name).file_name().unwrap_or_default());
         let shown = file.display().to_string();
         // Places in the script's own file are shown as that was asked for.
-        let of_script =
-            |why: ScriptFailure| K6Failure::Script(why.to_string().replace(&shown, &text.name));
-        let of_options = |why: OptionError| K6Failure::Options(format!("{}: {why}", text.name));
+        let mut secrets = given.known_secrets();
+        let known = secrets.clone();
+        let of_script = |why: ScriptFailure| {
+            K6Failure::Script(known.mask(&why.to_string().replace(&shown, &text.name)))
+        };
+        let of_options =
+            |why: OptionError| K6Failure::Options(known.mask(&format!("{}: {why}", text.name)));
         let own = Arc::new(OwnText { file: file.clone(), text: text.text.clone() });
         let script =
             Script::read(&file, own, &given.whole_env(), &given.secrets).map_err(of_script)?;
@@ -105,7 +114,8 @@ impl K6Test {
         let warnings = options.warnings.iter().map(warning).collect();
         let loaded = yaml::finish(Loaded { plan, sources, warnings }, &LoadOptions::default());
         let loaded = loaded.map_err(|errors| K6Failure::Plan(Box::new(errors)))?;
-        Ok(K6Test { loaded, options, script, metrics })
+        secrets.extend(&loaded.plan.secrets());
+        Ok(K6Test { loaded, options, given_options: layers.to_json(), script, metrics, secrets })
     }
 }
 
@@ -131,6 +141,16 @@ impl GivenToScript {
             secrets,
             ..GivenToScript::default()
         })
+    }
+
+    /// The secrets in it.
+    fn known_secrets(&self) -> Secrets {
+        let env = self.whole_env();
+        let of_env = env.iter().filter(|(name, _)| env_sounds_secret(name));
+        let mut secrets = Secrets::default();
+        let of_sources = self.secrets.iter().flat_map(|source| &source.secrets);
+        of_env.chain(of_sources).for_each(|(_, value)| secrets.add(value));
+        secrets
     }
 
     /// All of `__ENV`.

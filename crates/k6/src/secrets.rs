@@ -15,7 +15,7 @@ const DEFAULT: &str = "default";
 pub fn sources(texts: &[String]) -> Result<Vec<SecretSource>, String> {
     let mut sources: Vec<SecretSource> = Vec::new();
     for text in texts {
-        let (kind, rest) = text.split_once('=').unwrap_or((text, ""));
+        let (kind, rest) = text.split_once(['=', ',']).unwrap_or((text, ""));
         let given = Given::of(rest);
         let secrets = match kind {
             "mock" => pairs(given.rest.iter().copied(), "mock"),
@@ -114,6 +114,7 @@ mod tests {
             of(&["mock=a=x=1,b=y"]),
             Ok(vec![source("mock", &pair), source("default", &pair)])
         );
+        assert_eq!(of(&["mock,default,b=y"]).map(|own| own.len()), Ok(2));
         assert_eq!(
             of(&["mock=name=first,a=1", "mock=b=2,name=second,default"]),
             Ok(vec![

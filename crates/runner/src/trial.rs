@@ -27,6 +27,8 @@ pub struct TryFailures {
     pub expressions: u64,
     /// Checks that failed, of requests and of a `look`.
     pub checks: u64,
+    /// How often a script marked the run as failed.
+    pub marks: u64,
 }
 
 /// Runs setup, one iteration, and teardown; shows everything when it happens, with at most `bytes` of each
@@ -61,6 +63,7 @@ pub fn try_plan(
             if let Event::Slice(slice) = event {
                 failures.expressions += slice.counters.expressions_failed;
                 failures.checks += slice.counters.checks_failed;
+                failures.marks += slice.counters.marked_failed;
             }
         };
         let ended = squall_engine::run(program, shared, &run, &control, Some(trace), count)
