@@ -10,21 +10,13 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand
 use squall_k6::options::{Kind, Known, OPTIONS};
 use squall_k6::output::PointTarget;
 
-use super::k6_flags::{K6Accepted, K6Log, K6Summary};
+use super::k6_flags::{FLAG, K6Accepted, K6Log, K6Summary, switch};
 
 /// k6's command line.
 #[derive(Debug, Args)]
 pub struct K6 {
     #[command(subcommand)]
     pub command: K6Command,
-}
-
-/// How a switch is read that may have a value.
-pub(super) const FLAG: ArgAction = ArgAction::Set;
-
-/// What a switch may be: `true`, `1` and the like.
-pub(super) fn switch() -> clap::builder::BoolishValueParser {
-    clap::builder::BoolishValueParser::new()
 }
 
 /// A command of k6.

@@ -5,10 +5,16 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgAction, Args, ValueEnum};
 use squall_k6::summary::SummaryMode;
 
-use super::k6::{FLAG, switch};
+/// How a switch is read that may have a value.
+pub(super) const FLAG: ArgAction = ArgAction::Set;
+
+/// What a switch may be: `true`, `1` and the like.
+pub(super) fn switch() -> clap::builder::BoolishValueParser {
+    clap::builder::BoolishValueParser::new()
+}
 
 /// What is printed, and where the log goes.
 #[derive(Debug, Clone, Args)]

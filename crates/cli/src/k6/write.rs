@@ -65,7 +65,9 @@ pub fn write(data: &SummaryData, asked: &Asked, returned: Option<&Value>) -> Vec
         // Nobody is left without the numbers of a run because of a script that is wrong at its end.
         failed => {
             troubles.extend(failed.and_then(Result::err));
-            out::print(&text(data, &TextOptions { is_full, ..TextOptions::default() }));
+            let has_colors = data.state.is_stdout_terminal && !data.options.no_color;
+            let options = TextOptions { is_full, has_colors, ..TextOptions::default() };
+            out::print(&text(data, &options));
         }
     }
     troubles
