@@ -130,11 +130,8 @@ mod tests {
     fn the_exported_file_is_written_in_each_mode() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("summary.json");
-        let asked = Asked {
-            mode: SummaryMode::Disabled,
-            export: Some(path.clone()),
-            ..Asked::default()
-        };
+        let asked =
+            Asked { mode: SummaryMode::Disabled, export: Some(path.clone()), ..Asked::default() };
         let data = SummaryData::default();
         assert_eq!(write(&data, &asked, None), Vec::<String>::new());
         let written: Value =

@@ -201,7 +201,17 @@ export function handleSummary(data) {{ return {{ stdout: JSON.stringify(data), '
         "SHOP_KEY=hunter2-three",
         "a.js",
     ];
-    let line = ["k6", "run", "-q", "--summary-mode", "full", "--out", "json=points", "--summary-export", "export"];
+    let line = [
+        "k6",
+        "run",
+        "-q",
+        "--summary-mode",
+        "full",
+        "--out",
+        "json=points",
+        "--summary-export",
+        "export",
+    ];
     let (code, out, errors) = run(folder.path(), &[&line[..], &given].concat());
     assert_eq!(code, 0, "{out}\n{errors}");
     assert!(errors.contains("msg=\"*** and *** and ***\" source=console"), "{errors}");
@@ -261,11 +271,15 @@ export default function () { console.log('to all'); console.debug('to few') }";
     let folder = folder(text);
     let (code, _, errors) = run(folder.path(), &["k6", "run", "-q", "--log-format", "raw", "a.js"]);
     assert!(code == 0 && errors.starts_with("to all\n") && !errors.contains("few"), "{errors}");
-    let line = ["k6", "run", "-q", "-v", "--console-output", "c.log", "--log-output", "none", "a.js"];
+    let line =
+        ["k6", "run", "-q", "-v", "--console-output", "c.log", "--log-output", "none", "a.js"];
     let (code, _, errors) = run(folder.path(), &line);
     let own = std::fs::read_to_string(folder.path().join("c.log")).expect("a file");
     assert_eq!((code, errors.as_str()), (0, ""));
-    assert!(own.contains("level=info msg=\"to all\"\n") && own.contains("level=debug msg=\"to few\""), "{own}");
+    assert!(
+        own.contains("level=info msg=\"to all\"\n") && own.contains("level=debug msg=\"to few\""),
+        "{own}"
+    );
 }
 
 #[test]

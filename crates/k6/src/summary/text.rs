@@ -180,7 +180,8 @@ mod tests {
 
     #[test]
     fn the_full_text_has_groups_and_scenarios() {
-        let options = TextOptions { is_full: true, indent: " ".to_owned(), ..TextOptions::default() };
+        let options =
+            TextOptions { is_full: true, indent: " ".to_owned(), ..TextOptions::default() };
         golden("summary/golden/full.txt", &text(&sample::data(), &options));
         // What a script hands back does not say which scenario did what.
         let data = SummaryData { scenarios: Vec::new(), ..sample::data() };
@@ -191,9 +192,13 @@ mod tests {
     fn signs_have_colors() {
         let options = TextOptions { has_colors: true, ..TextOptions::default() };
         let shown = text(&sample::data(), &options);
-        let plain = shown.replace("\u{1b}[32m", "").replace("\u{1b}[31m", "").replace("\u{1b}[0m", "");
+        let plain =
+            shown.replace("\u{1b}[32m", "").replace("\u{1b}[31m", "").replace("\u{1b}[0m", "");
         assert_eq!(plain, text(&sample::data(), &TextOptions::default()));
-        assert!(shown.contains("\u{1b}[32m✓\u{1b}[0m") && shown.contains("\u{1b}[31m✗\u{1b}[0m"), "{shown}");
+        assert!(
+            shown.contains("\u{1b}[32m✓\u{1b}[0m") && shown.contains("\u{1b}[31m✗\u{1b}[0m"),
+            "{shown}"
+        );
     }
 
     #[test]
