@@ -20,6 +20,10 @@ use crate::out;
 const LEVELS: [(&str, LogLevel); 3] =
     [("error: ", LogLevel::Error), ("warning: ", LogLevel::Warning), ("debug: ", LogLevel::Debug)];
 
+/// What lines begin with that say what a script has done to the run.
+const OF_RUN: [&str; 2] =
+    ["the script has ended the run: ", "the script marked the run as failed: "];
+
 /// A log, which its copies share.
 #[derive(Debug, Clone)]
 pub struct Log(Arc<Places>);
@@ -31,8 +35,8 @@ struct Places {
     /// The least important lines that are written.
     least: LogLevel,
     own: Place,
-    /// Where what scripts log goes instead.
-    console: Option<Place>,
+    /// Where what scripts log goes instead, and the least important of it that does.
+    console: Option<(Place, LogLevel)>,
 }
 
 #[derive(Debug)]
@@ -67,6 +71,7 @@ impl Log {
             LogOutput::File(path, level) => (Place::of_file(path)?, level_of_all.max(*level)),
         };
         let console = asked.console_output.as_deref().map(Place::of_file).transpose()?;
+        let console = console.map(|place| (place, level_of_all));
         Ok(Log(Arc::new(Places { format: asked.log_format, least, own, console })))
     }
 
@@ -78,15 +83,13 @@ impl Log {
 
     fn write(&self, line: Line<'_>) {
         let Places { format, least, own, console } = &*self.0;
-        if line.level < *least {
-            return;
-        }
-        match console {
-            // A file that has nothing else needs no word of where its lines are from.
-            Some(console) if line.is_of_script => {
-                console.write(&line.written(*format, false));
-            }
-            _ => own.write(&line.written(*format, line.is_of_script)),
+        // A file that has nothing else needs no word of where its lines are from.
+        let (place, least, names_console) = match console {
+            Some((place, least)) if line.is_of_script => (place, least, false),
+            _ => (own, least, line.is_of_script),
+        };
+        if line.level >= *least {
+            place.write(&line.written(*format, names_console));
         }
     }
 }
@@ -210,8 +213,11 @@ impl Sink for RunLog {
     }
 }
 
-/// A line that a script has logged.
+/// A line that a script has logged, or what it has done to the run.
 fn of_script(unix_s: u64, text: &str) -> Line<'_> {
+    if OF_RUN.iter().any(|own| text.starts_with(own)) {
+        return Line { unix_s, level: LogLevel::Error, text, is_of_script: false };
+    }
     let leveled = LEVELS.iter().find_map(|(word, level)| Some((*level, text.strip_prefix(word)?)));
     let (level, text) = leveled.unwrap_or((LogLevel::Info, text));
     Line { unix_s, level, text, is_of_script: true }
@@ -235,6 +241,8 @@ mod tests {
             let line = of_script(UNIX_S, text).written(LogFormat::Text, true);
             assert_eq!(line, format!("{at} {expected}\n"));
         }
+        let line = of_script(UNIX_S, "the script has ended the run: enough");
+        assert_eq!((line.level, line.is_of_script), (LogLevel::Error, false));
         let line = of_script(UNIX_S, "debug: a \"b\"");
         assert_eq!(line.written(LogFormat::Raw, true), "a \"b\"\n");
         let json =
@@ -259,7 +267,7 @@ mod tests {
         log.say(LogLevel::Info, "too little");
         log.say(LogLevel::Error, "enough");
         ["said", "warning: twice"].iter().for_each(|text| log.write(of_script(UNIX_S, text)));
-        assert_eq!((text("own").as_str(), text("console").as_str()), ("enough\n", "twice\n"));
+        assert_eq!((text("own").as_str(), text("console").as_str()), ("enough\n", "said\ntwice\n"));
         let asked =
             K6Log { log_output: LogOutput::File(path("none/own"), LogLevel::Info), ..asked };
         assert!(Log::open(&asked).is_err_and(|why| why.contains("none/own")));

@@ -116,7 +116,7 @@ fn exit_codes_are_those_of_k6() {
             "import exec from 'k6/execution'; export default function () { exec.test.fail('bad') }".to_owned(),
             &[],
             110,
-            "the script marked the run as failed: bad",
+            "level=error msg=\"the script marked the run as failed: bad\"\n",
         ),
         (once(""), &["-t", "archive"], 255, "squall reads no archives"),
         (once(""), &["--log-output", "loki=http://a"], 255, "squall sends no logs to Loki"),
