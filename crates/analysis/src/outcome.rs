@@ -5,7 +5,7 @@
 //! many (`error_rate < 1%`, `checks_failed < 10`). Without one, every failed check, every request that was
 //! an error and every one that could not be sent fails the run, and every exception of a script.
 //! Whatever the plan says, a run fails in which nothing was measured, whose every request failed, in
-//! which an expression could not be evaluated, which the plan stopped, whose teardown was interrupted, or which is
+//! which an expression could not be evaluated, which a script marked as failed, which the plan stopped, whose teardown was interrupted, or which is
 //! incomplete.
 //!
 //! Where the load was not what the plan asked for, the outcome says so, whether the run passed or not: what was dropped,
@@ -33,6 +33,8 @@ pub struct Evidence<'a> {
     pub checks: &'a [(String, CheckCounts)],
     /// What is counted besides requests.
     pub counters: Counters,
+    /// Whether steps or scripts have recorded metrics.
+    pub has_metrics: bool,
     /// The threshold that ended the load, and when.
     pub aborted: Option<&'a Abort>,
     /// Whether the plan stopped the run.
@@ -72,7 +74,7 @@ pub enum FailureKind {
     Check,
     Errors,
     EveryRequest,
-    /// No request was sent and no program run, or none was finished, and nothing else says why.
+    /// No request was sent, no program run and no metric recorded, or none was finished, and nothing else says why.
     NothingMeasured,
     /// Requests could not be sent.
     NotSent,
@@ -80,6 +82,8 @@ pub enum FailureKind {
     Expressions,
     /// Calls of scripts ended with an exception.
     Exceptions,
+    /// A script marked the run as failed.
+    MarkedFailed,
     /// The plan stopped the run.
     StoppedByPlan,
     /// Something could not be done or written.
@@ -101,6 +105,7 @@ impl FailureKind {
             FailureKind::NotSent => "not_sent",
             FailureKind::Expressions => "expressions",
             FailureKind::Exceptions => "exceptions",
+            FailureKind::MarkedFailed => "marked_failed",
             FailureKind::StoppedByPlan => "stopped_by_plan",
             FailureKind::Incomplete => "incomplete",
             FailureKind::TeardownLost => "teardown_lost",
@@ -177,6 +182,11 @@ pub fn outcome(evidence: &Evidence<'_>) -> Outcome {
         let text = format!("{} could not be evaluated", counted(failed, "expression"));
         fail(FailureKind::Expressions, None, Some(failed), text);
     }
+    let marks = evidence.counters.marked_failed;
+    if marks > 0 {
+        let text = "the script marked the run as failed".to_owned();
+        fail(FailureKind::MarkedFailed, None, Some(marks), text);
+    }
     if evidence.thresholds.is_empty() {
         judge_without_thresholds(evidence, &mut fail);
     }
@@ -209,7 +219,8 @@ fn nothing_measured(evidence: &Evidence<'_>) -> Option<String> {
             ),
         });
     }
-    if evidence.all.count > 0 || !evidence.incomplete.is_empty() || evidence.stopped_by_plan {
+    let has_any = evidence.all.count > 0 || evidence.has_metrics;
+    if has_any || !evidence.incomplete.is_empty() || evidence.stopped_by_plan {
         return None;
     }
     let text = match (evidence.load_started, evidence.counters.connections_opened) {

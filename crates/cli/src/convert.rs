@@ -12,11 +12,12 @@ use crate::{out, plans};
 
 /// Writes a plan as one of squall's. What has no equal stands in comments, and is an error.
 pub fn command(args: &Convert) -> CommandResult {
-    let Convert { plan, set, properties, skip_unsupported, exact, out } = args;
+    let Convert { plan, set, env, properties, skip_unsupported, exact, out } = args;
     let mut values = Values { skips_unsupported: *skip_unsupported, ..Values::default() };
     let bad = CommandError::bad_input;
     properties.iter().try_for_each(|file| values.add_properties(file)).map_err(bad)?;
     set.iter().try_for_each(|text| values.give(text)).map_err(bad)?;
+    env.iter().try_for_each(|text| values.give_env(text)).map_err(bad)?;
     let given = plans::text(plan)?;
     let folder = folder(out.as_ref().unwrap_or(plan));
     if squall_front::is_script(&given.name) {

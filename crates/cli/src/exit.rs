@@ -32,6 +32,8 @@ pub enum Exit {
     ScriptFailed = 107,
     /// `squall k6`: the script has ended the test.
     TestAborted = 108,
+    /// `squall k6`: the script marked the test as failed.
+    TestFailed = 110,
     /// `squall k6`: no such file, or a flag that k6 has not.
     BadCommand = 255,
 }

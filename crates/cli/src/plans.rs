@@ -30,6 +30,7 @@ pub fn values(given: &args::Values) -> Result<Values, CommandError> {
     given.properties.iter().try_for_each(|file| values.add_properties(file)).map_err(bad)?;
     given.set.iter().try_for_each(|text| values.give(text)).map_err(bad)?;
     given.env.iter().try_for_each(|text| values.give_env(text)).map_err(bad)?;
+    values.give_secrets(&given.secret_source).map_err(bad)?;
     Ok(values)
 }
 

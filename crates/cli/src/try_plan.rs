@@ -63,7 +63,7 @@ pub fn command(args: &Try) -> CommandResult {
 
 /// Says what failed. A run of the plan would fail of it, too.
 fn outcome(requests: u64, failures: TryFailures) -> Exit {
-    let TryFailures { expressions, checks, exceptions } = failures;
+    let TryFailures { expressions, checks, exceptions, marks } = failures;
     let said = [
         (requests, "request", "failed"),
         (checks, "check", "failed"),
@@ -73,6 +73,7 @@ fn outcome(requests: u64, failures: TryFailures) -> Exit {
     let failed = said.into_iter().filter(|(number, ..)| *number > 0);
     let lines: Vec<String> = failed
         .map(|(number, what, how)| format!("{} {how}\n", units::counted(number, what)))
+        .chain((marks > 0).then(|| "the script marked the run as failed\n".to_owned()))
         .collect();
     if lines.is_empty() {
         return Exit::Ok;

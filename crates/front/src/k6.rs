@@ -6,8 +6,10 @@ use std::sync::Arc;
 use serde_json::Value;
 use squall_k6::options::{Known, Layers, OptionError, Options, Source};
 use squall_k6::plan::{self, Described};
-use squall_k6::script::{Files, Script, ScriptFailure, ScriptFiles, ScriptMetric};
+use squall_k6::script::{Files, Script, ScriptFailure, ScriptFiles, ScriptMetric, SecretSource};
+use squall_k6::secrets;
 use squall_plan::diagnostic::{Diagnostic, Sources};
+use squall_plan::secrets::{Secrets, env_sounds_secret};
 use squall_plan::span::Span;
 use squall_plan::vars::LoadOptions;
 use squall_plan::yaml::{self, Loaded, PlanErrors};
@@ -18,6 +20,9 @@ use crate::values::Values;
 
 /// What the names of scripts end in.
 const ENDS: [&str; 4] = [".js", ".mjs", ".cjs", ".ts"];
+
+/// The variable of the environment that says where secrets are, as `--secret-source` does.
+const SECRET_SOURCE: &str = "K6_SECRET_SOURCE";
 
 /// What is given to a script beside its file.
 #[derive(Debug, Clone, Default)]
@@ -32,6 +37,8 @@ pub struct GivenToScript {
     pub environment: Vec<(String, String)>,
     /// Whether `__ENV` has the environment.
     pub has_system_env: bool,
+    /// What `k6/secrets` gives.
+    pub secrets: Vec<SecretSource>,
 }
 
 /// A script that has become a plan.
@@ -39,9 +46,13 @@ pub struct GivenToScript {
 pub struct K6Test {
     pub loaded: Loaded,
     pub options: Options,
+    /// The options as they were given, by their names in scripts.
+    pub given_options: Value,
     pub script: Script,
     /// The metrics that the script makes.
     pub metrics: Vec<ScriptMetric>,
+    /// What no output may show.
+    pub secrets: Secrets,
 }
 
 /// Why a script did not become a plan.
@@ -70,12 +81,17 @@ impl K6Test {
         let file = text.folder.join(Path::new(&text.name).file_name().unwrap_or_default());
         let shown = file.display().to_string();
         // Places in the script's own file are shown as that was asked for.
-        let of_script =
-            |why: ScriptFailure| K6Failure::Script(why.to_string().replace(&shown, &text.name));
-        let of_options = |why: OptionError| K6Failure::Options(format!("{}: {why}", text.name));
+        let mut secrets = given.known_secrets();
+        let known = secrets.clone();
+        let of_script = |why: ScriptFailure| {
+            K6Failure::Script(known.mask(&why.to_string().replace(&shown, &text.name)))
+        };
+        let of_options =
+            |why: OptionError| K6Failure::Options(known.mask(&format!("{}: {why}", text.name)));
         let files = ScriptFiles::of(&file);
         let own = Arc::new(OwnText { file: file.clone(), text: text.text.clone(), files });
-        let script = Script::read(&file, own, &given.whole_env()).map_err(of_script)?;
+        let script =
+            Script::read(&file, own, &given.whole_env(), &given.secrets).map_err(of_script)?;
         let exported = script.options().map_err(of_script)?;
         let metrics = script.metrics();
         let layers = given.layers(&exported).map_err(of_options)?;
@@ -85,6 +101,7 @@ impl K6Test {
             exports: &|name| script.exports(name),
             env: given.env.clone(),
             has_system_env: given.has_system_env,
+            secrets: given.secrets.clone(),
         };
         let plan = plan::plan(&described, &options).map_err(of_options)?;
         let mut sources = Sources::default();
@@ -94,22 +111,43 @@ impl K6Test {
         let warnings = options.warnings.iter().map(warning).collect();
         let loaded = yaml::finish(Loaded { plan, sources, warnings }, &LoadOptions::default());
         let loaded = loaded.map_err(|errors| K6Failure::Plan(Box::new(errors)))?;
-        Ok(K6Test { loaded, options, script, metrics })
+        secrets.extend(&loaded.plan.secrets());
+        Ok(K6Test { loaded, options, given_options: layers.to_json(), script, metrics, secrets })
     }
 }
 
 impl GivenToScript {
     /// What is given by values of all plans; options of the command line and a file of them are not among those.
-    fn of(values: &Values) -> GivenToScript {
+    ///
+    /// # Errors
+    /// The environment names secrets that cannot be read.
+    fn of(values: &Values) -> Result<GivenToScript, String> {
         let factors = values.factors.iter().map(|(name, value)| (name.clone(), value.to_string()));
         let env = values.files.iter().chain(&values.env).cloned().chain(factors);
-        let environment = machine::environment().collect();
-        GivenToScript {
+        let environment: Vec<(String, String)> = machine::environment().collect();
+        let source = environment.iter().find(|(name, _)| name == SECRET_SOURCE);
+        let secrets = match source.filter(|_| values.secrets.is_empty()) {
+            Some((_, text)) => secrets::sources(std::slice::from_ref(text))
+                .map_err(|why| format!("{SECRET_SOURCE}: {why}"))?,
+            None => values.secrets.clone(),
+        };
+        Ok(GivenToScript {
             env: env.collect(),
             environment,
             has_system_env: true,
+            secrets,
             ..GivenToScript::default()
-        }
+        })
+    }
+
+    /// The secrets in it.
+    fn known_secrets(&self) -> Secrets {
+        let env = self.whole_env();
+        let of_env = env.iter().filter(|(name, _)| env_sounds_secret(name));
+        let mut secrets = Secrets::default();
+        let of_sources = self.secrets.iter().flat_map(|source| &source.secrets);
+        of_env.chain(of_sources).for_each(|(_, value)| secrets.add(value));
+        secrets
     }
 
     /// All of `__ENV`.
@@ -151,7 +189,11 @@ impl FrontEnd for K6 {
                 "a script has no variables of a plan: give it `-e NAME=VALUE`, which it reads as __ENV.NAME",
             ))));
         }
-        let read = K6Test::of(text, &GivenToScript::of(values));
+        let given = match GivenToScript::of(values) {
+            Ok(given) => given,
+            Err(why) => return Some(Import::of(Err(refused(why)))),
+        };
+        let read = K6Test::of(text, &given);
         Some(Import::of(read.map(|own| own.loaded).map_err(|failure| match failure {
             K6Failure::Script(why) | K6Failure::Options(why) => refused(why),
             K6Failure::Plan(errors) => ImportError::Plan(errors),

@@ -29,8 +29,17 @@ const FRONT_ENDS: [&dyn FrontEnd; 3] = [&k6::K6, &jmx::Jmx, &foreign::Foreign];
 pub fn import(plan: &PlanText, values: &Values) -> Import {
     let known = FRONT_ENDS.into_iter().find_map(|own| own.read(plan, values));
     let mut import = known.unwrap_or_else(|| yaml::read(plan, values));
-    if let (Ok(loaded), Some(isolation)) = (&mut import.plan, values.isolation) {
+    let Ok(loaded) = &mut import.plan else { return import };
+    if let Some(isolation) = values.isolation {
         loaded.plan.scripts.isolation = isolation;
+    }
+    if !values.secrets.is_empty() {
+        if !loaded.plan.calls_scripts() {
+            let why =
+                format!("{}: --secret-source is for scripts, and this plan calls none", plan.name);
+            return Import { plan: Err(ImportError::Refused(why)), ..import };
+        }
+        loaded.plan.scripts.secrets = squall_k6::plan::sources(&values.secrets);
     }
     import
 }

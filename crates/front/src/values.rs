@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use squall_k6::script::SecretSource;
 use squall_plan::model::{Isolation, Json};
 use squall_plan::{files, vars};
 
@@ -21,6 +22,8 @@ pub struct Values {
     pub system: BTreeMap<String, String>,
     /// What a script finds in `__ENV`, beside what files have.
     pub env: Vec<(String, String)>,
+    /// What `k6/secrets` gives to scripts.
+    pub secrets: Vec<SecretSource>,
     /// Whether what is not supported is left out, and the rest taken.
     pub skips_unsupported: bool,
     /// What users of scripts have in common, in place of what the plan says.
@@ -43,6 +46,15 @@ impl Values {
     /// It is not written like that.
     pub fn give_env(&mut self, text: &str) -> Result<(), String> {
         self.env.push(named(text)?);
+        Ok(())
+    }
+
+    /// Adds secrets for scripts, as k6's `--secret-source` names their sources.
+    ///
+    /// # Errors
+    /// A text has another form, or a file cannot be read.
+    pub fn give_secrets(&mut self, sources: &[String]) -> Result<(), String> {
+        self.secrets = squall_k6::secrets::sources(sources)?;
         Ok(())
     }
 

@@ -6,4 +6,5 @@ pub mod options;
 pub mod output;
 pub mod plan;
 pub mod script;
+pub mod secrets;
 pub mod summary;

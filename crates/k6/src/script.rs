@@ -1,16 +1,19 @@
 //! A script as it says what it is: its options, what it exports, the metrics that it makes. Its top level runs once, as it does
-//! for each user. Of its functions only `handleSummary` is called, when the test is over.
+//! for each user. None of its functions is called.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
-use squall_script::{Answer, Graph, Numbers, OpenFiles, ScriptUser, Stage, StageOptions, Step};
-pub use squall_script::{Files, ScriptFiles, ScriptMetric};
+pub use squall_script::{Files, ScriptFiles, ScriptMetric, SecretSource};
+use squall_script::{Graph, Numbers, OpenFiles, ScriptUser, Stage, StageOptions};
 
 /// Whoever runs the top level of a script before the test: no user.
 const NOBODY: Numbers = Numbers { user: 0, iteration: 0 };
+
+/// The function that makes the summary.
+pub const HANDLE_SUMMARY: &str = "handleSummary";
 
 /// A script that was read.
 #[derive(Debug)]
@@ -32,7 +35,7 @@ impl fmt::Display for ScriptFailure {
 }
 
 impl Script {
-    /// Reads a script with what it imports, and runs its top level. `env` is its `__ENV`.
+    /// Reads a script with what it imports, and runs its top level. `env` is its `__ENV`, and `secrets` what `k6/secrets` gives.
     ///
     /// # Errors
     /// It cannot be read or compiled, or its top level throws.
@@ -40,12 +43,14 @@ impl Script {
         file: &Path,
         files: Arc<dyn Files + Send + Sync>,
         env: &[(String, String)],
+        secrets: &[SecretSource],
     ) -> Result<Script, ScriptFailure> {
         let failed = |why: &dyn fmt::Display| ScriptFailure(why.to_string());
         let thrown = |why: &dyn fmt::Display| ScriptFailure(format!("{}: {why}", file.display()));
         let graph = Graph::read(file, &*files).map_err(|error| failed(&error))?;
         let options = StageOptions {
             env: env.to_vec(),
+            secrets: secrets.to_vec(),
             files: OpenFiles(Some(files)),
             // Nobody else is there.
             is_alone: true,
@@ -81,29 +86,14 @@ impl Script {
         self.stage.metrics()
     }
 
-    /// What its `handleSummary` makes of the data of a summary. `None`: it exports none, or that returns nothing.
+    /// Whether it makes the summary itself, with `handleSummary`.
     ///
     /// # Errors
-    /// It throws, waits for something, or returns what cannot be written as JSON.
-    pub fn handle_summary(&self, data: &Value) -> Result<Option<Value>, ScriptFailure> {
-        let failed = |why: &dyn fmt::Display| {
-            ScriptFailure(format!("{}: `handleSummary`: {why}", self.file.display()))
-        };
-        let own =
-            self.stage.exported(&self.user, "handleSummary").map_err(|error| failed(&error))?;
-        let Some(function) = own else { return Ok(None) };
-        let data = self.stage.value_of(&data.to_string()).map_err(|error| failed(&error))?;
-        let mut call = self.stage.call(&function, vec![data]).map_err(|error| failed(&error))?;
-        let returned = match self.stage.resume(&mut call, NOBODY, Answer::Ready) {
-            Step::Done(returned) => returned.map_err(|error| failed(&error))?,
-            Step::Wait(_) => {
-                return Err(failed(
-                    &"it waits for something: the test is over, and it can only compute",
-                ));
-            }
-        };
-        let json = self.stage.json_of(&returned).map_err(|error| failed(&error))?;
-        json.map(|json| serde_json::from_str(&json).map_err(|error| failed(&error))).transpose()
+    /// What it exports by that name is not a function.
+    pub fn handles_summary(&self) -> Result<bool, ScriptFailure> {
+        let own = self.stage.exported(&self.user, HANDLE_SUMMARY);
+        own.map(|own| own.is_some())
+            .map_err(|error| ScriptFailure(format!("{}: {error}", self.file.display())))
     }
 }
 
@@ -126,7 +116,7 @@ mod tests {
 
     fn read(text: &'static str) -> Result<Script, ScriptFailure> {
         let env = [("N".to_owned(), "3".to_owned())];
-        Script::read(Path::new("/t/a.ts"), Arc::new(Text(text)), &env)
+        Script::read(Path::new("/t/a.ts"), Arc::new(Text(text)), &env, &[])
     }
 
     #[test]
@@ -144,21 +134,11 @@ mod tests {
             ["browse", "default", "value"].map(|name| script.exports(name)).to_vec();
         assert_eq!(has, [true, false, false]);
         assert_eq!(script.metrics().len(), 1);
-        assert_eq!(script.handle_summary(&json!({})), Ok(None));
+        assert_eq!(script.handles_summary(), Ok(false));
+        let of = |text| read(text).and_then(|own| own.handles_summary());
+        assert_eq!(of("export function handleSummary() {}"), Ok(true));
+        assert!(of("export const handleSummary = 1").is_err());
         assert_eq!(read("").and_then(|own| own.options()), Ok(json!({})));
-    }
-
-    #[test]
-    fn a_summary_is_handled_by_the_script() {
-        let of = |text| read(text).and_then(|own| own.handle_summary(&json!({"a": [1, 2]})));
-        let own = "export function handleSummary(data) { return { stdout: String(data.a[1]) } }";
-        assert_eq!(of(own), Ok(Some(json!({"stdout": "2"}))));
-        assert_eq!(of("export function handleSummary() {}"), Ok(None));
-        let why = |text| of(text).expect_err("a failure").to_string();
-        let error = why("export function handleSummary() { throw new Error('no') }");
-        assert!(error.starts_with("/t/a.ts: `handleSummary`: ") && error.contains("no"), "{error}");
-        let error = why("import { sleep } from 'k6'; export function handleSummary() { sleep(1) }");
-        assert!(error.contains("it waits for something"), "{error}");
     }
 
     #[test]

@@ -77,7 +77,7 @@ pub fn download(url: &str, most: u64) -> Result<Vec<u8>, String> {
         .max_redirects(REDIRECTS)
         .user_agent(AGENT);
     let config = match url.starts_with("https:") {
-        true => config.https_only(true).tls_config(agent_tls()),
+        true => config.https_only(true).tls_config(agent_tls(Certificates::Valid)),
         false => config.proxy(None),
     };
     let agent: Agent = config.build().into();

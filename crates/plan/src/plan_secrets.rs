@@ -4,10 +4,11 @@ use serde_json::{Map, Value as Printed};
 
 use crate::diagnostic::Diagnostic;
 use crate::feed_target::{FeedKind, masked, secrets_of_url};
-use crate::model::{Auth, Json, Plan, Step, StepKind, Target, Var};
+use crate::model::{Auth, Json, Plan, Script, Step, StepKind, Target, Var};
 use crate::secrets::{
     MASK, MAX_SECRET_BYTES, MAX_SECRETS, SHORTEST, Secrets, add_of_url, credentials,
-    credentials_in_urls, credentials_of_proxy, is_short, replaced, sounds_secret,
+    credentials_in_urls, credentials_of_proxy, env_sounds_secret, is_short, replaced,
+    sounds_secret,
 };
 use crate::span::Span;
 use crate::template::Template;
@@ -53,7 +54,8 @@ impl Plan {
         for step in steps.chain(&self.setup).chain(&self.teardown) {
             add_requests(step, &mut secrets);
         }
-        for (_, value) in self.secret_env() {
+        let of_sources = self.scripts.secrets.iter().flat_map(|source| &source.secrets);
+        for (_, value) in self.secret_env().into_iter().chain(of_sources) {
             value.literal().into_iter().for_each(|text| secrets.add(text));
         }
         add_proxy(self.connections.proxy.as_ref(), &mut secrets);
@@ -73,18 +75,27 @@ impl Plan {
 
     /// What scripts have in `__ENV` under names that sound secret.
     fn secret_env(&self) -> Vec<&(Template, Template)> {
-        fn of_step<'p>(step: &'p Step, found: &mut Vec<&'p (Template, Template)>) {
+        let of_calls = self.script_calls().into_iter().flat_map(|own| &own.env);
+        let all = self.scripts.env.iter().chain(of_calls);
+        all.filter(|(name, _)| name.literal().is_some_and(env_sounds_secret)).collect()
+    }
+
+    /// Whether one of its steps calls a script.
+    pub fn calls_scripts(&self) -> bool {
+        !self.script_calls().is_empty()
+    }
+
+    /// The calls of scripts.
+    fn script_calls(&self) -> Vec<&Script> {
+        fn of_step<'p>(step: &'p Step, found: &mut Vec<&'p Script>) {
             if let StepKind::Script(script) = &step.kind {
-                found.extend(&script.env);
+                found.push(script);
             }
             step.inner().for_each(|step| of_step(step, found));
         }
-        let mut found: Vec<&(Template, Template)> = self.scripts.env.iter().collect();
+        let mut found = Vec::new();
         let steps = self.scenarios.iter().flat_map(|scenario| &scenario.steps);
-        for step in steps.chain(&self.setup).chain(&self.teardown) {
-            of_step(step, &mut found);
-        }
-        found.retain(|(name, _)| name.literal().is_some_and(sounds_secret));
+        steps.chain(&self.setup).chain(&self.teardown).for_each(|step| of_step(step, &mut found));
         found
     }
 
@@ -161,7 +172,11 @@ fn hide_behind(key: &str, value: &mut Printed) {
             keys.for_each(|key| *key = MASK.into());
         }
         ("headers", value) => hide_headers(value),
-        ("env", Printed::Object(texts)) => hide_texts(texts),
+        ("env", Printed::Object(texts)) => hide_texts(texts, env_sounds_secret),
+        ("secrets", Printed::Object(sources)) => {
+            let sources = sources.values_mut().filter_map(Printed::as_object_mut);
+            sources.for_each(|texts| hide_texts(texts, |_| true));
+        }
         ("proxy", Printed::String(url)) => *url = proxy_masked(url),
         (key, _) if CONTENTS.contains(&key) => {}
         (_, value) => hide_in_place(value),
@@ -191,9 +206,9 @@ fn hide_headers(printed: &mut Printed) {
     }
 }
 
-/// Puts stars in place of texts whose names sound secret.
-fn hide_texts(texts: &mut Map<String, Printed>) {
-    for (_, text) in texts.iter_mut().filter(|(name, _)| sounds_secret(name)) {
+/// Puts stars in place of texts whose names say that they are secret.
+fn hide_texts(texts: &mut Map<String, Printed>, is_secret: impl Fn(&str) -> bool) {
+    for (_, text) in texts.iter_mut().filter(|(name, _)| is_secret(name)) {
         if text.as_str().is_some_and(|text| !text.contains("${")) {
             *text = MASK.into();
         }

@@ -26,7 +26,7 @@ use self::masking::{basic_credentials, is_whole_value, lossy, without};
 use self::patterns::Patterns;
 use crate::value::Value;
 
-pub use self::credentials::{is_credential, sounds_secret};
+pub use self::credentials::{env_sounds_secret, is_credential, sounds_secret};
 pub(crate) use self::masking::{MASK, replaced};
 pub(crate) use self::source::{credentials_in_urls, credentials_of_proxy, in_source};
 

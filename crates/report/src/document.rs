@@ -132,7 +132,7 @@ document! {
     /// A reason for which the run failed.
     FailureDocument {
         /// `aborted`, `threshold`, `check`, `errors`, `every_request`, `nothing_measured`,
-        /// `not_sent`, `expressions`, `stopped_by_plan`, `teardown_lost` or `incomplete`.
+        /// `not_sent`, `expressions`, `marked_failed`, `stopped_by_plan`, `teardown_lost` or `incomplete`.
         kind: String,
         /// Which threshold or check; null: none.
         name: Option<String>,

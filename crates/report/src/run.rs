@@ -142,6 +142,7 @@ impl Run {
             requests: &requests,
             checks: &checks,
             counters: self.totals.counters(),
+            has_metrics: self.totals.metrics().any(|(key, _)| !key.is_of_monitor()),
             aborted: self.aborted.as_ref(),
             stopped_by_plan: self.stopped_by_plan,
             load_started: self.has_numbers(),

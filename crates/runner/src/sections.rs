@@ -254,8 +254,9 @@ impl Recorded {
     /// requests and checks themselves.
     fn has_failed(&self, all: &RequestStats, judges_itself: bool) -> bool {
         let counters = self.totals.counters();
+        let thrown = counters.expressions_failed + counters.exceptions + counters.marked_failed;
         let judged = all.errors + all.not_sent + counters.checks_failed;
-        counters.expressions_failed + counters.exceptions > 0 || !judges_itself && judged > 0
+        thrown > 0 || !judges_itself && judged > 0
     }
 }
 

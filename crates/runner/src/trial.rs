@@ -29,6 +29,8 @@ pub struct TryFailures {
     pub checks: u64,
     /// Calls of scripts that ended with an exception.
     pub exceptions: u64,
+    /// How often a script marked the run as failed.
+    pub marks: u64,
 }
 
 /// Runs setup, one iteration, and teardown; shows everything when it happens, with at most `bytes` of each
@@ -66,6 +68,7 @@ pub fn try_plan(
                 failures.expressions += slice.counters.expressions_failed;
                 failures.exceptions += slice.counters.exceptions;
                 failures.checks += slice.counters.checks_failed;
+                failures.marks += slice.counters.marked_failed;
             }
         };
         let ended = squall_engine::run(program, shared, &run, &control, Some(trace), count)

@@ -43,5 +43,5 @@ pub use lock::LOCK;
 pub use module::{Language, Module, Offence, Place, SyntaxError};
 pub use origin::Origin;
 pub use shared_data::SharedData;
-pub use stage::{ScriptUser, Stage, StageOptions};
+pub use stage::{ScriptUser, SecretSource, Stage, StageOptions};
 pub use wait::{Answer, Ask, Facts, Requests, Wait};

@@ -18,6 +18,9 @@ use crate::{Answer, Wait};
 const BOOT: &str = include_str!("library/boot.js");
 /// Freezes what users share.
 const FREEZE: &str = include_str!("library/freeze.js");
+/// Has bytes written as lists of numbers in JSON.
+const BYTES: &str = "(_, own) => own instanceof ArrayBuffer ? [...new Uint8Array(own)]
+    : ArrayBuffer.isView(own) ? [...new Uint8Array(own.buffer, own.byteOffset, own.byteLength)] : own";
 
 /// What holds for all users of a script.
 #[derive(Debug, Clone, Default)]
@@ -36,10 +39,18 @@ pub struct StageOptions {
     pub options: Option<String>,
     /// Metrics that it may make, in the order of their numbers; others get the numbers behind them.
     pub metrics: Vec<ScriptMetric>,
-    /// What `k6/secrets` gives, by name. Whoever gives them masks them in all that is written.
-    pub secrets: Vec<(String, String)>,
+    /// What `k6/secrets` gives. Whoever gives them masks them in all that is written.
+    pub secrets: Vec<SecretSource>,
     /// Whether the stage is for one user alone, who may change globals and what is built in.
     pub is_alone: bool,
+}
+
+/// Secrets that a script may ask for: names and values, from a source of a name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SecretSource {
+    /// `default`: the one of `secrets.get()`.
+    pub name: String,
+    pub secrets: Vec<(String, String)>,
 }
 
 /// What all users of a realm share.
@@ -48,6 +59,8 @@ pub struct Stage {
     realm: Realm,
     /// A function that makes the modules of a user, and returns what the script's own exports.
     instantiate: Held,
+    /// Makes lists of the bytes of what is written as JSON.
+    bytes: Held,
     shared: Rc<Shared>,
     /// Of each module, its origin and where its author wrote what stands in it.
     places: Vec<(String, Places)>,
@@ -81,7 +94,11 @@ impl Stage {
         let places = graph.modules.iter();
         let places =
             places.map(|own| (own.origin.to_string(), own.module.places.clone())).collect();
-        Ok(made.map(|instantiate| Stage { realm, instantiate, shared, places }))
+        let made = made.and_then(|own| {
+            let bytes = realm.scope().evaluate("squall:bytes", BYTES)?;
+            Ok((own, realm.scope().hold(&bytes)))
+        });
+        Ok(made.map(|(instantiate, bytes)| Stage { realm, instantiate, bytes, shared, places }))
     }
 
     /// A user's own modules: their top level runs now, in a flow in which nothing waits. `env`: what its `__ENV` has
@@ -142,7 +159,7 @@ impl Stage {
         Ok(scope.hold(&own))
     }
 
-    /// The JSON of what a function has returned; `None`: it has returned nothing.
+    /// The JSON of what a function has returned, in which bytes are lists of numbers; `None`: it has returned nothing.
     ///
     /// # Errors
     /// It has no JSON.
@@ -151,7 +168,9 @@ impl Stage {
         if own.is_undefined() {
             return Ok(None);
         }
-        stringify(self.realm.scope(), own).map(Some)
+        let scope = self.realm.scope();
+        let stringify = scope.globals().get(c"JSON")?.get(c"stringify")?;
+        stringify.call(&[own, self.bytes.value()])?.to_text().map(Some)
     }
 
     /// Begins a call of a function.

@@ -10,6 +10,7 @@ fn evidence<'a>(all: &'a RequestStats, checks: &'a [(String, CheckCounts)]) -> E
         requests: all,
         checks,
         counters: Counters::default(),
+        has_metrics: false,
         aborted: None,
         stopped_by_plan: false,
         load_started: true,
@@ -57,6 +58,7 @@ fn a_run_that_sent_nothing_fails_unless_something_else_says_why() {
     let uncounted =
         Evidence { counters: Counters { connections_opened: 1, ..Counters::default() }, ..with };
     assert!(text(&uncounted).contains("requests were sent, but none is counted"));
+    assert_eq!(kinds(&Evidence { has_metrics: true, ..with }), []);
     let in_setup = Evidence { load_started: false, ..with };
     assert_eq!(text(&in_setup), "nothing was measured: the load had not started");
     let stopped = Evidence { stopped_by_plan: true, ..with };
@@ -172,7 +174,7 @@ fn what_no_plan_can_tolerate() {
     let incomplete = ["run.json: no space left".to_owned()];
     let with = Evidence {
         thresholds: &passed,
-        counters: Counters { expressions_failed: 2, ..Counters::default() },
+        counters: Counters { expressions_failed: 2, marked_failed: 1, ..Counters::default() },
         stopped_by_plan: true,
         incomplete: &incomplete,
         ..evidence(&all, &[])
@@ -183,6 +185,7 @@ fn what_no_plan_can_tolerate() {
             FailureKind::Incomplete,
             FailureKind::EveryRequest,
             FailureKind::Expressions,
+            FailureKind::MarkedFailed,
             FailureKind::StoppedByPlan
         ]
     );

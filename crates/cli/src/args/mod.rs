@@ -5,6 +5,7 @@ mod commands;
 mod experiment;
 mod fleet;
 mod k6;
+mod k6_flags;
 mod mistakes;
 mod nodes;
 mod one_line;
@@ -21,7 +22,8 @@ pub use fleet::{
     Fleet, FleetCommand, FleetCommands, FleetManifest, FleetUp, ManifestKind, Node, OnLoss, Server,
     fleet, fleet_options,
 };
-pub use k6::{K6, K6Command, K6Fetch, K6Run};
+pub use k6::{K6, K6Command, K6Fetch, K6Given, K6Inspect, K6New, K6Run};
+pub use k6_flags::{K6Log, LogFormat, LogLevel, LogOutput};
 pub use mistakes::{explained, masked};
 pub use nodes::{Nodes, name};
 pub use one_line::OneLine;

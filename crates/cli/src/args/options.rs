@@ -200,6 +200,9 @@ pub struct Values {
     /// Set a variable of a script's `__ENV`; may be given more than once.
     #[arg(short = 'e', long, value_name = "NAME=VALUE")]
     pub env: Vec<String>,
+    /// Secrets for scripts, as k6 has them: mock=NAME=VALUE,... or file=PATH; may be given more than once.
+    #[arg(long, hide_short_help = true, value_name = "SOURCE")]
+    pub secret_source: Vec<String>,
     /// What users of a script have in common.
     #[arg(long, hide_short_help = true, value_enum, value_name = "KIND")]
     pub isolation: Option<IsolationKind>,

@@ -149,6 +149,9 @@ pub struct Convert {
     /// Set a JMeter property; may be given more than once.
     #[arg(short = 'J', long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
+    /// Set a variable of a script's `__ENV`; may be given more than once.
+    #[arg(short = 'e', long, value_name = "NAME=VALUE")]
+    pub env: Vec<String>,
     /// Read JMeter properties from a file, like its own `-q`; those given with `-J` take precedence. May be given more than once.
     #[arg(long, value_name = "FILE")]
     pub properties: Vec<PathBuf>,

@@ -1,29 +1,190 @@
-//! The log of a run on the standard error, in the form of k6's: what a script writes to its console, and exceptions that
-//! nothing in it caught.
+//! The log of a run, in the form of k6's: what a script writes to its console, exceptions that nothing in it caught, and what
+//! squall itself says. Goes to the standard error, the standard output or files.
 
-use std::io;
+use std::collections::HashSet;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use serde_json::json;
+use squall_metrics::ErrorKind;
 use squall_report::Run;
 use squall_runner::{Event, EventKind, Second, Sink, Start, Wanted};
 
+use crate::args::{K6Log, LogFormat, LogLevel, LogOutput};
 use crate::out;
 
-/// Words before a line that say how important it is, and k6's for each.
-const LEVELS: [(&str, &str); 3] =
-    [("error: ", "error"), ("warning: ", "warning"), ("debug: ", "debug")];
+/// Words before a line that say how important it is.
+const LEVELS: [(&str, LogLevel); 3] =
+    [("error: ", LogLevel::Error), ("warning: ", LogLevel::Warning), ("debug: ", LogLevel::Debug)];
 
-/// Behind a line that a script has written.
-const CONSOLE: &str = " source=console";
+/// What lines begin with that say what a script has done to the run.
+const OF_RUN: [&str; 2] =
+    ["the script has ended the run: ", "the script marked the run as failed: "];
 
-/// Prints lines of the log.
-#[derive(Debug, Default)]
-pub struct Log {
-    /// When the run began, in seconds since 1970.
-    began_unix_s: f64,
+/// A log, which its copies share.
+#[derive(Debug, Clone)]
+pub struct Log(Arc<Places>);
+
+/// Where lines go, and which.
+#[derive(Debug)]
+struct Places {
+    format: LogFormat,
+    /// The least important lines that are written.
+    least: LogLevel,
+    own: Place,
+    /// Where what scripts log goes instead, and the least important of it that does.
+    console: Option<(Place, LogLevel)>,
 }
 
-impl Sink for Log {
+#[derive(Debug)]
+enum Place {
+    Stderr,
+    Stdout,
+    Nowhere,
+    File(Mutex<File>),
+}
+
+/// A line of the log, without the characters that a terminal would obey.
+#[derive(Debug, Clone, Copy)]
+struct Line<'l> {
+    /// In seconds since 1970.
+    unix_s: u64,
+    level: LogLevel,
+    text: &'l str,
+    is_of_script: bool,
+}
+
+impl Log {
+    /// Opens the files of a log. Lines are added to those that are there.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn open(asked: &K6Log) -> Result<Log, String> {
+        let level_of_all = if asked.verbose { LogLevel::Debug } else { LogLevel::Info };
+        let (own, least) = match &asked.log_output {
+            LogOutput::Stderr => (Place::Stderr, level_of_all),
+            LogOutput::Stdout => (Place::Stdout, level_of_all),
+            LogOutput::None => (Place::Nowhere, level_of_all),
+            LogOutput::File(path, level) => (Place::of_file(path)?, level_of_all.max(*level)),
+        };
+        let console = asked.console_output.as_deref().map(Place::of_file).transpose()?;
+        let console = console.map(|place| (place, level_of_all));
+        Ok(Log(Arc::new(Places { format: asked.log_format, least, own, console })))
+    }
+
+    /// Says something now, as a line of a level.
+    pub fn say(&self, level: LogLevel, text: &str) {
+        let text = squall_base::escape_control(text);
+        self.write(Line { unix_s: now(), level, text: &text, is_of_script: false });
+    }
+
+    fn write(&self, line: Line<'_>) {
+        let Places { format, least, own, console } = &*self.0;
+        // A file that has nothing else needs no word of where its lines are from.
+        let (place, least, names_console) = match console {
+            Some((place, least)) if line.is_of_script => (place, least, false),
+            _ => (own, least, line.is_of_script),
+        };
+        if line.level >= *least {
+            place.write(&line.written(*format, names_console));
+        }
+    }
+}
+
+impl Place {
+    fn of_file(path: &Path) -> Result<Place, String> {
+        let file = OpenOptions::new().append(true).create(true).open(path);
+        let failed = |error| format!("{}: the log cannot be written: {error}", path.display());
+        file.map(|file| Place::File(Mutex::new(file))).map_err(failed)
+    }
+
+    /// That a line cannot be written is no reason to end a run.
+    fn write(&self, line: &str) {
+        match self {
+            Place::Stderr => out::message(line),
+            Place::Stdout => out::print(line),
+            Place::Nowhere => {}
+            Place::File(file) => {
+                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+                let _ = file.write_all(line.as_bytes());
+            }
+        }
+    }
+}
+
+impl Line<'_> {
+    fn written(&self, format: LogFormat, names_console: bool) -> String {
+        let Line { unix_s, level, text, .. } = *self;
+        let level = level.label();
+        let line = match format {
+            LogFormat::Raw => text.to_owned(),
+            LogFormat::Json => {
+                let mut line = json!({"level": level, "msg": text, "time": time(unix_s)});
+                if names_console {
+                    line["source"] = json!("console");
+                }
+                line.to_string()
+            }
+            LogFormat::Text => {
+                let source = if names_console { " source=console" } else { "" };
+                format!("time=\"{}\" level={level} msg={}{source}", time(unix_s), quoted(text))
+            }
+        };
+        line + "\n"
+    }
+}
+
+/// A text as k6's log has it: in quotes, unless it is one plain word.
+fn quoted(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._/@^+".contains(c);
+    match text.chars().all(is_plain) {
+        true => text.to_owned(),
+        false => format!("\"{}\"", text.replace('"', "\\\"")),
+    }
+}
+
+/// A time in seconds since 1970.
+pub(super) fn time(unix_s: u64) -> String {
+    let (year, month, day) =
+        squall_base::calendar::date(i64::try_from(unix_s / 86_400).unwrap_or(0));
+    let (hour, minute, second) = (unix_s / 3_600 % 24, unix_s / 60 % 60, unix_s % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+/// Now, in seconds since 1970.
+pub(super) fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs())
+}
+
+/// Writes the lines that a run logs.
+#[derive(Debug)]
+pub struct RunLog {
+    log: Log,
+    /// When the run began, in seconds since 1970.
+    began_unix_s: f64,
+    /// The kinds of errors of requests of which one was logged.
+    seen: HashSet<(ErrorKind, u16)>,
+}
+
+impl RunLog {
+    /// To a log.
+    pub fn new(log: Log) -> RunLog {
+        RunLog { log, began_unix_s: 0.0, seen: HashSet::new() }
+    }
+
+    /// The level of an example of an error; `None`: one of its kind was logged. Each exception of a script is another.
+    fn level_of(&mut self, kind: ErrorKind, status: u16) -> Option<LogLevel> {
+        match kind {
+            ErrorKind::Script => Some(LogLevel::Error),
+            _ => self.seen.insert((kind, status)).then_some(LogLevel::Warning),
+        }
+    }
+}
+
+impl Sink for RunLog {
     fn start(&mut self, start: &Start) -> io::Result<Wanted> {
         self.began_unix_s = start.meta.started_unix;
         Ok(Wanted::default())
@@ -34,10 +195,16 @@ impl Sink for Log {
     }
 
     fn event(&mut self, event: &Event) -> io::Result<()> {
-        if let EventKind::Log { text, example, .. } = &event.kind {
-            let at_s = (self.began_unix_s + event.at_s) as u64;
-            out::message(&line(at_s, text, example.is_some()));
-        }
+        let EventKind::Log { text, example, .. } = &event.kind else { return Ok(()) };
+        let unix_s = (self.began_unix_s + event.at_s) as u64;
+        let line = match example {
+            Some(example) => {
+                let level = self.level_of(example.kind, example.status);
+                level.map(|level| Line { unix_s, level, text, is_of_script: false })
+            }
+            None => Some(of_script(unix_s, text)),
+        };
+        line.into_iter().for_each(|line| self.log.write(line));
         Ok(())
     }
 
@@ -46,52 +213,79 @@ impl Sink for Log {
     }
 }
 
-/// Prints what squall itself says now, as a line of a level.
-pub fn say(level: &str, text: &str) {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
-    out::message(&written(now, (level, ""), &squall_base::escape_control(text)));
-}
-
-/// A line of the run's log. An example is one of an error.
-fn line(unix_s: u64, text: &str, is_example: bool) -> String {
-    let leveled = LEVELS.iter().find_map(|(word, level)| Some((*level, text.strip_prefix(word)?)));
-    match leveled {
-        _ if is_example => written(unix_s, ("error", ""), text),
-        Some((level, rest)) => written(unix_s, (level, CONSOLE), rest),
-        None => written(unix_s, ("info", CONSOLE), text),
+/// A line that a script has logged, or what it has done to the run.
+fn of_script(unix_s: u64, text: &str) -> Line<'_> {
+    if OF_RUN.iter().any(|own| text.starts_with(own)) {
+        return Line { unix_s, level: LogLevel::Error, text, is_of_script: false };
     }
-}
-
-/// A line at a time in seconds since 1970, of a text whose control characters are escaped.
-fn written(unix_s: u64, (level, source): (&str, &str), text: &str) -> String {
-    let (year, month, day) =
-        squall_base::calendar::date(i64::try_from(unix_s / 86_400).unwrap_or(0));
-    let (hour, minute, second) = (unix_s / 3_600 % 24, unix_s / 60 % 60, unix_s % 60);
-    let quoted = text.replace('"', "\\\"");
-    format!(
-        "time=\"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z\" level={level} msg=\"{quoted}\"{source}\n"
-    )
+    let leveled = LEVELS.iter().find_map(|(word, level)| Some((*level, text.strip_prefix(word)?)));
+    let (level, text) = leveled.unwrap_or((LogLevel::Info, text));
+    Line { unix_s, level, text, is_of_script: true }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const UNIX_S: u64 = 1_795_898_573;
+
     #[test]
     fn lines_are_those_of_k6() {
         let at = "time=\"2026-11-28T20:42:53Z\"";
-        let unix_s = 1_795_898_573;
-        for (text, is_example, expected) in [
-            ("hello \"you\"", false, "level=info msg=\"hello \\\"you\\\"\" source=console"),
-            ("warning: low", false, "level=warning msg=\"low\" source=console"),
-            ("error: no", false, "level=error msg=\"no\" source=console"),
-            (
-                "iteration: script: TypeError",
-                true,
-                "level=error msg=\"iteration: script: TypeError\"",
-            ),
+        for (text, expected) in [
+            ("hello \"you\"", "level=info msg=\"hello \\\"you\\\"\" source=console"),
+            ("hello", "level=info msg=hello source=console"),
+            ("warning: low on", "level=warning msg=\"low on\" source=console"),
+            ("error: no", "level=error msg=no source=console"),
         ] {
-            assert_eq!(line(unix_s, text, is_example), format!("{at} {expected}\n"));
+            let line = of_script(UNIX_S, text).written(LogFormat::Text, true);
+            assert_eq!(line, format!("{at} {expected}\n"));
         }
+        let line = of_script(UNIX_S, "the script has ended the run: enough");
+        assert_eq!((line.level, line.is_of_script), (LogLevel::Error, false));
+        let line = of_script(UNIX_S, "debug: a \"b\"");
+        assert_eq!(line.written(LogFormat::Raw, true), "a \"b\"\n");
+        let json =
+            r#"{"level":"debug","msg":"a \"b\"","source":"console","time":"2026-11-28T20:42:53Z"}"#;
+        assert_eq!(line.written(LogFormat::Json, true), format!("{json}\n"));
+    }
+
+    #[test]
+    fn lines_go_where_they_were_asked_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        let text = |name: &str| std::fs::read_to_string(path(name)).expect("a file");
+        let asked = K6Log {
+            log_output: LogOutput::File(path("own"), LogLevel::Warning),
+            log_format: LogFormat::Raw,
+            console_output: Some(path("console")),
+            verbose: true,
+            quiet: false,
+            no_color: false,
+        };
+        let log = Log::open(&asked).expect("files");
+        log.say(LogLevel::Info, "too little");
+        log.say(LogLevel::Error, "enough");
+        ["said", "warning: twice"].iter().for_each(|text| log.write(of_script(UNIX_S, text)));
+        assert_eq!((text("own").as_str(), text("console").as_str()), ("enough\n", "said\ntwice\n"));
+        let asked =
+            K6Log { log_output: LogOutput::File(path("none/own"), LogLevel::Info), ..asked };
+        assert!(Log::open(&asked).is_err_and(|why| why.contains("none/own")));
+    }
+
+    #[test]
+    fn errors_of_requests_are_logged_once_for_each_kind() {
+        let log = Log(Arc::new(Places {
+            format: LogFormat::Text,
+            least: LogLevel::Info,
+            own: Place::Nowhere,
+            console: None,
+        }));
+        let mut log = RunLog::new(log);
+        let mut level = |kind, status| log.level_of(kind, status);
+        assert_eq!(level(ErrorKind::ConnectRefused, 0), Some(LogLevel::Warning));
+        assert_eq!(level(ErrorKind::ConnectRefused, 0), None);
+        assert_eq!(level(ErrorKind::Script, 0), Some(LogLevel::Error));
+        assert_eq!(level(ErrorKind::Script, 0), Some(LogLevel::Error));
     }
 }

@@ -2,51 +2,66 @@
 
 use std::path::Path;
 
+use serde_json::Value;
 use squall_analysis::Validity;
 use squall_front::{GivenToScript, K6Failure, K6Test, PlanText};
+use squall_k6::options::Known;
 use squall_k6::output::{OutputTarget, names};
-use squall_k6::plan::SETUP_DATA;
+use squall_k6::plan::{self, SETUP_DATA};
+use squall_k6::secrets;
 use squall_k6::summary::{SummaryData, SummaryMode, SummaryOptions};
 use squall_plan::files;
+use squall_plan::yaml::Loaded;
 use squall_report::FeedReport;
 use squall_runner::{
     ErrorKind, FinishedRun, Handle, Options, Phase, PhaseEnd, PhaseReport, Progress, ProgressStyle,
     RunParts, Sink,
 };
 
-use super::log::{Log, say};
+use super::log::{Log, RunLog};
 use super::output::{self, Measuring};
 use super::summary::{Script, summary};
 use super::write::{Asked, write};
-use crate::args::K6Run;
+use crate::args::{K6Given, K6Run, LogLevel};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::{out, signals};
 
 pub fn command(args: &K6Run) -> CommandResult {
-    let text = PlanText::read(&args.script).map_err(|why| failed(Exit::BadCommand, &why))?;
-    let mut test = K6Test::of(&text, &given(args)?).map_err(|failure| match failure {
+    let log = Log::open(&args.log).map_err(|why| failed(Exit::InvalidOption, &why))?;
+    let mut test = test(&args.script, &args.given, args.options.0.clone())?;
+    test.loaded.plan.scripts.isolation = args.isolation.into();
+    args.accepted.warnings().iter().for_each(|text| log.say(LogLevel::Warning, text));
+    let handle = Handle::default();
+    signals::watch(&handle).map_err(CommandError::incomplete)?;
+    let parts = RunParts { sinks: sinks(args, &test, &log)?, ..RunParts::default() };
+    let options = Options { command: std::env::args().collect(), ..Options::default() };
+    let outcome =
+        squall_runner::run_with(&test.loaded, &options, parts, &handle).map_err(refused)?;
+    Ok(conclude(args, &test, &log, &outcome))
+}
+
+/// A script with all that is given to it, as a plan.
+pub fn test(
+    script: &Path,
+    given: &K6Given,
+    flags: Vec<(&'static Known, Vec<String>)>,
+) -> Result<K6Test, CommandError> {
+    let text = PlanText::read(script).map_err(|why| failed(Exit::BadCommand, &why))?;
+    K6Test::of(&text, &to_script(given, flags)?).map_err(|failure| match failure {
         K6Failure::Script(why) => failed(Exit::ScriptFailed, &why),
         K6Failure::Options(why) => failed(Exit::InvalidOption, &why),
         K6Failure::Plan(errors) => {
             refused(squall_runner::Error::from(squall_front::ImportError::Plan(errors)))
         }
-    })?;
-    test.loaded.plan.scripts.isolation = args.isolation.into();
-    let handle = Handle::default();
-    signals::watch(&handle).map_err(CommandError::incomplete)?;
-    let parts = RunParts { sinks: sinks(args, &test)?, ..RunParts::default() };
-    let options = Options { command: std::env::args().collect(), ..Options::default() };
-    let outcome =
-        squall_runner::run_with(&test.loaded, &options, parts, &handle).map_err(refused)?;
-    Ok(conclude(args, &test, &outcome))
+    })
 }
 
 /// Sinks with their names.
 type Sinks = Vec<(String, Box<dyn Sink>)>;
 
 /// Where the run goes while it is in progress.
-fn sinks(args: &K6Run, test: &K6Test) -> Result<Sinks, CommandError> {
-    let style = if args.quiet { ProgressStyle::Quiet } else { ProgressStyle::Lines };
+fn sinks(args: &K6Run, test: &K6Test, log: &Log) -> Result<Sinks, CommandError> {
+    let style = if args.log.quiet { ProgressStyle::Quiet } else { ProgressStyle::Lines };
     let progress: Box<dyn Sink> = Box::new(Progress::new(out::Messages, style));
     let measuring = Measuring {
         thresholds: thresholds(test),
@@ -54,9 +69,10 @@ fn sinks(args: &K6Run, test: &K6Test) -> Result<Sinks, CommandError> {
         tags: test.options.system_tags.clone(),
     };
     let outputs = outputs(args)?;
-    outputs.iter().flat_map(OutputTarget::warnings).for_each(|own| say("warning", own));
+    let warnings = outputs.iter().flat_map(OutputTarget::warnings);
+    warnings.for_each(|own| log.say(LogLevel::Warning, own));
     let outputs = outputs.into_iter().map(|target| output::sink(target, &measuring));
-    let log: Box<dyn Sink> = Box::new(Log::default());
+    let log: Box<dyn Sink> = Box::new(RunLog::new(log.clone()));
     let told = [("progress".to_owned(), progress), ("log".to_owned(), log)];
     Ok(told.into_iter().chain(outputs).collect())
 }
@@ -86,13 +102,18 @@ fn thresholds(test: &K6Test) -> Vec<(String, String)> {
 }
 
 /// What is given to the script.
-fn given(args: &K6Run) -> Result<GivenToScript, CommandError> {
+fn to_script(
+    given: &K6Given,
+    flags: Vec<(&'static Known, Vec<String>)>,
+) -> Result<GivenToScript, CommandError> {
     Ok(GivenToScript {
-        env: args.env.clone(),
-        flags: args.options.0.clone(),
-        config: args.config.as_deref().map(config).transpose()?,
+        env: given.env.clone(),
+        flags,
+        config: given.config.as_deref().map(config).transpose()?,
         environment: squall_front::environment().collect(),
-        has_system_env: args.include_system_env_vars,
+        has_system_env: given.include_system_env_vars,
+        secrets: secrets::sources(&given.secret_source)
+            .map_err(|why| failed(Exit::InvalidOption, &why))?,
     })
 }
 
@@ -122,14 +143,20 @@ fn refused(error: squall_runner::Error) -> CommandError {
 }
 
 /// Prints the result of a run, and returns the exit code.
-fn conclude(args: &K6Run, test: &K6Test, outcome: &FinishedRun) -> Exit {
-    let tell = |trouble: String| say("error", &trouble);
+fn conclude(args: &K6Run, test: &K6Test, log: &Log, outcome: &FinishedRun) -> Exit {
+    let tell = |trouble: String| log.say(LogLevel::Error, &trouble);
     let data = sum_up(args, test, outcome);
-    let asked = Asked { mode: args.summary_mode, export: args.summary_export.clone() };
-    let returned = match args.summary_mode {
+    let is_newer = args.summary.new_machine_readable_summary;
+    let asked = Asked {
+        mode: args.summary.summary_mode,
+        export: args.summary.summary_export.clone(),
+        newer: is_newer.then(|| args.script.display().to_string()),
+        secrets: test.secrets.clone(),
+    };
+    let returned = match asked.mode {
         SummaryMode::Disabled => None,
-        _ => test.script.handle_summary(&data.to_json()).unwrap_or_else(|why| {
-            tell(why.to_string());
+        _ => handled(test, log, &asked.data(&data)).unwrap_or_else(|why| {
+            tell(why);
             None
         }),
     };
@@ -140,22 +167,46 @@ fn conclude(args: &K6Run, test: &K6Test, outcome: &FinishedRun) -> Exit {
     let crossed: Vec<&str> = data.crossed().collect();
     if !crossed.is_empty() {
         let names = crossed.join(", ");
-        say("error", &format!("thresholds on metrics '{names}' have been crossed"));
+        log.say(LogLevel::Error, &format!("thresholds on metrics '{names}' have been crossed"));
     }
     // k6 does not ask whether its own numbers can be trusted.
     let doubts = outcome.run.reasons.iter().filter(|own| own.weight > Validity::Valid);
     doubts.for_each(|own| {
         let (weight, seen, advice) = (own.weight.label(), &own.observed, &own.advice);
-        say("warning", &format!("these numbers are {weight}: {seen}; {advice}"));
+        log.say(LogLevel::Warning, &format!("these numbers are {weight}: {seen}; {advice}"));
     });
     exit(outcome, !crossed.is_empty())
+}
+
+/// What the script's `handleSummary` makes of the data of a summary, as a user of its own who may send requests; these are not
+/// counted. `None`: it has none, or that returns nothing.
+fn handled(test: &K6Test, log: &Log, data: &Value) -> Result<Option<Value>, String> {
+    if !test.script.handles_summary().map_err(|why| why.to_string())? {
+        return Ok(None);
+    }
+    let plan = plan::of_summary(&test.loaded.plan, &test.script.file, data);
+    let loaded = Loaded { plan, sources: test.loaded.sources.clone(), warnings: Vec::new() };
+    let sinks: Vec<(String, Box<dyn Sink>)> =
+        vec![("log".to_owned(), Box::new(RunLog::new(log.clone())))];
+    let parts = RunParts { sinks, ..RunParts::default() };
+    let options = Options { workers: Some(1), ..Options::default() };
+    let done = squall_runner::run_with(&loaded, &options, parts, &Handle::default());
+    let done = done.map_err(|error| format!("handleSummary: {}", error.text))?;
+    if let Some(why) = done.phase(Phase::Setup).and_then(PhaseReport::failure) {
+        return Err(why.replacen(Phase::Setup.label(), plan::HANDLE_SUMMARY, 1));
+    }
+    let found = done.found.iter().find(|(name, _)| name == plan::SUMMARY);
+    Ok(found.map(|(_, value)| value.to_json()).filter(|own| !own.is_null()))
 }
 
 fn sum_up(args: &K6Run, test: &K6Test, outcome: &FinishedRun) -> SummaryData {
     let found = outcome.found.iter().find(|(name, _)| name == SETUP_DATA);
     let setup_data = found.map(|(_, value)| value.to_json()).unwrap_or_default();
     let script = Script { thresholds: &thresholds(test), metrics: &test.metrics };
-    let shown = SummaryOptions { no_color: args.no_color, ..test.options.summary.clone() };
+    let shown = SummaryOptions {
+        no_color: args.log.no_color || out::refuses_colors(),
+        ..test.options.summary.clone()
+    };
     summary(&outcome.run, script, setup_data, shown)
 }
 
@@ -173,6 +224,7 @@ fn exit(outcome: &FinishedRun, is_crossed: bool) -> Exit {
         () if setup.is_some() => Exit::ScriptFailed,
         () if has("stopped_by_plan") => Exit::TestAborted,
         () if is_late(Phase::Teardown) => Exit::TeardownTimedOut,
+        () if has("marked_failed") => Exit::TestFailed,
         () if is_crossed => Exit::ThresholdCrossed,
         () if has("incomplete") => Exit::Incomplete,
         () => Exit::Ok,

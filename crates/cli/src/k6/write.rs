@@ -1,14 +1,18 @@
 //! Writes k6's summary where it was asked for: its text to the standard output, the file of `--summary-export`, and in place
 //! of the text what the script's `handleSummary` has returned. Those files lie in the current folder or below it.
 
+use std::borrow::Cow;
 use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 use squall_k6::summary::{
-    Destination, SummaryData, SummaryMode, TextOptions, export, files_of, text,
+    Destination, SummaryData, SummaryMode, TextOptions, export, files_of, machine_readable, text,
 };
 
+use squall_plan::secrets::Secrets;
+
+use super::log;
 use crate::out;
 
 /// Where a summary goes.
@@ -18,6 +22,22 @@ pub struct Asked {
     pub mode: SummaryMode,
     /// The file of `--summary-export`.
     pub export: Option<PathBuf>,
+    /// The script's file, if the data is to have k6's newer form.
+    pub newer: Option<String>,
+    /// What is masked in texts that the script has made.
+    pub secrets: Secrets,
+}
+
+impl Asked {
+    /// What `handleSummary` gets.
+    pub fn data(&self, data: &SummaryData) -> Value {
+        self.newer.as_ref().map_or_else(|| data.to_json(), |script| newer(data, script))
+    }
+}
+
+/// The newer form of a summary now.
+fn newer(data: &SummaryData, script: &str) -> Value {
+    machine_readable(data, script, &log::time(log::now()))
 }
 
 /// Writes a summary. `returned` is what the script's `handleSummary` gave, which takes the place of the text; `None`: it has
@@ -25,7 +45,8 @@ pub struct Asked {
 pub fn write(data: &SummaryData, asked: &Asked, returned: Option<&Value>) -> Vec<String> {
     let mut troubles = Vec::new();
     if let Some(path) = &asked.export {
-        let content = format!("{:#}\n", export(data));
+        let exported = asked.newer.as_ref().map_or_else(|| export(data), |own| newer(data, own));
+        let content = format!("{exported:#}\n");
         troubles.extend(file(path, content.as_bytes()).err());
     }
     let is_full = match asked.mode {
@@ -35,15 +56,29 @@ pub fn write(data: &SummaryData, asked: &Asked, returned: Option<&Value>) -> Vec
     };
     match returned.map(files_of) {
         Some(Ok(files)) => {
-            troubles.extend(files.iter().filter_map(|(to, content)| send(to, content).err()));
+            troubles.extend(
+                files
+                    .iter()
+                    .filter_map(|(to, content)| send(to, &masked(content, &asked.secrets)).err()),
+            );
         }
         // Nobody is left without the numbers of a run because of a script that is wrong at its end.
         failed => {
             troubles.extend(failed.and_then(Result::err));
-            out::print(&text(data, &TextOptions { is_full, ..TextOptions::default() }));
+            let has_colors = data.state.is_stdout_terminal && !data.options.no_color;
+            let options = TextOptions { is_full, has_colors, ..TextOptions::default() };
+            out::print(&text(data, &options));
         }
     }
     troubles
+}
+
+/// A content without secrets; what is no text is left as it is.
+fn masked<'c>(content: &'c [u8], secrets: &Secrets) -> Cow<'c, [u8]> {
+    match std::str::from_utf8(content) {
+        Ok(text) => Cow::Owned(secrets.mask(text).into_bytes()),
+        Err(_) => Cow::Borrowed(content),
+    }
 }
 
 fn send(to: &Destination, content: &[u8]) -> Result<(), String> {
@@ -95,7 +130,8 @@ mod tests {
     fn the_exported_file_is_written_in_each_mode() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("summary.json");
-        let asked = Asked { mode: SummaryMode::Disabled, export: Some(path.clone()) };
+        let asked =
+            Asked { mode: SummaryMode::Disabled, export: Some(path.clone()), ..Asked::default() };
         let data = SummaryData::default();
         assert_eq!(write(&data, &asked, None), Vec::<String>::new());
         let written: Value =

@@ -147,6 +147,11 @@ fn how_to_come_from_other_tools() {
 }
 
 #[test]
+fn how_to_go_from_k6_to_squall() {
+    follow("docs/howto/k6-to-squall.md", 9);
+}
+
+#[test]
 fn the_recipes() {
     follow("docs/recipes.md", 8);
 }

@@ -112,6 +112,16 @@ fn exit_codes_are_those_of_k6() {
             108,
             "",
         ),
+        (
+            "import exec from 'k6/execution'; export default function () { exec.test.fail('bad') }".to_owned(),
+            &[],
+            110,
+            "level=error msg=\"the script marked the run as failed: bad\"\n",
+        ),
+        (once(""), &["-t", "archive"], 255, "squall reads no archives"),
+        (once(""), &["--log-output", "loki=http://a"], 255, "squall sends no logs to Loki"),
+        (once(""), &["--secret-source", "hunter2"], 104, "--secret-source ...: expected mock=NAME=VALUE"),
+        (once(""), &["-a", "localhost:6565"], 0, "level=warning msg=\"--address has no effect"),
     ] {
         let folder = folder(&text);
         let line = [&["k6", "run", "-q", "a.js"], args].concat();
@@ -245,6 +255,141 @@ export function handleSummary(data) {
     let (code, out, errors) = run(folder.path(), &["k6", "run", "-q", "a.js"]);
     assert_eq!((code, out.as_str()), (0, "1 of 1\n"), "{errors}");
     assert_eq!(std::fs::read_to_string(folder.path().join("out.txt")).ok().as_deref(), Some("x"));
+}
+
+/// `handleSummary` may log, send requests and write bytes, and what fails in it is said.
+#[test]
+fn a_summary_may_be_sent_somewhere() {
+    let server = target();
+    let text = format!(
+        "import http from 'k6/http';
+export default function () {{}}
+export async function handleSummary(data) {{
+  console.warn('handled');
+  const response = http.post('{}/', JSON.stringify(data.metrics));
+  return {{ stdout: `${{response.status}}\\n`, 'out.bin': new Uint8Array([0, 255]).buffer }};
+}}",
+        server.url()
+    );
+    let own = folder(&text);
+    let (code, out, errors) = run(own.path(), &["k6", "run", "-q", "a.js"]);
+    assert_eq!((code, out.as_str()), (0, "200\n"), "{errors}");
+    assert!(errors.contains("level=warning msg=handled source=console"), "{errors}");
+    assert_eq!(std::fs::read(own.path().join("out.bin")).ok(), Some(vec![0, 255]));
+    let own = folder(
+        "export default function () {}\nexport function handleSummary() { throw new Error('no summary') }",
+    );
+    let (code, out, errors) = run(own.path(), &["k6", "run", "-q", "a.js"]);
+    assert!(code == 0 && out.contains("iterations"), "{code}: {out}");
+    assert!(errors.contains("no summary"), "{errors}");
+}
+
+/// No output has a secret, whatever a script does with it.
+#[test]
+fn secrets_are_masked() {
+    let server = target();
+    let text = format!(
+        "import http from 'k6/http';
+import secrets from 'k6/secrets';
+import {{ check }} from 'k6';
+export default async function () {{
+  const own = await secrets.get('user');
+  const other = await secrets.source('second').get('key');
+  console.log(own + ' and ' + other + ' and ' + __ENV.SHOP_KEY);
+  http.get(`{}/?user=${{own}}&key=${{other}}`);
+  http.get(`http://127.0.0.1:1/${{own}}`);
+  check(null, {{ [`of ${{own}}`]: () => true }});
+}}
+export function handleSummary(data) {{ return {{ stdout: JSON.stringify(data), 'out.json': JSON.stringify(data) }} }}",
+        server.url()
+    );
+    let folder = folder(&text);
+    let given = [
+        "--secret-source=mock=default,user=hunter2-one",
+        "--secret-source=mock=name=second,key=hunter2-two",
+        "-e",
+        "SHOP_KEY=hunter2-three",
+        "a.js",
+    ];
+    let line = [
+        "k6",
+        "run",
+        "-q",
+        "--summary-mode",
+        "full",
+        "--out",
+        "json=points",
+        "--summary-export",
+        "export",
+    ];
+    let (code, out, errors) = run(folder.path(), &[&line[..], &given].concat());
+    assert_eq!(code, 0, "{out}\n{errors}");
+    assert!(errors.contains("msg=\"*** and *** and ***\" source=console"), "{errors}");
+    let (_, of_run, of_errors) = run(folder.path(), &[&["run", "-o", "runs"], &given[..]].concat());
+    let (_, of_try, _) = run(folder.path(), &[&["try"], &given[..]].concat());
+    let mut texts = vec![out, errors, of_run, of_errors, of_try];
+    let mut folders = vec![folder.path().to_owned()];
+    while let Some(own) = folders.pop() {
+        for entry in std::fs::read_dir(own).expect("a folder") {
+            let path = entry.expect("readable").path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false if path.ends_with("a.js") => {}
+                false => texts.push(
+                    String::from_utf8_lossy(&std::fs::read(path).expect("a file")).into_owned(),
+                ),
+            }
+        }
+    }
+    assert!(texts.len() > 10, "{}", texts.len());
+    for text in texts {
+        assert!(!text.contains("hunter2"), "{text}");
+    }
+    let plan = "scenarios: {a: {load: {users: 1, iterations: 1}, steps: [{log: a}]}}";
+    std::fs::write(folder.path().join("p.yaml"), plan).expect("writable");
+    let (code, _, errors) = run(folder.path(), &["check", "p.yaml", "--secret-source=mock=a=b"]);
+    assert!(code == 2 && errors.contains("this plan calls none"), "{code}: {errors}");
+}
+
+#[test]
+fn commands_of_k6_have_an_equal_or_say_what_does_their_work() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let of = |line: &[&str]| run(folder.path(), line);
+    assert_eq!(of(&["k6", "new"]).0, 0);
+    let (code, _, errors) = of(&["k6", "new", "script.js"]);
+    assert!(code == 255 && errors.contains("it is there already"), "{code}: {errors}");
+    assert_eq!(of(&["k6", "new", "-f", "script.js"]).0, 0);
+    let (code, out, _) = of(&["k6", "inspect", "--execution-requirements", "script.js"]);
+    let options: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!((code, &options["vus"], &options["maxVUs"]), (0, &json!(5), &json!(5)));
+    assert_eq!(options["totalDuration"], json!("40s"));
+    assert!(of(&["k6", "version"]).1.starts_with("squall "));
+    for (word, said) in [
+        ("cloud", "squall has no cloud"),
+        ("archive", "squall makes no archives"),
+        ("rnu", "expected run, inspect, new or version"),
+    ] {
+        let (code, _, errors) = of(&["k6", word, "script.js"]);
+        assert!(code == 255 && errors.contains(said), "{word}: {errors}");
+    }
+}
+
+#[test]
+fn the_log_goes_where_it_was_asked_for() {
+    let text = "export const options = { iterations: 1 };
+export default function () { console.log('to all'); console.debug('to few') }";
+    let folder = folder(text);
+    let (code, _, errors) = run(folder.path(), &["k6", "run", "-q", "--log-format", "raw", "a.js"]);
+    assert!(code == 0 && errors.starts_with("to all\n") && !errors.contains("few"), "{errors}");
+    let line =
+        ["k6", "run", "-q", "-v", "--console-output", "c.log", "--log-output", "none", "a.js"];
+    let (code, _, errors) = run(folder.path(), &line);
+    let own = std::fs::read_to_string(folder.path().join("c.log")).expect("a file");
+    assert_eq!((code, errors.as_str()), (0, ""));
+    assert!(
+        own.contains("level=info msg=\"to all\"\n") && own.contains("level=debug msg=\"to few\""),
+        "{own}"
+    );
 }
 
 #[test]

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use squall_plan::model::{Isolation, Scripts as ModelScripts};
-use squall_plan::secrets::sounds_secret;
+use squall_plan::secrets::env_sounds_secret;
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
 use squall_script::{
-    Graph, HttpOptions, Limits, Numbers, OpenFiles, Place, ScriptMetric, ScriptUser, Stage,
+    Graph, HttpOptions, Limits, Numbers, OpenFiles, Place, ScriptMetric, ScriptUser, SecretSource,
+    Stage,
     StageOptions,
 };
 
@@ -110,9 +111,31 @@ impl<'p> Compiler<'p> {
     }
 
     fn note_secrets(&mut self, env: &[(String, String)]) {
-        for (_, value) in env.iter().filter(|(name, _)| sounds_secret(name)) {
+        for (_, value) in env.iter().filter(|(name, _)| env_sounds_secret(name)) {
             self.secrets.add(value);
         }
+    }
+
+    /// What `k6/secrets` gives; `None` after an error was noted.
+    fn script_secrets(&mut self) -> Option<Vec<SecretSource>> {
+        let mut sources = Vec::new();
+        for own in &self.plan.scripts.secrets {
+            let mut source = SecretSource { name: own.name.value.clone(), secrets: Vec::new() };
+            for (name, value) in &own.secrets {
+                let (Some(name), Some(text)) =
+                    (self.text_before_run(name)?, self.text_before_run(value)?)
+                else {
+                    let message = "a secret that is not known before the run".to_owned();
+                    let help = "write it, or a variable that `--set` or the environment gives";
+                    self.error(value.span(), message, help);
+                    return None;
+                };
+                self.secrets.add(&text);
+                source.secrets.push((name, text));
+            }
+            sources.push(source);
+        }
+        Some(sources)
     }
 
     /// What a template comes to before the run; the outer `None` after an error was noted.
@@ -153,6 +176,7 @@ impl<'p> Compiler<'p> {
         };
         let options = StageOptions {
             options: self.script_options()?,
+            secrets: self.script_secrets()?,
             seed: self.options.seed,
             files: OpenFiles(Some(files.clone())),
             data: self.options.script_data.clone(),

@@ -93,6 +93,12 @@ impl Layers {
         self.given.extend(layer.into_iter().map(|(name, source, value)| (name, (source, value))));
     }
 
+    /// All options that were given, by their names in scripts.
+    pub fn to_json(&self) -> Value {
+        let all = self.given.iter().map(|(name, (_, value))| ((*name).to_owned(), value.clone()));
+        Value::Object(all.collect())
+    }
+
     /// The value of an option; `None`: it was not given.
     pub(crate) fn get(&self, name: &str) -> Option<At<'_>> {
         let (source, value) = self.given.get(name)?;

@@ -7,19 +7,26 @@ mod tests;
 mod thresholds;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde_json::Value;
 use squall_plan::model::{
-    self, Defaults, Json, Parallel, Plan, Scripts, Session, Step, StepKind, Tags, Think, Thinking,
+    self, Defaults, Json, Parallel, Plan, Scripts, SecretSource, Session, Step, StepKind, Tags,
+    Think, Thinking,
 };
 use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
 
-use crate::options::{DEFAULT, OptionError, Options, Scenario, Source};
+use crate::options::{DEFAULT, Executor, OptionError, Options, Scenario, Source};
+pub use crate::script::HANDLE_SUMMARY;
 
 /// The variable that has what `setup()` has returned.
 pub const SETUP_DATA: &str = "setup_data";
+/// The variable that has what `handleSummary` has returned.
+pub const SUMMARY: &str = "summary";
+/// Longer than a load that does nothing once.
+const ONCE: Duration = Duration::from_secs(60);
 /// The JSONPath of all there is.
 const ALL: &str = "$";
 
@@ -33,6 +40,8 @@ pub struct Described<'d> {
     pub env: Vec<(String, String)>,
     /// Whether `__ENV` has the environment too.
     pub has_system_env: bool,
+    /// What `k6/secrets` gives.
+    pub secrets: Vec<squall_script::SecretSource>,
 }
 
 impl fmt::Debug for Described<'_> {
@@ -98,6 +107,52 @@ fn longest(options: &Options) -> Duration {
     options.scenarios.iter().map(|own| own.graceful_stop).max().unwrap_or_default()
 }
 
+/// A plan that calls the script's `handleSummary` with the data of a summary: in its setup, whose variable [`SUMMARY`] then has
+/// what was returned. All else is as in the plan of the script.
+pub fn of_summary(plan: &Plan, file: &Path, data: &Value) -> Plan {
+    let call = model::Script {
+        file: at(file.to_owned()),
+        call: Some(at(HANDLE_SUMMARY.to_owned())),
+        args: vec![literal(data)],
+        returns: vec![(at(SUMMARY.to_owned()), at(ALL.to_owned()))],
+        ..model::Script::default()
+    };
+    let once = Executor::SharedIterations { users: 1, iterations: 1, max_duration: ONCE };
+    let nothing = model::Scenario {
+        name: at(DEFAULT.to_owned()),
+        load: Some(at(load::load(&once))),
+        steps: vec![Step {
+            kind: StepKind::Think(Thinking::Known(Think::Fixed(Duration::ZERO))),
+            span: Span::default(),
+        }],
+        ..model::Scenario::default()
+    };
+    Plan {
+        setup: vec![step(call)],
+        scenarios: vec![nothing],
+        teardown: Vec::new(),
+        thresholds: Vec::new(),
+        ..plan.clone()
+    }
+}
+
+/// A value that is written out.
+fn literal(value: &Value) -> Json {
+    match value {
+        Value::Null => Json::Null,
+        Value::Bool(own) => Json::Bool(*own),
+        Value::Number(own) => match own.as_i64() {
+            Some(own) => Json::Int(own),
+            None => Json::Float(own.as_f64().unwrap_or_default()),
+        },
+        Value::String(own) => Json::Text(Template::text(own)),
+        Value::Array(own) => Json::List(own.iter().map(literal).collect()),
+        Value::Object(own) => {
+            Json::Map(own.iter().map(|(key, own)| (Template::text(key), literal(own))).collect())
+        }
+    }
+}
+
 fn scenario(own: &Scenario, options: &Options, call: model::Script) -> model::Scenario {
     let session = if options.http.keeps_cookies { Session::PerUser } else { Session::PerIteration };
     model::Scenario {
@@ -130,6 +185,7 @@ fn scripts(script: &Described<'_>, options: &Options) -> Scripts {
     Scripts {
         system_env: script.has_system_env,
         env: texts(&script.env),
+        secrets: sources(&script.secrets),
         discard_bodies: http.discards_bodies,
         batch: http.batch.map(number),
         batch_per_host: http.batch_per_host.map(number),
@@ -164,6 +220,15 @@ fn at<T>(value: T) -> Spanned<T> {
 
 fn texts(pairs: &[(String, String)]) -> Vec<(Template, Template)> {
     pairs.iter().map(|(name, value)| (Template::text(name), Template::text(value))).collect()
+}
+
+/// Sources of secrets, as a plan has them.
+pub fn sources(all: &[squall_script::SecretSource]) -> Vec<SecretSource> {
+    let source = |own: &squall_script::SecretSource| SecretSource {
+        name: at(own.name.clone()),
+        secrets: texts(&own.secrets),
+    };
+    all.iter().map(source).collect()
 }
 
 fn tags(pairs: &[(String, String)]) -> Tags {

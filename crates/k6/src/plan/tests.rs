@@ -17,6 +17,10 @@ fn made(options: &Value, exports: &[&str]) -> Result<Plan, String> {
         exports: &|name| exports.contains(&name),
         env: vec![("K".to_owned(), "${v}".to_owned())],
         has_system_env: true,
+        secrets: vec![squall_script::SecretSource {
+            name: "default".to_owned(),
+            secrets: vec![("key".to_owned(), "${s}".to_owned())],
+        }],
     };
     plan(&script, &options).map_err(|error| error.to_string())
 }
@@ -69,7 +73,7 @@ fn a_plan_has_all_of_a_script() {
         (&json!(["*"]), &json!({"tags": {"all": "yes"}}))
     );
     let scripts = json!({
-        "system_env": true, "env": {"K": "$${v}"}, "discard_bodies": true, "batch": 3, "batch_per_host": 1000, "throw": true,
+        "system_env": true, "env": {"K": "$${v}"}, "secrets": {"default": {"key": "$${s}"}}, "discard_bodies": true, "batch": 3, "batch_per_host": 1000, "throw": true,
         "redirects": 4, "user_agent": "me", "options": null, "max_rate": "50/s",
     });
     assert_eq!(plan["scripts"], scripts);

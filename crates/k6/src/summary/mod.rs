@@ -9,6 +9,7 @@ mod files;
 mod group;
 mod json;
 mod lines;
+mod machine;
 mod mode;
 mod number;
 #[cfg(test)]
@@ -27,6 +28,7 @@ pub use facts::{
 pub use files::{Destination, files_of};
 pub use group::{Check, Group};
 pub(crate) use json::{kind_label, whole_or_fraction};
+pub use machine::{K6_VERSION, machine_readable};
 pub use mode::SummaryMode;
 pub use number::TimeUnit;
 pub use selector::Selector;

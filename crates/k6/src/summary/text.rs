@@ -1,5 +1,4 @@
-//! k6's summary as text: thresholds, the results of the whole run, and in the full text groups and scenarios. Without
-//! colours. Pure.
+//! k6's summary as text: thresholds, the results of the whole run, and in the full text groups and scenarios. Pure.
 
 use squall_base::escape_control;
 
@@ -17,13 +16,15 @@ const STEP: usize = 2;
 pub struct TextOptions {
     /// Whether it has all metrics, and groups and scenarios.
     pub is_full: bool,
+    /// Whether what passed is green, and what failed red.
+    pub has_colors: bool,
     /// What stands before each line.
     pub indent: String,
 }
 
 /// The summary as k6 prints it at the end of a run, with a line's end at its end.
 pub fn text(data: &SummaryData, options: &TextOptions) -> String {
-    let mut page = Page::default();
+    let mut page = Page { has_colors: options.has_colors, lines: Vec::new() };
     page.thresholds(data);
     page.heading(STEP, "TOTAL RESULTS");
     page.checks(2 * STEP, &data.checks(), data.state.duration_ms / 1e3);
@@ -42,14 +43,16 @@ pub fn text(data: &SummaryData, options: &TextOptions) -> String {
 }
 
 /// Lines of a text.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Page {
+    has_colors: bool,
     lines: Vec<String>,
 }
 
 impl Page {
     fn line(&mut self, indent: usize, text: &str) {
         let text = escape_control(text);
+        let text = if self.has_colors { colored(&text) } else { text.into_owned() };
         self.lines.push(format!("{:indent$}{}", "", text.trim_end()));
     }
 
@@ -154,6 +157,16 @@ impl Page {
     }
 }
 
+/// A line with its sign in colour, if it begins with one.
+fn colored(line: &str) -> String {
+    for (sign, color) in [('✓', "32"), ('✗', "31")] {
+        if let Some(rest) = line.strip_prefix(sign) {
+            return format!("\u{1b}[{color}m{sign}\u{1b}[0m{rest}");
+        }
+    }
+    line.to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::sample;
@@ -167,11 +180,25 @@ mod tests {
 
     #[test]
     fn the_full_text_has_groups_and_scenarios() {
-        let options = TextOptions { is_full: true, indent: " ".to_owned() };
+        let options =
+            TextOptions { is_full: true, indent: " ".to_owned(), ..TextOptions::default() };
         golden("summary/golden/full.txt", &text(&sample::data(), &options));
         // What a script hands back does not say which scenario did what.
         let data = SummaryData { scenarios: Vec::new(), ..sample::data() };
         golden("summary/golden/full_of_a_script.txt", &text(&data, &options));
+    }
+
+    #[test]
+    fn signs_have_colors() {
+        let options = TextOptions { has_colors: true, ..TextOptions::default() };
+        let shown = text(&sample::data(), &options);
+        let plain =
+            shown.replace("\u{1b}[32m", "").replace("\u{1b}[31m", "").replace("\u{1b}[0m", "");
+        assert_eq!(plain, text(&sample::data(), &TextOptions::default()));
+        assert!(
+            shown.contains("\u{1b}[32m✓\u{1b}[0m") && shown.contains("\u{1b}[31m✗\u{1b}[0m"),
+            "{shown}"
+        );
     }
 
     #[test]

@@ -58,6 +58,8 @@ counters! {
     expressions_failed,
     /// Calls of scripts that ended with an exception.
     exceptions,
+    /// How often a script marked the run as failed, with `exec.test.fail()`.
+    marked_failed,
     /// Users that stopped because a data source had no more rows.
     data_exhausted,
     /// Lines that did not fit into the run's log.

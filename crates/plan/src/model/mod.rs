@@ -50,7 +50,7 @@ pub use self::profile::Profile;
 pub use self::request::{Body, FormPart, FormPartContent, HashAlgorithm, Request, ResponseBody};
 pub use self::response::{Check, Extract, Extractor, Match, Within};
 pub use self::samples::{SampleFile, SampleForm, WhichSamples};
-pub use self::scripts::{Isolation, Scripts};
+pub use self::scripts::{Isolation, Scripts, SecretSource};
 pub use self::step::*;
 pub use self::tags::Tags;
 pub use self::threshold::Threshold;

@@ -2,8 +2,14 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::json::Json;
-use crate::keys::{Any, Maybe, Pairs, Rate, Size, Small, record, words};
+use crate::keys::{
+    Any, ByName, Form, Maybe, Named, Pairs, Rate, Shape, Size, Small, record, words,
+};
+use crate::nodes::{Node, Reader};
+use crate::span::Spanned;
 use crate::template::Template;
 
 /// Most requests of a `batch` at the same time.
@@ -18,6 +24,10 @@ record! {
         /// Texts in `__ENV`; they are known before the run.
         #[key([Pairs])]
         pub env: Vec<(Template, Template)>,
+        /// Secrets that `k6/secrets` gives, by the names of their sources; `secrets.get()` asks the one named `default`.
+        /// They are known before the run, and masked in every output.
+        #[key([ByName<SecretsOfSource>])]
+        pub secrets: Vec<SecretSource>,
         /// Whether the bodies of responses are thrown away, unless a request says otherwise.
         pub discard_bodies: bool,
         /// How many requests of one `http.batch` are sent at the same time.
@@ -62,5 +72,40 @@ words! {
         Shared = "shared",
         /// Each user has an interpreter of its own.
         Vm = "vm",
+    }
+}
+
+/// Secrets that scripts may ask for, from one source.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SecretSource {
+    /// The name of the source.
+    pub name: Spanned<String>,
+    /// Its secrets, by their names.
+    pub secrets: Vec<(Template, Template)>,
+}
+
+impl Named for SecretSource {
+    fn set_name(&mut self, name: Spanned<String>, _: &mut Reader) {
+        self.name = name;
+    }
+
+    fn name(&self) -> &str {
+        &self.name.value
+    }
+}
+
+/// The form of a source of secrets: their names and values.
+pub(crate) struct SecretsOfSource;
+
+impl Form for SecretsOfSource {
+    type Value = SecretSource;
+    fn shape() -> Shape {
+        Pairs::shape()
+    }
+    fn read(reader: &mut Reader, node: &Node) -> Option<SecretSource> {
+        Some(SecretSource { secrets: Pairs::read(reader, node)?, ..SecretSource::default() })
+    }
+    fn print(value: &SecretSource) -> Value {
+        Pairs::print(&value.secrets)
     }
 }

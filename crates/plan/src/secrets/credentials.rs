@@ -75,6 +75,17 @@ pub fn sounds_secret(name: &str) -> bool {
     WORDS.iter().any(|word| name.ends_with(word) || name.ends_with(&format!("{word}s")))
 }
 
+/// Whether an environment variable of this name is taken for a secret: more names than those of a plan's variables, since whoever
+/// gave them wrote no plan. `PWD` is a folder.
+pub fn env_sounds_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let of_key = name.strip_suffix("_key").or(name.strip_suffix("_key_id"));
+    let opens = of_key.is_some_and(|own| KEYS_OF.iter().all(|of| !own.ends_with(of)));
+    opens
+        || sounds_secret(&name)
+        || ["_pass", "_pwd", "passphrase"].iter().any(|end| name.ends_with(end))
+}
+
 /// Whether the value of a header of this name is a credential: one of its words says so, `X-Api-Key`, `Session-Id`,
 /// `X-Access-Key-Id`, and its last one does not say otherwise.
 pub fn is_credential(header: &str) -> bool {
@@ -213,6 +224,27 @@ mod tests {
             "",
         ] {
             assert!(!is_credential(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn environment_variables_are_secret_by_their_names() {
+        for name in [
+            "API_TOKEN",
+            "AWS_SECRET_ACCESS_KEY",
+            "AWS_ACCESS_KEY_ID",
+            "STRIPE_KEY",
+            "DB_PASS",
+            "DB_PWD",
+            "K6_TLS_PASSPHRASE",
+            "client_secret",
+        ] {
+            assert!(env_sounds_secret(name), "{name}");
+        }
+        for name in
+            ["PWD", "OLDPWD", "KEYBOARD", "CACHE_KEY", "BYPASS", "DESKTOP_SESSION", "TOKEN_TYPE"]
+        {
+            assert!(!env_sounds_secret(name), "{name}");
         }
     }
 

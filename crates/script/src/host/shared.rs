@@ -11,6 +11,7 @@ use crate::event::{Event, ScriptMetric, Tags};
 use crate::files::OpenFiles;
 use crate::http::HttpOptions;
 use crate::shared_data::SharedData;
+use crate::stage::SecretSource;
 
 /// The longest wait that is told apart from no end, in s.
 pub(super) const LONGEST_WAIT: f64 = 1e9;
@@ -31,7 +32,7 @@ pub(crate) struct Shared {
     pub(crate) options: Option<String>,
     pub(crate) data: SharedData,
     pub(crate) files: OpenFiles,
-    pub(crate) secrets: Vec<(String, String)>,
+    pub(crate) secrets: Vec<SecretSource>,
     /// The statuses that a user expects of its requests, by its number; a user without an entry expects 200 to 399.
     pub(crate) expected: RefCell<HashMap<u64, Vec<(u16, u16)>>>,
     pub(crate) jars: Rc<Jars>,

@@ -1,12 +1,10 @@
 (function (host) {
   "use strict";
 
-  return {
+  const of = (source) => ({
     async get(name) {
-      return host.secret(name);
+      return host.secret(source, name);
     },
-    source(name) {
-      throw new TypeError(`secrets.source("${name}"): squall has one source of secrets: use secrets.get(name)`);
-    },
-  };
+  });
+  return { ...of("default"), source: (name) => of(String(name)) };
 });

@@ -1,7 +1,7 @@
 //! `open`, and `k6/secrets`.
 
 use super::{Host, default, stage, stage_of, user, with_files};
-use crate::StageOptions;
+use crate::{SecretSource, StageOptions};
 
 const FILES: &[(&str, &[u8])] = &[
     ("/t/data/users.csv", b"a,b"),
@@ -62,19 +62,30 @@ fn secrets_are_given_by_name() {
     let script = "import secrets from 'k6/secrets';
 export default async () => {
   const errors = [];
-  for (const own of [() => secrets.get('none'), () => secrets.source('x')]) {
+  for (const own of [() => secrets.get('none'), () => secrets.source('x').get('token')]) {
     try { await own() } catch (error) { errors.push(error.message) }
   }
-  return [await secrets.get('token'), ...errors];
+  return [await secrets.get('token'), await secrets.source('other').get('token'), ...errors];
 };";
-    let secrets = vec![("token".to_owned(), "s3".to_owned())];
-    let stage = stage(script, &StageOptions { secrets, ..StageOptions::default() });
-    let result = Host::default().run(&stage, &default(&stage, 1), 0).expect("no error");
-    let own: Vec<String> = serde_json::from_str(&result.expect("a list")).expect("texts");
-    assert_eq!(own[0], "s3");
-    assert_eq!(
-        own[1],
-        "secret `none` is not known: it has to be given to squall beside the script"
-    );
-    assert!(own[2].contains("use secrets.get(name)"), "{own:?}");
+    let source = |name: &str, value: &str| SecretSource {
+        name: name.to_owned(),
+        secrets: vec![("token".to_owned(), value.to_owned())],
+    };
+    let told = |secrets: Vec<SecretSource>, script: &str| -> Vec<String> {
+        let stage = stage(script, &StageOptions { secrets, ..StageOptions::default() });
+        let result = Host::default().run(&stage, &default(&stage, 1), 0).expect("no error");
+        serde_json::from_str(&result.expect("a list")).expect("texts")
+    };
+    let secrets = vec![source("default", "s3"), source("other", "s4")];
+    let expected = [
+        "s3",
+        "s4",
+        "secret `none`: the source `default` does not have it",
+        "secret `token`: no source of secrets is named `x`: there are default, other",
+    ];
+    assert_eq!(told(secrets, script), expected);
+    let script = "import secrets from 'k6/secrets';
+export default () => secrets.get('token').catch((error) => [error.message]);";
+    let expected = ["secret `token`: squall was given no secrets: use `--secret-source`"];
+    assert_eq!(told(Vec::new(), script), expected);
 }

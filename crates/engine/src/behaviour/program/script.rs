@@ -211,8 +211,8 @@ impl<'p> Interpreter<'_, 'p> {
                     Level::Error => recorder.log(&format!("error: {text}")),
                 },
                 Event::Fail(why) => {
-                    recorder.log_failure(&format!("the script has failed the run: {why}"));
-                    recorder.count(|counters| counters.expressions_failed += 1);
+                    recorder.log_failure(&format!("the script marked the run as failed: {why}"));
+                    recorder.count(|counters| counters.marked_failed += 1);
                 }
                 Event::Abort(why) => {
                     recorder.log_failure(&format!("the script has ended the run: {why}"));
