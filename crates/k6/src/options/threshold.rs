@@ -249,7 +249,7 @@ mod tests {
         let own =
             [ScriptMetric { name: "stock".to_owned(), kind: MetricKind::Gauge, is_time: false }];
         let at = At { value, name: "thresholds".to_owned(), source: &Source::Script };
-        thresholds(&at, &own).map_err(|error| error.to_string())
+        thresholds(&at, &own, &[], &mut Vec::new()).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -306,7 +306,6 @@ mod tests {
             (json!({"checks{": ["rate<1"]}), "expected a metric, or one with tags"),
             (json!({"checks{a}": ["rate<1"]}), "expected a metric, or one with tags"),
             (json!({"checks": "rate<1"}), "expected a list"),
-            (json!({"checks": [{"threshold": "rate<1", "abort": true}]}), "unknown key"),
             (json!({"checks": [{}]}), "expected a text, or a mapping with `threshold`"),
         ] {
             let error = read(&value).expect_err("an error");

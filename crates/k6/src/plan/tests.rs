@@ -173,9 +173,9 @@ fn thresholds_ask_for_the_same() {
             "max(http_req_duration, tag.name: \"GET /a\") < 1",
         ),
         (
-            "http_req_duration{scenario:a,status:200}",
+            "http_req_duration{scenario:default,status:200}",
             "min>1",
-            "min(http_req_duration, scenario: \"a\", tag.status: \"200\") > 1",
+            "min(http_req_duration, scenario: \"default\", tag.status: \"200\") > 1",
         ),
         ("group_duration{group:::x::y}", "max<1", "max(group_duration, tag.group: \"::x::y\") < 1"),
         ("http_req_failed", "rate<0.01", "rate(http_req_failed) < 0.01"),
