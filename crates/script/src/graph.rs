@@ -147,7 +147,7 @@ impl Reader<'_> {
             return Err(failed(format!("`{source}`: {why}")));
         }
         let found = match (url, from) {
-            (Some(url), _) => Origin::Url(url),
+            (Some(url), _) => Origin::Url(Box::new(url)),
             (None, Origin::File(path)) => self.near(path, source).map_err(|(message, help)| {
                 ScriptError { help: Some(help.to_owned()), ..failed(message) }
             })?,

@@ -13,7 +13,7 @@ pub enum Origin {
     /// A file.
     File(PathBuf),
     /// What a URL has given before; it has no fragment and no user.
-    Url(Url),
+    Url(Box<Url>),
 }
 
 impl fmt::Display for Origin {
@@ -86,7 +86,8 @@ mod tests {
     #[test]
     fn urls_are_relative_to_the_module_that_imports_them() {
         let file = Origin::File("/t/a.js".into());
-        let url = Origin::Url(Url::parse("https://a.example/lib/1.0/x.js?v=1").expect("a URL"));
+        let url = Url::parse("https://a.example/lib/1.0/x.js?v=1").expect("a URL");
+        let url = Origin::Url(Box::new(url));
         let of = |own: &Origin, source: &str| own.url(source).map(|own| own.map(String::from));
         for (source, expected) in [
             ("./y.js", "https://a.example/lib/1.0/y.js"),

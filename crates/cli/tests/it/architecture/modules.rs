@@ -286,14 +286,18 @@ const MODULES: [(&str, &[&str]); 12] = [
     (
         "script",
         &[
+            "fetch",
+            "disk",
             "stage",
             "graph",
+            "origin",
             "host",
             "library",
             "module",
             "engine",
             "event",
             "files",
+            "lock",
             "shared_data",
             "wait",
             "http",
