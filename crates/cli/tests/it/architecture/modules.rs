@@ -285,6 +285,7 @@ const MODULES: [(&str, &[&str]); 12] = [
     (
         "script",
         &[
+            "fuzz",
             "stage",
             "graph",
             "host",
