@@ -240,8 +240,6 @@ export default function () { const all = globalThis; all.x = 1; if (x !== 1) thr
     assert!(code == 0 && !errors.contains("rror"), "{errors}");
     let (code, text, errors) = run(folder.path(), &["check", "--isolation=vm", "a.js"]);
     assert!(code == 0 && text.contains("an interpreter of its own"), "{text}{errors}");
-    let (code, _, errors) = run(folder.path(), &["run", "-q", "--isolation=vm", "a.js"]);
-    assert_eq!(code, 0, "{errors}");
 }
 
 #[test]

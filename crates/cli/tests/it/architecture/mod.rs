@@ -122,6 +122,7 @@ const MAY_IMPORT: [(&str, &[&str]); 31] = [
             "squall-monitor",
             "squall-plan",
             "squall-report",
+            "squall-script",
             "squall-serve",
             "squall-wire",
         ],

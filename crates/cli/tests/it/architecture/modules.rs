@@ -288,6 +288,7 @@ const MODULES: [(&str, &[&str]); 12] = [
         &[
             "fetch",
             "disk",
+            "fuzz",
             "stage",
             "graph",
             "origin",
