@@ -28,7 +28,9 @@ pub use event::{Event, Level, MetricKind, ScriptMetric, Tags};
 pub use files::{Files, OpenFiles};
 pub use graph::{Graph, Import, Linked, ScriptError};
 pub use host::Numbers;
-pub use http::{BodyKind, Cookie, Encoding, HttpOptions, HttpParams, HttpRequest, HttpResponse};
+pub use http::{
+    BodyKind, Cookie, Encoding, HttpHead, HttpOptions, HttpParams, HttpRequest, HttpResponse,
+};
 pub use module::{Language, Module, Offence, Place, SyntaxError};
 pub use shared_data::SharedData;
 pub use stage::{ScriptUser, Stage, StageOptions};

@@ -116,7 +116,7 @@ impl Exchanged<'_> {
             "url" => Some(Cow::Owned((self.url)())),
             "method" => Some(Cow::Borrowed(self.method)),
             "status" => Some(Cow::Owned(response.status.to_string())),
-            "proto" => Some(Cow::Borrowed(&*response.proto)),
+            "proto" => Some(response.proto()),
             "expected_response" => Some(Cow::Owned(failure.is_none().to_string())),
             "error" => {
                 let (kind, detail) = (*failure)?;

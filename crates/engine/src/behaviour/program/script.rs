@@ -65,7 +65,7 @@ impl<'p> Interpreter<'_, 'p> {
                     return Some(next);
                 }
                 let spot = call.spot();
-                let asked = Box::new(Asked { op, spot, requests });
+                let asked = Asked { op, spot, requests };
                 return Some(self.wait(call, Next::Go(Task::Requests(asked))));
             }
             if *self.budget == 0 {
