@@ -1,6 +1,9 @@
 //! What scripts ask of HTTP, and what they get: plain data, for whoever performs it.
 
+use std::borrow::Cow;
 use std::net::SocketAddr;
+use std::ops::Deref;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// What holds for the requests of a script that do not say otherwise.
@@ -33,6 +36,23 @@ impl Default for HttpOptions {
 /// A request, as a script has made it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HttpRequest {
+    /// What it says but for its body. Requests of a stage that say the same share it, as long as the stage remembers it: so
+    /// whoever performs them can keep by its address what follows from it.
+    pub head: Rc<HttpHead>,
+    pub body: Vec<u8>,
+}
+
+impl Deref for HttpRequest {
+    type Target = HttpHead;
+
+    fn deref(&self) -> &HttpHead {
+        &self.head
+    }
+}
+
+/// What a request says but for its body.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct HttpHead {
     /// In capitals.
     pub method: String,
     pub url: String,
@@ -41,12 +61,11 @@ pub struct HttpRequest {
     /// Each name once, in the script's order, with the user agent. What follows from the rest is not there: host, length,
     /// cookies, credentials.
     pub headers: Vec<(String, String)>,
-    pub body: Vec<u8>,
     pub params: HttpParams,
 }
 
 /// What a script may say of a request beside what is sent.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct HttpParams {
     /// Most redirects that are followed; `None`: as the options say.
     pub redirects: Option<u32>,
@@ -67,7 +86,7 @@ pub struct HttpParams {
 }
 
 /// How a body is made smaller.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Encoding {
     Gzip,
     Deflate,
@@ -91,7 +110,7 @@ impl Encoding {
 }
 
 /// What becomes of a response's body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum BodyKind {
     #[default]
     Text,
@@ -104,12 +123,11 @@ pub enum BodyKind {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HttpResponse {
     pub status: u16,
-    pub status_text: String,
-    /// `HTTP/1.1`, `HTTP/2.0`.
-    pub proto: String,
-    /// The last URL, after redirects.
-    pub url: String,
-    pub headers: Vec<(String, String)>,
+    /// The head as it came: a status line, and a line for each header. That of HTTP/2 is written in the same way. It is read
+    /// when a script asks for what it says.
+    pub head: Vec<u8>,
+    /// The last URL, after redirects; `None`: none was asked.
+    pub url: Option<Rc<str>>,
     pub body: Option<Vec<u8>>,
     /// Where it came from; `None`: not over TCP.
     pub remote: Option<SocketAddr>,
@@ -122,9 +140,39 @@ pub struct HttpResponse {
     pub tls_version: &'static str,
     /// `TLS_AES_128_GCM_SHA256`; empty: no TLS.
     pub tls_cipher_suite: &'static str,
-    /// What was sent.
-    pub sent: HttpRequest,
     pub cookies: Vec<Cookie>,
+}
+
+impl HttpResponse {
+    /// `HTTP/1.1`, `HTTP/2.0`; empty: there is no response.
+    pub fn proto(&self) -> Cow<'_, str> {
+        match self.status_line().0 {
+            b"HTTP/2" => Cow::Borrowed("HTTP/2.0"),
+            own => String::from_utf8_lossy(own),
+        }
+    }
+
+    /// The status with the words behind it: `404 Not Found`.
+    pub fn status_text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(self.status_line().1.trim_ascii())
+    }
+
+    /// Names and values of the headers, in their order.
+    pub fn headers(&self) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
+        self.head.split(|byte| *byte == b'\n').skip(1).filter_map(|line| {
+            let colon = line.iter().position(|byte| *byte == b':')?;
+            let value = line[colon + 1..].trim_ascii();
+            Some((String::from_utf8_lossy(&line[..colon]), String::from_utf8_lossy(value)))
+        })
+    }
+
+    /// The protocol, and what stands behind it.
+    fn status_line(&self) -> (&[u8], &[u8]) {
+        let line = self.head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let line = line.trim_ascii_end();
+        let end = line.iter().position(|byte| *byte == b' ').unwrap_or(line.len());
+        line.split_at(end)
+    }
 }
 
 /// A cookie of a response.

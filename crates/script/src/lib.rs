@@ -38,7 +38,9 @@ pub use fetch::{Download, FetchState, FetchedModule, fetch};
 pub use files::{Files, OpenFiles};
 pub use graph::{Graph, Import, Linked, ScriptError};
 pub use host::Numbers;
-pub use http::{BodyKind, Cookie, Encoding, HttpOptions, HttpParams, HttpRequest, HttpResponse};
+pub use http::{
+    BodyKind, Cookie, Encoding, HttpHead, HttpOptions, HttpParams, HttpRequest, HttpResponse,
+};
 pub use lock::LOCK;
 pub use module::{Language, Module, Offence, Place, SyntaxError};
 pub use origin::Origin;

@@ -8,7 +8,7 @@ use crate::event::{Event, ScriptMetric};
 use crate::files::OpenFiles;
 use crate::graph::{Graph, Import};
 use crate::host::{self, Numbers, Shared};
-use crate::http::HttpOptions;
+use crate::http::{HttpHead, HttpOptions, HttpRequest};
 use crate::library;
 use crate::module::Places;
 use crate::shared_data::SharedData;
@@ -186,14 +186,21 @@ impl Stage {
         self.shared.current.set(numbers);
         match fiber.resume(answer) {
             Step::Wait(Wait::Requests(mut own)) => {
-                for request in &mut own.list {
-                    self.shared.with_user_tags(&mut request.params.tags);
-                    host::compress(request);
-                }
+                own.list.iter_mut().for_each(|request| self.complete(request));
                 Step::Wait(Wait::Requests(own))
             }
             Step::Done(Err(thrown)) => Step::Done(Err(self.placed(thrown))),
             step => step,
+        }
+    }
+
+    /// Adds to a request what is only known when it is sent.
+    fn complete(&self, request: &mut HttpRequest) {
+        if self.shared.has_user_tags() || !request.params.compression.is_empty() {
+            let mut head = HttpHead::clone(&request.head);
+            self.shared.with_user_tags(&mut head.params.tags);
+            host::compress(&mut head, &mut request.body);
+            request.head = self.shared.heads.shared(head);
         }
     }
 

@@ -74,8 +74,8 @@ pub struct Facts {
 pub enum Answer {
     /// It begins, the time has passed, or what was asked for is done.
     Ready,
-    /// What came of the requests, in their order.
-    Responses(Vec<HttpResponse>),
+    /// What was sent, and what came of it, in the order of the requests.
+    Responses(Vec<(HttpRequest, HttpResponse)>),
     /// Names and values.
     Cookies(Vec<(String, String)>),
     Facts(Box<Facts>),

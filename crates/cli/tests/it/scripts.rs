@@ -76,6 +76,32 @@ export default function () {
 }
 
 #[test]
+fn requests_that_say_the_same_have_bodies_and_cookies_of_their_own() {
+    let script = br#"
+import http from 'k6/http';
+import { group } from 'k6';
+function echo(method, body, params) {
+  const own = http.request(method, `${__ENV.URL}/echo`, body, params).json();
+  const cookies = Object.entries(own.headers).filter(([name]) => name.toLowerCase() === 'cookie');
+  return `${own.method}:${own.body}:${cookies.map(([, value]) => value)}`;
+}
+export default function () {
+  const said = ['a', null, 'bc', null].map((body) => echo('POST', body));
+  said.push(echo('GET'));
+  http.get(`${__ENV.URL}/cookies/set?c=1`);
+  said.push(echo('GET'), echo('GET', null, { cookies: { d: '2' } }), echo('GET', null, { cookies: { d: '2' } }));
+  group('inner', () => said.push(echo('GET')));
+  console.log(said.join(' '));
+}"#;
+    let target = target();
+    let url = target.url();
+    let files: [(&str, &[u8]); 1] = [("own.js", script)];
+    let result = Steps { iterations: 2, ..calls(&url, &env(&url, ""), &files) }.run(0);
+    let said = "POST:a: POST:: POST:bc: POST:: GET:: GET::c=1 GET::d=2; c=1 GET::d=2; c=1 GET::c=1";
+    assert_eq!(logged(&result), [said, said]);
+}
+
+#[test]
 fn each_redirect_is_a_sample() {
     let script = br#"
 import http from 'k6/http';

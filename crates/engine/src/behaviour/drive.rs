@@ -14,8 +14,9 @@ use std::vec::IntoIter;
 use squall_base::random::Random;
 use squall_metrics::UserState;
 
-use super::next::{Answer, Behaviour, Env, Next, Task};
-use super::{due, lanes, others, requests, resources};
+use super::next::{Answer, Asked, Behaviour, Env, Next, Task};
+use super::requests::Sender;
+use super::{due, lanes, others, resources};
 use crate::net::in_flight::Guard;
 use crate::program::RequestOp;
 use crate::roster::After;
@@ -140,8 +141,16 @@ impl<'f, 'p, B: Behaviour> Flow<'f, 'p, B> {
             Task::Request(op) => self.request(op, now).await,
             Task::Sample(step) => self.sample(step, now).await,
             Task::Requests(asked) => {
-                let sent = requests::send(worker, core, self.strand, in_flight, *asked, now);
-                let (responses, end) = Box::pin(sent).await;
+                let Asked { op, spot, mut requests } = asked;
+                let site = worker.scripts.call_site(op);
+                let sender = Sender::new(worker, core, (op, &site), spot);
+                let (responses, end) = if requests.list.len() == 1 {
+                    let request = requests.list.remove(0);
+                    let (got, end) = sender.follow(self.strand, in_flight, request, now).await;
+                    (vec![got], end)
+                } else {
+                    Box::pin(sender.batch(self.strand, requests, now)).await
+                };
                 self.answer = Answer::Responses(responses);
                 end
             }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use squall_script::{HttpResponse, Requests};
+use squall_script::{HttpRequest, HttpResponse, Requests};
 
 use crate::program::{RequestOp, ScriptOp};
 use crate::sample::Sample;
@@ -38,8 +38,8 @@ pub(super) enum Answer {
     Begin,
     /// What it asked for was done, or the time has come.
     Ready,
-    /// What came of the requests of a script.
-    Responses(Vec<HttpResponse>),
+    /// The requests of a script, and what came of them.
+    Responses(Vec<(HttpRequest, HttpResponse)>),
 }
 
 /// What a behaviour needs to go on.
@@ -59,7 +59,7 @@ pub(super) enum Task<'p, B> {
     Request(&'p RequestOp),
     Sample(Sample<'p>),
     /// Requests of a script, at the same time.
-    Requests(Box<Asked<'p>>),
+    Requests(Asked<'p>),
     /// Branches at the same time, at most so many.
     Join {
         branches: Vec<B>,

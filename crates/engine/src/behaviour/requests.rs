@@ -9,44 +9,19 @@ use squall_metrics::ErrorKind;
 use squall_script::{HttpOptions, HttpRequest, HttpResponse};
 use tokio::sync::Notify;
 
-use super::next::Asked;
 use super::{due, lanes};
 use crate::net::in_flight::Guard;
 use crate::parts::{script_errors, url};
 use crate::program::ScriptOp;
-use crate::sample::{self, Got, Hop, Moment, SampleFailure, SampleHead, ScriptSampler};
-use crate::scripts::{CallSite, Doer, Exchanged, Made, Spot};
+use crate::sample::{self, Got, Moment, SampleFailure, SampleHead, ScriptSampler};
+use crate::scripts::{CallSite, Doer, Exchanged, Hop, Made, Route, Spot};
 use crate::trace::Tally;
 use crate::user::{Core, Strand};
 use crate::worker::Worker;
 
-/// Performs what a script asks for from `now` on. Gives the responses in the order of the requests, and when all were
-/// there.
-pub(super) async fn send(
-    worker: &Rc<Worker>,
-    core: &Core,
-    strand: &mut Strand,
-    in_flight: &Guard<'_>,
-    asked: Asked<'_>,
-    now: Moment,
-) -> (Vec<HttpResponse>, Moment) {
-    let Asked { op, spot, mut requests } = asked;
-    let site = worker.scripts.call_site(op);
-    let options = &worker.program.scripts[op.script as usize].options.http;
-    let sender = Sender { worker, core, op, site: &site, spot, options };
-    match requests.list.len() {
-        1 => {
-            let request = requests.list.remove(0);
-            let (response, end) = sender.follow(strand, in_flight, request, now).await;
-            (vec![response], end)
-        }
-        _ => sender.batch(strand, requests, now).await,
-    }
-}
-
 /// Who sends requests of a call.
 #[derive(Clone, Copy)]
-struct Sender<'s> {
+pub(super) struct Sender<'s> {
     worker: &'s Rc<Worker>,
     core: &'s Core,
     op: &'s ScriptOp,
@@ -55,48 +30,50 @@ struct Sender<'s> {
     options: &'s HttpOptions,
 }
 
-impl Sender<'_> {
-    /// Sends a request, and follows it where redirects lead. Gives its last response.
-    async fn follow(
+impl<'s> Sender<'s> {
+    /// Of a call, at a place within its groups.
+    pub(super) fn new(
+        worker: &'s Rc<Worker>,
+        core: &'s Core,
+        (op, site): (&'s ScriptOp, &'s CallSite),
+        spot: Spot,
+    ) -> Self {
+        let options = &worker.program.scripts[op.script as usize].options.http;
+        Sender { worker, core, op, site, spot, options }
+    }
+
+    /// Sends a request, and follows it where redirects lead. Gives its last response, and when that was there.
+    pub(super) async fn follow(
         &self,
         strand: &mut Strand,
         in_flight: &Guard<'_>,
-        mut request: HttpRequest,
+        request: HttpRequest,
         mut now: Moment,
-    ) -> (HttpResponse, Moment) {
+    ) -> ((HttpRequest, HttpResponse), Moment) {
         let worker = self.worker;
-        let name = request.name.as_deref().unwrap_or(&request.url);
-        let mut row = self.site.rows.request(&worker.recorder, self.spot, name);
+        let route = self.route(&request);
         let mut left = request.params.redirects.unwrap_or(self.options.redirects);
-        let (mut hop, made) = match self.make(&mut request) {
-            Ok((hop, made)) => (Ok(hop), Some(made)),
-            Err(failure) => (Err(failure), None),
-        };
+        let mut redirected: Option<Result<Hop, SampleFailure>> = None;
         loop {
-            let (got, end) = self
-                .exchange(strand, in_flight, (row, &request), (hop.as_ref(), made.as_ref()), now)
-                .await;
+            let hop = redirected.as_ref().map(Result::as_ref);
+            let hop = hop.unwrap_or_else(|| route.as_ref().map(|route| &route.hop));
+            let (got, end) =
+                self.exchange(strand, in_flight, &request, (hop, route.as_deref().ok()), now).await;
             now = end;
-            let next = match &hop {
+            let next = match hop {
                 Ok(hop) if left > 0 && !self.core.is_ending() && !worker.is_stopping() => {
                     self.redirected(hop, &got.response.borrow())
                 }
                 _ => None,
             };
             let Some(next) = next else {
-                let response = self.response(request, &hop, made, got);
-                return (response, now);
+                let url = hop.map_or_else(|_| request.url.as_str().into(), |hop| hop.url.clone());
+                return ((request, response(url, got)), now);
             };
             left -= 1;
             worker.recorder.count(|counters| counters.redirects += 1);
             worker.advance_if_due(now.seen);
-            hop = next;
-            // A request without a name has that of its URL, each one of a redirect too.
-            if request.name.is_none()
-                && let Ok(hop) = &hop
-            {
-                row = self.site.rows.request(&worker.recorder, self.spot, &hop.url());
-            }
+            redirected = Some(next);
         }
     }
 
@@ -105,15 +82,23 @@ impl Sender<'_> {
         &self,
         strand: &mut Strand,
         in_flight: &Guard<'_>,
-        (row, request): (u32, &HttpRequest),
-        (hop, made): (Result<&Hop, &SampleFailure>, Option<&Made>),
+        request: &HttpRequest,
+        (hop, route): (Result<&Hop, &SampleFailure>, Option<&Route>),
         now: Moment,
     ) -> (Got, Moment) {
-        let Sender { worker, core, op, .. } = *self;
+        let Sender { worker, core, op, spot, .. } = *self;
         let got = Got::default();
+        let row = match (hop, route) {
+            // A request without a name has that of its URL, each one of a redirect too.
+            (Ok(hop), _) if hop.is_redirected && request.name.is_none() => {
+                self.site.rows.request(&worker.recorder, spot, &hop.url)
+            }
+            (_, Some(route)) => route.row,
+            (_, None) => self.row(request),
+        };
         let head = SampleHead {
             name: Some(row),
-            place: self.site.rows.place_of_requests(&worker.recorder, self.spot),
+            place: self.site.rows.place_of_requests(&worker.recorder, spot),
             step: &op.step,
             kind: &request.method,
             is_counted: true,
@@ -121,14 +106,14 @@ impl Sender<'_> {
             is_of_page: false,
         };
         let copy = |own: &SampleFailure| SampleFailure::new(own.kind, own.detail.clone());
-        let sent = match (hop, made) {
-            (Ok(hop), Some(made)) => Ok((hop, made)),
+        let sent = match (hop, route) {
+            (Ok(hop), Some(route)) => Ok((hop, route)),
             (Err(failure), _) => Err(copy(failure)),
             (Ok(_), None) => Err(SampleFailure::new(ErrorKind::Render, "")),
         };
         let expected = request.params.expected.as_deref();
         worker.note_begin(core, strand, now);
-        let sampler = ScriptSampler { head, sent, expected, got: &got };
+        let sampler = ScriptSampler { head, sent, body: &request.body, expected, got: &got };
         let sampled = sample::sample(worker, core, strand, in_flight, sampler, now).await;
         let end = worker.note_end(core, strand, &sampled);
         self.count(request, hop.ok(), &got, end.ready);
@@ -147,7 +132,7 @@ impl Sender<'_> {
             response: &got.response.borrow(),
             failure,
             bytes: got.bytes.get(),
-            url: &|| hop.map_or_else(|| request.url.clone(), Hop::url),
+            url: &|| hop.map_or_else(|| request.url.clone(), |hop| hop.url.to_string()),
             method: hop.map_or(&*request.method, |hop| &*hop.method),
             is_redirected: hop.is_some_and(|hop| hop.is_redirected),
         };
@@ -155,8 +140,21 @@ impl Sender<'_> {
         self.site.count_exchange(&self.worker.recorder, doer, &exchanged, now);
     }
 
-    /// Where a request goes, and what it carries.
-    fn make(&self, request: &mut HttpRequest) -> Result<(Hop, Made), SampleFailure> {
+    /// The row of a request.
+    fn row(&self, request: &HttpRequest) -> u32 {
+        let name = request.name.as_deref().unwrap_or(&request.url);
+        self.site.rows.request(&self.worker.recorder, self.spot, name)
+    }
+
+    /// Where a request goes, and what it carries. Cookies of its own depend on those that its user has by then.
+    fn route(&self, request: &HttpRequest) -> Result<Rc<Route>, SampleFailure> {
+        match request.params.cookies.is_empty() {
+            true => self.site.rows.route(self.spot, &request.head, || self.new_route(request)),
+            false => self.new_route(request).map(Rc::new),
+        }
+    }
+
+    fn new_route(&self, request: &HttpRequest) -> Result<Route, SampleFailure> {
         let Sender { worker, core, .. } = *self;
         let hop = Hop::of(worker, &request.method, &request.url)?;
         let jar = match request.params.jar {
@@ -169,9 +167,9 @@ impl Sender<'_> {
             cookie_line(&request.params.cookies, kept)
         });
         let credentials = url::credentials(&request.url);
-        let made = Made::of(request, self.options, (place, jar), credentials, cookies)
+        let made = Made::of(&request.head, self.options, (place, jar), credentials, cookies)
             .map_err(|why| SampleFailure::new(ErrorKind::Render, why))?;
-        Ok((hop, made))
+        Ok(Route::new(self.row(request), hop, made, !request.body.is_empty()))
     }
 
     /// Where a response leads to, if it does; or why that is nowhere.
@@ -179,43 +177,19 @@ impl Sender<'_> {
         if !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
             return None;
         }
-        let is_location = |(name, _): &&(String, String)| name.eq_ignore_ascii_case("location");
-        let (_, location) = response.headers.iter().find(is_location)?;
-        Some(hop.redirected(self.worker, response.status, location))
-    }
-
-    /// What the script is given.
-    fn response(
-        &self,
-        mut request: HttpRequest,
-        hop: &Result<Hop, SampleFailure>,
-        made: Option<Made>,
-        got: Got,
-    ) -> HttpResponse {
-        let mut response = got.response.take();
-        if let Some(made) = made {
-            request.body = made.into_body();
-        }
-        response.url = hop.as_ref().map_or_else(|_| request.url.clone(), Hop::url);
-        if request.params.body == squall_script::BodyKind::None {
-            response.body = None;
-        }
-        let failure = got.failure.take();
-        let failure = failure.as_ref().map(|(kind, detail)| (*kind, detail.as_str()));
-        response.error_code = script_errors::code(failure.map(|own| own.0), response.status);
-        response.error =
-            failure.map_or_else(String::new, |(kind, detail)| script_errors::text(kind, detail));
-        response.sent = request;
-        response
+        let mut headers = response.headers();
+        let (_, location) = headers.find(|(name, _)| name.eq_ignore_ascii_case("location"))?;
+        Some(hop.redirected(self.worker, response.status, &location))
     }
 
     /// Sends several at the same time.
-    async fn batch(
+    /// Gives the responses in the order of the requests, and when all were there.
+    pub(super) async fn batch(
         &self,
         strand: &mut Strand,
         requests: squall_script::Requests,
         now: Moment,
-    ) -> (Vec<HttpResponse>, Moment) {
+    ) -> (Vec<(HttpRequest, HttpResponse)>, Moment) {
         let Sender { worker, core, .. } = *self;
         let squall_script::Requests { list, limit, limit_of_host } = requests;
         if list.is_empty() {
@@ -266,7 +240,7 @@ struct Batch<'s> {
     busy: RefCell<HashMap<String, usize>>,
     /// Told when a lane has nothing more in flight.
     more: Notify,
-    responses: RefCell<Vec<Option<HttpResponse>>>,
+    responses: RefCell<Vec<Option<(HttpRequest, HttpResponse)>>>,
     failed: Cell<bool>,
     /// What was sampled, where somebody watches.
     tally: Cell<Tally>,
@@ -321,6 +295,18 @@ impl Batch<'_> {
         *busy.entry(taken.1.clone()).or_default() += 1;
         Some(taken)
     }
+}
+
+/// What the script is given.
+fn response(url: Rc<str>, got: Got) -> HttpResponse {
+    let mut response = got.response.take();
+    response.url = Some(url);
+    let failure = got.failure.take();
+    let failure = failure.as_ref().map(|(kind, detail)| (*kind, detail.as_str()));
+    response.error_code = script_errors::code(failure.map(|own| own.0), response.status);
+    response.error =
+        failure.map_or_else(String::new, |(kind, detail)| script_errors::text(kind, detail));
+    response
 }
 
 /// The host of a URL, as far as limits of hosts care.

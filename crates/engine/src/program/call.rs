@@ -128,8 +128,6 @@ pub(crate) enum BodyOp {
     #[default]
     None,
     Text(BoundTemplate),
-    /// What a script has made.
-    Bytes(Vec<u8>),
     Json(JsonOp),
     Form(Vec<(BoundTemplate, BoundTemplate)>),
     File(FileOp),

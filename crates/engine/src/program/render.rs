@@ -64,10 +64,8 @@ pub(crate) fn prepare(compiler: &Compiler<'_>, call: &CallOp) -> Option<Prepared
     if !all || compiler.budget.exceeded().is_some() {
         return None;
     }
-    let scope = ConstantScope::new(0);
-    let (mut bytes, mut body) = (Vec::new(), Vec::new());
     let mut target = path.to_vec();
-    append_query(call, &scope, &mut target).ok()?;
+    append_query(call, &ConstantScope::new(0), &mut target).ok()?;
     let origin = &compiler.origins[*origin as usize];
     let proxy = compiler.proxy_toward(origin, call.via.as_deref())?;
     let destination = Destination {
@@ -79,30 +77,43 @@ pub(crate) fn prepare(compiler: &Compiler<'_>, call: &CallOp) -> Option<Prepared
         with_body: true,
         withheld: None,
     };
-    render_body(&content.body, content.charset, &scope, &mut body).ok()?;
-    render_head(content, &destination, body.len() as u64, None, &scope, &mut bytes).ok()?;
-    compiler.budget.keep(target.len() + bytes.len() + body.len()).ok()?;
+    let mut prepared = prepared(content, &destination).ok()?;
+    compiler.budget.keep(target.len() + prepared.bytes.len()).ok()?;
+    if compiler.http() != Http::V1 {
+        let (length, scope) = (prepared.body().len() as u64, ConstantScope::new(0));
+        let mut fields = FieldWriter::default();
+        render_head(content, &destination, length, None, &scope, &mut fields).ok()?;
+        // What HTTP/2 cannot say is said of each request when it is rendered.
+        prepared.fields = Some(fields.finish().ok()?);
+    }
+    Some(prepared)
+}
+
+/// A request of constants, rendered for HTTP/1.1.
+///
+/// # Errors
+/// It is not of constants.
+pub(crate) fn prepared(
+    content: &ContentOp,
+    destination: &Destination<'_>,
+) -> Result<Prepared, EvalError> {
+    let scope = ConstantScope::new(0);
+    let (mut bytes, mut body) = (Vec::new(), Vec::new());
+    render_body(&content.body, content.charset, &scope, &mut body)?;
+    render_head(content, destination, body.len() as u64, None, &scope, &mut bytes)?;
     let head_end = bytes.len();
     bytes.extend_from_slice(END_OF_HEAD);
     let body_at = bytes.len();
     bytes.extend_from_slice(&body);
-    let fields = if compiler.http() == Http::V1 {
-        None
-    } else {
-        let mut fields = FieldWriter::default();
-        render_head(content, &destination, body.len() as u64, None, &scope, &mut fields).ok()?;
-        // What HTTP/2 cannot say is said of each request when it is rendered.
-        Some(fields.finish().ok()?)
-    };
-    let (path, bytes) = (target.into(), bytes.into());
-    Some(Prepared { path, bytes, head_end, body_at, fields })
+    let (path, bytes) = (destination.path.into(), bytes.into());
+    Ok(Prepared { path, bytes, head_end, body_at, fields: None })
 }
 
 /// Whether a body is made in memory of what is known before the run.
 pub(crate) fn is_constant(body: &BodyOp) -> bool {
     let constant = BoundTemplate::is_constant;
     match body {
-        BodyOp::None | BodyOp::Bytes(_) => true,
+        BodyOp::None => true,
         BodyOp::Text(text) => constant(text),
         BodyOp::Json(json) => matches!(json, JsonOp::Constant(_)),
         BodyOp::Form(pairs) => pairs.iter().all(|(name, value)| constant(name) && constant(value)),
@@ -408,7 +419,6 @@ pub(crate) fn render_body(
                 out.extend_from_slice(&charset.encode(&whole));
             }
         },
-        BodyOp::Bytes(bytes) => out.extend_from_slice(bytes),
         BodyOp::Json(json) => json.write(scope, out)?,
         BodyOp::Form(pairs) => append_pairs(pairs, None, (charset, scope), out)?,
     }

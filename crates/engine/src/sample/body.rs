@@ -50,7 +50,7 @@ pub(super) fn stream(
             let boundary = boundary.clone().unwrap_or_else(own);
             (Pieces::form(parts, &boundary), Some(format!("{media}; boundary={boundary}")))
         }
-        BodyOp::None | BodyOp::Text(_) | BodyOp::Bytes(_) | BodyOp::Json(_) | BodyOp::Form(_) => {
+        BodyOp::None | BodyOp::Text(_) | BodyOp::Json(_) | BodyOp::Form(_) => {
             return Ok(None);
         }
     };

@@ -31,6 +31,8 @@ pub(crate) struct Call<'p, 'w> {
     pub target: Target<'p, 'w>,
     /// Headers, credentials and body.
     pub content: &'p ContentOp,
+    /// A body that a script has made, in place of one of the content.
+    pub script_body: &'p [u8],
     /// Whether the body goes along (it does not after most redirects).
     pub with_body: bool,
     /// Whether credentials go along (they stay with the origin that they are for).
@@ -61,7 +63,7 @@ impl<'p, 'w> Call<'p, 'w> {
         Call::to(worker, (method, origin, target), content)
     }
 
-    fn to(
+    pub(super) fn to(
         worker: &Worker,
         (method, origin, target): (&'p str, Rc<KnownOrigin>, Target<'p, 'w>),
         content: &'p ContentOp,
@@ -72,6 +74,7 @@ impl<'p, 'w> Call<'p, 'w> {
             origin,
             target,
             content,
+            script_body: &[],
             with_body: true,
             trusted: true,
             conditions: Vec::new(),
@@ -139,6 +142,7 @@ impl<'p, 'w> Call<'p, 'w> {
             method: if becomes_get { "GET" } else { self.method },
             target: Target::Rendered(path),
             content: self.content,
+            script_body: self.script_body,
             with_body: self.with_body && !becomes_get,
             trusted: self.trusted && origin == self.origin,
             origin,

@@ -24,17 +24,11 @@ impl Got {
     /// Takes what a script is given of a response, while it lies in the worker's buffer.
     pub(super) fn take(&self, response: &Response<'_>) {
         let mut own = self.response.borrow_mut();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let line = response.head.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let line = String::from_utf8_lossy(line.trim_ascii_end());
-        let (proto, status_text) = line.split_once(' ').unwrap_or((&*line, ""));
-        own.proto = if proto == "HTTP/2" { "HTTP/2.0".to_owned() } else { proto.to_owned() };
         own.status = response.status;
         let peer = self.peer.get();
         own.remote = peer.address;
         (own.tls_version, own.tls_cipher_suite) = (peer.tls_version, peer.cipher_suite);
-        status_text.trim().clone_into(&mut own.status_text);
-        own.headers = response.headers().map(|(name, value)| (text(name), text(value))).collect();
+        own.head = response.head.to_vec();
         own.cookies = match response.sets_cookies {
             true => response
                 .headers()

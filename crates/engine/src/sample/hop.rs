@@ -9,22 +9,8 @@ use super::failure::SampleFailure;
 use crate::net::origins::{Asked, KnownOrigin};
 use crate::parts::cookies::Site;
 use crate::parts::{names, url};
+use crate::scripts::Hop;
 use crate::worker::Worker;
-
-/// Where a request of a script goes.
-#[derive(Debug)]
-pub(crate) struct Hop {
-    pub method: String,
-    pub origin: Rc<KnownOrigin>,
-    /// Path with query.
-    pub path: String,
-    /// Whether the body goes along.
-    pub with_body: bool,
-    /// Whether credentials go along.
-    pub trusted: bool,
-    /// Whether a redirect led there.
-    pub is_redirected: bool,
-}
 
 impl Hop {
     /// Of a URL that a script says.
@@ -38,6 +24,7 @@ impl Hop {
         let origin = worker.known_origin(location.origin, Asked::default());
         Ok(Hop {
             method: method.to_owned(),
+            url: url_of(&origin, &location.path),
             origin,
             path: location.path,
             with_body: true,
@@ -68,6 +55,7 @@ impl Hop {
         let becomes_get = becomes_get(&self.method, status);
         Ok(Hop {
             method: if becomes_get { "GET".to_owned() } else { self.method.clone() },
+            url: url_of(&origin, &found.path),
             path: found.path,
             with_body: self.with_body && !becomes_get,
             trusted: self.trusted && origin == self.origin,
@@ -76,15 +64,14 @@ impl Hop {
         })
     }
 
-    /// The whole URL.
-    pub(crate) fn url(&self) -> String {
-        format!("{}{}", self.origin.origin, self.path)
-    }
-
     /// Where it goes, as far as cookies care.
     pub(crate) fn site(&self) -> Site<'_> {
         site(&self.origin.origin, names::without_query(&self.path))
     }
+}
+
+fn url_of(origin: &KnownOrigin, path: &str) -> Rc<str> {
+    format!("{}{path}", origin.origin).into()
 }
 
 /// The place of a URL that a script says, whether or not requests may go there.

@@ -101,10 +101,10 @@ pub(super) fn message<'m>(
 ) -> Result<Outgoing<'m>, SampleFailure> {
     let own = Own { worker, user, call, policy };
     match &call.target {
-        Target::Prepared(prepared) => {
+        Target::Prepared(prepared) if !http2 || prepared.fields.is_some() => {
             Ok(Outgoing { form: own.prepared(prepared, http2)?, stream: None })
         }
-        Target::Rendered(_) => own.rendered(http2),
+        _ => own.rendered(http2),
     }
 }
 
@@ -124,13 +124,10 @@ impl<'m> Own<'m> {
 
     /// A request that was rendered before the run, with what its user adds.
     fn prepared(self, prepared: &'m Prepared, http2: bool) -> Result<Form<'m>, SampleFailure> {
-        if !http2 {
+        let Some(fields) = prepared.fields.as_ref().filter(|_| http2) else {
             let mut own = self.worker.buffers.take();
             self.lines(&mut *own)?;
             return Ok(Form::Text(Text { prepared: Some(prepared), own }));
-        }
-        let Some(fields) = &prepared.fields else {
-            return Err(SampleFailure::new(ErrorKind::Render, "it is not prepared for HTTP/2"));
         };
         let mut fields = Cow::Borrowed(fields);
         let call = self.call;
@@ -151,6 +148,7 @@ impl<'m> Own<'m> {
         let (mut length, mut content_type) = (0, None);
         if call.with_body {
             let scope = self.scope();
+            body.extend_from_slice(call.script_body);
             render::render_body(&call.content.body, call.content.charset, &scope, &mut body)?;
             length = body.len() as u64;
             if let Some(streamed) = body::stream(call.content, self.user, &scope)? {

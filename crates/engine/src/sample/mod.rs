@@ -33,7 +33,7 @@ mod via;
 pub(crate) use call::Call;
 pub(crate) use frame::note;
 pub(crate) use got::Got;
-pub(crate) use hop::{Hop, Location};
+pub(crate) use hop::Location;
 pub(crate) use http::{CallSampler, is_fresh};
 pub(crate) use page::{Found, Item};
 pub(crate) use resources::look_up;

@@ -4,22 +4,22 @@
 use squall_metrics::{ErrorKind, PHASES, Phases};
 use squall_script::HttpResponse;
 
-use super::call::Call;
+use super::call::{Call, Target};
 use super::failure::SampleFailure;
 use super::frame::Frame;
 use super::got::Got;
-use super::hop::Hop;
 use super::http::follow;
 use super::page::{Found, Wanted};
 use super::sampled::SampleHead;
 use super::sampler::Sampler;
-use crate::scripts::Made;
+use crate::scripts::{Hop, Made, Route};
 
 /// An exchange of a request of a script.
 pub(crate) struct ScriptSampler<'p> {
     pub head: SampleHead<'p>,
     /// Where it goes, and what it carries; or why it cannot be sent.
-    pub sent: Result<(&'p Hop, &'p Made), SampleFailure>,
+    pub sent: Result<(&'p Hop, &'p Route), SampleFailure>,
+    pub body: &'p [u8],
     /// Statuses that are no failure; `None`: 200 to 399.
     pub expected: Option<&'p [(u16, u16)]>,
     pub got: &'p Got,
@@ -33,18 +33,23 @@ impl<'p> Sampler<'p> for ScriptSampler<'p> {
     async fn perform(self, frame: &mut Frame<'_>) -> Result<Option<Box<Found>>, SampleFailure> {
         let result = match self.sent {
             Err(failure) => Err(failure),
-            Ok((hop, Made { content, policy })) => {
-                let place = (&*hop.method, hop.origin.clone(), hop.path.as_bytes());
+            Ok((hop, Route { made: Made { content, policy }, prepared, .. })) => {
+                let as_before = self.body.is_empty() && !hop.is_redirected;
+                let target = match prepared.as_ref().filter(|_| as_before) {
+                    Some(prepared) => Target::Prepared(prepared),
+                    None => Target::Rendered(frame.worker.buffer(hop.path.as_bytes())),
+                };
                 let call = Call {
+                    script_body: self.body,
                     with_body: hop.with_body,
                     trusted: hop.trusted,
                     is_redirected: hop.is_redirected,
-                    ..Call::new(frame.worker, place, content)
+                    ..Call::to(frame.worker, (&*hop.method, hop.origin.clone(), target), content)
                 };
                 let wanted = Wanted { got: Some(self.got), ..Wanted::default() };
                 let result = follow(frame, call, policy, wanted).await;
                 self.got.judge(frame, self.expected, &result);
-                frame.explain(&result, || format!("{} {}", hop.method, hop.url()));
+                frame.explain(&result, || format!("{} {}", hop.method, hop.url));
                 result
             }
         };

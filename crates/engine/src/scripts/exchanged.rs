@@ -222,7 +222,7 @@ impl Exchanged<'_> {
             }),
             "method" => Some(Cow::Borrowed(self.method)),
             "status" => Some(Cow::Owned(response.status.to_string())),
-            "proto" => said(&response.proto),
+            "proto" => Some(response.proto()).filter(|own| !own.is_empty()),
             "ip" => {
                 let ip = response.remote?.ip().to_canonical();
                 Some(Cow::Owned(ip.to_string()))

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use squall_metrics::PlaceId;
 use squall_plan::template::BoundTemplate;
-use squall_script::{BodyKind, HttpOptions, HttpRequest};
+use squall_script::{BodyKind, HttpHead, HttpOptions};
 
 use crate::parts::confined;
-use crate::program::call::{Across, AuthOp, BodyOp, ContentOp, HeaderOp};
+use crate::program::call::{Across, AuthOp, ContentOp, HeaderOp};
 use crate::program::{Limits, NameOp, Policy, RowOp};
 
 /// How long a request may take that does not say it.
@@ -25,13 +25,13 @@ pub(crate) struct Made {
 }
 
 impl Made {
-    /// Of a request, whose body it takes. `credentials`: those in its URL; `cookies`: the whole line, if the request has
-    /// cookies of its own; `jar`: the number of its jar among the user's.
+    /// Of what a request says but for its body. `credentials`: those in its URL; `cookies`: the whole line, if the request
+    /// has cookies of its own; `jar`: the number of its jar among the user's.
     ///
     /// # Errors
     /// What cannot be sent, in a sentence.
     pub(crate) fn of(
-        request: &mut HttpRequest,
+        request: &HttpHead,
         options: &HttpOptions,
         (place, jar): (PlaceId, u16),
         credentials: Option<(String, String)>,
@@ -47,9 +47,7 @@ impl Made {
         }
         let own_cookie = headers.iter().any(|own| own.name.eq_ignore_ascii_case(b"cookie: "));
         let auth = auth(request, credentials)?;
-        let body = std::mem::take(&mut request.body);
-        let body = if body.is_empty() { BodyOp::None } else { BodyOp::Bytes(body) };
-        let content = ContentOp { headers, own_cookie, auth, body, ..ContentOp::default() };
+        let content = ContentOp { headers, own_cookie, auth, ..ContentOp::default() };
         let keeps = request.params.body != BodyKind::None;
         let timeout = request.params.timeout.unwrap_or(DEFAULT_TIMEOUT);
         let limits = Limits {
@@ -61,14 +59,6 @@ impl Made {
             ..Limits::NONE
         };
         Ok(Made { content, policy: policy(place, jar, limits) })
-    }
-
-    /// The body, which goes back to its request.
-    pub(crate) fn into_body(self) -> Vec<u8> {
-        match self.content.body {
-            BodyOp::Bytes(body) => body,
-            _ => Vec::new(),
-        }
     }
 }
 
@@ -95,7 +85,7 @@ fn policy(place: PlaceId, jar: u16, limits: Limits) -> Policy {
 }
 
 /// Its headers, in their order. What follows from the body is not among them.
-fn headers(request: &HttpRequest, user_agent: &str) -> Result<Vec<HeaderOp>, String> {
+fn headers(request: &HttpHead, user_agent: &str) -> Result<Vec<HeaderOp>, String> {
     let mut headers = Vec::with_capacity(request.headers.len() + 1);
     let has = |name: &str| request.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
     if !user_agent.is_empty() && !has("user-agent") {
@@ -123,7 +113,7 @@ fn header(name: &str, value: &str) -> HeaderOp {
 }
 
 /// Its credentials, which stand in its URL.
-fn auth(request: &HttpRequest, credentials: Option<(String, String)>) -> Result<AuthOp, String> {
+fn auth(request: &HttpHead, credentials: Option<(String, String)>) -> Result<AuthOp, String> {
     let Some((user, password)) = credentials else { return Ok(AuthOp::None) };
     let (user, password) = (BoundTemplate::literal(&user), BoundTemplate::literal(&password));
     match request.params.auth.as_deref() {

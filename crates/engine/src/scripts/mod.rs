@@ -5,6 +5,7 @@ mod call_site;
 mod counted;
 mod exchanged;
 mod made;
+mod route;
 mod rows;
 
 use std::cell::RefCell;
@@ -17,6 +18,7 @@ use crate::program::{Program, ScriptOp};
 pub(crate) use call_site::CallSite;
 pub(crate) use exchanged::{Doer, Exchanged};
 pub(crate) use made::Made;
+pub(crate) use route::{Hop, Route};
 pub(crate) use rows::Spot;
 
 /// The scripts of a worker.

@@ -6,7 +6,9 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use squall_metrics::{Place, PlaceId, RowKind};
+use squall_script::HttpHead;
 
+use super::route::{Route, Routes};
 use crate::parts::names;
 use crate::record::Recorder;
 
@@ -32,6 +34,7 @@ struct SpotRows {
     groups: Names,
     /// Where those groups lead to, by name.
     inner: HashMap<Rc<str>, Spot>,
+    routes: Routes,
 }
 
 /// The names of a kind at a place.
@@ -54,6 +57,24 @@ impl Rows {
     /// Where requests count.
     pub(crate) fn place_of_requests(&self, recorder: &Recorder, spot: Spot) -> PlaceId {
         self.at(spot, |own| own.requests.place(recorder, (&own.place, RowKind::Request)))
+    }
+
+    /// The route of requests that say this at a spot, made if there is none yet.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub(crate) fn route<E>(
+        &self,
+        spot: Spot,
+        head: &Rc<HttpHead>,
+        make: impl FnOnce() -> Result<Route, E>,
+    ) -> Result<Rc<Route>, E> {
+        if let Some(own) = self.at(spot, |own| own.routes.get(head)) {
+            return Ok(own);
+        }
+        let route = Rc::new(make()?);
+        self.at(spot, |own| own.routes.keep(head, &route));
+        Ok(route)
     }
 
     /// The row of a check of this name.
@@ -96,7 +117,7 @@ impl SpotRows {
     fn new(place: Place) -> SpotRows {
         let inner = HashMap::new();
         let [requests, checks, groups] = [(); 3].map(|()| Names::default());
-        SpotRows { place, requests, checks, groups, inner }
+        SpotRows { place, requests, checks, groups, inner, routes: Routes::default() }
     }
 }
 

@@ -10,7 +10,7 @@ use squall_quickjs as js;
 
 use super::held::Held;
 use super::realm::{Inner, Realm, Scope};
-use super::stack::OwnStack;
+use super::stack::{OwnStack, release_unused};
 use super::thrown::{Cause, Thrown};
 use super::timers::{Timer, Timers};
 use super::value::{Promise, Value};
@@ -57,11 +57,16 @@ pub struct Fiber {
 struct Running {
     yielder: *const Yielder<Resume, Wait>,
     runtime: *mut js::JSRuntime,
+    /// Where the stack of the flow ends.
+    bottom: usize,
     /// On the stack of the flow.
     timers: *const RefCell<Timers>,
     /// What modules keep for the flow. It lies on the flow's stack.
     own: *const OnceCell<Held>,
 }
+
+/// A wait in which a stack needs no more memory than what is on it: to touch it again afterwards costs some microseconds.
+const LONG: Duration = Duration::from_secs(5);
 
 thread_local! {
     /// The flow that runs now; `None`: nobody's.
@@ -87,7 +92,7 @@ impl Fiber {
         let mut flow = Box::new(RefCell::new(unsafe { std::mem::zeroed::<js::SquallFlow>() }));
         // SAFETY: as above.
         unsafe { js::squall_flow_init(flow.get_mut(), stack.top(), stack.limit()) };
-        let (function, own) = (function.clone(), inner.clone());
+        let (function, own, bottom) = (function.clone(), inner.clone(), stack.bottom());
         let coroutine = Coroutine::with_stack(stack, move |yielder, first| {
             if matches!(first, Resume::End) {
                 return Err(Thrown::ending("it had not begun"));
@@ -97,6 +102,7 @@ impl Fiber {
             RUNNING.set(Some(Running {
                 yielder,
                 runtime: scope.runtime(),
+                bottom,
                 timers: &raw const timers,
                 own: &raw const kept,
             }));
@@ -302,6 +308,10 @@ pub(super) fn wait(scope: Scope<'_>, wait: Wait) -> Result<Answer, Aborted> {
     // SAFETY: the runtime is alive.
     let has_exception = unsafe { js::squall_has_exception(scope.runtime()) };
     assert!(!has_exception, "nobody waits with an exception pending");
+    if matches!(wait, Wait::Sleep(time) if time >= LONG) {
+        // SAFETY: this runs on the stack of the flow, which ends there.
+        unsafe { release_unused(running.bottom) };
+    }
     // SAFETY: the yielder is that of the coroutine on whose stack this runs: it is set when it begins, and again below
     // each time when it goes on.
     let resumed = unsafe { (*running.yielder).suspend(wait) };

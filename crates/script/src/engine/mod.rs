@@ -30,4 +30,4 @@ pub use fiber::{Aborted, Fiber, Step};
 pub use held::Held;
 pub use realm::{Limits, Realm, Scope};
 pub use thrown::{Cause, Thrown};
-pub use value::Value;
+pub use value::{Value, text};

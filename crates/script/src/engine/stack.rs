@@ -97,6 +97,23 @@ impl Stacks {
     }
 }
 
+/// Gives back the memory of the stack that this runs on, as far as nothing in use lies there: what deeper calls have touched.
+///
+/// # Safety
+/// This runs on a stack of [`Stacks`] that ends at `bottom`.
+#[inline(never)]
+pub(super) unsafe fn release_unused(bottom: usize) {
+    /// More than what this function and the one that it calls have below `here`.
+    const IN_USE: usize = 1024;
+    // SAFETY: it reads a number that the system has.
+    let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(SIZE);
+    let here = &raw const page as usize;
+    let end = (here - IN_USE) & !(page - 1);
+    // A failure leaves the memory where it is, and is no concern of anybody.
+    // SAFETY: the range is of this stack, and below all that is in use on it, which its pages above keep.
+    unsafe { libc::madvise(bottom as *mut libc::c_void, end - bottom, libc::MADV_DONTNEED) };
+}
+
 /// A stack; it goes back when this is dropped.
 #[derive(Debug)]
 pub(super) struct OwnStack {
@@ -108,6 +125,11 @@ impl OwnStack {
     /// Where it begins: the address above its first byte.
     pub fn top(&self) -> usize {
         self.top.get()
+    }
+
+    /// The address of its last byte.
+    pub fn bottom(&self) -> usize {
+        self.top.get() - SIZE
     }
 
     /// How deep a script may go.

@@ -223,3 +223,19 @@ fn nothing_waits_outside_of_a_flow() {
     let thrown = realm.scope().evaluate("init.js", "sleep(1)").expect_err("no user");
     assert!(thrown.message.contains("not for the top level"), "{thrown}");
 }
+
+#[test]
+fn a_long_wait_gives_back_what_deeper_calls_have_used() {
+    let unused_after = |ms: u32| {
+        let realm = realm(Limits::default());
+        let deep = "(function deep(n) { return n === 0 ? 0 : 1 + deep(n - 1) })(100)";
+        let function = function(&realm, &format!("() => {{ {deep}; sleep({ms}); return {deep} }}"));
+        let mut fiber = fiber(&realm, &function, 0.0);
+        assert!(matches!(fiber.resume(Answer::Ready), Step::Wait(Wait::Sleep(_))));
+        drop(fiber);
+        realm.unused_stack()
+    };
+    let (short, long) = (unused_after(1), unused_after(60_000));
+    let most = stack::SIZE - (32 << 10);
+    assert!(short < most && long > most, "{short} {long}");
+}

@@ -1,5 +1,6 @@
 //! Values of a script.
 
+use std::borrow::Cow;
 use std::ffi::CStr;
 use std::fmt;
 
@@ -112,12 +113,12 @@ impl<'r> Value<'r> {
     /// # Errors
     /// What the script says of it has thrown.
     pub fn to_text(&self) -> Result<String, Thrown> {
-        self.text_or_exception().ok_or_else(|| Thrown::take(self.scope))
+        self.look_or_exception(str::to_owned).ok_or_else(|| Thrown::take(self.scope))
     }
 
     /// The same where errors are of no interest: `None`. At the end of a stack each error would bring the next.
     pub(super) fn own_text(&self) -> Option<String> {
-        self.text_or_exception().or_else(|| {
+        self.look_or_exception(str::to_owned).or_else(|| {
             self.scope.forget_exception();
             None
         })
@@ -136,8 +137,16 @@ impl<'r> Value<'r> {
         None
     }
 
+    /// Looks at the text that a script would make of it, see [`Value::to_text`].
+    ///
+    /// # Errors
+    /// What the script says of it has thrown.
+    pub fn with_text<T>(&self, look: impl FnOnce(&str) -> T) -> Result<T, Thrown> {
+        self.look_or_exception(look).ok_or_else(|| Thrown::take(self.scope))
+    }
+
     /// `None`: an exception waits to be taken.
-    fn text_or_exception(&self) -> Option<String> {
+    fn look_or_exception<T>(&self, look: impl FnOnce(&str) -> T) -> Option<T> {
         let mut length = 0;
         // SAFETY: the pointer is to as many bytes as the function says, until it is given back.
         unsafe {
@@ -147,9 +156,9 @@ impl<'r> Value<'r> {
                 return None;
             }
             let bytes = std::slice::from_raw_parts(start.cast::<u8>(), length as usize);
-            let text = String::from_utf8_lossy(bytes).into_owned();
+            let seen = look(&text(bytes));
             js::JS_FreeCString(context, start);
-            Some(text)
+            Some(seen)
         }
     }
 
@@ -244,6 +253,11 @@ impl<'r> Value<'r> {
             self.scope.checked(own)
         }
     }
+}
+
+/// A text of bytes, see [`String::from_utf8_lossy`]. Almost all are one already, which is seen many bytes at a time.
+pub fn text(bytes: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
 /// What a promise has come to.

@@ -4,6 +4,7 @@ mod crypto;
 mod data;
 mod encoding;
 mod execution;
+mod heads;
 mod http;
 mod jars;
 mod k6;

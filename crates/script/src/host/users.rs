@@ -75,6 +75,11 @@ impl Users {
         })
     }
 
+    /// Whether a user has tags.
+    pub(super) fn has_tags(&self, user: u64) -> bool {
+        self.0.borrow().get(&user).is_some_and(|own| !own.tags.is_empty())
+    }
+
     /// Adds the tags of a user to others, which come first: of two with one name, theirs stays.
     pub(super) fn add_tags(&self, user: u64, others: &mut Tags) {
         let users = self.0.borrow();

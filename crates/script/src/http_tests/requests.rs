@@ -4,17 +4,18 @@ use std::io::Read;
 use std::time::Duration;
 
 use super::{run, run_with};
-use crate::http::{BodyKind, HttpOptions, HttpParams, HttpRequest};
+use crate::http::{BodyKind, HttpHead, HttpOptions, HttpParams, HttpRequest};
 
 /// A request as it is without anything that a script says of it.
 fn plain(method: &str, url: &str) -> HttpRequest {
     let agent = HttpOptions::default().user_agent;
-    HttpRequest {
+    let head = HttpHead {
         method: method.to_owned(),
         url: url.to_owned(),
         headers: vec![("User-Agent".to_owned(), agent)],
-        ..HttpRequest::default()
-    }
+        ..HttpHead::default()
+    };
+    HttpRequest { head: head.into(), body: Vec::new() }
 }
 
 #[test]
@@ -168,6 +169,21 @@ fn headers_are_sent_once_in_their_order() {
 }
 
 #[test]
+fn requests_that_say_the_same_share_it() {
+    let ran = run("http.get('http://a/'); http.get('http://a/'); http.post('http://a/', 'x'); \
+         http.post('http://a/', 'y'); http.get('http://a/', { tags: { t: 1 } }); \
+         http.get('http://a/', { tags: { t: 1 } }); http.request('get', 'http://a/');");
+    let heads: Vec<_> = ran.batches.iter().map(|own| &own.list[0].head).collect();
+    let same = |one: usize, other: usize| std::rc::Rc::ptr_eq(heads[one], heads[other]);
+    assert!(same(0, 1) && same(2, 3) && same(4, 5) && same(0, 6));
+    assert!(!same(0, 2) && !same(0, 4));
+    assert_eq!(
+        (&*ran.batches[2].list[0].body, &*ran.batches[3].list[0].body),
+        (&b"x"[..], &b"y"[..])
+    );
+}
+
+#[test]
 fn names_come_from_tags_and_templates() {
     for (call, url, name) in [
         ("http.get('http://a/1')", "http://a/1", None),
@@ -223,8 +239,8 @@ fn bodies_are_compressed_in_the_order_that_is_asked_for() {
             asked.to_ascii_lowercase().split(',').map(str::trim).collect::<Vec<_>>().join(", ");
         assert_eq!(request.headers[0], ("Content-Encoding".to_owned(), said));
     }
-    let own = compressed("gzip", "'content-encoding': 'own'").headers;
-    assert_eq!(own[0], ("content-encoding".to_owned(), "own".to_owned()));
+    let own = compressed("gzip", "'content-encoding': 'own'");
+    assert_eq!(own.headers[0], ("content-encoding".to_owned(), "own".to_owned()));
 }
 
 /// Calls that cannot be, and how what they throw begins.

@@ -10,7 +10,6 @@
   };
 
   // Responses. What costs something to make is made when it is first read, and kept.
-  const kept = ["body", "cookies", "headers", "ocsp", "request", "timings"];
   const parsed = new WeakMap();
   class Response {
     json(selector) {
@@ -32,15 +31,8 @@
   define(Response.prototype, "submitForm", refuse("Response.submitForm()"));
   const names = Object.keys(host.fields).filter((name) => !name.startsWith("#"));
   for (const name of names) {
-    const read = host.fields[name];
     Object.defineProperty(Response.prototype, name, {
-      get: kept.includes(name)
-        ? function () {
-            const value = Reflect.apply(read, this, []);
-            define(this, name, value);
-            return value;
-          }
-        : read,
+      get: host.fields[name],
       set(value) {
         define(this, name, value);
       },

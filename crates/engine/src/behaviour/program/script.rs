@@ -75,7 +75,7 @@ impl<'p> Interpreter<'_, 'p> {
                 }
                 call.has_place = false;
                 let spot = call.spot();
-                let asked = Box::new(Asked { op, spot, requests });
+                let asked = Asked { op, spot, requests };
                 return Some(self.wait(call, Next::Go(Task::Requests(asked))));
             }
             if *self.budget == 0 {

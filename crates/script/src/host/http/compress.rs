@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::http::{Encoding, HttpRequest};
+use crate::http::{Encoding, HttpHead};
 
 impl Encoding {
     fn apply(self, body: &[u8]) -> std::io::Result<Vec<u8>> {
@@ -31,16 +31,14 @@ impl Encoding {
 
 /// Applies the encodings that a request asks for. One that fails, for which there is no known way, leaves the body as it is,
 /// without the header that says otherwise.
-pub(crate) fn compress(request: &mut HttpRequest) {
-    let asked = std::mem::take(&mut request.params.compression);
-    let made = asked.iter().try_fold(None, |body: Option<Vec<u8>>, own| {
-        own.apply(body.as_deref().unwrap_or(&request.body)).map(Some)
+pub(crate) fn compress(head: &mut HttpHead, body: &mut Vec<u8>) {
+    let asked = std::mem::take(&mut head.params.compression);
+    let made = asked.iter().try_fold(None, |made: Option<Vec<u8>>, own| {
+        own.apply(made.as_deref().unwrap_or(body)).map(Some)
     });
     match made {
-        Ok(Some(body)) => request.body = body,
+        Ok(Some(made)) => *body = made,
         Ok(None) => {}
-        Err(_) => {
-            request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-encoding"))
-        }
+        Err(_) => head.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-encoding")),
     }
 }

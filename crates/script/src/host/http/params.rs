@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::prepared::Prepared;
+use super::prepared::Draft;
 use crate::engine::{Thrown, Value};
 use crate::host::jars::Jar;
 use crate::http::{BodyKind, Encoding};
@@ -20,7 +20,7 @@ fn wrong(name: &str, own: &Value<'_>, expected: &str) -> Thrown {
 }
 
 /// Reads params into a request.
-pub(super) fn read(params: &Value<'_>, into: &mut Prepared) -> Result<(), Thrown> {
+pub(super) fn read(params: &Value<'_>, into: &mut Draft) -> Result<(), Thrown> {
     if params.is_nothing() {
         return Ok(());
     }
@@ -39,8 +39,8 @@ pub(super) fn read(params: &Value<'_>, into: &mut Prepared) -> Result<(), Thrown
     Ok(())
 }
 
-fn property(name: &str, own: &Value<'_>, into: &mut Prepared) -> Result<(), Thrown> {
-    let params = &mut into.request.params;
+fn property(name: &str, own: &Value<'_>, into: &mut Draft) -> Result<(), Thrown> {
+    let params = &mut into.head.params;
     match name {
         "headers" => {
             for (header, value) in object(name, own)? {
@@ -52,7 +52,7 @@ fn property(name: &str, own: &Value<'_>, into: &mut Prepared) -> Result<(), Thro
             for (tag, value) in object(name, own)? {
                 let value = value.to_text()?;
                 match tag.as_str() {
-                    "name" => into.request.name = Some(value),
+                    "name" => into.head.name = Some(value),
                     _ => params.tags.push((tag, value)),
                 }
             }

@@ -1,20 +1,18 @@
-//! A request that is ready to be sent: plain data, and how its headers are set.
+//! A request while it is made, and one that is ready to be sent: plain data, and how headers are set.
 
 use std::cell::RefCell;
 
 use crate::engine::Thrown;
-use crate::http::HttpRequest;
+use crate::http::{HttpHead, HttpRequest};
 
-/// A request that is ready to be sent.
-pub(super) struct Prepared {
-    pub request: HttpRequest,
+/// A request that is being made.
+pub(super) struct Draft {
+    pub head: HttpHead,
     /// Whether a failure throws.
     pub throws: bool,
-    /// Why it cannot be sent; empty: it can.
-    pub refused: String,
 }
 
-impl Prepared {
+impl Draft {
     /// Adds a header, in place of one of the same name.
     pub fn header(&mut self, name: &str, value: String) -> Result<(), Thrown> {
         let is_token =
@@ -29,7 +27,7 @@ impl Prepared {
                 "TypeError: params.headers[{name:?}] has a line end: expected one line"
             )));
         }
-        let headers = &mut self.request.headers;
+        let headers = &mut self.head.headers;
         match headers.iter_mut().find(|(own, _)| own.eq_ignore_ascii_case(name)) {
             Some((_, own)) => *own = value,
             None => headers.push((name.to_owned(), value)),
@@ -39,10 +37,19 @@ impl Prepared {
 
     /// Adds a header, if there is none of its name.
     pub fn default_header(&mut self, name: &str, value: impl FnOnce() -> String) {
-        if !self.request.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name)) {
-            self.request.headers.push((name.to_owned(), value()));
+        if !self.head.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name)) {
+            self.head.headers.push((name.to_owned(), value()));
         }
     }
+}
+
+/// A request that is ready to be sent.
+pub(super) struct Prepared {
+    pub request: HttpRequest,
+    /// Whether a failure throws.
+    pub throws: bool,
+    /// Why it cannot be sent; empty: it can.
+    pub refused: String,
 }
 
 /// A request that a script holds until it is sent.

@@ -3,11 +3,11 @@
 use std::rc::Rc;
 
 use super::params::Expected;
-use super::prepared::{Prepared, Slot};
+use super::prepared::{Draft, Prepared, Slot};
 use super::{body, params, url};
 use crate::engine::{Thrown, Value};
 use crate::host::shared::Shared;
-use crate::http::{BodyKind, HttpRequest};
+use crate::http::{BodyKind, HttpHead, HttpOptions, HttpRequest};
 
 /// Methods whose names are known; others are read.
 const METHODS: [&str; 7] = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"];
@@ -20,36 +20,57 @@ pub(super) fn prepare(
     sent: &Value<'_>,
     params: &Value<'_>,
 ) -> Result<Prepared, Thrown> {
+    let throws = shared.http.throws;
+    let expected = shared.expected.borrow().get(&shared.current.get().user).cloned();
+    let is_plain = [method, at].into_iter().all(Value::is_text)
+        && (sent.is_nothing() || sent.is_text())
+        && params.is_nothing()
+        && expected.is_none();
+    if is_plain
+        && let Some(head) =
+            method.with_text(|method| at.with_text(|url| shared.heads.plain(method, url)))??
+    {
+        let (body, _) = body::read(sent, &shared.forms)?;
+        let request = HttpRequest { head, body };
+        return Ok(Prepared { request, throws, refused: String::new() });
+    }
     let (url, name) = url::read(at)?;
-    let (content, kind) = body::read(sent, &shared.forms)?;
-    let options = &shared.http;
-    let mut own = Prepared {
-        refused: url::wrong(&url).unwrap_or_default(),
-        request: HttpRequest {
-            method: read_method(method)?,
-            url,
-            body: content,
-            name,
-            ..HttpRequest::default()
-        },
-        throws: options.throws,
+    let (body, kind) = body::read(sent, &shared.forms)?;
+    let head = HttpHead { method: read_method(method)?, url, name, ..HttpHead::default() };
+    let mut draft = Draft { head, throws };
+    draft.head.params.expected = expected;
+    complete(&mut draft, &shared.http, params, kind)?;
+    let Draft { head, throws } = draft;
+    let refused = url::wrong(&head.url).unwrap_or_default();
+    let head = match is_plain && refused.is_empty() {
+        true => shared.heads.keep_plain(head),
+        false => shared.heads.shared(head),
     };
-    own.request.params.expected = shared.expected.borrow().get(&shared.current.get().user).cloned();
+    Ok(Prepared { request: HttpRequest { head, body }, throws, refused })
+}
+
+/// Adds what params and options say. `kind`: the type that its body has by itself.
+fn complete(
+    draft: &mut Draft,
+    options: &HttpOptions,
+    params: &Value<'_>,
+    kind: Option<String>,
+) -> Result<(), Thrown> {
     if options.discards_bodies {
-        own.request.params.body = BodyKind::None;
+        draft.head.params.body = BodyKind::None;
     }
-    params::read(params, &mut own)?;
+    params::read(params, draft)?;
     if let Some(kind) = kind {
-        own.default_header("Content-Type", || kind);
+        draft.default_header("Content-Type", || kind);
     }
-    let names: Vec<_> = own.request.params.compression.iter().map(|own| own.name()).collect();
+    let names: Vec<_> = draft.head.params.compression.iter().map(|own| own.name()).collect();
     if !names.is_empty() {
-        own.default_header("Content-Encoding", || names.join(", "));
+        draft.default_header("Content-Encoding", || names.join(", "));
     }
     if !options.user_agent.is_empty() {
-        own.default_header("User-Agent", || options.user_agent.clone());
+        draft.default_header("User-Agent", || options.user_agent.clone());
     }
-    Ok(own)
+    Ok(())
 }
 
 fn read_method(method: &Value<'_>) -> Result<String, Thrown> {

@@ -2,13 +2,20 @@
 
 use std::borrow::Cow;
 
-use crate::engine::{Scope, Thrown, Value};
+use crate::engine::{Scope, Thrown, Value, text};
 use crate::http::{BodyKind, Cookie, HttpRequest, HttpResponse};
 
-/// What came of a request, and what its script wants of the body.
+/// What was sent, and what came of it.
 pub(super) struct Got {
+    pub sent: HttpRequest,
     pub own: HttpResponse,
-    pub kind: BodyKind,
+}
+
+impl Got {
+    /// What becomes of its body.
+    fn kind(&self) -> BodyKind {
+        self.sent.params.body
+    }
 }
 
 type Read = for<'r> fn(&Got, Scope<'r>) -> Result<Value<'r>, Thrown>;
@@ -19,9 +26,9 @@ const FIELDS: [(&str, Read); 19] = [
     ("cookies", |got, scope| cookies(&got.own.cookies, scope)),
     ("error", |got, scope| scope.text(&got.own.error)),
     ("error_code", |got, scope| Ok(scope.number(f64::from(got.own.error_code)))),
-    ("headers", |got, scope| headers(&got.own.headers, scope)),
+    ("headers", |got, scope| headers(&got.own, scope)),
     ("ocsp", |_, scope| ocsp(scope)),
-    ("proto", |got, scope| scope.text(&got.own.proto)),
+    ("proto", |got, scope| scope.text(&got.own.proto())),
     ("remote_ip", |got, scope| {
         let ip = got.own.remote.map(|own| own.ip().to_canonical().to_string());
         scope.text(&ip.unwrap_or_default())
@@ -30,27 +37,38 @@ const FIELDS: [(&str, Read); 19] = [
         let port = got.own.remote.map_or(0, |own| own.port());
         Ok(scope.number(f64::from(port)))
     }),
-    ("request", |got, scope| request(&got.own.sent, scope)),
+    ("request", |got, scope| request(&got.sent, scope)),
     ("status", |got, scope| Ok(scope.number(f64::from(got.own.status)))),
-    ("status_text", |got, scope| scope.text(&got.own.status_text)),
+    ("status_text", |got, scope| scope.text(&got.own.status_text())),
     ("timings", |got, scope| timings(&got.own.timings, scope)),
     ("tls_cipher_suite", |got, scope| scope.text(got.own.tls_cipher_suite)),
     ("tls_version", |got, scope| scope.text(got.own.tls_version)),
-    ("url", |got, scope| scope.text(&got.own.url)),
+    ("url", |got, scope| scope.text(got.own.url.as_deref().unwrap_or_default())),
     // Methods, which the module makes of these.
     ("#json", |got, scope| json(got, scope)),
-    ("#isText", |got, scope| Ok(scope.boolean(got.kind == BodyKind::Text))),
+    ("#isText", |got, scope| Ok(scope.boolean(got.kind() == BodyKind::Text))),
     ("#hasBody", |got, scope| Ok(scope.boolean(has_body(got)))),
 ];
+
+/// Those that cost something to make.
+const KEPT: [&str; 6] = ["body", "cookies", "headers", "ocsp", "request", "timings"];
 
 /// Adds an object with a function for each property, to be called on a response.
 pub(super) fn add(host: &Value<'_>) -> Result<(), Thrown> {
     let scope = host.scope();
     let fields = scope.object()?;
     for (name, read) in FIELDS {
-        let own = scope.function(name, 0, move |call| match call.this().behind::<Got>() {
-            Some(got) => read(&got, call.scope()),
-            None => Err(Thrown::new("TypeError: this is not the response of a request")),
+        let is_kept = KEPT.contains(&name);
+        let own = scope.function(name, 0, move |call| {
+            let this = call.this();
+            let got = this.behind::<Got>();
+            let got =
+                got.ok_or_else(|| Thrown::new("TypeError: this is not the response of a request"))?;
+            let value = read(&got, call.scope())?;
+            if is_kept {
+                this.define(name, value.clone())?;
+            }
+            Ok(value)
         });
         fields.define(name, own?)?;
     }
@@ -58,20 +76,20 @@ pub(super) fn add(host: &Value<'_>) -> Result<(), Thrown> {
 }
 
 fn has_body(got: &Got) -> bool {
-    got.kind != BodyKind::None && got.own.body.is_some()
+    got.kind() != BodyKind::None && got.own.body.is_some()
 }
 
 fn body<'r>(got: &Got, scope: Scope<'r>) -> Result<Value<'r>, Thrown> {
-    match (&got.own.body, got.kind) {
+    match (&got.own.body, got.kind()) {
         (None, _) | (_, BodyKind::None) => Ok(scope.null()),
         (Some(bytes), BodyKind::Binary) => scope.array_buffer(bytes),
-        (Some(bytes), BodyKind::Text) => scope.text(&String::from_utf8_lossy(bytes)),
+        (Some(bytes), BodyKind::Text) => scope.text(&text(bytes)),
     }
 }
 
 /// The value that its body stands for.
 fn json<'r>(got: &Got, scope: Scope<'r>) -> Result<Value<'r>, Thrown> {
-    let bytes = got.own.body.as_deref().filter(|_| got.kind != BodyKind::None);
+    let bytes = got.own.body.as_deref().filter(|_| got.kind() != BodyKind::None);
     let Some(bytes) = bytes else {
         return Err(Thrown::new(no_body(got)));
     };
@@ -123,11 +141,10 @@ fn grouped<'l, T>(list: impl Iterator<Item = (Cow<'l, str>, T)>) -> Vec<(Cow<'l,
     groups
 }
 
-fn headers<'r>(list: &[(String, String)], scope: Scope<'r>) -> Result<Value<'r>, Thrown> {
+fn headers<'r>(own: &HttpResponse, scope: Scope<'r>) -> Result<Value<'r>, Thrown> {
     let object = scope.object()?;
-    for (name, values) in
-        grouped(list.iter().map(|(name, value)| (canonical(name), value.as_str())))
-    {
+    let all = own.headers().map(|(name, value)| (Cow::Owned(canonical(&name).into_owned()), value));
+    for (name, values) in grouped(all) {
         object.define(&name, scope.text(&values.join(", "))?)?;
     }
     Ok(object)
@@ -196,7 +213,7 @@ fn request<'r>(sent: &HttpRequest, scope: Scope<'r>) -> Result<Value<'r>, Thrown
         headers.define(&name, scope.array(values)?)?;
     }
     object.define("headers", headers)?;
-    object.define("body", scope.text(&String::from_utf8_lossy(&sent.body))?)?;
+    object.define("body", scope.text(&text(&sent.body))?)?;
     let cookies = scope.object()?;
     for (name, value, replace) in &sent.params.cookies {
         let cookie = scope.object()?;

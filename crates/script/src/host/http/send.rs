@@ -22,11 +22,7 @@ pub(super) fn add(host: &Value<'_>, shared: &Rc<Shared>) -> Result<(), Thrown> {
     let request = scope.function("request", 5, move |call| {
         let [method, url, body, params] = [1, 2, 3, 4].map(|at| call.argument(at));
         let made = prepare(&own, &method, &url, &body, &params)?;
-        let got = perform(call, &own, vec![made], false)?;
-        match got.into_iter().next() {
-            Some(got) => got,
-            None => Err(unanswered()),
-        }
+        perform_one(call, &own, made)
     });
     host.set(c"request", request?)?;
     // (prototype, requests, whether they are a batch): the responses. Of a batch, within its limits, the first error that is
@@ -61,7 +57,6 @@ fn perform<'c>(
 ) -> Result<Vec<Result<Value<'c>, Thrown>>, Thrown> {
     let (mut sent, mut all) = (Vec::with_capacity(list.len()), Vec::with_capacity(list.len()));
     for Prepared { request, throws, refused } in list {
-        let kind = request.params.body;
         let known = match refused.is_empty() {
             true => {
                 sent.push(request);
@@ -69,18 +64,41 @@ fn perform<'c>(
             }
             false => Some(refuse(shared, request, throws, refused)),
         };
-        all.push((kind, throws, known));
+        all.push((throws, known));
     }
     let mut answers = wait(call, shared, sent, is_batch)?.into_iter();
     let prototype = call.argument(0);
-    let got = all.into_iter().map(|(kind, throws, known)| {
-        let own = known.or_else(|| answers.next()).ok_or_else(unanswered)?;
-        if throws && !own.error.is_empty() {
-            return Err(Thrown::new(own.error));
-        }
-        call.scope().native_of(Rc::new(Got { own, kind }), &prototype)
+    let got = all.into_iter().map(|(throws, known)| {
+        let got = known.or_else(|| answers.next()).ok_or_else(unanswered)?;
+        response(call, &prototype, got, throws)
     });
     Ok(got.collect())
+}
+
+/// The response of one request, or the error that it throws.
+fn perform_one<'c>(
+    call: &Call<'c>,
+    shared: &Shared,
+    prepared: Prepared,
+) -> Result<Value<'c>, Thrown> {
+    let Prepared { request, throws, refused } = prepared;
+    let got = match refused.is_empty() {
+        true => wait(call, shared, vec![request], false)?.pop().ok_or_else(unanswered)?,
+        false => refuse(shared, request, throws, refused),
+    };
+    response(call, &call.argument(0), got, throws)
+}
+
+fn response<'c>(
+    call: &Call<'c>,
+    prototype: &Value<'_>,
+    (sent, own): (HttpRequest, HttpResponse),
+    throws: bool,
+) -> Result<Value<'c>, Thrown> {
+    match throws && !own.error.is_empty() {
+        true => Err(Thrown::new(own.error)),
+        false => call.scope().native_of(Rc::new(Got { sent, own }), prototype),
+    }
 }
 
 /// Waits for the responses of requests; of none, there are none at once.
@@ -89,7 +107,7 @@ fn wait(
     shared: &Shared,
     list: Vec<HttpRequest>,
     is_batch: bool,
-) -> Result<Vec<HttpResponse>, Thrown> {
+) -> Result<Vec<(HttpRequest, HttpResponse)>, Thrown> {
     if list.is_empty() {
         return Ok(Vec::new());
     }
@@ -104,10 +122,15 @@ fn wait(
 }
 
 /// What comes of a request that cannot be sent, which is told here, as nobody else will.
-fn refuse(shared: &Shared, request: HttpRequest, throws: bool, error: String) -> HttpResponse {
+fn refuse(
+    shared: &Shared,
+    request: HttpRequest,
+    throws: bool,
+    error: String,
+) -> (HttpRequest, HttpResponse) {
     if !throws {
         shared.tell(Event::Log { level: Level::Warn, text: format!("request failed: {error}") });
     }
-    let url = request.url.clone();
-    HttpResponse { error, error_code: INVALID_URL, url, sent: request, ..HttpResponse::default() }
+    let url = Some(request.url.as_str().into());
+    (request, HttpResponse { error, error_code: INVALID_URL, url, ..HttpResponse::default() })
 }
