@@ -42,8 +42,9 @@ pub use messages::{ErrorExample, LogLine};
 pub use parts::trace_context::TraceId;
 pub use parts::url::host_name;
 pub use program::{
-    Alone, CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Judged, KnownScripts, Node, Planned, Program,
-    Refused, ScriptParts, Section, Subjects, advise, compile, compile_or_refuse, misjudged,
+    Alone, CompileOptions, DEFAULT_GRACEFUL_STOP, Feeds, Judged, KnownScripts, Node, Planned,
+    Program, Refused, ScriptParts, Section, Subjects, advise, compile, compile_or_refuse,
+    misjudged,
 };
 pub use progress::Progress;
 pub use run::{Control, Ended, Event, RunOptions, run};

@@ -10,8 +10,7 @@ use squall_plan::span::{Span, Spanned};
 use squall_plan::template::Template;
 use squall_script::{
     Graph, HttpOptions, Limits, Numbers, OpenFiles, Place, ScriptMetric, ScriptUser, SecretSource,
-    Stage,
-    StageOptions,
+    Stage, StageOptions,
 };
 
 use super::compiler::Compiler;

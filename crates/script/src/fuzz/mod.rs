@@ -142,9 +142,10 @@ fn answered(ask: &Ask, time: u32) -> Answer {
     }
 }
 
-/// A response with the number that its URL ends with.
-fn response(sent: HttpRequest) -> HttpResponse {
+/// A request with a response that has the number which its URL ends with.
+fn response(sent: HttpRequest) -> (HttpRequest, HttpResponse) {
     let number = sent.url.rsplit('/').next().unwrap_or_default();
     let body = Some(format!("{{\"n\":{number}}}").into_bytes());
-    HttpResponse { status: 200, url: sent.url.clone(), body, sent, ..HttpResponse::default() }
+    let url = Some(sent.url.as_str().into());
+    (sent, HttpResponse { status: 200, url, body, ..HttpResponse::default() })
 }
