@@ -45,7 +45,7 @@ pub struct Expect<'a> {
 pub struct Times {
     /// Before the first byte was sent.
     pub sent_ns: u64,
-    /// When the last byte was handed to the kernel, or to HTTP/2 the last piece of a body; `None`: one write took it all.
+    /// When the last byte was handed to the kernel, if that had to wait for room; of HTTP/2, when the last piece of a body was.
     pub written_ns: Option<u64>,
     /// When the first byte of the response had arrived: in the kernel, where it says so, or else in this
     /// program.
