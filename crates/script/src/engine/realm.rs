@@ -14,7 +14,7 @@ use super::thrown::{Cause, Thrown, name};
 use super::value::Value;
 
 /// Cycles are not collected for less than so many bytes: looking at what is alive takes time too.
-const LEAST_GARBAGE: usize = 1 << 20;
+const LEAST_GARBAGE: usize = 256 << 10;
 
 /// What a script may use.
 #[derive(Debug, Clone, Copy)]
@@ -126,12 +126,12 @@ impl Realm {
         unsafe {
             js::JS_RunGC(runtime);
             let left = js::squall_memory(runtime);
-            self.0.collect_at.set(left + (left / 8).max(LEAST_GARBAGE));
+            self.0.collect_at.set(left + (left / 16).max(LEAST_GARBAGE));
             js::JS_SetGCThreshold(runtime, (3 * left) as _);
         }
     }
 
-    /// The same if there is an eighth more memory than the last time has left: what is freed at once is what users stand
+    /// The same if there is a sixteenth more memory than the last time has left: what is freed at once is what users stand
     /// still for. Returns how long it took.
     pub fn collect_if_due(&self) -> Option<Duration> {
         if self.memory() <= self.0.collect_at.get() {
