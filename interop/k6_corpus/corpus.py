@@ -138,8 +138,8 @@ def measure(rows, flags, only, out):
     for row in rows:
         texts[row["repo"], row["path"]] = reached((folder(row) / row["path"]).resolve(), set())
     ports = {80, 443, 8080, 3000} | {int(port) for text in texts.values() for port in re.findall(r":(\d{2,5})\b", text)}
-    scratch = tempfile.mkdtemp(prefix="squall-corpus-")
-    world.serve(sorted(port for port in ports if 50 < port < 65536 and port != 53), scratch)
+    with tempfile.TemporaryDirectory() as scratch:
+        world.serve(sorted(port for port in ports if 50 < port < 65536 and port != 53), scratch)
     total = collections.Counter()
 
     def one(row):
