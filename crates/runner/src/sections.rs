@@ -6,6 +6,7 @@ use std::time::Duration;
 use squall_analysis::Totals;
 use squall_engine::{Event, RunOptions, Section};
 use squall_metrics::RequestStats;
+use squall_plan::model::StepKind;
 use squall_plan::value::Value;
 use squall_report::{Row, RunPhase};
 
@@ -155,8 +156,9 @@ pub(crate) fn run(
             recorded.reasons.extend(ended.failures.iter().cloned());
             // In a teardown there is nothing left to stop.
             let is_told_to_end = ended.asked && section == Section::Setup;
-            let has_failed =
-                is_told_to_end || !ended.failures.is_empty() || recorded.has_failed(&all);
+            let has_failed = is_told_to_end
+                || !ended.failures.is_empty()
+                || recorded.has_failed(&all, is_of_scripts(prepared, section));
             variables = ended.variables;
             match handle.is_stopped_in(phase) {
                 true => PhaseEnd::Interrupted,
@@ -171,6 +173,13 @@ pub(crate) fn run(
     report.rows = squall_report::request_rows(&recorded.totals, report.elapsed.as_secs_f64());
     report.log = recorded.log;
     Some(Ran { variables, report })
+}
+
+/// Whether a section does nothing but call scripts.
+fn is_of_scripts(prepared: &Prepared<'_>, section: Section) -> bool {
+    let plan = prepared.plan();
+    let steps = if section == Section::Setup { &plan.setup } else { &plan.teardown };
+    steps.iter().all(|step| matches!(step.kind, StepKind::Script(_)))
 }
 
 /// What a setup or a teardown has recorded.
@@ -202,11 +211,13 @@ impl Recorded {
         }
     }
 
-    /// Whether anything failed: checks of requests are in their errors, those of a `look` are not.
-    fn has_failed(&self, all: &RequestStats) -> bool {
+    /// Whether anything failed: checks of requests are in their errors, those of a `look` are not. A script sees its requests
+    /// and checks itself, and throws if one of them is to end it.
+    fn has_failed(&self, all: &RequestStats, is_of_scripts: bool) -> bool {
         let counters = self.totals.counters();
-        let failed = counters.expressions_failed + counters.marked_failed + counters.checks_failed;
-        all.errors + all.not_sent + failed > 0
+        let failed = counters.expressions_failed + counters.marked_failed;
+        let seen = all.errors + all.not_sent + counters.checks_failed;
+        failed > 0 || (seen > 0 && !is_of_scripts)
     }
 }
 

@@ -134,6 +134,23 @@ fn exit_codes_are_those_of_k6() {
     assert!(code == 255 && errors.contains("none.js"), "{code}: {errors}");
 }
 
+/// A script decides itself what its requests and checks mean for its setup.
+#[test]
+fn a_request_that_fails_in_setup_does_not_end_the_test() {
+    let server = target();
+    let text = format!(
+        "import http from 'k6/http';
+import {{ check }} from 'k6';
+export function setup() {{ return check(http.get('{}/status/404'), {{ found: (own) => own.status === 200 }}) }}
+export default function (found) {{ check(found, {{ passed: (own) => own === false }}) }}",
+        server.url()
+    );
+    let folder = folder(&text);
+    let (code, out, errors) = run(folder.path(), &["k6", "run", "-q", "a.js"]);
+    assert_eq!(code, 0, "{out}\n{errors}");
+    assert!(out.contains("\u{2713} passed"), "{out}\n{errors}");
+}
+
 #[test]
 fn a_script_handles_its_summary() {
     let text = "export function setup() { return { n: 1 } }
@@ -163,7 +180,7 @@ export async function handleSummary(data) {{
     );
     let own = folder(&text);
     let (code, out, errors) = run(own.path(), &["k6", "run", "-q", "a.js"]);
-    assert_eq!((code, out.as_str()), (0, "200\n"), "{errors}");
+    assert_eq!((code, out.as_str()), (0, "405\n"), "{errors}");
     assert!(errors.contains("level=warning msg=handled source=console"), "{errors}");
     assert_eq!(std::fs::read(own.path().join("out.bin")).ok(), Some(vec![0, 255]));
     let own = folder(
