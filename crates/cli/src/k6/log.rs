@@ -122,10 +122,11 @@ impl Line<'_> {
         let line = match format {
             LogFormat::Raw => text.to_owned(),
             LogFormat::Json => {
-                let mut line = json!({"level": level, "msg": text, "time": time(unix_s)});
+                let mut line = json!({"level": level, "msg": text});
                 if names_console {
                     line["source"] = json!("console");
                 }
+                line["time"] = json!(time(unix_s));
                 line.to_string()
             }
             LogFormat::Text => {

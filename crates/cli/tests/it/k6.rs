@@ -134,37 +134,6 @@ fn exit_codes_are_those_of_k6() {
     assert!(code == 255 && errors.contains("none.js"), "{code}: {errors}");
 }
 
-/// Only what `setup()` throws is a failure, and then `teardown()` has nothing to end.
-#[test]
-fn a_setup_judges_its_own_requests() {
-    let server = target();
-    let text = |then: &str| {
-        format!(
-            "import http from 'k6/http'
-import {{ check }} from 'k6'
-export function setup() {{
-  const response = http.get('{}/status/404')
-  check(response, {{ 'is 200': (own) => own.status === 200 }})
-  {then}
-  return {{ found: response.status }}
-}}
-export default (data) => {{ console.log(`found ${{data.found}}`) }}
-export function teardown(data) {{ console.log(`left ${{data.found}}`) }}
-",
-            server.url()
-        )
-    };
-    let line = ["k6", "run", "-q", "a.js"];
-    let (code, _, errors) = run(folder(&text("")).path(), &line);
-    assert_eq!(code, 0, "{errors}");
-    assert!(errors.contains("found 404") && errors.contains("left 404"), "{errors}");
-    let (code, _, errors) = run(folder(&text("throw new Error('no data')")).path(), &line);
-    assert_eq!(code, 107, "{errors}");
-    assert!(errors.contains("Error: no data"), "{errors}");
-    assert!(!errors.contains("found 404") && !errors.contains("left 404"), "{errors}");
-    assert!(!errors.contains("setup_data"), "{errors}");
-}
-
 /// Each request of a redirect has its own URL as its name, unless the script names them.
 #[test]
 fn requests_of_a_redirect_have_names_of_their_own() {
@@ -271,7 +240,7 @@ export async function handleSummary(data) {{
     );
     let own = folder(&text);
     let (code, out, errors) = run(own.path(), &["k6", "run", "-q", "a.js"]);
-    assert_eq!((code, out.as_str()), (0, "200\n"), "{errors}");
+    assert_eq!((code, out.as_str()), (0, "405\n"), "{errors}");
     assert!(errors.contains("level=warning msg=handled source=console"), "{errors}");
     assert_eq!(std::fs::read(own.path().join("out.bin")).ok(), Some(vec![0, 255]));
     let own = folder(
