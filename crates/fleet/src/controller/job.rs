@@ -271,9 +271,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(folder.path().join("people.csv")).expect("a folder");
         let of = |data: &str| plan_files(&plan(folder.path(), data), std::iter::empty());
-        let why = of("people.csv").err().expect("a folder");
+        let why = of("people.csv").expect_err("a folder");
         assert!(why.contains("people.csv") && why.contains("a folder, and not a file"), "{why}");
-        let why = of("nobody.csv").err().expect("missing");
+        let why = of("nobody.csv").expect_err("missing");
         assert!(why.contains("nobody.csv, which the plan sends to the nodes: "), "{why}");
     }
 }
