@@ -23,6 +23,7 @@ mod library;
 mod lock;
 mod module;
 mod origin;
+mod secret_source;
 mod shared_data;
 mod stage;
 #[cfg(test)]
@@ -44,6 +45,7 @@ pub use http::{
 pub use lock::LOCK;
 pub use module::{Language, Module, Offence, Place, SyntaxError};
 pub use origin::Origin;
+pub use secret_source::SecretSource;
 pub use shared_data::SharedData;
-pub use stage::{ScriptUser, SecretSource, Stage, StageOptions};
+pub use stage::{ScriptUser, Stage, StageOptions};
 pub use wait::{Answer, Ask, Facts, Requests, Wait};

@@ -11,6 +11,7 @@ use crate::host::{self, Numbers, Shared};
 use crate::http::{HttpHead, HttpOptions, HttpRequest};
 use crate::library;
 use crate::module::Places;
+use crate::secret_source::SecretSource;
 use crate::shared_data::SharedData;
 use crate::{Answer, Wait};
 
@@ -43,14 +44,6 @@ pub struct StageOptions {
     pub secrets: Vec<SecretSource>,
     /// Whether the stage is for one user alone, who may change globals and what is built in.
     pub is_alone: bool,
-}
-
-/// Secrets that a script may ask for: names and values, from a source of a name.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SecretSource {
-    /// `default`: the one of `secrets.get()`.
-    pub name: String,
-    pub secrets: Vec<(String, String)>,
 }
 
 /// What all users of a realm share.

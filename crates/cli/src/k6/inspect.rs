@@ -13,7 +13,7 @@ pub fn command(args: &K6Inspect) -> CommandResult {
     let test = run::test(&args.script, &args.given, Vec::new())?;
     let mut shown = test.given_options.clone();
     if args.execution_requirements {
-        let Requirements { duration, max_users } = test.options.requirements();
+        let Requirements { duration, max_users } = Requirements::of(&test.options.scenarios);
         shown["totalDuration"] = json!(squall_k6::options::print_time(duration));
         shown["maxVUs"] = json!(max_users);
     }

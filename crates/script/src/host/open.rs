@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::shared::Shared;
 use crate::engine::{Call, Thrown, Value};
 use crate::files::plain;
-use crate::stage::SecretSource;
+use crate::secret_source::SecretSource;
 
 /// `locate(path)`: the path of a file that a script names, without `.` and `..`; relative to the module that begins, as in k6.
 fn locate<'c>(call: &Call<'c>) -> Result<Value<'c>, Thrown> {

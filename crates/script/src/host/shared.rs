@@ -11,8 +11,8 @@ use crate::engine::{Thrown, Value};
 use crate::event::{Event, ScriptMetric, Tags};
 use crate::files::OpenFiles;
 use crate::http::HttpOptions;
+use crate::secret_source::SecretSource;
 use crate::shared_data::SharedData;
-use crate::stage::SecretSource;
 
 /// The longest wait that is told apart from no end, in s.
 pub(super) const LONGEST_WAIT: f64 = 1e9;

@@ -20,7 +20,7 @@ const BEGIN: &str = "<!-- modules -->\n";
 const END: &str = "<!-- end of modules -->\n";
 
 /// A large crate, and its modules from the top down.
-const MODULES: [(&str, &[&str]); 12] = [
+const MODULES: [(&str, &[&str]); 13] = [
     (
         "analysis",
         &[
@@ -142,6 +142,7 @@ const MODULES: [(&str, &[&str]); 12] = [
         ],
     ),
     ("fleet", &["simulation", "controller", "node", "record", "seal", "transport", "protocol"]),
+    ("k6", &["secrets", "plan", "script", "output", "options", "summary", "golden"]),
     (
         "metrics",
         &[
@@ -299,6 +300,7 @@ const MODULES: [(&str, &[&str]); 12] = [
             "event",
             "files",
             "lock",
+            "secret_source",
             "shared_data",
             "wait",
             "http",
