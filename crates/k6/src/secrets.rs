@@ -147,7 +147,10 @@ mod tests {
             (&["file"], "expected file=PATH"),
             (&["url=urlTemplate=http://a/{key}"], "squall asks no URL"),
             (&["mock=a=1", "mock=a=2"], "two sources are named `mock`"),
-            (&["mock=a=1,default", "file=/dev/null,default"], "two sources are named `default`"),
+            (
+                &["mock=name=a,x=1,default", "mock=name=b,x=1,default"],
+                "two sources are named `default`",
+            ),
         ] {
             let why = of(texts).expect_err(said);
             assert!(why.contains(said) && !why.contains("hunter2"), "{why}");
