@@ -6,7 +6,7 @@ use std::time::Duration;
 use squall_analysis::Totals;
 use squall_engine::{Event, RunOptions, Section};
 use squall_metrics::RequestStats;
-use squall_plan::model::StepKind;
+use squall_plan::model::Step;
 use squall_plan::value::Value;
 use squall_report::{Row, RunPhase};
 
@@ -179,7 +179,7 @@ pub(crate) fn run(
 fn is_of_scripts(prepared: &Prepared<'_>, section: Section) -> bool {
     let plan = prepared.plan();
     let steps = if section == Section::Setup { &plan.setup } else { &plan.teardown };
-    steps.iter().all(|step| matches!(step.kind, StepKind::Script(_)))
+    steps.iter().all(Step::is_script)
 }
 
 /// What a setup or a teardown has recorded.

@@ -27,9 +27,9 @@ pub use engine::{Aborted, Call, Cause, Fiber, Held, Limits, Realm, Scope, Step, 
 pub use event::{Event, Level, MetricKind, ScriptMetric, Tags};
 pub use files::{Files, OpenFiles};
 pub use graph::{Graph, Import, Linked, ScriptError};
-pub use host::Numbers;
+pub use host::{Numbers, SecretSource};
 pub use http::{BodyKind, Cookie, Encoding, HttpOptions, HttpParams, HttpRequest, HttpResponse};
 pub use module::{Language, Module, Offence, Place, SyntaxError};
 pub use shared_data::SharedData;
-pub use stage::{ScriptUser, SecretSource, Stage, StageOptions};
+pub use stage::{ScriptUser, Stage, StageOptions};
 pub use wait::{Answer, Ask, Facts, Requests, Wait};

@@ -8,7 +8,7 @@ use crate::engine::{Fiber, Held, Limits, Realm, Scope, Step, Thrown, Value};
 use crate::event::{Event, ScriptMetric};
 use crate::files::OpenFiles;
 use crate::graph::{Graph, Import};
-use crate::host::{self, Numbers, Shared};
+use crate::host::{self, Numbers, SecretSource, Shared};
 use crate::http::HttpOptions;
 use crate::library;
 use crate::module::Places;
@@ -38,14 +38,6 @@ pub struct StageOptions {
     pub data: SharedData,
     /// What `k6/secrets` gives. Whoever gives them masks them in all that is written.
     pub secrets: Vec<SecretSource>,
-}
-
-/// Secrets that a script may ask for: names and values, from a source of a name.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SecretSource {
-    /// `default`: the one of `secrets.get()`.
-    pub name: String,
-    pub secrets: Vec<(String, String)>,
 }
 
 /// What all users of a realm share.

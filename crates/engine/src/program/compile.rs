@@ -1,7 +1,7 @@
 //! From a plan to a program: what all steps share first, then scenario by scenario.
 
 use squall_plan::diagnostic::Diagnostic;
-use squall_plan::model::{OnError, Plan};
+use squall_plan::model::{OnError, Plan, Step};
 
 use super::compiled::Program;
 use super::compiler::{CompileOptions, Compiler, DEFAULT_GRACEFUL_STOP, Section};
@@ -40,6 +40,10 @@ pub fn compile_or_refuse(plan: &Plan, options: &CompileOptions) -> Result<Progra
     compiler.find_proxy();
     compiler.find_key_store();
     let (scenarios, loads) = match options.section {
+        // A script sees what fails in it, and throws if that is to end the setup.
+        Section::Setup if plan.setup.iter().all(Step::is_script) => {
+            compiler.once("setup", &plan.setup, OnError::Continue)
+        }
         Section::Setup => compiler.once("setup", &plan.setup, OnError::StopRun),
         Section::Teardown => compiler.once("teardown", &plan.teardown, OnError::Continue),
         Section::Load | Section::Trial => compiler.scenarios(&merged),

@@ -20,7 +20,7 @@ pub use self::executor::{Executor, Rate, Stage};
 pub use self::layers::Layers;
 pub use self::load::{DEFAULT, GRACEFUL_STOP, Scenario};
 pub use self::network::{Http, Network, Reuse, TlsVersion};
-pub use self::requirements::{Requirements, print_time};
+pub use self::requirements::{Requirements, print_time, requirements};
 pub use self::table::{Kind, Known, OPTIONS, known};
 pub use self::threshold::{Aggregate, Threshold};
 use self::value::At;

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::{Executor, Options, Scenario};
+use super::executor::Executor;
+use super::load::Scenario;
 
 /// What a test takes at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,20 +14,18 @@ pub struct Requirements {
     pub max_users: u64,
 }
 
-impl Options {
-    /// What a test with these options takes at most.
-    pub fn requirements(&self) -> Requirements {
-        let end = |own: &Scenario| own.start_time + own.executor.length() + own.graceful_stop;
-        let users_at = |at: Duration| -> u64 {
-            let going = self.scenarios.iter().filter(|own| own.start_time <= at && at < end(own));
-            going.fold(0, |sum, own| sum.saturating_add(own.executor.max_users()))
-        };
-        // There are most when one of them has begun.
-        let starts = self.scenarios.iter().map(|own| users_at(own.start_time));
-        Requirements {
-            duration: self.scenarios.iter().map(end).max().unwrap_or_default(),
-            max_users: starts.max().unwrap_or(0),
-        }
+/// What a test with these scenarios takes at most.
+pub fn requirements(scenarios: &[Scenario]) -> Requirements {
+    let end = |own: &Scenario| own.start_time + own.executor.length() + own.graceful_stop;
+    let users_at = |at: Duration| -> u64 {
+        let going = scenarios.iter().filter(|own| own.start_time <= at && at < end(own));
+        going.fold(0, |sum, own| sum.saturating_add(own.executor.max_users()))
+    };
+    // There are most when one of them has begun.
+    let starts = scenarios.iter().map(|own| users_at(own.start_time));
+    Requirements {
+        duration: scenarios.iter().map(end).max().unwrap_or_default(),
+        max_users: starts.max().unwrap_or(0),
     }
 }
 
@@ -82,12 +81,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::options::{Layers, Source};
+    use crate::options::layers::Layers;
+    use crate::options::load;
+    use crate::options::value::Source;
 
     fn of(options: &serde_json::Value) -> Requirements {
         let mut layers = Layers::default();
         layers.add_map(&Source::Script, options).expect("options");
-        Options::read(&layers, &[]).expect("options").requirements()
+        requirements(&load::scenarios(&layers, &mut Vec::new()).expect("scenarios"))
     }
 
     #[test]

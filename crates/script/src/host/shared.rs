@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use super::jars::Jars;
+use super::secrets::SecretSource;
 use super::users::{Numbers, Users};
 use crate::engine::{Thrown, Value};
 use crate::event::{Event, ScriptMetric, Tags};
 use crate::files::OpenFiles;
 use crate::http::HttpOptions;
 use crate::shared_data::SharedData;
-use crate::stage::SecretSource;
 
 /// The longest wait that is told apart from no end, in s.
 pub(super) const LONGEST_WAIT: f64 = 1e9;
