@@ -96,14 +96,14 @@ fn shown(kind: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn of(texts: &[&str]) -> Result<Vec<(String, Vec<(String, String)>)>, String> {
+    fn of(texts: &[&str]) -> Result<Vec<SecretSource>, String> {
         let texts: Vec<String> = texts.iter().map(|own| (*own).to_owned()).collect();
-        Ok(sources(&texts)?.into_iter().map(|own| (own.name, own.secrets)).collect())
+        sources(&texts)
     }
 
-    fn source(name: &str, secrets: &[(&str, &str)]) -> (String, Vec<(String, String)>) {
+    fn source(name: &str, secrets: &[(&str, &str)]) -> SecretSource {
         let secrets = secrets.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned()));
-        (name.to_owned(), secrets.collect())
+        SecretSource { name: name.to_owned(), secrets: secrets.collect() }
     }
 
     #[test]
