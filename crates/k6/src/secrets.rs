@@ -96,14 +96,14 @@ fn shown(kind: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn of(texts: &[&str]) -> Result<Vec<(String, Vec<(String, String)>)>, String> {
+    fn of(texts: &[&str]) -> Result<Vec<SecretSource>, String> {
         let texts: Vec<String> = texts.iter().map(|own| (*own).to_owned()).collect();
-        Ok(sources(&texts)?.into_iter().map(|own| (own.name, own.secrets)).collect())
+        sources(&texts)
     }
 
-    fn source(name: &str, secrets: &[(&str, &str)]) -> (String, Vec<(String, String)>) {
+    fn source(name: &str, secrets: &[(&str, &str)]) -> SecretSource {
         let secrets = secrets.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned()));
-        (name.to_owned(), secrets.collect())
+        SecretSource { name: name.to_owned(), secrets: secrets.collect() }
     }
 
     #[test]
@@ -147,7 +147,10 @@ mod tests {
             (&["file"], "expected file=PATH"),
             (&["url=urlTemplate=http://a/{key}"], "squall asks no URL"),
             (&["mock=a=1", "mock=a=2"], "two sources are named `mock`"),
-            (&["mock=a=1,default", "file=/dev/null,default"], "two sources are named `default`"),
+            (
+                &["mock=name=a,x=1,default", "mock=name=b,x=1,default"],
+                "two sources are named `default`",
+            ),
         ] {
             let why = of(texts).expect_err(said);
             assert!(why.contains(said) && !why.contains("hunter2"), "{why}");

@@ -23,7 +23,6 @@ mod library;
 mod lock;
 mod module;
 mod origin;
-mod secret_source;
 mod shared_data;
 mod stage;
 #[cfg(test)]
@@ -38,14 +37,13 @@ pub use event::{Event, Level, MetricKind, ScriptMetric, Tags};
 pub use fetch::{Download, FetchState, FetchedModule, fetch};
 pub use files::{Files, OpenFiles};
 pub use graph::{Graph, Import, Linked, ScriptError};
-pub use host::Numbers;
+pub use host::{Numbers, SecretSource};
 pub use http::{
     BodyKind, Cookie, Encoding, HttpHead, HttpOptions, HttpParams, HttpRequest, HttpResponse,
 };
 pub use lock::LOCK;
 pub use module::{Language, Module, Offence, Place, SyntaxError};
 pub use origin::Origin;
-pub use secret_source::SecretSource;
 pub use shared_data::SharedData;
 pub use stage::{ScriptUser, Stage, StageOptions};
 pub use wait::{Answer, Ask, Facts, Requests, Wait};

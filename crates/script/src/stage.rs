@@ -7,11 +7,10 @@ use crate::engine::{Fiber, Held, Limits, Realm, Scope, Step, Thrown, Value};
 use crate::event::{Event, ScriptMetric};
 use crate::files::OpenFiles;
 use crate::graph::{Graph, Import};
-use crate::host::{self, Numbers, Shared};
+use crate::host::{self, Numbers, SecretSource, Shared};
 use crate::http::{HttpHead, HttpOptions, HttpRequest};
 use crate::library;
 use crate::module::Places;
-use crate::secret_source::SecretSource;
 use crate::shared_data::SharedData;
 use crate::{Answer, Wait};
 

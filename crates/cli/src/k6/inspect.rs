@@ -1,7 +1,7 @@
 //! `squall k6 inspect`: the options of a script, as JSON.
 
 use serde_json::{Value, json};
-use squall_k6::options::Requirements;
+use squall_k6::options::{Requirements, print_time};
 
 use super::run;
 use crate::args::K6Inspect;
@@ -14,7 +14,7 @@ pub fn command(args: &K6Inspect) -> CommandResult {
     let mut shown = test.given_options.clone();
     if args.execution_requirements {
         let Requirements { duration, max_users } = Requirements::of(&test.options.scenarios);
-        shown["totalDuration"] = json!(squall_k6::options::print_time(duration));
+        shown["totalDuration"] = json!(print_time(duration));
         shown["maxVUs"] = json!(max_users);
     }
     let shown: Value = shown;

@@ -10,7 +10,7 @@ use squall_extract::Charset;
 use squall_metrics::{MAX_NAMES, MAX_NAMES_LIMIT, Names, RowKind};
 use squall_plan::diagnostic::Diagnostic;
 use squall_plan::expr::{BindError, Budget, Slot};
-use squall_plan::model::{Defaults, MetricKind, Plan, Rendezvous, ResponseBody, StepKind};
+use squall_plan::model::{Defaults, MetricKind, Plan, Rendezvous, ResponseBody, Step};
 use squall_plan::secrets::Secrets;
 use squall_plan::span::{Span, Spanned};
 use squall_plan::value::{MAX_VARIABLES, Value};
@@ -92,7 +92,7 @@ impl Section {
             Section::Teardown => &plan.teardown,
             Section::Load | Section::Trial => return false,
         };
-        !steps.is_empty() && steps.iter().all(|own| matches!(own.kind, StepKind::Script(_)))
+        !steps.is_empty() && steps.iter().all(Step::is_script)
     }
 }
 

@@ -11,6 +11,7 @@ mod k6;
 mod metrics;
 mod open;
 mod random;
+mod secrets;
 mod shared;
 mod timers;
 mod url;
@@ -21,6 +22,7 @@ use std::rc::Rc;
 use crate::engine::{Scope, Thrown, Value};
 
 pub(crate) use http::compress;
+pub use secrets::SecretSource;
 pub(crate) use shared::Shared;
 pub use users::Numbers;
 
@@ -36,6 +38,7 @@ pub(crate) fn make<'r>(scope: Scope<'r>, shared: &Rc<Shared>) -> Result<Value<'r
     execution::add(&host, shared)?;
     open::add(&host, shared)?;
     random::add(&host, shared)?;
+    secrets::add(&host, shared)?;
     timers::add(&host)?;
     url::add(&host)?;
     let share = scope.function("share", 1, |call| {

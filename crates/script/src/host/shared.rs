@@ -6,12 +6,12 @@ use std::rc::Rc;
 
 use super::heads::Heads;
 use super::jars::Jars;
+use super::secrets::SecretSource;
 use super::users::{Numbers, Users};
 use crate::engine::{Thrown, Value};
 use crate::event::{Event, ScriptMetric, Tags};
 use crate::files::OpenFiles;
 use crate::http::HttpOptions;
-use crate::secret_source::SecretSource;
 use crate::shared_data::SharedData;
 
 /// The longest wait that is told apart from no end, in s.

@@ -300,7 +300,6 @@ const MODULES: [(&str, &[&str]); 13] = [
             "event",
             "files",
             "lock",
-            "secret_source",
             "shared_data",
             "wait",
             "http",

@@ -191,6 +191,11 @@ steps! {
 }
 
 impl Step {
+    /// Whether it calls a script.
+    pub fn is_script(&self) -> bool {
+        matches!(self.kind, StepKind::Script(_))
+    }
+
     /// The steps directly within this one.
     pub fn inner(&self) -> impl Iterator<Item = &Step> {
         let mut steps = Vec::new();
