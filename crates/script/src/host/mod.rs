@@ -22,7 +22,7 @@ use std::rc::Rc;
 use crate::engine::{Scope, Thrown, Value};
 
 pub(crate) use http::compress;
-pub use secrets::SecretSource;
+pub use shared::SecretSource;
 pub(crate) use shared::Shared;
 pub use users::Numbers;
 

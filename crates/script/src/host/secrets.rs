@@ -2,16 +2,8 @@
 
 use std::rc::Rc;
 
-use super::shared::Shared;
+use super::shared::{SecretSource, Shared};
 use crate::engine::{Thrown, Value};
-
-/// Secrets that a script may ask for: names and values, from a source of a name.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SecretSource {
-    /// `default`: the one of `secrets.get()`.
-    pub name: String,
-    pub secrets: Vec<(String, String)>,
-}
 
 pub(super) fn add(host: &Value<'_>, shared: &Rc<Shared>) -> Result<(), Thrown> {
     let own = shared.clone();

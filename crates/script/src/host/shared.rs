@@ -6,7 +6,6 @@ use std::rc::Rc;
 
 use super::heads::Heads;
 use super::jars::Jars;
-use super::secrets::SecretSource;
 use super::users::{Numbers, Users};
 use crate::engine::{Thrown, Value};
 use crate::event::{Event, ScriptMetric, Tags};
@@ -19,6 +18,14 @@ pub(super) const LONGEST_WAIT: f64 = 1e9;
 
 /// Most names that are kept: a script may make a new one each time.
 const MOST_NAMES: usize = 10_000;
+
+/// Secrets that a script may ask for: names and values, from a source of a name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SecretSource {
+    /// `default`: the one of `secrets.get()`.
+    pub name: String,
+    pub secrets: Vec<(String, String)>,
+}
 
 /// What functions of the host use.
 #[derive(Debug, Default)]
