@@ -135,8 +135,9 @@ def by_squall(script, base):
                     points.append((own["metric"], own["data"]["tags"], 1, own["data"]["value"]))
     # How a script ended the run is said beside what it prints.
     said = re.sub(r'level=\w+ msg="the script has ended .*', "", ran.stderr)
-    logs = re.findall(r'level=(\w+) msg="((?:[^"\\]|\\.)*)" source=console', said)
-    return counted(points), [f"{level} {json.loads(chr(34) + text + chr(34))}" for level, text in logs]
+    # A plain word has no quotes.
+    logs = re.findall(r'level=(\w+) msg=(?:"((?:[^"\\]|\\.)*)"|(\S+)) source=console', said)
+    return counted(points), [f"{level} {word or json.loads(chr(34) + text + chr(34))}" for level, text, word in logs]
 
 
 def by_oracle(script, base):

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use squall_base::random::Random;
 
 use crate::parts::script_metrics::Builtin;
-use crate::program::Op;
+use crate::program::{Op, Section};
 use crate::roster::{After, Begin};
 use crate::scripts::Doer;
 use crate::user::{Core, Strand};
@@ -61,8 +61,11 @@ impl Worker {
         }
     }
 
-    /// An iteration of a scenario that runs scripts counts in their metrics.
+    /// An iteration of a scenario that runs scripts counts in their metrics; a setup or a teardown is none.
     fn count_iteration_of_script(&self, core: &Core, now: u64) {
+        if matches!(self.program.section, Section::Setup | Section::Teardown) {
+            return;
+        }
         let scenario = &self.program.scenarios[core.scenario()];
         let first = scenario.script.and_then(|at| scenario.ops.get(at as usize));
         let Some(Op::Script(op)) = first else { return };
