@@ -19,6 +19,9 @@ use crate::sample::Location;
 use crate::scripts::{CallSite, Doer};
 use crate::user::{Cursor, Instance, OpenGroup, ScriptCall};
 
+/// What it costs to let a script go on, in steps of a plan: it computes for some microseconds, in which no response is read.
+const RESUME_COST: u32 = 500;
+
 impl Run for ScriptOp {
     fn run<'p>(&'p self, user: &mut Interpreter<'_, 'p>, now: u64) -> Option<Next<'p, Cursor>> {
         let instance = match user.instance(self) {
@@ -81,7 +84,7 @@ impl<'p> Interpreter<'_, 'p> {
             if *self.budget == 0 {
                 return Some(self.wait(call, Next::Go(Task::Yield)));
             }
-            *self.budget -= 1;
+            *self.budget = self.budget.saturating_sub(RESUME_COST);
             let answer = std::mem::replace(&mut call.answer, Answer::Ready);
             let step = stage.resume(&mut call.fiber, self.numbers(), answer);
             // What the script itself computes takes time.

@@ -81,6 +81,21 @@ export default function () { passes += 1; console.log(`${__VU}: ${passes}`); }";
     assert_eq!(handed.log, ["1: 1", "1: 2", "2: 1", "2: 2"]);
 }
 
+/// A user that only computes gives way to others long before it is done: meanwhile its worker reads responses.
+#[test]
+fn users_who_compute_take_turns() {
+    let script = "
+import { sleep } from 'k6';
+export default function () {
+  for (let pass = 1; pass <= 100; pass++) { sleep(0); if (pass % 50 === 0) console.log(`${__VU}: ${pass}`); }
+}";
+    let mut handed = run("users: 2, iterations: 1", script, CALL, 5 * S);
+    // Who comes first is nobody's concern.
+    handed.log[..2].sort();
+    handed.log[2..].sort();
+    assert_eq!(handed.log, ["1: 50", "2: 50", "1: 100", "2: 100"]);
+}
+
 #[test]
 fn an_exception_ends_the_iteration_of_its_user_alone() {
     let script = "
