@@ -94,14 +94,9 @@ impl<'p> Compiler<'p> {
     fn texts_before_run(&mut self, given: &'p [(Template, Template)]) -> Option<OwnEnv> {
         let mut env = OwnEnv::new();
         for (name, value) in given {
-            let (Some(name), Some(text)) =
-                (self.text_before_run(name)?, self.text_before_run(value)?)
-            else {
-                let message = "a text in `__ENV` that is not known before the run".to_owned();
-                let help = "give what a user has to the function, with `args`";
-                self.error(value.span(), message, help);
-                return None;
-            };
+            let what = "a text in `__ENV`";
+            let help = "give what a user has to the function, with `args`";
+            let (name, text) = self.pair_before_run((name, value), what, help)?;
             env.retain(|(own, _)| *own != name);
             env.push((name, text));
         }
@@ -121,14 +116,8 @@ impl<'p> Compiler<'p> {
         for own in &self.plan.scripts.secrets {
             let mut source = SecretSource { name: own.name.value.clone(), secrets: Vec::new() };
             for (name, value) in &own.secrets {
-                let (Some(name), Some(text)) =
-                    (self.text_before_run(name)?, self.text_before_run(value)?)
-                else {
-                    let message = "a secret that is not known before the run".to_owned();
-                    let help = "write it, or a variable that `--set` or the environment gives";
-                    self.error(value.span(), message, help);
-                    return None;
-                };
+                let help = "write it, or a variable that `--set` or the environment gives";
+                let (name, text) = self.pair_before_run((name, value), "a secret", help)?;
                 self.secrets.add(&text);
                 source.secrets.push((name, text));
             }
@@ -137,9 +126,19 @@ impl<'p> Compiler<'p> {
         Some(sources)
     }
 
-    /// What a template comes to before the run; the outer `None` after an error was noted.
-    fn text_before_run(&mut self, template: &Template) -> Option<Option<String>> {
-        Some(self.template(template)?.constant())
+    /// What a name and its value come to before the run; `None` after an error was noted, about `what` it is.
+    fn pair_before_run(
+        &mut self,
+        (name, value): (&Template, &Template),
+        what: &str,
+        help: &str,
+    ) -> Option<(String, String)> {
+        let (own, text) = (self.template(name)?.constant(), self.template(value)?.constant());
+        let pair = own.zip(text);
+        if pair.is_none() {
+            self.error(value.span(), format!("{what} that is not known before the run"), help);
+        }
+        pair
     }
 
     /// What a script is told of the options of its test, as JSON; the outer `None` after an error was noted.

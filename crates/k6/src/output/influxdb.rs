@@ -227,9 +227,7 @@ mod tests {
     use super::*;
 
     fn of(url: &str, given: &[(&str, &str)]) -> Result<PushTarget, String> {
-        let given: Vec<(String, String)> =
-            given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        target(url, &Variables::new(&given))
+        Variables::with(given, |own| target(url, own))
     }
 
     #[test]

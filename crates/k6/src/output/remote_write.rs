@@ -103,9 +103,7 @@ mod tests {
     use super::*;
 
     fn of(given: &[(&str, &str)]) -> Result<PushTarget, String> {
-        let given: Vec<(String, String)> =
-            given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        target("", &Variables::new(&given))
+        Variables::with(given, |own| target("", own))
     }
 
     #[test]

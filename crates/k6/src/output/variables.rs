@@ -16,6 +16,14 @@ impl<'v> Variables<'v> {
         Variables { all }
     }
 
+    /// What is read from these.
+    #[cfg(test)]
+    pub fn with<T>(given: &[(&str, &str)], read: impl FnOnce(&Variables<'_>) -> T) -> T {
+        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let all: Vec<(String, String)> = given.iter().map(own).collect();
+        read(&Variables { all: &all })
+    }
+
     /// Those that begin so, without that beginning. One that is empty is as good as none.
     pub fn beginning(&self, with: &str) -> impl Iterator<Item = (&'v str, &'v str)> {
         let given = self.all.iter().filter(|(_, value)| !value.is_empty());
