@@ -176,15 +176,8 @@ impl Totals {
     /// Learns a slice's names without counting the slice: later slices do not repeat them.
     pub fn learn(&mut self, slice: &Slice) {
         for (id, key) in &slice.names {
-            let here = self.names.intern_key(key);
+            let here = self.number(key);
             self.numbers.insert((slice.source, *id), here);
-            // Numbers are given one after the other.
-            if self.keys.len() < self.names.len() {
-                self.keys.push(key.clone());
-            }
-            if self.rows.len() < self.names.len() {
-                self.rows.resize_with(self.names.len(), RequestStats::default);
-            }
             if let Some(early) = self.nameless.remove(&(slice.source, *id)) {
                 self.rows[here.0 as usize].merge(&early);
             }
@@ -193,15 +186,50 @@ impl Totals {
             }
         }
         for (id, key) in &slice.metric_keys {
-            let here = self.metrics.intern(key);
+            let here = self.metric_number(key);
             self.metric_numbers.insert((slice.source, *id), here);
-            if self.metric_stats.len() < self.metrics.len() {
-                self.metric_stats.resize_with(self.metrics.len(), MetricStats::default);
-            }
             if let Some(early) = self.keyless.remove(&(slice.source, *id)) {
                 self.metric_stats[here.0 as usize].merge(&early);
             }
         }
+    }
+
+    /// Adds all that was counted in a run that began so many ns later, such as the load after its setup: rows, checks, metrics
+    /// and counters. Seconds and users stay those of this one.
+    pub fn add_later(&mut self, other: &Totals, by: u64) {
+        for (key, row) in other.rows() {
+            let here = self.number(key);
+            self.rows[here.0 as usize].merge(row);
+        }
+        for (key, counts) in other.checks() {
+            let here = self.number(key);
+            self.checks.entry(here).or_default().merge(&counts);
+        }
+        for (key, stats) in other.metrics() {
+            let here = self.metric_number(key);
+            self.metric_stats[here.0 as usize].merge_later(stats, by);
+        }
+        self.counters.merge(&other.counters);
+    }
+
+    /// The number here of a row, which is made if it is new.
+    fn number(&mut self, key: &RowKey) -> NameId {
+        let here = self.names.intern_key(key);
+        // Numbers are given one after the other.
+        if self.keys.len() < self.names.len() {
+            self.keys.push(key.clone());
+            self.rows.resize_with(self.names.len(), RequestStats::default);
+        }
+        here
+    }
+
+    /// The number here of a metric, which is made if it is new.
+    fn metric_number(&mut self, key: &MetricKey) -> MetricId {
+        let here = self.metrics.intern(key);
+        if self.metric_stats.len() < self.metrics.len() {
+            self.metric_stats.resize_with(self.metrics.len(), MetricStats::default);
+        }
+        here
     }
 
     /// Slices that were left out because they had been added before.

@@ -324,10 +324,16 @@ impl MetricStats {
 
     /// Adds what was recorded elsewhere. Saturates: a file may contain anything.
     pub fn merge(&mut self, other: &MetricStats) {
+        self.merge_later(other, 0);
+    }
+
+    /// Adds what was recorded in a run that began so many ns later.
+    pub fn merge_later(&mut self, other: &MetricStats, by: u64) {
         self.count = self.count.saturating_add(other.count);
         self.sum = self.sum.saturating_add(other.sum);
         self.trues = self.trues.saturating_add(other.trues);
-        self.gauge = match (self.gauge, other.gauge) {
+        let theirs = other.gauge.map(|own| Gauge { at: own.at.saturating_add(by), ..own });
+        self.gauge = match (self.gauge, theirs) {
             (Some(own), Some(theirs)) => Some(own.merge(theirs)),
             (own, theirs) => own.or(theirs),
         };

@@ -113,6 +113,16 @@ impl Run {
         Windows::new(&self.thresholds(&totals), totals, whole_seconds(seconds))
     }
 
+    /// Holds its thresholds against its totals once more, but for those on moving windows.
+    pub fn judge_again(&mut self) {
+        let thresholds = self.meta.thresholds.iter().filter_map(|own| Threshold::parse(own).ok());
+        for (threshold, result) in thresholds.zip(&mut self.threshold_results) {
+            if threshold.window().is_none() {
+                *result = threshold.evaluate(&self.totals, self.elapsed_s);
+            }
+        }
+    }
+
     /// Its thresholds: without a load there is nothing to hold against them.
     fn thresholds(&self, totals: &Totals) -> Vec<Threshold> {
         let texts = self.meta.thresholds.iter().filter(|_| totals.workers() > 0);

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
+use squall_analysis::Totals;
 use squall_engine::{Ended, Event, RunOptions, Section};
 use squall_plan::value::Value;
 use squall_plan::yaml::Loaded;
@@ -44,6 +46,22 @@ impl FinishedRun {
     /// What became of a phase; `None`: the plan has none, or it was not its turn.
     pub fn phase(&self, phase: Phase) -> Option<&PhaseReport> {
         self.phases.iter().find(|report| report.phase == phase)
+    }
+
+    /// Setup, load and teardown as one: what they have recorded together, how long they took, and thresholds judged by all of
+    /// that. Its series and reasons are those of the load.
+    pub fn as_one(&self) -> Run {
+        let mut totals = Totals::new();
+        let mut elapsed = Duration::ZERO;
+        for report in &self.phases {
+            let part = if report.phase == Phase::Load { &self.run.totals } else { &report.totals };
+            totals.add_later(part, u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX));
+            elapsed += report.elapsed;
+        }
+        let (totals, elapsed_s) = (Arc::new(totals), elapsed.as_secs_f64());
+        let mut run = Run { totals, elapsed_s, ..(*self.run).clone() };
+        run.judge_again();
+        run
     }
 
     /// Whether somebody stopped or aborted it, in any phase.

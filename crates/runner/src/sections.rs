@@ -36,7 +36,7 @@ pub enum PhaseEnd {
 }
 
 /// What became of a phase that the plan has.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct PhaseReport {
     /// Which.
     pub phase: Phase,
@@ -48,7 +48,9 @@ pub struct PhaseReport {
     pub errors: u64,
     /// How long it took.
     pub elapsed: Duration,
-    /// The requests and programs of a setup or teardown; those of a load are in the result.
+    /// What a setup or teardown has recorded; that of a load is in the result.
+    pub totals: Arc<Totals>,
+    /// Its requests and programs, likewise.
     pub rows: Vec<Row>,
     /// The details of its errors, and lines that the plan logs; likewise.
     pub log: Vec<String>,
@@ -63,6 +65,7 @@ impl PhaseReport {
             requests: 0,
             errors: 0,
             elapsed: Duration::ZERO,
+            totals: Arc::default(),
             rows: Vec::new(),
             log: Vec::new(),
         }
@@ -186,6 +189,7 @@ pub(crate) fn run(
     };
     sinks.event(EventKind::PhaseEnded { phase, failed: report.trouble() });
     report.rows = squall_report::request_rows(&recorded.totals, report.elapsed.as_secs_f64());
+    report.totals = Arc::new(recorded.totals);
     report.log = recorded.log;
     Some(Ran { variables, report })
 }

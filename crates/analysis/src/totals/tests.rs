@@ -307,3 +307,33 @@ fn a_summary_says_what_the_totals_say() {
     assert_eq!((one.rows().len(), one.requests()), (650, other.requests()));
     assert_eq!((one.scenarios(), one.checks()), (other.scenarios(), other.checks()));
 }
+
+#[test]
+fn what_ran_later_is_added() {
+    let part = |name: &str, value: f64| {
+        let mut slice = Slice::new(0, 0);
+        let check = RowKey::new(RowKind::Check, "s", "ok");
+        slice.announce(NameId(0), request(name));
+        slice.announce(NameId(1), check);
+        let level = MetricKey::new(MetricKind::Gauge, "s", "level", Vec::new());
+        slice.announce_metric(MetricId(0), &level);
+        slice.record(NameId(0), &Sample::ok(10));
+        slice.record_check(NameId(1), CheckResult::Passed);
+        slice.record_metric(MetricId(0), MetricKind::Gauge, value, 500).expect("a level");
+        slice.counters.arrivals_dropped = 1;
+        let mut totals = Totals::new();
+        totals.add(&slice);
+        totals
+    };
+    let mut totals = part("a", 3.0);
+    totals.add_later(&part("b", 1.0), 1_000);
+    totals.add_later(&part("a", 2.0), 500);
+    let counts = totals.rows().map(|(key, row)| (key.name.as_str(), row.count));
+    assert_eq!(counts.collect::<Vec<_>>(), [("a", 2), ("b", 1)]);
+    let passed = totals.checks().map(|(_, counts)| counts.passed);
+    assert_eq!(passed.collect::<Vec<_>>(), [3]);
+    let levels = totals.metrics().filter_map(|(_, stats)| stats.gauge());
+    let levels: Vec<_> = levels.map(|own| (own.last, own.min, own.max)).collect();
+    assert_eq!(levels, [(1.0, 1.0, 3.0)], "the one that was recorded last");
+    assert_eq!((totals.counters().arrivals_dropped, totals.seconds()), (3, 1));
+}

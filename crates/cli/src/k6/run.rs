@@ -207,7 +207,7 @@ fn sum_up(args: &K6Run, test: &K6Test, outcome: &FinishedRun) -> SummaryData {
         no_color: args.log.no_color || out::refuses_colors(),
         ..test.options.summary.clone()
     };
-    summary(&outcome.run, script, setup_data, shown)
+    summary(&outcome.as_one(), script, setup_data, shown)
 }
 
 /// What k6 would exit with.

@@ -20,6 +20,9 @@ use super::stats::Stats;
 /// A part of a metric that k6 shows in any case, if it is recorded.
 const ALWAYS: &str = "http_req_duration{expected_response:true}";
 
+/// A scenario of which k6 says nothing beside the whole: it is the only one.
+const DEFAULT: &str = "default";
+
 /// What is known of a script beside its run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Script<'s> {
@@ -38,9 +41,9 @@ pub fn summary(
     options: SummaryOptions,
 ) -> SummaryData {
     let whole = recorded(run, script, None);
-    let names = run.series.scenarios();
+    let names = run.series.scenarios().iter().filter(|own| *own != DEFAULT);
     let by_scenario: Vec<(&String, Vec<Recorded>)> =
-        names.iter().map(|name| (name, recorded(run, script, Some(name)))).collect();
+        names.map(|name| (name, recorded(run, script, Some(name)))).collect();
     let scenarios = by_scenario.iter().map(|(name, own)| ScenarioFacts {
         name: (*name).clone(),
         metrics: own.iter().map(Recorded::facts).collect(),

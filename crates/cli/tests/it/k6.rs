@@ -443,43 +443,6 @@ fn commands_of_squall_take_scripts() {
     assert!(code == 2 && errors.contains("give it `-e NAME=VALUE`"), "{code}: {errors}");
 }
 
-/// As in k6, `setup()` fails with an exception alone, and a setup that fails has no teardown.
-#[test]
-fn setup_goes_on_after_requests_that_fail() {
-    let server = target();
-    let text = |last: &str| {
-        format!(
-            "import http from 'k6/http';
-import {{ check }} from 'k6';
-export function setup() {{
-  const response = http.get('{0}/status/404');
-  check(response, {{ 'is 200': (own) => own.status === 200 }});
-  {last}
-}}
-export default function (data) {{
-  http.get('{0}/');
-  check(data, {{ 'has data': (own) => own === 404 }});
-}}
-export function teardown() {{ console.log('torn down'); http.get('{0}/status/500') }}",
-            server.url()
-        )
-    };
-    // `squall run` says on the terminal how many requests there were, and keeps the log in its folder.
-    let has_teardown = |said: &str| said.contains("torn down") || said.contains("teardown: 1");
-    for command in [&["k6", "run", "a.js"][..], &["run", "a.js"], &["try", "a.js"]] {
-        let goes_on = folder(&text("return response.status"));
-        let (code, out, errors) = run(goes_on.path(), command);
-        // A try has failed if a request has.
-        let expected = i32::from(command[0] == "try");
-        assert!(code == expected && has_teardown(&format!("{out}{errors}")), "{out}\n{errors}");
-        let throws = folder(&text("throw new Error('enough')"));
-        let (code, out, errors) = run(throws.path(), command);
-        let said = format!("{out}{errors}");
-        assert!(code != 0 && said.contains("enough") && !has_teardown(&said), "{said}");
-        assert!(!said.contains("setup_data"), "{said}");
-    }
-}
-
 #[test]
 fn an_exception_is_shown_with_its_place() {
     let folder = folder("export default function () {\n  throw new Error('enough');\n}");

@@ -23,6 +23,7 @@ mod k6;
 mod k6_modules;
 mod k6_options;
 mod k6_outputs;
+mod k6_setup;
 mod limit;
 mod mistakes;
 mod origins;

@@ -35,6 +35,13 @@ pub(crate) struct Doer<'d> {
     pub user: Numbers,
 }
 
+impl<'d> Doer<'d> {
+    /// Its scenario, if it is not one of setup or teardown.
+    fn scenario(self) -> Option<&'d str> {
+        self.op.is_of_scenario.then_some(&*self.op.place.scenario)
+    }
+}
+
 /// A tag with its value.
 type Tag<'t> = (Cow<'static, str>, Cow<'t, str>);
 
@@ -164,9 +171,8 @@ impl CallSite {
                 tags.push((Cow::Owned(name.clone()), value.clone()));
             }
         }
-        for (name, value) in
-            [("scenario", place.scenario.clone()), ("group", self.group_path(doer.spot))]
-        {
+        let scenario = doer.scenario().map(|own| ("scenario", own.to_owned()));
+        for (name, value) in scenario.into_iter().chain([("group", self.group_path(doer.spot))]) {
             if tags.iter().all(|(other, _)| other != name) {
                 tags.push((Cow::Borrowed(name), value));
             }
@@ -188,7 +194,7 @@ impl CallSite {
             found.map(|(_, value)| Cow::Borrowed(value.as_str()))
         };
         of(own).or_else(|| of(&place.tags)).or_else(|| match tag {
-            "scenario" => Some(Cow::Borrowed(place.scenario.as_str())),
+            "scenario" => doer.scenario().map(Cow::Borrowed),
             "group" => Some(Cow::Owned(self.group_path(doer.spot))),
             _ => None,
         })

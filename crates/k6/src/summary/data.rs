@@ -124,7 +124,7 @@ impl SummaryData {
     }
 
     /// All checks, with those of groups, in their order.
-    pub(super) fn checks(&self) -> Vec<&Check> {
+    pub(super) fn checks(&self) -> Vec<Check> {
         self.root_group.all_checks()
     }
 }

@@ -55,23 +55,28 @@ impl Group {
 
     fn add(&mut self, facts: &CheckFacts) {
         let CheckFacts { name, passes, fails, .. } = facts;
-        match self.checks.iter_mut().find(|check| check.name == *name) {
-            Some(check) => {
-                check.passes = check.passes.saturating_add(*passes);
-                check.fails = check.fails.saturating_add(*fails);
-            }
-            None => {
-                let path = format!("{}{SEPARATOR}{name}", self.path);
-                let (name, passes, fails) = (name.clone(), *passes, *fails);
-                self.checks.push(Check { name, path, passes, fails });
-            }
-        }
+        let path = format!("{}{SEPARATOR}{name}", self.path);
+        add(&mut self.checks, Check { name: name.clone(), path, passes: *passes, fails: *fails });
     }
 
-    /// Its checks and those of the groups in it, in their order.
-    pub(super) fn all_checks(&self) -> Vec<&Check> {
+    /// Its checks and those of the groups in it, in their order; those of one name as one, as in k6 (`checkFor` in
+    /// `internal/output/summary/data.go`).
+    pub(super) fn all_checks(&self) -> Vec<Check> {
+        let mut all = self.checks.clone();
         let inner = self.groups.iter().flat_map(Group::all_checks);
-        self.checks.iter().chain(inner).collect()
+        inner.for_each(|check| add(&mut all, check));
+        all
+    }
+}
+
+/// Adds a check to that of its name, if there is one.
+fn add(checks: &mut Vec<Check>, new: Check) {
+    match checks.iter_mut().find(|check| check.name == new.name) {
+        Some(check) => {
+            check.passes = check.passes.saturating_add(new.passes);
+            check.fails = check.fails.saturating_add(new.fails);
+        }
+        None => checks.push(new),
     }
 }
 
@@ -96,6 +101,7 @@ mod tests {
             check(&["a", "b"], "ok", 1, 2),
             check(&[], "up", 3, 0),
             check(&["a", "b"], "ok", 10, u64::MAX),
+            check(&["c"], "up", 1, 1),
         ];
         let root = Group::tree(&[vec!["c".to_owned()], vec!["a".to_owned()]], &checks);
         let names: Vec<&str> = root.groups.iter().map(|group| &*group.path).collect();
@@ -105,7 +111,7 @@ mod tests {
             .iter()
             .map(|check| (check.path.clone(), check.passes, check.fails))
             .collect();
-        let expected = [("::up".to_owned(), 3, 0), ("::a::b::ok".to_owned(), 11, u64::MAX)];
+        let expected = [("::up".to_owned(), 4, 1), ("::a::b::ok".to_owned(), 11, u64::MAX)];
         assert_eq!(all, expected);
     }
 

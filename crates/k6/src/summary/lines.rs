@@ -28,7 +28,7 @@ enum Cells {
 }
 
 /// How many checks there were, how many held, and how many did not.
-pub(super) fn of_checks(checks: &[&Check], seconds: f64) -> Vec<String> {
+pub(super) fn of_checks(checks: &[Check], seconds: f64) -> Vec<String> {
     let sum = |of: fn(&Check) -> u64| {
         checks.iter().fold(0_u64, |sum, check| sum.saturating_add(of(check)))
     };

@@ -35,7 +35,7 @@ pub fn machine_readable(data: &SummaryData, script: &str, generated_at: &str) ->
     })
 }
 
-fn of_checks(checks: &[&Check]) -> Value {
+fn of_checks(checks: &[Check]) -> Value {
     let sum = |of: fn(&Check) -> u64| {
         checks.iter().fold(0_u64, |sum, check| sum.saturating_add(of(check)))
     };

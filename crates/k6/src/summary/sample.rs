@@ -79,6 +79,7 @@ pub fn facts() -> RunFacts<'static> {
     };
     let checks = vec![
         check(&[], "status is 200", 14, 0),
+        check(&["setup"], "status is 200", 1, 0),
         check(&["shop"], "has items", 0, 14),
         check(&["shop", "cart"], "is not empty", 14, 0),
     ];
@@ -100,7 +101,7 @@ pub fn facts() -> RunFacts<'static> {
             threshold("checks", "rate>0.9", false),
         ],
         checks,
-        groups: vec![vec!["shop".to_owned()], vec!["idle".to_owned()]],
+        groups: ["setup", "shop", "idle"].map(|name| vec![name.to_owned()]).to_vec(),
         setup_data: json!({"token": "t"}),
         is_terminal: [true, false],
     }

@@ -10,6 +10,8 @@ use super::statistic::of_expression;
 
 /// How far what belongs to a heading stands to the right of it.
 const STEP: usize = 2;
+/// Groups of which k6 tells nothing but the groups in them (`flushSample` in `internal/output/summary/summary.go`).
+const UNTOLD: [&str; 2] = ["::setup", "::teardown"];
 
 /// How the text is made.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -30,10 +32,11 @@ pub fn text(data: &SummaryData, options: &TextOptions) -> String {
     page.checks(2 * STEP, &data.checks(), data.state.duration_ms / 1e3);
     page.metrics(2 * STEP, &data.metrics, (&data.options, options.is_full));
     if options.is_full {
+        // Those of scenarios stand there.
+        let is_here = |own: &&Group| data.scenarios.is_empty() || UNTOLD.contains(&&*own.path);
+        let groups = data.root_group.groups.iter().filter(is_here);
+        page.groups(STEP, groups, data.state.duration_ms / 1e3);
         data.scenarios.iter().for_each(|own| page.scenario(own, data));
-        if data.scenarios.is_empty() {
-            page.groups(STEP, &data.root_group, data.state.duration_ms / 1e3);
-        }
     }
     let lines = page.lines.iter().map(|line| match line.is_empty() {
         true => "\n".to_owned(),
@@ -106,7 +109,7 @@ impl Page {
     }
 
     /// How many checks there were in so many seconds, and each of them.
-    fn checks(&mut self, indent: usize, checks: &[&Check], seconds: f64) {
+    fn checks(&mut self, indent: usize, checks: &[Check], seconds: f64) {
         if checks.is_empty() {
             return;
         }
@@ -139,12 +142,22 @@ impl Page {
         }
     }
 
-    /// The groups that are in one, each with its checks and the groups in it.
-    fn groups(&mut self, indent: usize, outer: &Group, seconds: f64) {
-        for group in &outer.groups {
+    /// Groups, each with its checks and the groups in it.
+    fn groups<'g>(
+        &mut self,
+        indent: usize,
+        groups: impl IntoIterator<Item = &'g Group>,
+        seconds: f64,
+    ) {
+        for group in groups {
+            let is_untold = UNTOLD.contains(&&*group.path);
+            if is_untold && group.groups.is_empty() {
+                continue;
+            }
             self.heading(indent, &format!("GROUP: {}", group.name));
-            self.checks(indent + STEP, &group.all_checks(), seconds);
-            self.groups(indent + STEP, group, seconds);
+            let checks = if is_untold { &[][..] } else { &group.checks };
+            self.checks(indent + STEP, checks, seconds);
+            self.groups(indent + STEP, &group.groups, seconds);
         }
     }
 
@@ -153,7 +166,7 @@ impl Page {
         let seconds = data.state.duration_ms / 1e3;
         self.checks(2 * STEP, &own.root_group.all_checks(), seconds);
         self.metrics(2 * STEP, &own.metrics, (&data.options, true));
-        self.groups(2 * STEP, &own.root_group, seconds);
+        self.groups(2 * STEP, &own.root_group.groups, seconds);
     }
 }
 

@@ -25,6 +25,8 @@ pub(crate) struct ScriptOp {
     pub returns: Vec<ReturnOp>,
     /// Where its requests count; what else it does counts there too, in places of its own kind.
     pub place: Place,
+    /// Whether it is a scenario's; else it is one of setup or teardown.
+    pub is_of_scenario: bool,
     /// The number of its step, such as `3.1`.
     pub step: Box<str>,
     /// The metrics that it may record.

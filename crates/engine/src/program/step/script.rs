@@ -6,7 +6,7 @@ use squall_plan::model::Script;
 use squall_script::{MetricKind as OfScript, ScriptMetric};
 
 use crate::parts::script_metrics;
-use crate::program::compiler::Compiler;
+use crate::program::compiler::{Compiler, Section};
 use crate::program::flow::Lowering;
 use crate::program::op::{ReturnOp, ScriptMetricOp, ScriptOp};
 use crate::program::ops::FromOp;
@@ -52,7 +52,12 @@ impl<'p> Compiler<'p> {
         let tags = self.inherit_tags().map(|()| self.tags.clone())?;
         // A script may ask how many users there are.
         self.counts_active = true;
-        let (scenario, group) = (self.scenario.clone(), self.groups.clone());
+        let (scenario, mut group) = (self.scenario.clone(), self.groups.clone());
+        let is_of_scenario = matches!(self.options.section, Section::Load | Section::Trial);
+        if !is_of_scenario {
+            // As in k6, setup and teardown are groups around all that they do.
+            group.insert(0, scenario.clone());
+        }
         Some(ScriptOp {
             script: number,
             kind,
@@ -61,6 +66,7 @@ impl<'p> Compiler<'p> {
             args: args?,
             returns: returns?,
             place: Place { kind: RowKind::Request, scenario, group, tags },
+            is_of_scenario,
             step: self.step.as_str().into(),
             metrics: self.metrics_of(metrics),
             number: self.scripts.count_call(),
