@@ -66,8 +66,8 @@ fn cookies_that_cannot_be_are_refused() {
             "jar.set('http://a/', 'n', 'v', { ttl: 1 })",
             "TypeError: the option \"ttl\" of a cookie: expected domain",
         ),
-        ("jar.set('nowhere', 'n', 'v')", "TypeError: invalid URL \"nowhere\""),
-        ("jar.cookiesForURL()", "TypeError: invalid URL \"undefined\""),
+        ("jar.set('http://a:b/', 'n', 'v')", "TypeError: invalid URL \"http://a:b/\""),
+        ("jar.cookiesForURL('http://a b/')", "TypeError: invalid URL \"http://a b/\""),
         ("jar.set.call({}, 'http://a/', 'n', 'v')", "TypeError: this is not a jar of cookies"),
     ] {
         let ran = run(&format!("const jar = http.cookieJar(); {call}"));

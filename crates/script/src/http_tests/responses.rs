@@ -137,20 +137,20 @@ fn failures_are_responses_or_thrown() {
     assert_eq!(ran.said, ["Error: dial: connection refused"]);
     // A status is no failure of the request.
     assert!(run("http.get('http://a/status/500', { throw: true })").said.is_empty());
-    let ran = run(&format!("const r = http.get('a.example/x'); {fields}"));
-    let wrong = "invalid URL \"a.example/x\": it begins with neither http:// nor https://; expected http://host/path or https://host/path";
-    let said = [format!("request failed: {wrong}"), format!("0 {wrong} 1020 null a.example/x")];
+    let ran = run(&format!("const r = http.get('10.0.0.1:80/x'); {fields}"));
+    let wrong = "invalid URL \"10.0.0.1:80/x\": there is no scheme before its colon; expected http://host/path or https://host/path";
+    let said = [format!("request failed: {wrong}"), format!("0 {wrong} 1020 null 10.0.0.1:80/x")];
     assert_eq!(ran.said, said);
     assert!(ran.batches.is_empty());
     let ran = run(
-        "const [a, b] = http.batch(['nowhere', 'http://a/here']); console.log(a.error_code, b.body)",
+        "const [a, b] = http.batch(['http://a:b/', 'http://a/here']); console.log(a.error_code, b.body)",
     );
     assert_eq!(ran.said[1..], ["1020 here"]);
     let throws = HttpOptions { throws: true, ..HttpOptions::default() };
     for (call, said) in [
         ("http.get('http://a/fails')", "Error: dial: connection refused"),
         ("http.batch(['http://a/1', 'http://a/fails'])", "Error: dial: connection refused"),
-        ("http.get('nowhere')", "Error: invalid URL \"nowhere\""),
+        ("http.get('http://a:b/')", "Error: invalid URL \"http://a:b/\""),
         ("console.log(http.get('http://a/fails', { throw: false }).error_code)", "1212"),
     ] {
         let script = format!("export default function () {{ {call} }}");

@@ -18,32 +18,42 @@ pub(super) fn read(value: &Value<'_>) -> Result<(String, Option<String>), Thrown
     }
 }
 
-/// What is wrong with a URL; `None`: nothing that can be seen without asking anybody.
+/// Why a URL cannot be read; `None`: it can. One that leads nowhere, such as a path alone, is sent all the same, and fails as
+/// a request does that counts. So it is in k6, which asks Go's `url.Parse` first.
 pub(super) fn wrong(url: &str) -> Option<String> {
-    let is =
-        |scheme: &str| url.get(..scheme.len()).is_some_and(|own| own.eq_ignore_ascii_case(scheme));
-    let rest = ["http://", "https://"].iter().find(|own| is(own)).map(|own| &url[own.len()..]);
-    let why = match rest {
-        None => "it begins with neither http:// nor https://",
-        Some(rest) => {
-            let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-            let host = authority.rsplit('@').next().unwrap_or_default();
-            let (name, port) = match host.rfind(':') {
-                Some(at) if !host[at..].contains(']') => (&host[..at], &host[at + 1..]),
-                _ => (host, ""),
-            };
-            let is_port = port.is_empty() || port.parse::<u16>().is_ok();
-            match () {
-                () if name.is_empty() => "it has no host",
-                () if name.contains(|c: char| c.is_whitespace() || c.is_control()) => {
-                    "its host has a space"
-                }
-                () if !is_port => "its port is not a number from 0 to 65535",
-                () => return None,
-            }
+    let why = match url.split_once("://").filter(|(scheme, _)| is_scheme(scheme)) {
+        Some((_, rest)) => wrong_authority(rest)?,
+        None => {
+            let first = url.split(['/', '?', '#']).next().unwrap_or_default();
+            let (scheme, _) = first.split_once(':')?;
+            (!is_scheme(scheme)).then_some("there is no scheme before its colon")?
         }
     };
     Some(format!("invalid URL {url:?}: {why}; expected http://host/path or https://host/path"))
+}
+
+/// Whether a text is a scheme of a URL (RFC 3986, section 3.1).
+fn is_scheme(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+}
+
+/// Why what stands behind the scheme of a URL cannot be read.
+fn wrong_authority(rest: &str) -> Option<&'static str> {
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let (name, port) = match host.rfind(':') {
+        Some(at) if !host[at..].contains(']') => (&host[..at], &host[at + 1..]),
+        _ => (host, ""),
+    };
+    let is_port = port.is_empty() || port.parse::<u16>().is_ok();
+    match () {
+        () if name.contains(|c: char| c.is_whitespace() || c.is_control()) => {
+            Some("its host has a space")
+        }
+        () if !is_port => Some("its port is not a number from 0 to 65535"),
+        () => None,
+    }
 }
 
 pub(super) fn add(host: &Value<'_>) -> Result<(), Thrown> {
@@ -70,19 +80,21 @@ mod tests {
             "http://u:p@[::1]:80/",
             "http://[::1]",
             "http://ä.example/é",
+            // These lead nowhere, which shows when they are sent.
+            "",
+            "undefined/path",
+            "/path?at=12:30",
+            "a/b:c",
+            "ftp://a",
+            "localhost:8080/x",
+            "http:///path",
         ] {
             assert_eq!(super::wrong(url), None, "{url}");
         }
         for (url, why) in [
-            ("", "begins with neither"),
-            ("undefined", "begins with neither"),
-            ("/path", "begins with neither"),
-            ("ftp://a", "begins with neither"),
-            ("é", "begins with neither"),
-            ("http://", "no host"),
-            ("http:///path", "no host"),
-            ("http://:80/", "no host"),
-            ("http://u:p@/", "no host"),
+            (":80/x", "no scheme"),
+            ("127.0.0.1:80/x", "no scheme"),
+            ("my_host:80", "no scheme"),
             ("http://a b/", "a space"),
             ("http://a:b/", "port"),
             ("http://a:65536/", "port"),
