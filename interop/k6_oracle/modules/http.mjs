@@ -102,13 +102,19 @@ function cookieHeader(jar, params, url, own) {
 export function request(method, target, body, params) {
   method = String(method).toUpperCase();
   params = params ?? {};
+  const expected = "responseCallback" in params ? params.responseCallback : state.expected;
+  const judge = (status) => expected && state.count("http_req_failed", {}, Number(!expected(status)));
   if (!URL.canParse(String(target))) {
+    // What has no scheme is sent all the same: it fails, and counts.
+    if (!/^[^/?#]*:/.test(String(target))) {
+      state.count("http_reqs", { method, name: params.tags?.name ?? String(target), status: 0 }, 1);
+      judge(0);
+    }
     if (params.throw ?? state.options.throw) throw new Error("invalid URL");
     return new Response({ status: 0, body: null, error: "invalid URL", error_code: 1020, headers: {}, cookies: {}, url: String(target), timings: timings() });
   }
   const { given, data, headers, name } = plan(method, target, body, params);
   const jar = params.jar ?? state.jar;
-  const expected = "responseCallback" in params ? params.responseCallback : state.expected;
   let left = params.redirects ?? state.options.maxRedirects ?? 10;
   let [at, how, what] = [new URL(given), method, data];
   at.username = at.password = "";
@@ -117,10 +123,9 @@ export function request(method, target, body, params) {
     const sent = { ...headers, ...(cookie && { cookie }), ...(what && { "content-length": String(what.length) }) };
     const answer = send({ method: how, url: at.href, headers: sent, body: what, timeout: typeof params.timeout === "number" ? params.timeout : 60_000 });
     const status = answer.status ?? 0;
-    const good = expected === null || expected === undefined ? undefined : expected(status);
     const shown = name ?? (at.href === new URL(String(target)).href ? String(target) : at.href);
     state.count("http_reqs", { method: how, name: shown, status }, 1);
-    if (good !== undefined) state.count("http_req_failed", {}, Number(!good));
+    judge(status);
     if (answer.error !== undefined) {
       if (params.throw ?? state.options.throw) throw new Error(answer.error);
       return new Response({ status: 0, body: null, error: answer.error, error_code: 1000, headers: {}, cookies: {}, url: at.href, timings: timings(), request: { method: how, url: at.href } });

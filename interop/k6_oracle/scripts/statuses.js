@@ -18,4 +18,5 @@ export default function () {
   http.get(`${base}/status/201`)
   http.get(`${base}/status/503`, { responseCallback: http.expectedStatuses(503) })
   http.get(`${base}/status/503`, { responseCallback: null })
+  http.get('/nowhere')
 }
