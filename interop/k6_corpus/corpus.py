@@ -10,6 +10,7 @@ import argparse
 import collections
 import concurrent.futures
 import csv
+import hashlib
 import json
 import os
 import re
@@ -35,6 +36,8 @@ LIMIT = 30
 AT_ONCE = 8
 # What squall has nothing for, by design: modules of other protocols, and extensions.
 LATER = re.compile(r"k6/(browser|ws|websockets|net|html|x|experimental)\b|\bcrypto\.subtle\b")
+
+REPORTER = re.compile(r"""https://[^'"\s]*k6-reporter[^'"\s]*\.js""")
 
 
 def listed(path):
@@ -67,6 +70,18 @@ def fetch_one(repo, commit, into, copies):
         path.write_bytes(git("--git-dir", store, "cat-file", "blob", blob.decode()))
 
 
+def lock(root):
+    """Makes the root of a repository that of its scripts, as a clone is, and gives them a stand-in for k6-reporter, which makes a page
+    when all is over and measures nothing."""
+    texts = (path.read_text(errors="replace") for path in root.rglob("*") if path.is_file() and path.suffix in (".js", ".ts"))
+    urls = {url for text in texts for url in REPORTER.findall(text)}
+    stand_in = b"export const htmlReport = () => '<html></html>'\n"
+    (root / "squall_modules").mkdir(exist_ok=True)
+    (root / "squall_modules/reporter.js").write_bytes(stand_in)
+    locked = {"sha256": hashlib.sha256(stand_in).hexdigest(), "file": "squall_modules/reporter.js"}
+    (root / "squall.lock").write_text(json.dumps({"version": 1, "modules": dict.fromkeys(sorted(urls), locked)}))
+
+
 def fetch(rows, copies):
     for row in rows:
         into = folder(row)
@@ -74,6 +89,7 @@ def fetch(rows, copies):
             continue
         try:
             fetch_one(row["repo"], row["commit"], into, copies)
+            lock(into)
         except subprocess.CalledProcessError as error:
             print(f"{row['repo']}: {error.stderr.decode(errors='replace').strip()[:200]}", file=sys.stderr)
 
@@ -88,6 +104,17 @@ def reached(path, seen):
         for tail in ("", ".js", ".ts", "/index.js"):
             text += reached((path.parent / (name + tail)).resolve(), seen)
     return text
+
+
+def whole(row):
+    """The text of a script of the list, with that of what it imports."""
+    return reached((folder(row) / row["path"]).resolve(), set())
+
+
+def ports(rows):
+    """The ports that scripts may ask."""
+    named = {int(port) for row in rows for port in re.findall(r":(\d{2,5})\b", whole(row))}
+    return sorted(port for port in {80, 443, 8080, 3000} | named if 50 < port < 65536 and port != 53)
 
 
 def run(path, flags):
@@ -134,16 +161,12 @@ def outcome(code, counts, said):
 def measure(rows, flags, only, out):
     world.enter()
     rows = [row for row in rows if only in f"{row['repo']}/{row['path']}"]
-    texts = {}
-    for row in rows:
-        texts[row["repo"], row["path"]] = reached((folder(row) / row["path"]).resolve(), set())
-    ports = {80, 443, 8080, 3000} | {int(port) for text in texts.values() for port in re.findall(r":(\d{2,5})\b", text)}
     with tempfile.TemporaryDirectory() as scratch:
-        world.serve(sorted(port for port in ports if 50 < port < 65536 and port != 53), scratch)
+        world.serve(ports(rows), scratch)
     total = collections.Counter()
 
     def one(row):
-        text = texts[row["repo"], row["path"]]
+        text = whole(row)
         return text and (LATER.search(text), run((folder(row) / row["path"]).resolve(), flags))
 
     # They mostly sleep.

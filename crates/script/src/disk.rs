@@ -1,12 +1,14 @@
 //! The files of a script on the disk: those below its root and no others, and what was fetched for it. It knows what was read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::path::{Path, PathBuf, absolute};
 use std::sync::{Mutex, PoisonError};
 
 use crate::files::{Files, plain};
+use crate::graph::{MOST, with_end};
 use crate::lock::{LOCK, Lock, sha256};
+use crate::module::{Language, Module};
 
 /// Most bytes of a file that a script is made of, or opens.
 const LARGEST: u64 = 256 << 20;
@@ -24,8 +26,9 @@ pub struct ReadFile {
 
 /// The files of one script.
 ///
-/// Its root is the nearest folder, its own or one above it, that has a `squall.lock`; without one the nearest with a `.git`;
-/// without that the nearest with a `package.json`; and else the folder of the script.
+/// Its root is the nearest folder, its own or one above it, that has a `squall.lock`; without one the nearest with a `.git`.
+/// Without both it is the nearest with a `package.json`, or else the folder of the script, and so far above that as it has to
+/// be to hold what the script imports by relative paths.
 #[derive(Debug)]
 pub struct ScriptFiles {
     /// The script, as it was asked for.
@@ -163,5 +166,38 @@ fn whole(path: &Path) -> PathBuf {
 fn root_of(script: &Path) -> PathBuf {
     let folder = script.parent().unwrap_or(script);
     let nearest = |name: &&str| folder.ancestors().find(|own| own.join(name).exists());
-    [LOCK, ".git", "package.json"].iter().find_map(nearest).unwrap_or(folder).to_owned()
+    let said = [LOCK, ".git"].iter().find_map(nearest).map(Path::to_owned);
+    said.unwrap_or_else(|| {
+        let home = std::env::home_dir().unwrap_or_default();
+        around(nearest(&"package.json").unwrap_or(folder), script, &home)
+    })
+}
+
+/// The folder around another one and all files that a script imports by relative paths. It grows neither to the home folder nor
+/// beyond: who has such a script says where its root is.
+pub(crate) fn around(folder: &Path, script: &Path, home: &Path) -> PathBuf {
+    let (mut root, mut seen, mut left) =
+        (folder.to_owned(), BTreeSet::new(), vec![script.to_owned()]);
+    while let Some(path) = left.pop().filter(|_| seen.len() < MOST) {
+        let whole = root.ancestors().find(|own| path.starts_with(own)).unwrap_or(&root);
+        if whole.parent().is_none() || home.starts_with(whole) && whole != folder {
+            continue;
+        }
+        root = whole.to_owned();
+        if seen.insert(path.clone()) {
+            left.extend(near(&path));
+        }
+    }
+    root
+}
+
+/// The files that a module imports by relative paths, as far as it can be read: what is wrong with it is said later.
+fn near(path: &Path) -> Vec<PathBuf> {
+    let is_file = std::fs::metadata(path).is_ok_and(|own| own.is_file() && own.len() <= LARGEST);
+    let text = is_file.then(|| std::fs::read_to_string(path).ok()).flatten().unwrap_or_default();
+    let module = Module::read(&text, Language::of(&path.to_string_lossy()));
+    let folder = path.parent().unwrap_or(path);
+    let imports = module.into_iter().flat_map(|own| own.imports);
+    let named = imports.filter(|(source, _)| source.starts_with('.'));
+    named.filter_map(|(source, _)| with_end(&plain(&folder.join(source)), Path::is_file)).collect()
 }

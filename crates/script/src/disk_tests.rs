@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use crate::disk::around;
 use crate::fetch::{FetchState, fetch};
 use crate::{Files as _, Graph, ScriptFiles};
 
@@ -37,15 +38,19 @@ impl Folder {
 #[test]
 fn the_root_is_what_a_folder_above_says() {
     let script = ("r/tests/k6/a.js", "import '../../lib/b.js'");
-    for (mark, is_there) in [
-        ("r/squall.lock", true),
-        ("r/.git/HEAD", true),
-        ("r/package.json", true),
-        ("r/other", false),
-        ("r/tests/package.json", false),
+    for (mark, root) in [
+        ("squall.lock", ""),
+        ("r/squall.lock", "r"),
+        ("r/.git/HEAD", "r"),
+        ("package.json", ""),
+        // Nobody has said it: it holds what is imported.
+        ("r/other", "r"),
+        ("r/tests/package.json", "r"),
     ] {
         let folder = Folder::new(&[script, ("r/lib/b.js", ""), (mark, "")]);
-        assert_eq!(folder.graph(script.0).is_ok(), is_there, "{mark}");
+        assert_eq!(folder.graph(script.0), Ok(2), "{mark}");
+        let files = ScriptFiles::of(&folder.path(script.0));
+        assert_eq!(files.root().components(), folder.path(root).components(), "{mark}");
     }
     // A lock comes before a repository, and that before a package.
     let all = [script, ("r/lib/b.js", ""), ("r/.git/HEAD", ""), ("r/tests/package.json", "{}")];
@@ -56,6 +61,24 @@ fn the_root_is_what_a_folder_above_says() {
     for part in ["a.js:1:8: ", "lib/b.js is outside of ", "r/tests, the root", "`squall.lock`"] {
         assert!(error.contains(part), "{part}: {error}");
     }
+}
+
+#[test]
+fn a_root_holds_what_is_imported_but_not_the_home_folder() {
+    let folder = Folder::new(&[
+        ("h/k6/load/a.js", "import '../lib/b'; import './c.js'; import 'k6'; import '../none.js'"),
+        ("h/k6/lib/b.ts", "import '../../../d.js'; const x: number = 1"),
+        ("h/k6/load/c.js", "not { a module"),
+        ("d.js", "import './h/k6/load/a.js'; open('x')"),
+    ]);
+    let root = |home: &str| {
+        let (own, home) = (folder.path("h/k6/load"), folder.path(home));
+        around(&own, &own.join("a.js"), &home).components().collect::<PathBuf>()
+    };
+    assert_eq!(root("/elsewhere/me"), folder.path("").components().collect::<PathBuf>());
+    assert_eq!(root("h"), folder.path("h/k6"));
+    assert_eq!(root("h/k6"), folder.path("h/k6/load"));
+    assert_eq!(root("h/k6/load"), folder.path("h/k6/load"));
 }
 
 #[test]

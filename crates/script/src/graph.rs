@@ -9,7 +9,7 @@ use crate::module::{Module, Offence, Place, SyntaxError};
 use crate::origin::{Origin, is_path};
 
 /// Most modules of a script, and most bytes of one: more are a mistake.
-const MOST: usize = 2_000;
+pub(crate) const MOST: usize = 2_000;
 const LARGEST: usize = 32 << 20;
 
 /// What a module imports.
@@ -174,11 +174,8 @@ impl Reader<'_> {
         })
     }
 
-    /// A file as it is named, or with an end that scripts leave out.
     fn file(&self, path: &Path) -> Option<PathBuf> {
-        let ends = ["", ".js", ".ts", ".mjs", ".cjs", "/index.js", "/index.ts"];
-        let named = |end: &&str| PathBuf::from(format!("{}{end}", path.display()));
-        ends.iter().map(named).find(|own| self.files.has(own))
+        with_end(path, |own| self.files.has(own))
     }
 
     /// The file of a package in the nearest `node_modules` that has it.
@@ -211,6 +208,13 @@ impl Reader<'_> {
         }
         None
     }
+}
+
+/// A file that there is, as it is named, or with an end that scripts leave out.
+pub(crate) fn with_end(path: &Path, has: impl Fn(&Path) -> bool) -> Option<PathBuf> {
+    let ends = ["", ".js", ".ts", ".mjs", ".cjs", "/index.js", "/index.ts"];
+    let named = |end: &&str| PathBuf::from(format!("{}{end}", path.display()));
+    ends.iter().map(named).find(|own| has(own))
 }
 
 #[cfg(test)]
