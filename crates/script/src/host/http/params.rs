@@ -19,15 +19,11 @@ fn wrong(name: &str, own: &Value<'_>, expected: &str) -> Thrown {
     Thrown::new(format!("TypeError: params.{name} is {shown}: expected {expected}"))
 }
 
-/// Reads params into a request.
+/// Reads params into a request. What has no properties, such as a text that was meant to be a body, says nothing, as in k6
+/// (`parseRequest` in `js/modules/k6/http/request.go`).
 pub(super) fn read(params: &Value<'_>, into: &mut Draft) -> Result<(), Thrown> {
-    if params.is_nothing() {
+    if !params.is_object() {
         return Ok(());
-    }
-    if !params.is_object() || params.is_array() || params.is_function() {
-        let own = params.kind();
-        let text = format!("TypeError: the params of a request are {own}: expected an object");
-        return Err(Thrown::new(text));
     }
     for (name, value) in params.entries()? {
         // What is undefined or null says nothing, but for a callback, where null means that any status will do.
