@@ -249,6 +249,8 @@ mod tests {
         own.add_map(&Source::Script, &json!({"dration": "5s"})).expect("options");
         let said = "option `dration` (the script's options): unknown, and ignored; did you mean `duration`?";
         assert_eq!(own.warnings, [said]);
+        own.add_map(&Source::Script, &json!({"Duration": "5s"})).expect("options");
+        assert_eq!(own.warnings.len(), 1, "capitals do not matter");
         assert!(own.add_map(&Source::Script, &json!([1])).is_err());
     }
 }

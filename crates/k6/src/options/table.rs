@@ -35,9 +35,9 @@ pub struct Known {
     pub about: &'static str,
 }
 
-/// The option that a script calls so.
+/// The option that a script calls so; capitals do not matter, as in k6.
 pub fn known(name: &str) -> Option<&'static Known> {
-    OPTIONS.iter().find(|own| own.name == name)
+    OPTIONS.iter().find(|own| own.name.eq_ignore_ascii_case(name))
 }
 
 /// The rows of the table: name, flag, short flag, variable, kind, and what it does.

@@ -76,9 +76,12 @@ impl<'v> At<'v> {
         self.refused(format!("expected {what}, found {shown}"))
     }
 
-    /// A value of a mapping by its key; `None`: it is not there, or null.
+    /// A value of a mapping by its key; `None`: it is not there, or null. Capitals do not matter, as in k6, which reads options
+    /// with Go's `encoding/json`.
     pub fn key(&self, key: &str) -> Option<At<'v>> {
-        let value = self.value.get(key).filter(|own| !own.is_null())?;
+        let map = self.value.as_object()?;
+        let alike = || map.iter().find(|(own, _)| own.eq_ignore_ascii_case(key));
+        let value = map.get(key).or_else(|| Some(alike()?.1)).filter(|own| !own.is_null())?;
         Some(At { value, name: format!("{}.{key}", self.name), source: self.source })
     }
 
@@ -99,7 +102,8 @@ impl<'v> At<'v> {
 
     /// Refuses keys other than these.
     pub fn only(&self, known: &[&str]) -> Result<(), OptionError> {
-        let unknown = self.map()?.into_iter().find(|(key, _)| !known.contains(&key.as_str()));
+        let is_known = |key: &str| known.iter().any(|own| own.eq_ignore_ascii_case(key));
+        let unknown = self.map()?.into_iter().find(|(key, _)| !is_known(key));
         let Some((key, at)) = unknown else { return Ok(()) };
         let near = nearest(&key, known.iter().copied());
         let help = near.map_or_else(
@@ -217,6 +221,11 @@ mod tests {
         let error = at(&value).only(&["vus", "duration"]).expect_err("unknown").to_string();
         assert!(error.ends_with("unknown key: did you mean `duration`?"), "{error}");
         assert_eq!(at(&json!(10.0)).count(1), Ok(10));
+        let value = json!({"startvus": 3, "VUs": 1, "vus": 2});
+        let own = at(&value);
+        assert_eq!(own.only(&["startVUs", "vus"]), Ok(()));
+        let count = |key| own.key(key).map(|own| own.count(1));
+        assert_eq!((count("startVUs"), count("vus")), (Some(Ok(3)), Some(Ok(2))));
         assert!(at(&json!(1.5)).count(0).is_err());
     }
 }
