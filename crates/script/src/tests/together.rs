@@ -95,3 +95,28 @@ fn users_that_are_ended_leave_nothing() {
     let after = stage.realm().memory();
     assert!(after <= before + 16_384, "{after} and not {before}");
 }
+
+/// An async generator takes no notice of an interrupt in what it calls last, so that nobody takes the exception. The interpreter
+/// asks for interrupts once in 10 000 calls: rounds of different lengths have it do so everywhere.
+#[test]
+fn an_interrupt_that_nobody_has_noticed_is_of_no_other_flow() {
+    let stage = stage(
+        "import { sleep } from 'k6';
+async function* waits() { sleep(1); sleep(1); yield 1 }
+export default function () { for (let n = 0; n < __ITER; n++); waits().next() }",
+        &StageOptions::default(),
+    );
+    let function = default(&stage, 1);
+    let wait = |fiber: &mut Fiber, iteration| {
+        let step = stage.resume(fiber, Numbers { user: 1, iteration }, Answer::Ready);
+        assert!(matches!(step, Step::Wait(_)), "{iteration} {step:?}");
+    };
+    for round in 0..20_000 {
+        let [mut ended, mut other] =
+            [(); 2].map(|()| stage.call(&function, Vec::new()).expect("a stack"));
+        wait(&mut ended, round % 7);
+        wait(&mut other, 0);
+        drop(ended);
+        wait(&mut other, 0);
+    }
+}
