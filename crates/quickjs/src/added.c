@@ -61,12 +61,6 @@ void squall_drop_jobs(JSRuntime *rt)
     }
 }
 
-/* Whether an exception waits to be taken. A flow that is suspended with one would leave it to the next. */
-bool squall_has_exception(JSRuntime *rt)
-{
-    return !JS_IsUninitialized(rt->current_exception);
-}
-
 /* Freezes an object that users share. What inherits from it can still have properties of the same names: a flag says so,
    since the language itself would forbid that (`vendor/quickjs.c`, where it says "squall"). Returns below 0 with an
    exception. */

@@ -26,8 +26,6 @@ unsafe extern "C" {
     pub fn squall_flow_switch(rt: *mut JSRuntime, from: *mut SquallFlow, to: *mut SquallFlow);
     /// Frees the jobs of the flow that runs now: they do not run.
     pub fn squall_drop_jobs(rt: *mut JSRuntime);
-    /// Whether an exception waits to be taken.
-    pub fn squall_has_exception(rt: *mut JSRuntime) -> bool;
     /// Freezes an object that users share; what inherits from it can have properties of the same names. Below 0: it has
     /// thrown.
     pub fn squall_share(ctx: *mut JSContext, object: JSValue) -> ::core::ffi::c_int;

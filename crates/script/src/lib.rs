@@ -30,6 +30,7 @@ mod stage_tests;
 #[cfg(test)]
 mod tests;
 mod wait;
+mod written;
 
 pub use disk::{ReadFile, ScriptFiles};
 pub use engine::{Aborted, Call, Cause, Fiber, Held, Limits, Realm, Scope, Step, Thrown, Value};

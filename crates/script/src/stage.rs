@@ -10,8 +10,8 @@ use crate::graph::{Graph, Import};
 use crate::host::{self, Numbers, SecretSource, Shared};
 use crate::http::{HttpHead, HttpOptions, HttpRequest};
 use crate::library;
-use crate::module::Places;
 use crate::shared_data::SharedData;
+use crate::written::Written;
 use crate::{Answer, Wait};
 
 /// Makes the modules of a user.
@@ -54,8 +54,8 @@ pub struct Stage {
     /// Makes lists of the bytes of what is written as JSON.
     bytes: Held,
     shared: Rc<Shared>,
-    /// Of each module, its origin and where its author wrote what stands in it.
-    places: Vec<(String, Places)>,
+    /// The modules as their authors wrote them.
+    written: Vec<Written>,
 }
 
 /// A user: its own instance of the script's modules.
@@ -83,14 +83,12 @@ impl Stage {
             ..Shared::default()
         });
         let made = boot(realm.scope(), graph, options, &shared);
-        let places = graph.modules.iter();
-        let places =
-            places.map(|own| (own.origin.to_string(), own.module.places.clone())).collect();
+        let written = graph.modules.iter().map(Written::new).collect();
         let made = made.and_then(|own| {
             let bytes = realm.scope().evaluate("squall:bytes", BYTES)?;
             Ok((own, realm.scope().hold(&bytes)))
         });
-        Ok(made.map(|(instantiate, bytes)| Stage { realm, instantiate, bytes, shared, places }))
+        Ok(made.map(|(instantiate, bytes)| Stage { realm, instantiate, bytes, shared, written }))
     }
 
     /// A user's own modules: their top level runs now, in a flow in which nothing waits. `env`: what its `__ENV` has
@@ -196,11 +194,9 @@ impl Stage {
         }
     }
 
-    /// The same with places in the files of the script's author, and without those in what is built in.
+    /// The same as the script's author wrote it, without places in what is built in.
     fn placed(&self, mut thrown: Thrown) -> Thrown {
-        for (path, places) in &self.places {
-            places.restore(path, &mut thrown.stack);
-        }
+        self.written.iter().for_each(|own| own.restore(&mut thrown));
         let is_own = |line: &&str| !line.contains("(squall:") && !line.ends_with("(native)");
         thrown.stack = thrown.stack.lines().filter(is_own).collect::<Vec<_>>().join("\n");
         thrown

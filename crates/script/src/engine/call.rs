@@ -9,7 +9,7 @@ use squall_quickjs as js;
 
 use super::fiber::{self, Aborted};
 use super::realm::{Inner, Scope};
-use super::thrown::{Cause, Thrown, name};
+use super::thrown::{Thrown, name};
 use super::value::Value;
 use crate::{Answer, Wait};
 
@@ -162,9 +162,9 @@ unsafe extern "C" fn call(
         Ok(count) if count > 0 => unsafe { std::slice::from_raw_parts(arguments, count) },
         _ => &[],
     };
-    // What ends the call stays so, also where the interpreter has made a rejected promise of it.
-    if inner.ended.get() == Some(Cause::Aborted) {
-        return Thrown::ending("it has ended").raise(scope);
+    // What ends the call stays so, also where the interpreter has made a rejected promise of it, or took no notice.
+    if let Some(cause) = inner.ended.get() {
+        return Thrown::ended(scope, cause).raise(scope);
     }
     let own = Call { scope, this, arguments };
     // A panic must not go through frames of C.

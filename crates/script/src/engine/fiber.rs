@@ -11,7 +11,7 @@ use squall_quickjs as js;
 use super::held::Held;
 use super::realm::{Inner, Realm, Scope};
 use super::stack::{OwnStack, release_unused};
-use super::thrown::{Cause, Thrown};
+use super::thrown::Thrown;
 use super::timers::{Timer, Timers};
 use super::value::{Promise, Value};
 use crate::{Answer, Ask, Wait};
@@ -202,21 +202,19 @@ fn call<'r>(
 /// One has ended the call, or a promise was rejected and nobody asks for it.
 fn settle(scope: Scope<'_>) -> Result<(), Thrown> {
     // SAFETY: the runtime is alive; a job that throws leaves its exception in the one context there is.
-    while unsafe { js::JS_IsJobPending(scope.runtime()) } {
+    while scope.inner().ended.get().is_none() && unsafe { js::JS_IsJobPending(scope.runtime()) } {
         let mut context = std::ptr::null_mut();
         // SAFETY: as above.
         if unsafe { js::JS_ExecutePendingJob(scope.runtime(), &raw mut context) } < 0 {
             return Err(Thrown::take(scope));
         }
-        if scope.inner().ended.get() == Some(Cause::Aborted) {
-            return Err(Thrown::ending("it has ended"));
-        }
     }
-    scope
-        .inner()
-        .rejected
-        .take(scope, flow_number())
-        .map_or(Ok(()), |reason| Err(Thrown::of(reason)))
+    let rejected = scope.inner().rejected.take(scope, flow_number());
+    match (rejected, scope.inner().ended.get()) {
+        (Some(reason), _) => Err(Thrown::of(reason)),
+        (None, Some(cause)) => Err(Thrown::ended(scope, cause)),
+        (None, None) => Ok(()),
+    }
 }
 
 impl<'r> Scope<'r> {
@@ -238,12 +236,14 @@ impl<'r> Scope<'r> {
     }
 }
 
-/// A flow has ended: after an error there are jobs that are not to run, and promises that nobody asks for.
+/// A flow has ended: after an error there are jobs that are not to run, promises that nobody asks for, and maybe an exception of
+/// which the interpreter took no notice.
 fn clear(scope: Scope<'_>) {
     // SAFETY: the runtime is alive, and the jobs that it has now are those of this flow.
     unsafe { js::squall_drop_jobs(scope.runtime()) };
     scope.inner().rejected.forget(scope, flow_number());
     scope.inner().ended.set(None);
+    scope.forget_exception();
 }
 
 /// The time of whoever runs the user.
@@ -305,9 +305,8 @@ pub(super) fn wait(scope: Scope<'_>, wait: Wait) -> Result<Answer, Aborted> {
         return Err(Aborted::Ended);
     }
     debug_assert!(std::ptr::eq(running.runtime, scope.runtime()));
-    // SAFETY: the runtime is alive.
-    let has_exception = unsafe { js::squall_has_exception(scope.runtime()) };
-    assert!(!has_exception, "nobody waits with an exception pending");
+    // What the interpreter has thrown and then took no notice of would be left to the flow that runs next.
+    scope.forget_exception();
     if matches!(wait, Wait::Sleep(time) if time >= LONG) {
         // SAFETY: this runs on the stack of the flow, which ends there.
         unsafe { release_unused(running.bottom) };

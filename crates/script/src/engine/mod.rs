@@ -7,7 +7,8 @@
 //!   the stack (`fiber.rs`, `squall-quickjs`' `added.c`).
 //! - A coroutine that waits is never dropped as it is: that would unwind through frames of C, which know no unwinding. It
 //!   goes on once more with an error that nothing catches, and ends in order (`Fiber`'s `Drop`).
-//! - Nobody waits with an exception pending, and no function of the host holds a borrow while it waits.
+//! - Nobody waits with an exception pending: one of which a function in C took no notice is forgotten. No function of the host
+//!   holds a borrow while it waits.
 //! - Values are counted by the interpreter: a [`Value`] is one count, and gives it back.
 
 mod call;

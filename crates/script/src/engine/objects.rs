@@ -180,7 +180,9 @@ impl<'r> Value<'r> {
             let number = |name| self.get(name)?.to_number();
             let (from, count) = (number(c"byteOffset")? as usize, number(c"byteLength")? as usize);
             let all = self.get(c"buffer")?.buffer()?;
-            return Ok(Some(all.get(from..from + count).unwrap_or_default().to_vec()));
+            return Ok(Some(
+                all.get(from..from.saturating_add(count)).unwrap_or_default().to_vec(),
+            ));
         }
         if !is_typed {
             return Ok(None);

@@ -43,12 +43,7 @@ impl Thrown {
         let exception = unsafe { Value::own(scope, js::JS_GetException(scope.context())) };
         let cause = scope.inner().ended.take().unwrap_or(Cause::Script);
         let message = match cause {
-            Cause::TooLong => {
-                let limit = scope.inner().limits.run;
-                format!(
-                    "it ran for {limit:?} without waiting, and was ended: look for an endless loop"
-                )
-            }
+            Cause::TooLong => Thrown::ended(scope, cause).message,
             _ => exception.own_text().unwrap_or_else(|| "what was thrown has no text".into()),
         };
         let stack = if exception.is_error() {
@@ -77,6 +72,20 @@ impl Thrown {
         Thrown { cause: Cause::Aborted, ..Thrown::new(message) }
     }
 
+    /// The error of a flow that is being ended, where what the interpreter has thrown for it is lost.
+    pub(super) fn ended(scope: Scope<'_>, cause: Cause) -> Thrown {
+        let message = match cause {
+            Cause::TooLong => {
+                let limit = scope.inner().limits.run;
+                format!(
+                    "it ran for {limit:?} without waiting, and was ended: look for an endless loop"
+                )
+            }
+            _ => "it has ended".to_owned(),
+        };
+        Thrown { cause, ..Thrown::new(message) }
+    }
+
     /// Throws it into the script that called.
     pub(super) fn raise(&self, scope: Scope<'_>) -> js::JSValue {
         let context = scope.context();
@@ -99,11 +108,11 @@ impl Thrown {
                 Some(_) => js::JS_ThrowRangeError(context, format, length, start),
                 None => js::JS_ThrowPlainError(context, format, length, start),
             };
-            if self.cause == Cause::Aborted {
+            if self.cause != Cause::Script {
                 let exception = js::JS_GetException(context);
                 js::JS_SetUncatchableError(context, exception);
                 js::JS_Throw(context, exception);
-                scope.inner().ended.set(Some(Cause::Aborted));
+                scope.inner().ended.set(Some(self.cause));
             }
         }
         js::JS_EXCEPTION

@@ -21,7 +21,7 @@ impl Choices<'_> {
 }
 
 /// Ways to come to a value: `E` is an expression for it, `W` something that may wait.
-const WAYS: [&str; 34] = [
+pub(super) const WAYS: [&str; 63] = [
     "(W, E)",
     "(() => { try { W; throw E } catch (e) { W; return e } finally { W } })()",
     "(() => { try { return E } finally { W } })()",
@@ -56,10 +56,39 @@ const WAYS: [&str; 34] = [
     "http.get(`http://a.test/${E}`).json('n')",
     "http.batch([`http://a.test/${E}`, `http://a.test/${E}`]).map((r) => JSON.parse(r.body).n)[1]",
     "(() => { try { return (function f() { return f() + 1 })() } catch { W; return E } })()",
+    "http.post(`http://a.test/${E}`, new Uint8Array(8).fill((W, 1)).subarray(2, 5)).json('n')",
+    "JSON.parse(String.fromCharCode(...new Uint8Array(http.get(`http://a.test/${E}`, { responseType: 'binary' }).body))).n",
+    "Number(http.request('PUT', `http://a.test/${E}`, { toString() { W; return 'a' }, get b() { W; return 1 } }).json().n)",
+    "(() => { const all = {}; all[E] = http.batch({ a: ['POST', `http://a.test/${E}`, new ArrayBuffer(3)] }).a.json(); return all[own].n })()",
+    "new Float64Array([(W, E), E]).map((v) => (W, v)).sort((a, b) => (W, a - b))[1]",
+    "(() => { const b = new ArrayBuffer(8), t = new Float64Array(b); t[0] = E; t.forEach(() => { W; b.transfer() }); return t.length === 0 ? E : 0 })()",
+    "(() => { const b = new ArrayBuffer(8, { maxByteLength: 64 }), t = new Uint8Array(b); b.resize(64); t.fill({ valueOf() { W; b.resize(4); return 1 } }); return E })()",
+    "(() => { const a = [1, 2, 3, 4]; a.sort(() => { a.length = 0; W; return 1 }); a.splice(0, 9); return E })()",
+    "(() => { const a = [1, 2, 3]; for (const v of a) { if (a.length < 5) a.push(v); W; a.shift() } return E })()",
+    "[E, [(W, E)]].flat().concat([E]).toSorted((a, b) => (W, a - b)).at(-1)",
+    "Object.values(Object.groupBy([E], (v) => (W, v)))[0][0]",
+    "(() => { const o = Object.defineProperty({}, 'v', { get() { W; return E }, configurable: true }); const v = o.v; delete o.v; return v })()",
+    "Object.assign({}, { get v() { W; return E } }).v",
+    "(({ v = (W, E), ...rest }) => (W, v))({ get w() { W; return 0 } })",
+    "Reflect.construct(new Proxy(class { constructor(v) { W; this.v = v } }, { construct: (c, [v]) => (W, new c(v)) }), [E]).v",
+    "(() => { const p = new Proxy({}, { has: () => (W, true), set: (o, k, v) => { W; o[k] = v; return true }, ownKeys: () => (W, ['v']) }); p.v = E; return 'v' in p ? Reflect.get(p, 'v') : Reflect.ownKeys(p) })()",
+    "(() => { const it = { [Symbol.iterator]: () => ({ next: () => (W, { value: E, done: false }), return() { W; return {} } }) }; for (const v of it) return v })()",
+    "(() => { const g = (function* () { try { yield 0 } catch (e) { W; yield e } finally { W } })(); g.next(); const { value } = g.throw(E); g.return(0); return value })()",
+    "(() => { try { for (const v of (function* () { try { yield 0 } finally { W } })()) throw E } catch (e) { return e } })()",
+    "(() => { try { new (class { constructor() { W; throw E } })() } catch (e) { return e } })()",
+    "(() => { try { JSON.stringify({ toJSON() { W; throw E } }) } catch (e) { return e } })()",
+    "(() => { try { [2, 1].sort(() => { W; throw E }) } catch (e) { return e } })()",
+    "(() => { try { group('g', () => { W; throw E }) } catch (e) { return e } })()",
+    "(() => { try { check(0, { c: () => { W; throw E } }) } catch (e) { return e } })()",
+    "(() => { const e = new Error('e', { cause: E }); W; return e.stack ? e.cause : 0 })()",
+    "shared.map((row) => (W, row.n * E))[0]",
+    "(() => { let v = 0; for (const row of shared) { W; v = E } return v })()",
+    "(exec.vu.tags.own = E, W, Number(exec.vu.tags.own))",
+    "(counted.add(E, { own: `${(W, E)}` }), E)",
 ];
 
 /// What may wait, or leaves something behind.
-const WAITS: [&str; 8] = [
+const WAITS: [&str; 11] = [
     "0",
     "sleep(0.001)",
     "sleep(0)",
@@ -68,10 +97,13 @@ const WAITS: [&str; 8] = [
     "new Uint8Array(1000)",
     "setTimeout(() => keep(E), 1)",
     "Promise.resolve().then(() => keep(E))",
+    "http.asyncRequest('GET', `http://a.test/${E}`).then((r) => keep(r.json('n')))",
+    "(() => { const t = setInterval(() => { W; clearInterval(t) }, 1) })()",
+    "(async function* () { yield E; W })().next()",
 ];
 
 /// Statements of the function that users run.
-const STATEMENTS: [&str; 8] = [
+const STATEMENTS: [&str; 13] = [
     "keep(E);",
     "W;",
     "all.push((async () => { await null; W; keep(E); await null; return E })());",
@@ -80,6 +112,11 @@ const STATEMENTS: [&str; 8] = [
     "if (__ITER === 1) throw new Error(`e${E}`);",
     "try { null.x } catch (e) { W; if (!e.stack.includes('a.js')) throw new Error('crossed: ' + e.stack) }",
     "last = E; W; keep(last);",
+    "all.push(Promise.all([(async () => (W, E))(), new Promise((done) => setTimeout(() => done(E), 1))]).then(([a, b]) => (keep(a), b)));",
+    "all.push(Promise.race([http.asyncRequest('GET', `http://a.test/${E}`).then((r) => r.json('n')), (async () => { await null; W; return E })()]));",
+    "await Promise.allSettled([(async () => { W; throw E })(), Promise.any([Promise.reject(1), E]).then(keep)]);",
+    "try { await (async () => { await null; W; throw E })() } catch (e) { W; keep(e) } finally { W }",
+    "for await (const v of (async function* () { try { yield E; W; yield 0 } finally { await null; W } })()) { keep(v); break }",
 ];
 
 /// A script.
@@ -92,6 +129,11 @@ pub(super) fn script(choices: &mut Choices<'_>) -> String {
     format!(
         "import http from 'k6/http';
 import {{ check, group, sleep }} from 'k6';
+import {{ SharedArray }} from 'k6/data';
+import {{ Counter }} from 'k6/metrics';
+import exec from 'k6/execution';
+const shared = new SharedArray('rows', () => [{{ n: 1 }}, {{ n: 2 }}]);
+const counted = new Counter('counted');
 const own = __VU;
 let last;
 const keep = (v) => {{

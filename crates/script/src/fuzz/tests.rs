@@ -4,6 +4,9 @@ use std::time::{Duration, Instant};
 
 use squall_base::random::Random;
 
+use super::grammar::{self, Choices};
+use super::{User, stage, step};
+
 /// Runs one of the random inputs.
 fn run(seed: u64) {
     let mut random = Random::new(seed);
@@ -16,6 +19,19 @@ fn run(seed: u64) {
 #[test]
 fn random_scripts_cross_nothing_and_leave_nothing() {
     (0..30).for_each(run);
+}
+
+#[test]
+fn each_way_comes_to_a_number() {
+    for way in 0..grammar::WAYS.len() {
+        // One user, and one statement, which keeps what this way comes to.
+        let text = grammar::script(&mut Choices(&[0, 0, way as u8]));
+        let stage = stage(&text).expect("memory");
+        let mut user = User::new(&stage, 1, &text);
+        let ends = std::iter::repeat_with(|| step(&stage, &mut user, &text)).take(50);
+        let end = ends.flatten().next().unwrap_or_else(|| panic!("it has no end\n{text}"));
+        end.unwrap_or_else(|thrown| panic!("{thrown}\n{text}"));
+    }
 }
 
 /// For `SQUALL_FUZZ_SECONDS`, with other inputs each time; the number of one that fails is said.

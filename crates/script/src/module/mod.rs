@@ -15,6 +15,8 @@ mod syntax;
 mod tests;
 mod types;
 
+use std::sync::Arc;
+
 use oxc_allocator::Allocator;
 use oxc_ast_visit::Visit;
 use oxc_parser::Parser;
@@ -24,7 +26,7 @@ use oxc_span::SourceType;
 use edits::Edits;
 pub use edits::Place;
 pub use language::{Language, SyntaxError};
-pub use places::Places;
+pub use places::{Places, frame};
 pub use scan::Offence;
 
 /// A module, ready for a realm.
@@ -33,7 +35,9 @@ pub struct Module {
     /// An expression: a function of `(import, export, env)`. `import` gets the number of a module in [`Module::imports`] and
     /// returns its exports; `export` gets an object of functions, each of which returns what it exports by its name.
     pub text: String,
-    /// Where what stands in it was written.
+    /// What its author wrote.
+    pub source: Arc<str>,
+    /// Where what stands in `text` was written.
     pub places: Places,
     /// What it imports, as it is written, with the place of the import.
     pub imports: Vec<(String, Place)>,
@@ -48,28 +52,28 @@ impl Module {
     ///
     /// # Errors
     /// It is not the language that it should be, or has something of TypeScript that is more than types.
-    pub fn read(text: &str, language: Language) -> Result<Module, SyntaxError> {
+    pub fn read(source: &str, language: Language) -> Result<Module, SyntaxError> {
         let allocator = Allocator::default();
         let kind = match language {
             Language::JavaScript => SourceType::mjs(),
             Language::TypeScript => SourceType::ts(),
         };
-        let parsed = Parser::new(&allocator, text, kind).parse();
+        let parsed = Parser::new(&allocator, source, kind).parse();
         if let Some(found) = parsed.diagnostics.iter().next() {
-            return Err(syntax::refused(text, language, found));
+            return Err(syntax::refused(source, language, found));
         }
         let program = parsed.program;
         let semantic =
             SemanticBuilder::new_compiler().with_check_syntax_error(true).build(&program);
         if let Some(found) = semantic.diagnostics.iter().next() {
-            return Err(syntax::refused(text, language, found));
+            return Err(syntax::refused(source, language, found));
         }
         let scoping = semantic.semantic.scoping();
-        let mut edits = Edits::new(text);
+        let mut edits = Edits::new(source);
         let mut types = types::Types::new(&mut edits);
         types.visit_program(&program);
         types.finish()?;
-        let scanned = scan::scan(&program, scoping, text);
+        let scanned = scan::scan(&program, scoping, source);
         let mut sources = imports::Sources::default();
         let (mut head, bindings) =
             imports::imports(&program, scoping, language, &mut sources, &mut edits);
@@ -86,6 +90,7 @@ impl Module {
         let text = format!("{head}{body}\n{}}})", around.tail);
         Ok(Module {
             text,
+            source: source.into(),
             places,
             imports: sources.0,
             offences: scanned.offences,

@@ -54,17 +54,19 @@ impl Places {
     }
 
     fn restored(&self, path: &str, line: &str) -> String {
-        let part = || {
-            let (end, tail) = line.strip_suffix(')').map_or((line, ""), |line| (line, ")"));
-            let (head, column) = end.rsplit_once(':')?;
-            let (file, number) = head.rsplit_once(':')?;
-            if !file.ends_with(&format!("({path}")) && !file.ends_with(&format!(" {path}")) {
-                return None;
-            }
-            let (number, column): (usize, usize) = (number.parse().ok()?, column.parse().ok()?);
-            let column = self.column(number, column);
-            Some(format!("{head}:{column}{tail}"))
-        };
-        part().unwrap_or_else(|| line.to_owned())
+        frame(path, line).map_or_else(
+            || line.to_owned(),
+            |(head, number, column, tail)| format!("{head}:{}{tail}", self.column(number, column)),
+        )
     }
+}
+
+/// A line of a stack trace that names a place in a file: what is before the column, the line, the column, and the rest.
+pub fn frame<'l>(path: &str, line: &'l str) -> Option<(&'l str, usize, usize, &'l str)> {
+    let (end, tail) = line.strip_suffix(')').map_or((line, ""), |line| (line, ")"));
+    let (head, column) = end.rsplit_once(':')?;
+    let (file, number) = head.rsplit_once(':')?;
+    let is_of_file = file.ends_with(&format!("({path}")) || file.ends_with(&format!(" {path}"));
+    is_of_file.then_some(())?;
+    Some((head, number.parse().ok()?, column.parse().ok()?, tail))
 }

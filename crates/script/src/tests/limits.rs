@@ -27,6 +27,7 @@ fn an_endless_loop_is_ended_and_named() {
         "setTimeout(() => { for (;;) n++ }, 1)",
         "const again = () => Promise.resolve().then(again); again()",
         "[1, 2].sort(() => { for (;;) n++ })",
+        "(async () => { for (;;); })().catch(() => {}); console.log('on')",
         "[].indexOf.call({ length: 2 ** 53 - 1 }, 1)",
         "[].join.call({ length: 2 ** 32 }, '')",
         "[].reverse.call({ length: 2 ** 53 - 1 })",

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Host, Texts, default, stage_of};
+use super::{Host, Texts, default, once, stage_of};
 use crate::StageOptions;
 use crate::graph::Graph;
 
@@ -96,5 +96,23 @@ fn what_cannot_be_imported_is_said_where_it_is_asked_for() {
             "import {{ randomItem }} from 'https://jslib.k6.io/k6-utils/{version}/index.js'; export default () => randomItem([1])"
         );
         assert_eq!(result(&[("/t/a.js", &script)]), "1");
+    }
+}
+
+#[test]
+fn what_is_called_and_is_no_function_is_named() {
+    for (body, expected) in [
+        ("http.gte('x')", "TypeError: not a function, in a call of `http.gte`"),
+        ("const o = {}; o\n.first()", "TypeError: not a function, in a call of `first`"),
+        ("let o; new o(1)", "TypeError: not a function, in a call of `o`"),
+        ("[1].map(2)", "TypeError: not a function"),
+        ("const o = {}; o['k']()", "TypeError: not a function"),
+        ("try { http.gte() } catch (e) { throw new Error(e.message) }", "Error: not a function"),
+    ] {
+        let script =
+            format!("import http from 'k6/http';\nexport default function () {{ {body} }}");
+        let (_, result) = once(&script);
+        let thrown = result.expect_err(body);
+        assert_eq!(thrown.message, expected, "{thrown}");
     }
 }

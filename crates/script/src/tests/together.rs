@@ -95,3 +95,68 @@ fn users_that_are_ended_leave_nothing() {
     let after = stage.realm().memory();
     assert!(after <= before + 16_384, "{after} and not {before}");
 }
+
+/// An async generator takes no notice of an interrupt in what it calls last, so that nobody takes the exception. The interpreter
+/// asks for interrupts once in 10 000 calls: rounds of different lengths have it do so everywhere.
+#[test]
+fn an_interrupt_that_nobody_has_noticed_is_of_no_other_flow() {
+    let stage = stage(
+        "import { sleep } from 'k6';
+async function* waits() { sleep(1); sleep(1); yield 1 }
+export default function () { for (let n = 0; n < __ITER; n++); waits().next() }",
+        &StageOptions::default(),
+    );
+    let function = default(&stage, 1);
+    let wait = |fiber: &mut Fiber, iteration| {
+        let step = stage.resume(fiber, Numbers { user: 1, iteration }, Answer::Ready);
+        assert!(matches!(step, Step::Wait(_)), "{iteration} {step:?}");
+    };
+    for round in 0..20_000 {
+        let [mut ended, mut other] =
+            [(); 2].map(|()| stage.call(&function, Vec::new()).expect("a stack"));
+        wait(&mut ended, round % 7);
+        wait(&mut other, 0);
+        drop(ended);
+        wait(&mut other, 0);
+    }
+}
+
+#[test]
+fn ten_thousand_flows_wait_at_once() {
+    let stage = stage(
+        "import { sleep } from 'k6';
+export default function (number) {
+  const all = [number, { valueOf() { sleep(1); return number } }].map((own) => { sleep(1); return +own });
+  return all[0] === all[1] ? number : -1;
+}",
+        &StageOptions::default(),
+    );
+    let function = default(&stage, 1);
+    let numbers = Numbers { user: 1, iteration: 0 };
+    let mut fibers: Vec<Option<Fiber>> = (0..10_000)
+        .map(|number: u32| {
+            let number = stage.value_of(&number.to_string()).expect("a number");
+            stage.call(&function, vec![number]).ok()
+        })
+        .collect();
+    let mut ended = 0;
+    for round in 0..4 {
+        for (number, own) in fibers.iter_mut().enumerate() {
+            let Some(fiber) = own else { continue };
+            match stage.resume(fiber, numbers, Answer::Ready) {
+                // Every third is ended, each somewhere else.
+                Step::Wait(_) if number % 9 == 3 * round => *own = None,
+                Step::Wait(_) => {}
+                Step::Done(result) => {
+                    let result = stage.json_of(&result.expect("no error")).expect("JSON");
+                    assert_eq!(result, Some(number.to_string()));
+                    ended += 1;
+                    *own = None;
+                }
+            }
+        }
+        stage.realm().collect();
+    }
+    assert!(fibers.iter().all(Option::is_none));
+    assert_eq!(ended, (0..10_000).filter(|number| number % 3 != 0).count());
+}
