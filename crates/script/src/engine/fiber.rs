@@ -137,10 +137,10 @@ impl Fiber {
             CoroutineResult::Yield(wait) => Step::Wait(wait),
             CoroutineResult::Return(result) => {
                 let stack = self.coroutine.take().map(Coroutine::into_stack);
-                if ends {
-                    // The error that ended it has touched more of the stack than it had while it waited; at the end of a
-                    // load all users are ended, and nobody needs their stacks any more.
-                    stack.map(OwnStack::release);
+                // The error that ended it has touched more of the stack than it had while it waited; at the end of a load all
+                // users are ended, and nobody needs their stacks any more.
+                if let Some(stack) = stack.filter(|_| ends) {
+                    stack.release();
                 }
                 Step::Done(result.map_err(|thrown| *thrown))
             }
