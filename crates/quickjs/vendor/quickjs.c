@@ -18056,6 +18056,16 @@ static bool needs_backtrace(JSValue exc)
     return can_store_error_stack(exc) || can_add_backtrace(exc);
 }
 
+/* squall: what calls a function in C, or NULL. It gets no frame of the interpreter, of which a user who waits in it would keep half
+   a KiB. */
+static inline JSClassCall *squall_native(JSContext *ctx, JSValueConst func_obj)
+{
+    if (JS_VALUE_GET_TAG(func_obj) != JS_TAG_OBJECT)
+        return NULL;
+    int class_id = JS_VALUE_GET_OBJ(func_obj)->class_id;
+    return class_id == JS_CLASS_BYTECODE_FUNCTION ? NULL : ctx->rt->class_array[class_id].call;
+}
+
 /* argv[] is modified if (flags & JS_CALL_FLAG_COPY_ARGV) = 0. */
 static JSValue JS_CallInternal(JSContext *caller_ctx, JSValueConst func_obj,
                                JSValueConst this_obj, JSValueConst new_target,
@@ -18198,6 +18208,7 @@ static JSValue JS_CallInternal(JSContext *caller_ctx, JSValueConst func_obj,
     for(;;) {
         int call_argc;
         JSValue *call_argv;
+        JSClassCall *native;
 
         SWITCH(pc) {
         CASE(OP_push_i32):
@@ -18557,9 +18568,11 @@ static JSValue JS_CallInternal(JSContext *caller_ctx, JSValueConst func_obj,
             has_call_argc:
                 call_argv = sp - call_argc;
                 sf->cur_pc = pc;
-                ret_val = JS_CallInternal(ctx, call_argv[-1], JS_UNDEFINED,
-                                          JS_UNDEFINED, call_argc,
-                                          vc(call_argv), 0);
+                native = squall_native(ctx, call_argv[-1]);
+                ret_val = native
+                    ? native(ctx, call_argv[-1], JS_UNDEFINED, call_argc, vc(call_argv), 0)
+                    : JS_CallInternal(ctx, call_argv[-1], JS_UNDEFINED, JS_UNDEFINED, call_argc,
+                                      vc(call_argv), 0);
                 if (unlikely(JS_IsException(ret_val)))
                     goto exception;
                 if (opcode == OP_tail_call)
@@ -18594,9 +18607,11 @@ static JSValue JS_CallInternal(JSContext *caller_ctx, JSValueConst func_obj,
                 pc += 2;
                 call_argv = sp - call_argc;
                 sf->cur_pc = pc;
-                ret_val = JS_CallInternal(ctx, call_argv[-1], call_argv[-2],
-                                          JS_UNDEFINED, call_argc,
-                                          vc(call_argv), 0);
+                native = squall_native(ctx, call_argv[-1]);
+                ret_val = native
+                    ? native(ctx, call_argv[-1], call_argv[-2], call_argc, vc(call_argv), 0)
+                    : JS_CallInternal(ctx, call_argv[-1], call_argv[-2], JS_UNDEFINED, call_argc,
+                                      vc(call_argv), 0);
                 if (unlikely(JS_IsException(ret_val)))
                     goto exception;
                 if (opcode == OP_tail_call_method)

@@ -88,6 +88,8 @@ impl<'c> Call<'c> {
 }
 
 impl From<Aborted> for Thrown {
+    #[cold]
+    #[inline(never)]
     fn from(aborted: Aborted) -> Thrown {
         match aborted {
             Aborted::Ended => Thrown::ending("the user has ended"),
@@ -167,12 +169,16 @@ unsafe extern "C" fn call(
         return Thrown::ended(scope, cause).raise(scope);
     }
     let own = Call { scope, this, arguments };
-    // A panic must not go through frames of C.
-    let result = catch_unwind(AssertUnwindSafe(|| (function.body)(&own))).unwrap_or_else(|_| {
-        Err(Thrown::new("a function of squall panicked: this is a bug of squall"))
-    });
-    match result {
+    let called = || match (function.body)(&own) {
         Ok(value) => value.into_raw(),
         Err(thrown) => thrown.raise(scope),
-    }
+    };
+    // A panic must not go through frames of C.
+    catch_unwind(AssertUnwindSafe(called)).unwrap_or_else(|_| panicked(scope))
+}
+
+#[cold]
+#[inline(never)]
+fn panicked(scope: Scope<'_>) -> js::JSValue {
+    Thrown::new("a function of squall panicked: this is a bug of squall").raise(scope)
 }

@@ -41,7 +41,10 @@ enum Resume {
     End,
 }
 
-type Own = Coroutine<Resume, Wait, Result<Held, Thrown>, OwnStack>;
+/// What a flow has come to at its end. Errors are boxed: what lies on a stack that waits takes memory of every user.
+type Ended = Result<Held, Box<Thrown>>;
+
+type Own = Coroutine<Resume, Wait, Ended, OwnStack>;
 
 /// A function that runs, or waits. When it is dropped it is ended: none of the script's own `catch` and `finally` run.
 pub struct Fiber {
@@ -52,32 +55,39 @@ pub struct Fiber {
     flow: Box<RefCell<js::SquallFlow>>,
 }
 
-/// What the functions of the host need of the flow that runs now.
-#[derive(Clone, Copy)]
+/// What the functions of the host need of the flow that runs now. It lies on the flow's stack.
 struct Running {
     yielder: *const Yielder<Resume, Wait>,
     runtime: *mut js::JSRuntime,
     /// Where the stack of the flow ends.
     bottom: usize,
-    /// On the stack of the flow.
-    timers: *const RefCell<Timers>,
-    /// What modules keep for the flow. It lies on the flow's stack.
-    own: *const OnceCell<Held>,
+    timers: RefCell<Timers>,
+    /// What modules keep for the flow.
+    own: OnceCell<Held>,
 }
 
 /// A wait in which a stack needs no more memory than what is on it: to touch it again afterwards costs some microseconds.
 const LONG: Duration = Duration::from_secs(5);
 
 thread_local! {
-    /// The flow that runs now; `None`: nobody's.
-    static RUNNING: Cell<Option<Running>> = const { Cell::new(None) };
+    /// The flow that runs now; null: nobody's.
+    static RUNNING: Cell<*const Running> = const { Cell::new(std::ptr::null()) };
     /// Whether it is being ended.
     static ENDS: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Whether a flow of a user runs now.
 pub(super) fn is_running() -> bool {
-    RUNNING.get().is_some()
+    !RUNNING.get().is_null()
+}
+
+/// The flow that runs now; `None`: nobody's.
+///
+/// # Safety
+/// What is returned is not used beyond the call of a function of the host in which this is called.
+unsafe fn running<'c>() -> Option<&'c Running> {
+    // SAFETY: it lies on the stack of the flow that runs now, which does not end while functions of the host run on it.
+    unsafe { RUNNING.get().as_ref() }
 }
 
 impl Fiber {
@@ -92,25 +102,10 @@ impl Fiber {
         let mut flow = Box::new(RefCell::new(unsafe { std::mem::zeroed::<js::SquallFlow>() }));
         // SAFETY: as above.
         unsafe { js::squall_flow_init(flow.get_mut(), stack.top(), stack.limit()) };
-        let (function, own, bottom) = (function.clone(), inner.clone(), stack.bottom());
-        let coroutine = Coroutine::with_stack(stack, move |yielder, first| {
-            if matches!(first, Resume::End) {
-                return Err(Thrown::ending("it had not begun"));
-            }
-            let scope = Scope::of(&own);
-            let (timers, kept) = (RefCell::new(Timers::default()), OnceCell::new());
-            RUNNING.set(Some(Running {
-                yielder,
-                runtime: scope.runtime(),
-                bottom,
-                timers: &raw const timers,
-                own: &raw const kept,
-            }));
-            let arguments: Vec<Value<'_>> = arguments.iter().map(Held::value).collect();
-            let result = call(scope, &timers, &function.value(), &arguments);
-            let result = result.map(|value| scope.hold(&value));
-            clear(scope);
-            result
+        let (function, bottom) = (function.clone(), stack.bottom());
+        let coroutine = Coroutine::with_stack(stack, move |yielder, first| match first {
+            Resume::Answer(_) => run(yielder, bottom, &function, &arguments),
+            Resume::End => Err(Box::new(Thrown::ending("it had not begun"))),
         });
         Ok(Fiber { inner, coroutine: Some(coroutine), flow })
     }
@@ -129,19 +124,25 @@ impl Fiber {
         let inner = &self.inner;
         let scope = Scope::of(inner);
         inner.running_since.set(None);
-        ENDS.set(matches!(how, Resume::End));
+        let ends = matches!(how, Resume::End);
+        ENDS.set(ends);
         let (main, own) = (inner.main.borrow_mut().as_mut() as *mut _, self.flow.as_ptr());
         // SAFETY: both are flows of this runtime, which do not move; nothing of the runtime runs but what is on this stack.
         unsafe { js::squall_flow_switch(scope.runtime(), main, own) };
         let result = coroutine.resume(how);
-        RUNNING.set(None);
+        RUNNING.set(std::ptr::null());
         // SAFETY: as above; the flow waits or has ended.
         unsafe { js::squall_flow_switch(scope.runtime(), own, main) };
         match result {
             CoroutineResult::Yield(wait) => Step::Wait(wait),
             CoroutineResult::Return(result) => {
-                self.coroutine = None;
-                Step::Done(result)
+                let stack = self.coroutine.take().map(Coroutine::into_stack);
+                // The error that ended it has touched more of the stack than it had while it waited; at the end of a load all
+                // users are ended, and nobody needs their stacks any more.
+                if let Some(stack) = stack.filter(|_| ends) {
+                    stack.release();
+                }
+                Step::Done(result.map_err(|thrown| *thrown))
             }
         }
     }
@@ -163,18 +164,46 @@ impl Drop for Fiber {
 
 /// Which flow runs now; 0: none.
 pub(super) fn flow_number() -> usize {
-    RUNNING.get().map_or(0, |own| own.timers as usize)
+    RUNNING.get() as usize
 }
 
-/// Calls a function, and everything that follows from it: jobs of promises and timers, until none is left. The first error
-/// ends it.
-fn call<'r>(
+/// A flow from its beginning to its end. What stands here and in what it calls stays on the stack while the flow waits: it is
+/// to be little.
+#[inline(never)]
+fn run(
+    yielder: &Yielder<Resume, Wait>,
+    bottom: usize,
+    function: &Held,
+    arguments: &[Held],
+) -> Ended {
+    let function = function.value();
+    let scope = function.scope();
+    let (runtime, timers, own) = (scope.runtime(), RefCell::default(), OnceCell::new());
+    let running = Running { yielder, runtime, bottom, timers, own };
+    RUNNING.set(&raw const running);
+    let result = function.call_held(arguments);
+    finish(scope, &running.timers, result)
+}
+
+/// What follows from a call of a function, and what has come of all of it.
+#[inline(never)]
+fn finish<'r>(
     scope: Scope<'r>,
     timers: &RefCell<Timers>,
-    function: &Value<'r>,
-    arguments: &[Value<'r>],
+    result: Result<Value<'r>, Box<Thrown>>,
+) -> Ended {
+    let result = result.and_then(|value| settle_all(scope, timers, value).map_err(Box::new));
+    let result = result.map(|value| scope.hold(&value));
+    clear(scope);
+    result
+}
+
+/// Runs everything that follows from a call: jobs of promises and timers, until none is left. The first error ends it.
+fn settle_all<'r>(
+    scope: Scope<'r>,
+    timers: &RefCell<Timers>,
+    value: Value<'r>,
 ) -> Result<Value<'r>, Thrown> {
-    let value = function.call(arguments)?;
     settle(scope)?;
     loop {
         let Some(due) = timers.borrow().next() else { break };
@@ -184,8 +213,7 @@ fn call<'r>(
             continue;
         }
         let Some(timer) = timers.borrow_mut().take(now) else { break };
-        let arguments: Vec<Value<'_>> = timer.arguments.iter().map(Held::value).collect();
-        timer.function.value().call(&arguments)?;
+        timer.function.value().call_held(&timer.arguments).map_err(|thrown| *thrown)?;
         settle(scope)?;
     }
     match value.promise() {
@@ -266,33 +294,31 @@ pub(super) fn set_timer(
     every: bool,
     arguments: &[Value<'_>],
 ) -> Result<u32, Thrown> {
-    let running = RUNNING.get().ok_or(Aborted::NoUser)?;
+    // SAFETY: it is not used beyond this call.
+    let running = unsafe { running() }.ok_or(Aborted::NoUser)?;
     let due = now(scope)?.saturating_add(delay);
     let arguments = arguments.iter().map(|own| scope.hold(own)).collect();
     let timer = Timer { function: scope.hold(function), arguments, every: every.then_some(delay) };
-    // SAFETY: the timers are on the stack of the flow that runs now, which does not end while it does.
-    unsafe { (*running.timers).borrow_mut().set(due, timer) }
+    running.timers.borrow_mut().set(due, timer)
 }
 
 /// See [`super::Call::clear_timer`].
 pub(super) fn clear_timer(number: u32) {
-    if let Some(running) = RUNNING.get() {
-        // SAFETY: as in `set_timer`.
-        unsafe { (*running.timers).borrow_mut().clear(number) };
+    // SAFETY: it is not used beyond this call.
+    if let Some(running) = unsafe { running() } {
+        running.timers.borrow_mut().clear(number);
     }
 }
 
 /// An object that is the flow's own, for as long as it runs: made when it is first asked for.
 pub(super) fn own(scope: Scope<'_>) -> Result<Value<'_>, Thrown> {
-    let running = RUNNING.get().ok_or(Aborted::NoUser)?;
-    // SAFETY: the flow runs, so that what lies on its stack is alive; only this function refers to it, and nothing of the
-    // script runs meanwhile.
-    let kept = unsafe { &*running.own };
-    let own = match kept.get() {
+    // SAFETY: it is not used beyond this call.
+    let running = unsafe { running() }.ok_or(Aborted::NoUser)?;
+    let own = match running.own.get() {
         Some(own) => own,
         None => {
             let own = scope.hold(&scope.object()?);
-            kept.get_or_init(|| own)
+            running.own.get_or_init(|| own)
         }
     };
     Ok(own.value().into_scope(scope))
@@ -300,7 +326,8 @@ pub(super) fn own(scope: Scope<'_>) -> Result<Value<'_>, Thrown> {
 
 /// The flow that runs now waits.
 pub(super) fn wait(scope: Scope<'_>, wait: Wait) -> Result<Answer, Aborted> {
-    let running = RUNNING.get().ok_or(Aborted::NoUser)?;
+    // SAFETY: it is not used beyond this call.
+    let running = unsafe { running() }.ok_or(Aborted::NoUser)?;
     if ENDS.get() {
         return Err(Aborted::Ended);
     }
@@ -314,7 +341,7 @@ pub(super) fn wait(scope: Scope<'_>, wait: Wait) -> Result<Answer, Aborted> {
     // SAFETY: the yielder is that of the coroutine on whose stack this runs: it is set when it begins, and again below
     // each time when it goes on.
     let resumed = unsafe { (*running.yielder).suspend(wait) };
-    RUNNING.set(Some(running));
+    RUNNING.set(running);
     match resumed {
         Resume::Answer(answer) => Ok(answer),
         Resume::End => Err(Aborted::Ended),

@@ -19,6 +19,10 @@ impl Held {
         Held { inner, raw: value.clone().into_raw() }
     }
 
+    pub(super) fn raw(&self) -> js::JSValue {
+        self.raw
+    }
+
     /// The value.
     pub fn value(&self) -> Value<'_> {
         // SAFETY: this holds a count of it, and its realm.

@@ -7,6 +7,7 @@ use std::io;
 use std::rc::Rc;
 
 use corosensei::stack::{Stack, StackPointer};
+use squall_quickjs as js;
 
 /// How much larger frames are than they would be otherwise: with a sanitizer there is something around each variable
 /// (`fuzz/sanitize.sh`).
@@ -103,15 +104,25 @@ impl Stacks {
 /// This runs on a stack of [`Stacks`] that ends at `bottom`.
 #[inline(never)]
 pub(super) unsafe fn release_unused(bottom: usize) {
-    /// More than what this function and the one that it calls have below `here`.
-    const IN_USE: usize = 1024;
-    // SAFETY: it reads a number that the system has.
-    let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(SIZE);
-    let here = &raw const page as usize;
+    /// More than what the call of the kernel has below what this function has.
+    const IN_USE: usize = LARGER * 128;
+    // SAFETY: both read numbers: the size of a page, and the stack pointer of a function that has returned, below all that is
+    // in use here.
+    let (page, here) = unsafe { (libc::sysconf(libc::_SC_PAGESIZE), js::squall_stack_pointer()) };
+    let page = usize::try_from(page).unwrap_or(SIZE);
     let end = (here - IN_USE) & !(page - 1);
-    // A failure leaves the memory where it is, and is no concern of anybody.
     // SAFETY: the range is of this stack, and below all that is in use on it, which its pages above keep.
-    unsafe { libc::madvise(bottom as *mut libc::c_void, end - bottom, libc::MADV_DONTNEED) };
+    unsafe { forget(bottom, end) };
+}
+
+/// Gives memory back that nobody needs any more: it stays mapped, and is 0 when it is touched again.
+///
+/// # Safety
+/// The range is of a stack, and nothing in it is in use.
+unsafe fn forget(start: usize, end: usize) {
+    // A failure leaves the memory where it is, and is no concern of anybody.
+    // SAFETY: as the caller says.
+    unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_DONTNEED) };
 }
 
 /// A stack; it goes back when this is dropped.
@@ -130,6 +141,12 @@ impl OwnStack {
     /// The address of its last byte.
     pub fn bottom(&self) -> usize {
         self.top.get() - SIZE
+    }
+
+    /// Gives its memory back, and then the stack itself.
+    pub fn release(self) {
+        // SAFETY: nobody runs or waits on it: the coroutine would have it.
+        unsafe { forget(self.bottom(), self.top()) };
     }
 
     /// How deep a script may go.

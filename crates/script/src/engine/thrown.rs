@@ -54,6 +54,13 @@ impl Thrown {
         Thrown { message, stack, cause }
     }
 
+    /// The same, without room for it on the stack of the caller.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn take_boxed(scope: Scope<'_>) -> Box<Thrown> {
+        Box::new(Thrown::take(scope))
+    }
+
     /// A value that a script has thrown, or rejected a promise with.
     pub(super) fn of(value: Value<'_>) -> Thrown {
         let scope = value.scope();
@@ -87,6 +94,8 @@ impl Thrown {
     }
 
     /// Throws it into the script that called.
+    #[cold]
+    #[inline(never)]
     pub(super) fn raise(&self, scope: Scope<'_>) -> js::JSValue {
         let context = scope.context();
         let (kind, text) = match self.message.split_once(": ") {

@@ -6,6 +6,7 @@ use std::fmt;
 
 use squall_quickjs as js;
 
+use super::held::Held;
 use super::realm::Scope;
 use super::thrown::Thrown;
 
@@ -244,13 +245,26 @@ impl<'r> Value<'r> {
     /// # Errors
     /// It has thrown, or cannot be called.
     pub fn call(&self, arguments: &[Value<'_>]) -> Result<Value<'r>, Thrown> {
-        let mut raw: Vec<js::JSValue> = arguments.iter().map(Value::raw).collect();
+        self.call_raw(arguments.iter().map(Value::raw).collect()).map_err(|thrown| *thrown)
+    }
+
+    /// The same with values that are kept.
+    pub(super) fn call_held(&self, arguments: &[Held]) -> Result<Value<'r>, Box<Thrown>> {
+        self.call_raw(arguments.iter().map(Held::raw).collect())
+    }
+
+    /// Calls it with values that the caller holds. Errors are boxed: while what is called waits, room for one would lie on
+    /// the stack.
+    fn call_raw(&self, mut raw: Vec<js::JSValue>) -> Result<Value<'r>, Box<Thrown>> {
         let count = i32::try_from(raw.len()).unwrap_or(0);
         // SAFETY: there are as many arguments, all alive.
         unsafe {
             let context = self.scope.context();
             let own = js::JS_Call(context, self.raw, js::JS_UNDEFINED, count, raw.as_mut_ptr());
-            self.scope.checked(own)
+            if js::JS_IsException(own) {
+                return Err(Thrown::take_boxed(self.scope));
+            }
+            Ok(Value::own(self.scope, own))
         }
     }
 }
