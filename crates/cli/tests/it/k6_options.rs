@@ -167,3 +167,19 @@ export const options = {
 export default function () { sleep(3); done.add(1) }";
     passes(script, &[]);
 }
+
+/// A user that a stage takes away finishes its iteration, or not, as its scenario says.
+#[test]
+fn iterations_of_users_that_leave_end_with_the_graceful_ramp_down() {
+    let script = "import { sleep } from 'k6';
+import { Counter } from 'k6/metrics';
+const done = new Counter('done');
+const stages = [{ duration: '1s', target: 1 }, { duration: 0, target: 0 }, { duration: '4s', target: 0 }];
+const own = (gracefulRampDown) => ({ executor: 'ramping-vus', startVUs: 1, stages, gracefulRampDown });
+export const options = {
+  scenarios: { cut: own('0s'), whole: own() },
+  thresholds: { done: ['count==1'], 'done{scenario:whole}': ['count==1'] },
+};
+export default function () { sleep(3); done.add(1) }";
+    passes(script, &[]);
+}

@@ -105,7 +105,6 @@ impl Options {
             .map(|own| threshold::thresholds(&own, metrics, &scenarios, &mut warnings))
             .transpose()?
             .unwrap_or_default();
-        warnings.extend(not_quite(&scenarios));
         Ok(Options {
             scenarios,
             thresholds,
@@ -125,21 +124,6 @@ impl Options {
             warnings,
         })
     }
-}
-
-/// What squall does in another way.
-fn not_quite(scenarios: &[Scenario]) -> Vec<String> {
-    let mut found = Vec::new();
-    for own in scenarios {
-        let Executor::RampingVus { graceful_ramp_down, .. } = own.executor else { continue };
-        if graceful_ramp_down != executor::GRACEFUL_RAMP_DOWN {
-            let option = format!("scenarios.{}.gracefulRampDown", own.name);
-            found.push(format!(
-                "option `{option}` has no effect: users that leave finish their iteration"
-            ));
-        }
-    }
-    found
 }
 
 /// Whether a value asks for something: nobody asks for a limit of 0, for nothing or for an empty list.

@@ -261,18 +261,3 @@ fn thresholds_that_judge_nothing_are_warned_of() {
     ];
     assert_eq!(found.warnings, said);
 }
-
-#[test]
-fn what_is_done_in_another_way_is_warned_of() {
-    let scenario = |down: &str, stop: &str| json!({"executor": "ramping-vus", "stages": [{"duration": "1s", "target": 1}], "gracefulRampDown": down, "gracefulStop": stop});
-    let said = |own: Value| read(&own, &[]).expect("options").warnings;
-    let same = json!({"scenarios": {"a": scenario("30s", "30s"), "b": scenario("30s", "30s")}});
-    assert_eq!(said(same), Vec::<String>::new());
-    let other = json!({"scenarios": {"a": scenario("1s", "30s"), "b": scenario("30s", "5s")}});
-    let found = said(other);
-    assert_eq!(found.len(), 1);
-    assert!(
-        found[0].starts_with("option `scenarios.a.gracefulRampDown` has no effect"),
-        "{found:?}"
-    );
-}

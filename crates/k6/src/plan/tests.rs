@@ -111,11 +111,11 @@ fn each_executor_is_a_load() {
         ),
         (
             json!({"executor": "ramping-vus", "startVUs": 0, "stages": [{"duration": "5s", "target": 10}, {"duration": 0, "target": 2}]}),
-            json!({"stages": [{"users": 10, "over": "5s"}, {"users": 2}]}),
+            json!({"stages": [{"users": 10, "over": "5s"}, {"users": 2}], "graceful_ramp_down": "30s"}),
         ),
         (
-            json!({"executor": "ramping-vus", "startVUs": 4, "stages": [{"duration": "5s", "target": 10}]}),
-            json!({"users": 4, "stages": [{"users": 10, "over": "5s"}]}),
+            json!({"executor": "ramping-vus", "startVUs": 4, "stages": [{"duration": "5s", "target": 10}], "gracefulRampDown": "1s"}),
+            json!({"users": 4, "stages": [{"users": 10, "over": "5s"}], "graceful_ramp_down": "1s"}),
         ),
         (
             json!({"executor": "shared-iterations", "vus": 2, "iterations": 9, "maxDuration": "1m"}),
