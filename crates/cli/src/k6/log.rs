@@ -138,12 +138,43 @@ impl Line<'_> {
     }
 }
 
-/// A text as k6's log has it: in quotes, unless it is one plain word.
+/// A text as k6's log has it: in quotes, unless it is one plain word. What the quotes could hide has a backslash, as in a
+/// literal of Go (`%q` of its package fmt).
 fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._/@^+".contains(c);
-    match text.chars().all(is_plain) {
-        true => text.to_owned(),
-        false => format!("\"{}\"", text.replace('"', "\\\"")),
+    if text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let length = escape(rest).unwrap_or(0);
+        match c {
+            // It stands for a character that could not be shown.
+            '\\' if length > 0 => out.push_str(&rest[..length].replace(['{', '}'], "")),
+            '\\' | '"' => out.extend(['\\', c]),
+            '\t' => out.push_str("\\t"),
+            _ => out.push(c),
+        }
+        rest = &rest[length.max(c.len_utf8())..];
+    }
+    out.push('"');
+    out
+}
+
+/// How long the escape is that a text begins with, if it is one of [`squall_base::escape_control`].
+fn escape(text: &str) -> Option<usize> {
+    let is_hex = |own: &str| !own.is_empty() && own.chars().all(|c| c.is_ascii_hexdigit());
+    let rest = text.strip_prefix('\\')?;
+    match rest.chars().next()? {
+        'n' | 'r' => Some(2),
+        'x' => rest.get(1..3).filter(|own| is_hex(own)).map(|_| 4),
+        'u' => {
+            let (number, _) = rest.strip_prefix("u{")?.split_once('}')?;
+            is_hex(number).then_some(number.len() + 4)
+        }
+        _ => None,
     }
 }
 
@@ -236,6 +267,13 @@ mod tests {
         for (text, expected) in [
             ("hello \"you\"", "level=info msg=\"hello \\\"you\\\"\" source=console"),
             ("hello", "level=info msg=hello source=console"),
+            (r#"{"a":"\""} C:\dir"#, r#"level=info msg="{\"a\":\"\\\"\"} C:\\dir" source=console"#),
+            // These are escapes of characters that cannot be shown.
+            (
+                r"two\nlines \x1b \u{202e}",
+                r#"level=info msg="two\nlines \x1b \u202e" source=console"#,
+            ),
+            (r"\x \u{} \", r#"level=info msg="\\x \\u{} \\" source=console"#),
             ("warning: low on", "level=warning msg=\"low on\" source=console"),
             ("error: no", "level=error msg=no source=console"),
         ] {

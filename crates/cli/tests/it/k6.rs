@@ -118,6 +118,24 @@ fn exit_codes_are_those_of_k6() {
             110,
             "level=error msg=\"the script marked the run as failed: bad\"\n",
         ),
+        (
+            once("import exec from 'k6/execution'; export function setup() { exec.test.fail('bad') }"),
+            &[],
+            110,
+            "msg=\"setup failed: the script marked the run as failed: bad\"\n",
+        ),
+        (
+            once("import exec from 'k6/execution'; export function setup() { exec.test.fail('bad'); throw new Error('first') }"),
+            &[],
+            107,
+            "first",
+        ),
+        (
+            once("import exec from 'k6/execution'; export function teardown() { exec.test.fail('bad') }"),
+            &[],
+            110,
+            "marked the run as failed: bad",
+        ),
         (once(""), &["-t", "archive"], 255, "squall reads no archives"),
         (once(""), &["--log-output", "loki=http://a"], 255, "squall sends no logs to Loki"),
         (once(""), &["--secret-source", "hunter2"], 104, "--secret-source ...: expected mock=NAME=VALUE"),
@@ -128,6 +146,7 @@ fn exit_codes_are_those_of_k6() {
         let (found, out, errors) = run(folder.path(), &line);
         assert_eq!(found, code, "{text}\n{args:?}\n{out}\n{errors}");
         assert!(errors.contains(said), "{said}: {errors}");
+        assert!(errors.matches("setup failed").count() <= 1, "{errors}");
     }
     let folder = folder("");
     let (code, _, errors) = run(folder.path(), &["k6", "run", "none.js"]);
