@@ -123,11 +123,31 @@ export default function () {{}}"
 #[test]
 fn values_in_a_group_are_judged() {
     let server = target();
-    let body = format!("group('a', () => group('b', () => http.get('{}/')));", server.url());
-    let options = "iterations: 2, thresholds: { 'http_reqs{group:::a::b}': ['count==2'], 'http_reqs{group:::a}': ['count<1'] }";
+    let get = format!("http.get('{}/')", server.url());
+    let body = format!("{get}; group('a', () => group('b', () => {{ {get}; {get} }}));");
+    // The last one is about what is in no group.
+    let options = "iterations: 1, thresholds: { 'http_reqs{group:::a::b}': ['count==2'], 'http_reqs{group:::a}': ['count<1'], 'http_reqs{group:}': ['count==1'] }";
     passes(&checked(options, &body), &[]);
     let options = options.replace("count==2", "count==3");
     assert_eq!(run(&checked(&options, &body), &[]).0, 99);
+}
+
+#[test]
+fn the_number_of_users_is_judged() {
+    let users = |asked: &str, most: &str| {
+        let script = format!(
+            "import {{ sleep }} from 'k6';
+export const options = {{
+  vus: 3, duration: '2s',
+  thresholds: {{ vus: [{{ threshold: '{asked}', abortOnFail: true }}], vus_max: ['{most}'] }},
+}};
+export default function () {{ sleep(2) }}"
+        );
+        run(&script, &[])
+    };
+    assert_eq!(users("value==3", "value>=3").0, 0);
+    assert_eq!(users("value==3", "value>3").0, 99);
+    assert_eq!(users("value<3", "value==3").0, 99);
 }
 
 /// A script asks what the users of all workers have done so far.
