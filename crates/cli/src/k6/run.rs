@@ -72,7 +72,7 @@ fn sinks(args: &K6Run, test: &K6Test, log: &Log) -> Result<Sinks, CommandError> 
     let warnings = outputs.iter().flat_map(OutputTarget::warnings);
     warnings.for_each(|own| log.say(LogLevel::Warning, own));
     let outputs = outputs.into_iter().map(|target| output::sink(target, &measuring));
-    let log: Box<dyn Sink> = Box::new(RunLog::new(log.clone()));
+    let log: Box<dyn Sink> = Box::new(RunLog::new(log.clone(), test.options.http_debug));
     let told = [("progress".to_owned(), progress), ("log".to_owned(), log)];
     Ok(told.into_iter().chain(outputs).collect())
 }
@@ -197,7 +197,7 @@ fn handled(test: &K6Test, log: &Log, data: &Value) -> Result<Option<Value>, Stri
     let plan = plan::of_summary(&test.loaded.plan, &test.script.file, data);
     let loaded = Loaded { plan, sources: test.loaded.sources.clone(), warnings: Vec::new() };
     let sinks: Vec<(String, Box<dyn Sink>)> =
-        vec![("log".to_owned(), Box::new(RunLog::new(log.clone())))];
+        vec![("log".to_owned(), Box::new(RunLog::new(log.clone(), test.options.http_debug)))];
     let parts = RunParts { sinks, ..RunParts::default() };
     let options = Options { workers: Some(1), ..Options::default() };
     let done = squall_runner::run_with(&loaded, &options, parts, &Handle::default());

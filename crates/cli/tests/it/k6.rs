@@ -153,6 +153,35 @@ fn exit_codes_are_those_of_k6() {
     assert!(code == 255 && errors.contains("none.js"), "{code}: {errors}");
 }
 
+/// `httpDebug` logs heads, and bodies if it is `full`; what is secret is masked.
+#[test]
+fn requests_and_responses_are_logged_if_that_is_asked_for() {
+    let server = target();
+    let folder = folder(&format!(
+        "import http from 'k6/http';
+export const options = {{ iterations: 1 }};
+export default function () {{
+  http.post('{}/echo', 'the body', {{ headers: {{ Authorization: 'Bearer s3cret-token' }} }});
+}}",
+        server.url()
+    ));
+    for (flag, has_bodies) in [("--http-debug", false), ("--http-debug=full", true)] {
+        let args = ["k6", "run", "-q", "-e", "API_TOKEN=s3cret-token", flag, "a.js"];
+        let (code, _, errors) = run(folder.path(), &args);
+        assert_eq!(code, 0, "{errors}");
+        let said = |what: &str| errors.lines().find(|own| own.contains(what)).unwrap_or_default();
+        let (request, response) = (said("msg=\"Request:"), said("msg=\"Response:"));
+        assert!(request.contains("Request:\\nPOST /echo HTTP/1.1\\r\\n"), "{errors}");
+        assert!(response.contains("Response:\\nHTTP/1.1 200 OK\\r\\n"), "{errors}");
+        assert!(request.ends_with("source=http-debug"), "{errors}");
+        assert_eq!(request.contains("the body"), has_bodies, "{errors}");
+        assert_eq!(response.contains("the body"), has_bodies, "{errors}");
+        assert!(!errors.contains("s3cret-token"), "{errors}");
+    }
+    let (_, _, errors) = run(folder.path(), &["check", "a.js"]);
+    assert!(!errors.contains("httpDebug"), "{errors}");
+}
+
 /// Each request of a redirect has its own URL as its name, unless the script names them.
 #[test]
 fn requests_of_a_redirect_have_names_of_their_own() {

@@ -235,11 +235,15 @@ fn the_rest_is_read_and_what_has_no_effect_is_warned_of() {
     let tags = read(&json!({}), &[("systemTags", "status,url")]).expect("options").system_tags;
     assert_eq!(tags.columns(), ["status", "url"]);
     assert_eq!((found.setup_timeout, found.teardown_timeout), (s(5), s(60)));
-    assert_eq!(found.warnings.len(), 1);
+    assert_eq!((found.http_debug, &found.warnings), (Some(HttpDebug::Full), &vec![]));
+    let debug = |own: Value| read(&json!({"httpDebug": own}), &[]).map(|own| own.http_debug);
+    assert_eq!(debug(json!(true)), Ok(Some(HttpDebug::Heads)));
+    assert_eq!(debug(json!("headers")), Ok(Some(HttpDebug::Heads)));
+    assert_eq!(debug(json!(false)), Ok(None));
+    let idle = read(&json!({"linger": true}), &[]).expect("options").warnings;
     assert!(
-        found.warnings[0].starts_with("option `httpDebug` (the script's options) has no effect"),
-        "{:?}",
-        found.warnings
+        idle[0].starts_with("option `linger` (the script's options) has no effect"),
+        "{idle:?}"
     );
     let judged = json!({"thresholds": {"checks": ["rate>0.9"]}});
     assert_eq!(read(&judged, &[]).expect("options").thresholds.len(), 1);
