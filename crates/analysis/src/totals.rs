@@ -165,6 +165,9 @@ impl Totals {
 
     /// Adds the users of a slice to those of its second.
     fn count_users(&mut self, slice: &Slice) {
+        if !slice.source.is_worker() {
+            return;
+        }
         let users = self.users.entry(slice.second).or_default();
         *users = users.saturating_add(slice.counters.users_active);
         self.users_active = self.users_active.max(*users);
@@ -210,6 +213,12 @@ impl Totals {
             self.metric_stats[here.0 as usize].merge_later(stats, by);
         }
         self.counters.merge(&other.counters);
+    }
+
+    /// Takes the users of another one: they are those of a load, not of what comes before and after it.
+    pub fn take_users(&mut self, other: &Totals) {
+        self.users.clone_from(&other.users);
+        self.users_active = other.users_active;
     }
 
     /// The number here of a row, which is made if it is new.
@@ -398,6 +407,12 @@ impl Totals {
     /// What is counted besides requests; `users_active` is the most of any second.
     pub fn counters(&self) -> Counters {
         Counters { users_active: self.users_active, ..self.counters }
+    }
+
+    /// Users active in the last second that has begun before `elapsed_s`: of a later one not all workers may have told yet.
+    pub fn users_at(&self, elapsed_s: f64) -> Option<u64> {
+        let seconds = ..elapsed_s.ceil() as u32;
+        self.users.range(seconds).next_back().map(|(_, users)| *users)
     }
 
     /// The second after the last of which anything was recorded; 0: there is none.

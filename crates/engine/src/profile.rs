@@ -49,6 +49,8 @@ pub(crate) struct ClosedShape {
     pub iterations: Option<u64>,
     /// Iterations of all users together.
     pub total_iterations: Option<u64>,
+    /// How long users that it takes away before its end may take to finish their iteration; `None`: as long as they need.
+    pub graceful_ramp_down: Option<Nanos>,
     /// Whether all users end with the first that has done its iterations.
     pub together: bool,
     /// When it ends after its start; `None`: when its iterations are done.
@@ -155,6 +157,15 @@ impl LoadProfile {
         }
     }
 
+    /// How long users that it takes away before its end may take to finish their iteration, if they do; `None`: as long as
+    /// they need.
+    pub(crate) fn graceful_ramp_down(&self) -> Option<Nanos> {
+        match &self.shape {
+            Shape::Closed(shape) if self.whole_iterations => shape.graceful_ramp_down,
+            _ => None,
+        }
+    }
+
     /// Most users at a time, over all workers.
     pub(crate) fn most_users(&self) -> u64 {
         match &self.shape {
@@ -198,6 +209,7 @@ impl ClosedShape {
             pacing: closed.pacing.map(nanos),
             iterations: closed.iterations,
             total_iterations: closed.total_iterations,
+            graceful_ramp_down: closed.graceful_ramp_down.map(nanos),
             together: closed.end == model::End::Together,
             end: closed.duration.map(nanos).or(length(&stages)),
         })

@@ -116,6 +116,19 @@ impl K6Test {
     }
 }
 
+impl K6Test {
+    /// Its plan alone, which says nothing of what is logged.
+    fn into_plan(self) -> Loaded {
+        let mut loaded = self.loaded;
+        if self.options.http_debug.is_some() {
+            let text = "option `httpDebug` has an effect under `squall k6 run` alone";
+            let warning = Diagnostic::warning(Span::default(), text.to_owned());
+            loaded.warnings.push(warning.with_help("`squall try` shows requests and responses"));
+        }
+        loaded
+    }
+}
+
 impl GivenToScript {
     /// What is given by values of all plans; options of the command line and a file of them are not among those.
     ///
@@ -194,7 +207,7 @@ impl FrontEnd for K6 {
             Err(why) => return Some(Import::of(Err(refused(why)))),
         };
         let read = K6Test::of(text, &given);
-        Some(Import::of(read.map(|own| own.loaded).map_err(|failure| match failure {
+        Some(Import::of(read.map(K6Test::into_plan).map_err(|failure| match failure {
             K6Failure::Script(why) | K6Failure::Options(why) => refused(why),
             K6Failure::Plan(errors) => ImportError::Plan(errors),
         })))

@@ -58,6 +58,7 @@ impl FinishedRun {
             totals.add_later(part, u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX));
             elapsed += report.elapsed;
         }
+        totals.take_users(&self.run.totals);
         let (totals, elapsed_s) = (Arc::new(totals), elapsed.as_secs_f64());
         let mut run = Run { totals, elapsed_s, ..(*self.run).clone() };
         run.judge_again();

@@ -269,7 +269,9 @@ fn boot(
         false => scope.evaluate("squall:freeze", FREEZE)?,
     };
     let base = variables(scope, &options.env)?;
-    let arguments = [host, built_in, factories, imports, base, freeze];
+    let origins = graph.modules.iter().map(|own| scope.text(&own.origin.to_string()));
+    let origins = scope.array(origins.collect::<Result<_, _>>()?)?;
+    let arguments = [host, built_in, factories, imports, base, freeze, origins];
     let instantiate = scope.evaluate("squall:boot", BOOT)?.call(&arguments)?;
     Ok(scope.hold(&instantiate))
 }

@@ -7,11 +7,15 @@ use squall_metrics::{
 use super::apdex;
 use super::level::Level;
 use super::limit::Unit;
+use super::subject::Subject;
 use crate::censored::{Bounded, Durations};
 
 /// The share of arrivals dropped, requests not sent or requests sent again above which an outcome names them, and from
 /// which on the latter count as errors in thresholds.
 pub(crate) const MAX_UNNAMED: f64 = 0.01;
+
+/// The counter that is a gauge: virtual users that are active.
+const USERS: &str = "users_active";
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Metric {
@@ -26,6 +30,8 @@ pub(super) enum Metric {
         statistic: Statistic,
     },
     Counter(&'static str),
+    /// The number of active users when it is looked at.
+    UsersNow,
     Kind(ErrorKind),
     CutOff,
     NotSent,
@@ -83,6 +89,7 @@ impl Metric {
             | Metric::CutOff
             | Metric::NotSent
             | Metric::Counter(_)
+            | Metric::UsersNow
             | Metric::Kind(_) => Unit::Number,
             Metric::ErrorRate => Unit::Share,
             Metric::Rate => Unit::PerSecond,
@@ -92,9 +99,20 @@ impl Metric {
         }
     }
 
+    /// What it is of a subject. The run has one gauge of its own, whose name is no row's and no metric's.
+    pub(super) fn of_subject(self, subject: &mut Subject) -> Metric {
+        match self {
+            Metric::Last if subject.text == USERS => {
+                subject.selector.name = None;
+                Metric::UsersNow
+            }
+            _ => self,
+        }
+    }
+
     /// Whether it is counted by row and second, so that there is a value of it for each part of a run.
     pub(super) fn is_of_rows(self) -> bool {
-        !matches!(self, Metric::Counter(_) | Metric::Last | Metric::Sampled(_))
+        !matches!(self, Metric::Counter(_) | Metric::UsersNow | Metric::Last | Metric::Sampled(_))
     }
 
     /// Units in which metrics that the plan records itself may be given as well.
@@ -163,7 +181,9 @@ impl Metric {
                 return statistic.of_durations(latencies(row, corrected));
             }
             // `Threshold::value` reads counters from the totals, and requests have no last value and are not sampled.
-            Metric::Counter(_) | Metric::Last | Metric::Sampled(_) => return None,
+            Metric::Counter(_) | Metric::UsersNow | Metric::Last | Metric::Sampled(_) => {
+                return None;
+            }
         }))
     }
 }

@@ -59,7 +59,7 @@ impl Threshold {
             None => monitored::parse(word, &mut subject).map_err(|message| fail(end, message))?,
         };
         let metric = of_apdex.or(sampled).or_else(|| Metric::parse(word));
-        let metric = metric.ok_or_else(|| unknown(word, rest))?;
+        let metric = metric.ok_or_else(|| unknown(word, rest))?.of_subject(&mut subject);
         if !subject.is_all() && matches!(metric, Metric::Counter(_)) {
             return Err(fail(end, format!("`{word}` counts for the whole run: it takes no name")));
         }

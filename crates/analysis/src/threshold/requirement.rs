@@ -288,8 +288,13 @@ impl Threshold {
     }
 
     pub(super) fn value(&self, totals: &Totals, elapsed_s: f64) -> Option<Bounded> {
-        if let Metric::Counter(name) = self.metric {
-            return totals.counters().get(name).map(|value| Bounded::exact(value as f64));
+        let counted = match self.metric {
+            Metric::Counter(name) => Some(totals.counters().get(name)),
+            Metric::UsersNow => Some(totals.users_at(elapsed_s)),
+            _ => None,
+        };
+        if let Some(value) = counted {
+            return value.map(|value| Bounded::exact(value as f64));
         }
         // Without any request there is still a count of them.
         let none = || self.subject.is_all().then(RequestStats::default);

@@ -69,8 +69,11 @@ impl Subject {
             rest = after;
         }
         while let Some((word, after)) = key(rest.trim_start_matches([',', ' '])) {
-            let (own, after) = value(after.trim_start())?;
-            if own.is_empty() {
+            let after = after.trim_start();
+            // A tag may have an empty value, in quotes.
+            let may_be_empty = word.starts_with("tag.") && after.starts_with(['"', '\'']);
+            let (own, after) = value(after)?;
+            if own.is_empty() && !may_be_empty {
                 return Err(format!("the {word} is empty"));
             }
             subject.narrow(word, own)?;

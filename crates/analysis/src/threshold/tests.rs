@@ -237,6 +237,7 @@ fn metrics_of_the_plan_have_thresholds() {
         ("count(bought, tag.to: de) == 1", true),
         ("count(bought, tag.to: at, scenario: buyer) == 4.5", true),
         ("count(bought, scenario: guest) == 4.5", false),
+        ("count(bought, tag.to: '') == 1", false),
         ("rate(bought) >= 0.55/s", true),
         ("count(stock) == 3", true),
         ("last(stock) == 3.5", true),
@@ -263,6 +264,24 @@ fn metrics_of_the_plan_have_thresholds() {
     );
 }
 
+/// The last whole second counts: of a later one not all workers may have told yet.
+#[test]
+fn users_are_those_of_the_last_second_that_is_over() {
+    let mut totals = Totals::new();
+    for (worker, second, users) in [(0, 0, 2), (1, 0, 3), (0, 1, 4), (1, 1, 3), (0, 2, 1)] {
+        let mut slice = Slice::new(worker, second);
+        slice.counters.users_active = users;
+        assert!(totals.add(&slice));
+    }
+    let shown = |text, at_s| Threshold::parse(text).expect(text).evaluate(&totals, at_s).shown;
+    for (at_s, users) in [(1.0, "5"), (2.0, "7"), (2.1, "1"), (60.0, "1")] {
+        assert_eq!(shown("last(users_active) > 0", at_s), users, "after {at_s} s");
+        assert_eq!(shown("users_active > 0", at_s), "7");
+    }
+    let nothing = Threshold::parse("last(users_active) > 0").expect("good");
+    assert!(!nothing.evaluate(&Totals::new(), 1.0).passed);
+}
+
 #[test]
 fn errors_say_what_is_wrong() {
     for (text, word) in [
@@ -283,6 +302,8 @@ fn errors_say_what_is_wrong() {
         ("p99(login, phase: lunch) < 1s", "phase"),
         ("count(login, phase: body) > 1", "phase"),
         ("p99(login, scenario: ) < 1s", "empty"),
+        ("p99(login, scenario: '') < 1s", "empty"),
+        ("p99(login, tag.team: ) < 1s", "empty"),
         ("p99(login, scenario: a, scenario: b) < 1s", "twice"),
         ("p99 < 1s over 1500ms", "whole seconds"),
         ("p99 < 1s over 0s", "whole seconds"),

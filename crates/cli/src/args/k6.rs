@@ -163,6 +163,12 @@ fn argument(own: &Known) -> Arg {
             .default_missing_value("true")
             .value_name("BOOL")
             .action(ArgAction::Set),
+        Kind::Debug => flag
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("headers")
+            .value_name(value_name(own.kind))
+            .action(ArgAction::Set),
         Kind::List | Kind::Stages | Kind::Pairs => {
             flag.value_name(value_name(own.kind)).action(ArgAction::Append)
         }
@@ -176,7 +182,7 @@ fn value_name(kind: Kind) -> &'static str {
     match kind {
         Kind::Number => "N",
         Kind::Switch => "BOOL",
-        Kind::Text => "TEXT",
+        Kind::Text | Kind::Debug => "TEXT",
         Kind::List => "LIST",
         Kind::Stages => "TIME:N",
         Kind::Pairs => "NAME=VALUE",

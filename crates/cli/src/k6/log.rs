@@ -9,9 +9,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
+use squall_engine::{Exchange, ExchangeFilter};
+use squall_k6::options::HttpDebug;
 use squall_metrics::ErrorKind;
 use squall_report::Run;
-use squall_runner::{Event, EventKind, Second, Sink, Start, Wanted};
+use squall_runner::{
+    Event, EventKind, Second, Sink, Start, Wanted, WantedExchanges, masked_body, masked_head,
+    masked_request,
+};
 
 use crate::args::{K6Log, LogFormat, LogLevel, LogOutput};
 use crate::out;
@@ -23,6 +28,13 @@ const LEVELS: [(&str, LogLevel); 3] =
 /// What lines begin with that say what a script has done to the run.
 const OF_RUN: [&str; 2] =
     ["the script has ended the run: ", "the script marked the run as failed: "];
+
+/// What lines come from that a script logs, ...
+const CONSOLE: &str = "console";
+/// ... and those of its requests and responses.
+const HTTP: &str = "http-debug";
+/// Most bytes of a message that are logged.
+const MOST_OF_MESSAGE: usize = 1 << 20;
 
 /// A log, which its copies share.
 #[derive(Debug, Clone)]
@@ -54,7 +66,8 @@ struct Line<'l> {
     unix_s: u64,
     level: LogLevel,
     text: &'l str,
-    is_of_script: bool,
+    /// What it comes from, if not from squall.
+    source: Option<&'static str>,
 }
 
 impl Log {
@@ -78,18 +91,18 @@ impl Log {
     /// Says something now, as a line of a level.
     pub fn say(&self, level: LogLevel, text: &str) {
         let text = squall_base::escape_control(text);
-        self.write(Line { unix_s: now(), level, text: &text, is_of_script: false });
+        self.write(Line { unix_s: now(), level, text: &text, source: None });
     }
 
     fn write(&self, line: Line<'_>) {
         let Places { format, least, own, console } = &*self.0;
         // A file that has nothing else needs no word of where its lines are from.
-        let (place, least, names_console) = match console {
-            Some((place, least)) if line.is_of_script => (place, least, false),
-            _ => (own, least, line.is_of_script),
+        let (place, least, source) = match console {
+            Some((place, least)) if line.source == Some(CONSOLE) => (place, least, None),
+            _ => (own, least, line.source),
         };
         if line.level >= *least {
-            place.write(&line.written(*format, names_console));
+            place.write(&Line { source, ..line }.written(*format));
         }
     }
 }
@@ -116,21 +129,21 @@ impl Place {
 }
 
 impl Line<'_> {
-    fn written(&self, format: LogFormat, names_console: bool) -> String {
-        let Line { unix_s, level, text, .. } = *self;
+    fn written(&self, format: LogFormat) -> String {
+        let Line { unix_s, level, text, source } = *self;
         let level = level.label();
         let line = match format {
             LogFormat::Raw => text.to_owned(),
             LogFormat::Json => {
                 let mut line = json!({"level": level, "msg": text});
-                if names_console {
-                    line["source"] = json!("console");
+                if let Some(source) = source {
+                    line["source"] = json!(source);
                 }
                 line["time"] = json!(time(unix_s));
                 line.to_string()
             }
             LogFormat::Text => {
-                let source = if names_console { " source=console" } else { "" };
+                let source = source.map(|own| format!(" source={own}")).unwrap_or_default();
                 format!("time=\"{}\" level={level} msg={}{source}", time(unix_s), quoted(text))
             }
         };
@@ -138,12 +151,43 @@ impl Line<'_> {
     }
 }
 
-/// A text as k6's log has it: in quotes, unless it is one plain word.
+/// A text as k6's log has it: in quotes, unless it is one plain word. What the quotes could hide has a backslash, as in a
+/// literal of Go (`%q` of its package fmt).
 fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._/@^+".contains(c);
-    match text.chars().all(is_plain) {
-        true => text.to_owned(),
-        false => format!("\"{}\"", text.replace('"', "\\\"")),
+    if text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let length = escape(rest).unwrap_or(0);
+        match c {
+            // It stands for a character that could not be shown.
+            '\\' if length > 0 => out.push_str(&rest[..length].replace(['{', '}'], "")),
+            '\\' | '"' => out.extend(['\\', c]),
+            '\t' => out.push_str("\\t"),
+            _ => out.push(c),
+        }
+        rest = &rest[length.max(c.len_utf8())..];
+    }
+    out.push('"');
+    out
+}
+
+/// How long the escape is that a text begins with, if it is one of [`squall_base::escape_control`].
+fn escape(text: &str) -> Option<usize> {
+    let is_hex = |own: &str| !own.is_empty() && own.chars().all(|c| c.is_ascii_hexdigit());
+    let rest = text.strip_prefix('\\')?;
+    match rest.chars().next()? {
+        'n' | 'r' => Some(2),
+        'x' => rest.get(1..3).filter(|own| is_hex(own)).map(|_| 4),
+        'u' => {
+            let (number, _) = rest.strip_prefix("u{")?.split_once('}')?;
+            is_hex(number).then_some(number.len() + 4)
+        }
+        _ => None,
     }
 }
 
@@ -168,12 +212,37 @@ pub struct RunLog {
     began_unix_s: f64,
     /// The kinds of errors of requests of which one was logged.
     seen: HashSet<(ErrorKind, u16)>,
+    /// What it logs of requests and responses, if anything.
+    http_debug: Option<HttpDebug>,
 }
 
 impl RunLog {
     /// To a log.
-    pub fn new(log: Log) -> RunLog {
-        RunLog { log, began_unix_s: 0.0, seen: HashSet::new() }
+    pub fn new(log: Log, http_debug: Option<HttpDebug>) -> RunLog {
+        RunLog { log, began_unix_s: 0.0, seen: HashSet::new(), http_debug }
+    }
+
+    /// Logs what was sent and received.
+    fn exchange(&self, exchange: &Exchange) {
+        let secrets = &*exchange.secrets;
+        let unix_s = (self.began_unix_s + exchange.at_us as f64 / 1e6) as u64;
+        let is_full = self.http_debug == Some(HttpDebug::Full);
+        // Without a connection nothing was sent.
+        for hop in exchange.hops.iter().filter(|hop| !hop.request.is_empty()) {
+            let request = masked_request(hop, secrets);
+            let head = request.find("\r\n\r\n").filter(|_| !is_full).map(|end| end + 4);
+            let mut texts =
+                vec![format!("Request:\n{}\n", &request[..head.unwrap_or(request.len())])];
+            if hop.is_answered {
+                let body = if is_full { masked_body(hop, secrets) } else { String::new() };
+                texts.push(format!("Response:\n{}{body}\n", masked_head(hop, secrets)));
+            }
+            for text in texts {
+                let text = squall_base::escape_control(&text);
+                let line = Line { unix_s, level: LogLevel::Info, text: &text, source: Some(HTTP) };
+                self.log.write(line);
+            }
+        }
     }
 
     /// The level of an example of an error; `None`: one of its kind was logged. Each exception of a script is another.
@@ -188,7 +257,10 @@ impl RunLog {
 impl Sink for RunLog {
     fn start(&mut self, start: &Start) -> io::Result<Wanted> {
         self.began_unix_s = start.meta.started_unix;
-        Ok(Wanted::default())
+        let exchanges = self
+            .http_debug
+            .map(|_| WantedExchanges { which: ExchangeFilter::All, bytes: MOST_OF_MESSAGE });
+        Ok(Wanted { exchanges, ..Wanted::default() })
     }
 
     fn second(&mut self, _: &Second) -> io::Result<()> {
@@ -196,12 +268,15 @@ impl Sink for RunLog {
     }
 
     fn event(&mut self, event: &Event) -> io::Result<()> {
+        if let EventKind::Exchange(seen) = &event.kind {
+            self.exchange(&seen.exchange);
+        }
         let EventKind::Log { text, example, .. } = &event.kind else { return Ok(()) };
         let unix_s = (self.began_unix_s + event.at_s) as u64;
         let line = match example {
             Some(example) => {
                 let level = self.level_of(example.kind, example.status);
-                level.map(|level| Line { unix_s, level, text, is_of_script: false })
+                level.map(|level| Line { unix_s, level, text, source: None })
             }
             None => Some(of_script(unix_s, text)),
         };
@@ -217,11 +292,11 @@ impl Sink for RunLog {
 /// A line that a script has logged, or what it has done to the run.
 fn of_script(unix_s: u64, text: &str) -> Line<'_> {
     if OF_RUN.iter().any(|own| text.starts_with(own)) {
-        return Line { unix_s, level: LogLevel::Error, text, is_of_script: false };
+        return Line { unix_s, level: LogLevel::Error, text, source: None };
     }
     let leveled = LEVELS.iter().find_map(|(word, level)| Some((*level, text.strip_prefix(word)?)));
     let (level, text) = leveled.unwrap_or((LogLevel::Info, text));
-    Line { unix_s, level, text, is_of_script: true }
+    Line { unix_s, level, text, source: Some(CONSOLE) }
 }
 
 #[cfg(test)]
@@ -236,19 +311,26 @@ mod tests {
         for (text, expected) in [
             ("hello \"you\"", "level=info msg=\"hello \\\"you\\\"\" source=console"),
             ("hello", "level=info msg=hello source=console"),
+            (r#"{"a":"\""} C:\dir"#, r#"level=info msg="{\"a\":\"\\\"\"} C:\\dir" source=console"#),
+            // These are escapes of characters that cannot be shown.
+            (
+                r"two\nlines \x1b \u{202e}",
+                r#"level=info msg="two\nlines \x1b \u202e" source=console"#,
+            ),
+            (r"\x \u{} \", r#"level=info msg="\\x \\u{} \\" source=console"#),
             ("warning: low on", "level=warning msg=\"low on\" source=console"),
             ("error: no", "level=error msg=no source=console"),
         ] {
-            let line = of_script(UNIX_S, text).written(LogFormat::Text, true);
+            let line = of_script(UNIX_S, text).written(LogFormat::Text);
             assert_eq!(line, format!("{at} {expected}\n"));
         }
         let line = of_script(UNIX_S, "the script has ended the run: enough");
-        assert_eq!((line.level, line.is_of_script), (LogLevel::Error, false));
+        assert_eq!((line.level, line.source), (LogLevel::Error, None));
         let line = of_script(UNIX_S, "debug: a \"b\"");
-        assert_eq!(line.written(LogFormat::Raw, true), "a \"b\"\n");
+        assert_eq!(line.written(LogFormat::Raw), "a \"b\"\n");
         let json =
             r#"{"level":"debug","msg":"a \"b\"","source":"console","time":"2026-11-28T20:42:53Z"}"#;
-        assert_eq!(line.written(LogFormat::Json, true), format!("{json}\n"));
+        assert_eq!(line.written(LogFormat::Json), format!("{json}\n"));
     }
 
     #[test]
@@ -282,7 +364,7 @@ mod tests {
             own: Place::Nowhere,
             console: None,
         }));
-        let mut log = RunLog::new(log);
+        let mut log = RunLog::new(log, None);
         let mut level = |kind, status| log.level_of(kind, status);
         assert_eq!(level(ErrorKind::ConnectRefused, 0), Some(LogLevel::Warning));
         assert_eq!(level(ErrorKind::ConnectRefused, 0), None);

@@ -72,7 +72,7 @@ fn sinks(args: &K6Run, test: &K6Test, log: &Log) -> Result<Sinks, CommandError> 
     let warnings = outputs.iter().flat_map(OutputTarget::warnings);
     warnings.for_each(|own| log.say(LogLevel::Warning, own));
     let outputs = outputs.into_iter().map(|target| output::sink(target, &measuring));
-    let log: Box<dyn Sink> = Box::new(RunLog::new(log.clone()));
+    let log: Box<dyn Sink> = Box::new(RunLog::new(log.clone(), test.options.http_debug));
     let told = [("progress".to_owned(), progress), ("log".to_owned(), log)];
     Ok(told.into_iter().chain(outputs).collect())
 }
@@ -160,10 +160,7 @@ fn conclude(args: &K6Run, test: &K6Test, log: &Log, outcome: &FinishedRun) -> Ex
             None
         }),
     };
-    let troubles = outcome.phases.iter().filter_map(PhaseReport::trouble);
-    let troubles = troubles.chain(outcome.run.incomplete.iter().cloned());
-    let troubles = troubles.chain(outcome.run.feeds.iter().filter_map(FeedReport::loss));
-    write(&data, &asked, returned.as_ref()).into_iter().chain(troubles).for_each(tell);
+    write(&data, &asked, returned.as_ref()).into_iter().chain(troubles(outcome)).for_each(tell);
     let crossed: Vec<&str> = data.crossed().collect();
     if !crossed.is_empty() {
         let names = crossed.join(", ");
@@ -178,6 +175,19 @@ fn conclude(args: &K6Run, test: &K6Test, log: &Log, outcome: &FinishedRun) -> Ex
     exit(outcome, !crossed.is_empty())
 }
 
+/// What went wrong in a run, each thing once: a setup that fails leaves the result incomplete.
+fn troubles(outcome: &FinishedRun) -> Vec<String> {
+    let of_phases = outcome.phases.iter().filter_map(PhaseReport::trouble);
+    let of_feeds = outcome.run.feeds.iter().filter_map(FeedReport::loss);
+    let mut all: Vec<String> = of_phases.collect();
+    for other in outcome.run.incomplete.iter().cloned().chain(of_feeds) {
+        if !all.contains(&other) {
+            all.push(other);
+        }
+    }
+    all
+}
+
 /// What the script's `handleSummary` makes of the data of a summary, as a user of its own who may send requests; these are not
 /// counted. `None`: it has none, or that returns nothing.
 fn handled(test: &K6Test, log: &Log, data: &Value) -> Result<Option<Value>, String> {
@@ -187,7 +197,7 @@ fn handled(test: &K6Test, log: &Log, data: &Value) -> Result<Option<Value>, Stri
     let plan = plan::of_summary(&test.loaded.plan, &test.script.file, data);
     let loaded = Loaded { plan, sources: test.loaded.sources.clone(), warnings: Vec::new() };
     let sinks: Vec<(String, Box<dyn Sink>)> =
-        vec![("log".to_owned(), Box::new(RunLog::new(log.clone())))];
+        vec![("log".to_owned(), Box::new(RunLog::new(log.clone(), test.options.http_debug)))];
     let parts = RunParts { sinks, ..RunParts::default() };
     let options = Options { workers: Some(1), ..Options::default() };
     let done = squall_runner::run_with(&loaded, &options, parts, &Handle::default());
@@ -217,14 +227,18 @@ fn exit(outcome: &FinishedRun, is_crossed: bool) -> Exit {
     let is_late = |phase: Phase| {
         outcome.phase(phase).is_some_and(|own| matches!(own.end, PhaseEnd::TimedOut(_)))
     };
-    let setup = outcome.phase(Phase::Setup).and_then(PhaseReport::failure);
+    let is_marked = |own: &PhaseReport| own.totals.counters().marked_failed > 0;
+    let setup = outcome.phase(Phase::Setup).filter(|own| own.failure().is_some());
+    // To be marked as failed is not to fail.
+    let setup_failed =
+        setup.is_some_and(|own| !is_marked(own) || own.totals.counters().exceptions > 0);
     match () {
         () if outcome.is_interrupted() => Exit::TestInterrupted,
         () if is_late(Phase::Setup) => Exit::SetupTimedOut,
-        () if setup.is_some() => Exit::ScriptFailed,
+        () if setup_failed => Exit::ScriptFailed,
         () if has("stopped_by_plan") => Exit::TestAborted,
         () if is_late(Phase::Teardown) => Exit::TeardownTimedOut,
-        () if has("marked_failed") => Exit::TestFailed,
+        () if has("marked_failed") || outcome.phases.iter().any(is_marked) => Exit::TestFailed,
         () if is_crossed => Exit::ThresholdCrossed,
         () if has("incomplete") => Exit::Incomplete,
         () => Exit::Ok,

@@ -118,6 +118,24 @@ fn exit_codes_are_those_of_k6() {
             110,
             "level=error msg=\"the script marked the run as failed: bad\"\n",
         ),
+        (
+            once("import exec from 'k6/execution'; export function setup() { exec.test.fail('bad') }"),
+            &[],
+            110,
+            "msg=\"setup failed: the script marked the run as failed: bad\"\n",
+        ),
+        (
+            once("import exec from 'k6/execution'; export function setup() { exec.test.fail('bad'); throw new Error('first') }"),
+            &[],
+            107,
+            "first",
+        ),
+        (
+            once("import exec from 'k6/execution'; export function teardown() { exec.test.fail('bad') }"),
+            &[],
+            110,
+            "marked the run as failed: bad",
+        ),
         (once(""), &["-t", "archive"], 255, "squall reads no archives"),
         (once(""), &["--log-output", "loki=http://a"], 255, "squall sends no logs to Loki"),
         (once(""), &["--secret-source", "hunter2"], 104, "--secret-source ...: expected mock=NAME=VALUE"),
@@ -128,10 +146,40 @@ fn exit_codes_are_those_of_k6() {
         let (found, out, errors) = run(folder.path(), &line);
         assert_eq!(found, code, "{text}\n{args:?}\n{out}\n{errors}");
         assert!(errors.contains(said), "{said}: {errors}");
+        assert!(errors.matches("setup failed").count() <= 1, "{errors}");
     }
     let folder = folder("");
     let (code, _, errors) = run(folder.path(), &["k6", "run", "none.js"]);
     assert!(code == 255 && errors.contains("none.js"), "{code}: {errors}");
+}
+
+/// `httpDebug` logs heads, and bodies if it is `full`; what is secret is masked.
+#[test]
+fn requests_and_responses_are_logged_if_that_is_asked_for() {
+    let server = target();
+    let folder = folder(&format!(
+        "import http from 'k6/http';
+export const options = {{ iterations: 1 }};
+export default function () {{
+  http.post('{}/echo', 'the body', {{ headers: {{ Authorization: 'Bearer s3cret-token' }} }});
+}}",
+        server.url()
+    ));
+    for (flag, has_bodies) in [("--http-debug", false), ("--http-debug=full", true)] {
+        let args = ["k6", "run", "-q", "-e", "API_TOKEN=s3cret-token", flag, "a.js"];
+        let (code, _, errors) = run(folder.path(), &args);
+        assert_eq!(code, 0, "{errors}");
+        let said = |what: &str| errors.lines().find(|own| own.contains(what)).unwrap_or_default();
+        let (request, response) = (said("msg=\"Request:"), said("msg=\"Response:"));
+        assert!(request.contains("Request:\\nPOST /echo HTTP/1.1\\r\\n"), "{errors}");
+        assert!(response.contains("Response:\\nHTTP/1.1 200 OK\\r\\n"), "{errors}");
+        assert!(request.ends_with("source=http-debug"), "{errors}");
+        assert_eq!(request.contains("the body"), has_bodies, "{errors}");
+        assert_eq!(response.contains("the body"), has_bodies, "{errors}");
+        assert!(!errors.contains("s3cret-token"), "{errors}");
+    }
+    let (_, _, errors) = run(folder.path(), &["check", "a.js"]);
+    assert!(!errors.contains("httpDebug"), "{errors}");
 }
 
 /// Each request of a redirect has its own URL as its name, unless the script names them.

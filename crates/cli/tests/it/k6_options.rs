@@ -123,11 +123,31 @@ export default function () {{}}"
 #[test]
 fn values_in_a_group_are_judged() {
     let server = target();
-    let body = format!("group('a', () => group('b', () => http.get('{}/')));", server.url());
-    let options = "iterations: 2, thresholds: { 'http_reqs{group:::a::b}': ['count==2'], 'http_reqs{group:::a}': ['count<1'] }";
+    let get = format!("http.get('{}/')", server.url());
+    let body = format!("{get}; group('a', () => group('b', () => {{ {get}; {get} }}));");
+    // The last one is about what is in no group.
+    let options = "iterations: 1, thresholds: { 'http_reqs{group:::a::b}': ['count==2'], 'http_reqs{group:::a}': ['count<1'], 'http_reqs{group:}': ['count==1'] }";
     passes(&checked(options, &body), &[]);
     let options = options.replace("count==2", "count==3");
     assert_eq!(run(&checked(&options, &body), &[]).0, 99);
+}
+
+#[test]
+fn the_number_of_users_is_judged() {
+    let users = |asked: &str, most: &str| {
+        let script = format!(
+            "import {{ sleep }} from 'k6';
+export const options = {{
+  vus: 3, duration: '2s',
+  thresholds: {{ vus: [{{ threshold: '{asked}', abortOnFail: true }}], vus_max: ['{most}'] }},
+}};
+export default function () {{ sleep(2) }}"
+        );
+        run(&script, &[])
+    };
+    assert_eq!(users("value==3", "value>=3").0, 0);
+    assert_eq!(users("value==3", "value>3").0, 99);
+    assert_eq!(users("value<3", "value==3").0, 99);
 }
 
 /// A script asks what the users of all workers have done so far.
@@ -162,6 +182,22 @@ const done = new Counter('done');
 const own = (gracefulStop) => ({ executor: 'constant-vus', vus: 1, duration: '1s', gracefulStop });
 export const options = {
   scenarios: { cut: own('0s'), whole: own('60s') },
+  thresholds: { done: ['count==1'], 'done{scenario:whole}': ['count==1'] },
+};
+export default function () { sleep(3); done.add(1) }";
+    passes(script, &[]);
+}
+
+/// A user that a stage takes away finishes its iteration, or not, as its scenario says.
+#[test]
+fn iterations_of_users_that_leave_end_with_the_graceful_ramp_down() {
+    let script = "import { sleep } from 'k6';
+import { Counter } from 'k6/metrics';
+const done = new Counter('done');
+const stages = [{ duration: '1s', target: 1 }, { duration: 0, target: 0 }, { duration: '4s', target: 0 }];
+const own = (gracefulRampDown) => ({ executor: 'ramping-vus', startVUs: 1, stages, gracefulRampDown });
+export const options = {
+  scenarios: { cut: own('0s'), whole: own() },
   thresholds: { done: ['count==1'], 'done{scenario:whole}': ['count==1'] },
 };
 export default function () { sleep(3); done.add(1) }";

@@ -8,6 +8,7 @@ use super::closed::Closed;
 use super::iterations::Iterations;
 use super::open::{Open, Taker};
 use super::part::Part;
+use super::ramp_down::RampDown;
 use super::seat::{Begin, Counted, Seat, Seated};
 use super::seats::{Begun, Seats, Slot, index};
 use crate::profile::{LoadProfile, Nanos, Shape};
@@ -24,8 +25,10 @@ pub(super) struct Load<U> {
     /// Whether it waits for others to be done.
     held: bool,
     ended: bool,
-    /// Whether users that are one too many finish their iteration.
+    /// Whether users that are one too many finish their iteration, ...
     finishes: bool,
+    /// ... and which of those that it takes away before its end may do so still.
+    ramp_down: RampDown,
     /// Users that do something or wait within an iteration.
     active: u64,
     seats: Seats,
@@ -89,6 +92,7 @@ impl<U: Seated> Load<U> {
             held: !profile.after.is_empty(),
             ended: false,
             finishes: profile.whole_iterations,
+            ramp_down: RampDown::new(profile.graceful_ramp_down()),
             active: 0,
             seats: Seats::default(),
             begun: Begun::default(),
@@ -116,6 +120,7 @@ impl<U: Seated> Load<U> {
     /// Makes its timers do nothing.
     pub(super) fn disarm(&mut self) {
         self.generation = self.generation.wrapping_add(1);
+        self.ramp_down.disarm();
     }
 
     pub(super) fn active(&self) -> u64 {
@@ -166,6 +171,7 @@ impl<U: Seated> Load<U> {
         let before = self.wanted;
         self.wanted = closed.change(due.saturating_sub(self.began));
         self.changed = due;
+        self.ramp_down.change(self.wanted, due);
         self.wanted < before
     }
 
@@ -272,8 +278,12 @@ impl<U: Seated> Load<U> {
     /// Whether a user has no place any more, and ends what it does. One whose seat was given away does not, where what it
     /// has begun is done by nobody else: it leaves when that is done.
     pub(super) fn is_surplus(&self, seat: Seat, share: &Share) -> bool {
-        let is_own = share.owns(seat.number) || self.is_counted();
-        !(self.finishes && is_own) && self.has_no_place(seat, share)
+        let may_finish = self.finishes
+            && match index(seat, share) {
+                Some(k) => self.ramp_down.may_go_on(k),
+                None => self.is_counted(),
+            };
+        !may_finish && self.has_no_place(seat, share)
     }
 
     /// Whether a user has no place any more.
@@ -366,6 +376,25 @@ impl<U: Seated> Load<U> {
         is_cut
     }
 
+    /// When users that were taken away are to end next, on the run's clock, unless a timer is set to that.
+    pub(super) fn next_ramp_down(&mut self) -> Option<Nanos> {
+        self.ramp_down.next_timer()
+    }
+
+    /// Users that were taken away so long before `at`, on the run's clock, that they may not finish their iteration any more
+    /// are to end. Returns whether there are any.
+    pub(super) fn cut_ramped_down(&mut self, at: Nanos) -> bool {
+        let cut = self.ramp_down.cut(at);
+        self.changed = self.changed.max(at);
+        for k in cut.clone() {
+            if let Some(place) = self.seats.get(k).place() {
+                self.seats.set(k, Slot::LEFT);
+                self.orphans.push(place);
+            }
+        }
+        !cut.is_empty()
+    }
+
     /// Those that wait are to be dismissed, all of them.
     fn dismiss_all(&mut self, at: Nanos) {
         (self.settled, self.changed) = (self.seats.len(), at);
@@ -395,6 +424,7 @@ impl<U: Seated> Load<U> {
     /// It is later by a pause.
     pub(super) fn shift(&mut self, length: Nanos) {
         self.began = self.began.saturating_add(length);
+        self.ramp_down.shift(length);
     }
 
     /// It has another shape, whose time 0 is `at` on the run's clock. A closed workload stays closed,
@@ -404,6 +434,7 @@ impl<U: Seated> Load<U> {
             return;
         }
         self.profile.shape = shape;
+        self.ramp_down.set_graceful(self.profile.graceful_ramp_down());
         self.began = at;
         match (&mut self.workload, &self.profile.shape) {
             (Workload::Closed(closed), Shape::Closed(shape)) => closed.reshare(shape, part.users()),
@@ -443,6 +474,7 @@ impl<U: Seated> Load<U> {
             }
         }
         self.begun.renumber(before, share);
+        self.ramp_down.renumber(before, share);
         let own = (self.number, 0)..=(self.number, u64::MAX);
         for ((_, number), begun) in progress.users.range(own) {
             if share.owns(*number) && self.counts_iterations() {
@@ -460,6 +492,7 @@ impl<U: Seated> Load<U> {
                 closed.reshare(shape, share);
                 if at >= self.began && !self.held {
                     self.wanted = closed.change(time);
+                    self.ramp_down.change(self.wanted, at);
                 }
                 (self.settled, self.changed) = (0, at);
             }

@@ -15,6 +15,7 @@ mod iterations;
 mod load;
 mod open;
 mod part;
+mod ramp_down;
 mod seat;
 mod seats;
 #[cfg(test)]
@@ -148,6 +149,11 @@ enum Timer {
     Cut {
         load: u16,
     },
+    /// Iterations of users that a load has taken away have had their time.
+    RampDown {
+        load: u16,
+        generation: u16,
+    },
     Other(u32),
     Cancel,
 }
@@ -155,7 +161,13 @@ enum Timer {
 impl Timer {
     /// Whether it is late by a pause.
     fn stands_still(self) -> bool {
-        matches!(self, Timer::User { .. } | Timer::Load { .. } | Timer::End { .. })
+        match self {
+            Timer::User { .. }
+            | Timer::Load { .. }
+            | Timer::End { .. }
+            | Timer::RampDown { .. } => true,
+            Timer::Change | Timer::Cut { .. } | Timer::Other(_) | Timer::Cancel => false,
+        }
     }
 }
 
@@ -293,6 +305,7 @@ impl<U: Seated> Roster<U> {
                 if arrived.is_none() {
                     self.shrunk |= self.loads[index].change_users(due);
                     self.unsettled.push(load);
+                    self.arm_ramp_down(load);
                 }
                 self.arm_next(load);
                 match arrived? {
@@ -311,6 +324,17 @@ impl<U: Seated> Roster<U> {
             Timer::Change => None, // it was made before
             Timer::Cut { load } => {
                 self.cut_load(load, due);
+                None
+            }
+            Timer::RampDown { load, generation } => {
+                let own = &mut self.loads[usize::from(load)];
+                if own.generation() == generation {
+                    if own.cut_ramped_down(due) {
+                        self.unsettled.push(load);
+                        self.shrunk = true;
+                    }
+                    self.arm_ramp_down(load);
+                }
                 None
             }
             Timer::Other(id) => Some(Action::Timer { id, due }),
@@ -441,6 +465,7 @@ impl<U: Seated> Roster<U> {
         if self.load_mut(load).end(at) {
             self.unsettled.push(load);
             self.shrunk = true;
+            self.arm_ramp_down(load);
             if let Some(graceful) = self.load_mut(load).graceful() {
                 self.wheel.insert(at.saturating_add(graceful), Timer::Cut { load });
             }
@@ -621,6 +646,14 @@ impl<U: Seated> Roster<U> {
             self.wheel.insert(end, Timer::End { load, generation });
         }
         self.arm_next(load);
+        self.arm_ramp_down(load);
+    }
+
+    fn arm_ramp_down(&mut self, load: u16) {
+        let generation = self.load_mut(load).generation();
+        if let Some(due) = self.load_mut(load).next_ramp_down() {
+            self.wheel.insert(due, Timer::RampDown { load, generation });
+        }
     }
 
     fn arm_next(&mut self, load: u16) {

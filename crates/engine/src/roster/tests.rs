@@ -2,6 +2,7 @@
 
 mod nodes;
 mod pauses;
+mod ramp_down;
 mod shares;
 mod whole_iterations;
 

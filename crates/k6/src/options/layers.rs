@@ -140,7 +140,7 @@ fn value_of(own: &Known, source: &Source, texts: &[String]) -> Result<Value, Opt
             "false" | "0" | "f" => Ok(json!(false)),
             _ => Err(at.expected("true or false")),
         },
-        Kind::Text => Ok(json!(last)),
+        Kind::Text | Kind::Debug => Ok(json!(last)),
         Kind::List => Ok(parts().collect()),
         Kind::Stages => {
             let stage = |text: &str| {

@@ -58,6 +58,8 @@ pub struct Options {
     pub summary: SummaryOptions,
     /// All options, as `exec.test.options` gives them.
     pub consolidated: Value,
+    /// What is logged of requests and responses; `None`: nothing.
+    pub http_debug: Option<HttpDebug>,
     /// What will not be as it was meant, in sentences.
     pub warnings: Vec<String>,
 }
@@ -73,11 +75,27 @@ const FLEET: &str =
     "squall divides a load over machines itself: `squall run --nodes`, with a fleet";
 
 /// What has no effect, and why.
-const WITHOUT_EFFECT: [(&str, &str); 3] = [
-    ("httpDebug", "`squall try` shows requests and responses"),
-    ("paused", "the test begins at once"),
-    ("linger", "squall ends with the test"),
-];
+const WITHOUT_EFFECT: [(&str, &str); 2] =
+    [("paused", "the test begins at once"), ("linger", "squall ends with the test")];
+
+/// What is logged of requests and responses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HttpDebug {
+    /// Their heads.
+    Heads,
+    /// Bodies too.
+    Full,
+}
+
+impl HttpDebug {
+    /// As in k6, whatever else it says asks for heads.
+    fn read(at: &At<'_>) -> Result<HttpDebug, OptionError> {
+        Ok(match at.as_text()?.as_str() {
+            "full" => HttpDebug::Full,
+            _ => HttpDebug::Heads,
+        })
+    }
+}
 
 impl Options {
     /// Reads options. `metrics` are those that the script makes.
@@ -105,7 +123,6 @@ impl Options {
             .map(|own| threshold::thresholds(&own, metrics, &scenarios, &mut warnings))
             .transpose()?
             .unwrap_or_default();
-        warnings.extend(not_quite(&scenarios));
         Ok(Options {
             scenarios,
             thresholds,
@@ -120,26 +137,16 @@ impl Options {
             setup_timeout: layers.read("setupTimeout", At::time)?.unwrap_or(PHASE_TIMEOUT),
             teardown_timeout: layers.read("teardownTimeout", At::time)?.unwrap_or(PHASE_TIMEOUT),
             system_tags: layers.read("systemTags", SystemTags::read)?.unwrap_or_default(),
+            http_debug: layers
+                .get("httpDebug")
+                .filter(is_asked_for)
+                .map(|own| HttpDebug::read(&own))
+                .transpose()?,
             summary: summary(layers)?,
             consolidated: consolidated::consolidated(layers)?,
             warnings,
         })
     }
-}
-
-/// What squall does in another way.
-fn not_quite(scenarios: &[Scenario]) -> Vec<String> {
-    let mut found = Vec::new();
-    for own in scenarios {
-        let Executor::RampingVus { graceful_ramp_down, .. } = own.executor else { continue };
-        if graceful_ramp_down != executor::GRACEFUL_RAMP_DOWN {
-            let option = format!("scenarios.{}.gracefulRampDown", own.name);
-            found.push(format!(
-                "option `{option}` has no effect: users that leave finish their iteration"
-            ));
-        }
-    }
-    found
 }
 
 /// Whether a value asks for something: nobody asks for a limit of 0, for nothing or for an empty list.

@@ -9,6 +9,8 @@ pub enum Kind {
     Switch,
     /// A text, or a time.
     Text,
+    /// A text; on the command line its name alone asks for heads.
+    Debug,
     /// Texts with commas between them; on the command line also several times.
     List,
     /// `10s:5,1m:20`: lengths and targets.
@@ -68,7 +70,7 @@ pub static OPTIONS: &[Known] = options! {
     "batchPerHost" "batch-per-host" None, "K6_BATCH_PER_HOST" Number "The same to one host [default: 6; 0: any number]";
     "rps" "rps" None, "K6_RPS" Number "Maximum number of requests per second, of all virtual users together";
     "userAgent" "user-agent" None, "K6_USER_AGENT" Text "The User-Agent of requests";
-    "httpDebug" "http-debug" None, "K6_HTTP_DEBUG" Text "Log requests and responses; not supported, `squall try` shows them";
+    "httpDebug" "http-debug" None, "K6_HTTP_DEBUG" Debug "Log the heads of requests and responses; with =full bodies too";
     "insecureSkipTLSVerify" "insecure-skip-tls-verify" None, "K6_INSECURE_SKIP_TLS_VERIFY" Switch "Accept any certificate";
     "noConnectionReuse" "no-connection-reuse" None, "K6_NO_CONNECTION_REUSE" Switch "A new connection for each request";
     "noVUConnectionReuse" "no-vu-connection-reuse" None, "K6_NO_VU_CONNECTION_REUSE" Switch "New connections in each iteration";

@@ -235,11 +235,15 @@ fn the_rest_is_read_and_what_has_no_effect_is_warned_of() {
     let tags = read(&json!({}), &[("systemTags", "status,url")]).expect("options").system_tags;
     assert_eq!(tags.columns(), ["status", "url"]);
     assert_eq!((found.setup_timeout, found.teardown_timeout), (s(5), s(60)));
-    assert_eq!(found.warnings.len(), 1);
+    assert_eq!((found.http_debug, &found.warnings), (Some(HttpDebug::Full), &vec![]));
+    let debug = |own: Value| read(&json!({"httpDebug": own}), &[]).map(|own| own.http_debug);
+    assert_eq!(debug(json!(true)), Ok(Some(HttpDebug::Heads)));
+    assert_eq!(debug(json!("headers")), Ok(Some(HttpDebug::Heads)));
+    assert_eq!(debug(json!(false)), Ok(None));
+    let idle = read(&json!({"linger": true}), &[]).expect("options").warnings;
     assert!(
-        found.warnings[0].starts_with("option `httpDebug` (the script's options) has no effect"),
-        "{:?}",
-        found.warnings
+        idle[0].starts_with("option `linger` (the script's options) has no effect"),
+        "{idle:?}"
     );
     let judged = json!({"thresholds": {"checks": ["rate>0.9"]}});
     assert_eq!(read(&judged, &[]).expect("options").thresholds.len(), 1);
@@ -260,19 +264,4 @@ fn thresholds_that_judge_nothing_are_warned_of() {
         "option `thresholds.http_reqs{scenario:old}` has no effect: the test has no scenario `old`",
     ];
     assert_eq!(found.warnings, said);
-}
-
-#[test]
-fn what_is_done_in_another_way_is_warned_of() {
-    let scenario = |down: &str, stop: &str| json!({"executor": "ramping-vus", "stages": [{"duration": "1s", "target": 1}], "gracefulRampDown": down, "gracefulStop": stop});
-    let said = |own: Value| read(&own, &[]).expect("options").warnings;
-    let same = json!({"scenarios": {"a": scenario("30s", "30s"), "b": scenario("30s", "30s")}});
-    assert_eq!(said(same), Vec::<String>::new());
-    let other = json!({"scenarios": {"a": scenario("1s", "30s"), "b": scenario("30s", "5s")}});
-    let found = said(other);
-    assert_eq!(found.len(), 1);
-    assert!(
-        found[0].starts_with("option `scenarios.a.gracefulRampDown` has no effect"),
-        "{found:?}"
-    );
 }

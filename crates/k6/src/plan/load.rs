@@ -10,10 +10,11 @@ pub(super) fn load(executor: &Executor) -> Load {
         Executor::ConstantVus { users, duration } => {
             closed(Closed { users: Some(*users), duration: Some(*duration), ..Closed::default() })
         }
-        Executor::RampingVus { start, stages, .. } => closed(Closed {
+        Executor::RampingVus { start, stages, graceful_ramp_down } => closed(Closed {
             // A load of stages begins with no users unless it says otherwise.
             users: Some(*start).filter(|own| *own > 0),
             stages: stages.iter().map(|own| stage(own, 1.0)).collect(),
+            graceful_ramp_down: Some(*graceful_ramp_down),
             ..Closed::default()
         }),
         Executor::SharedIterations { users, iterations, max_duration } => closed(Closed {

@@ -111,11 +111,11 @@ fn each_executor_is_a_load() {
         ),
         (
             json!({"executor": "ramping-vus", "startVUs": 0, "stages": [{"duration": "5s", "target": 10}, {"duration": 0, "target": 2}]}),
-            json!({"stages": [{"users": 10, "over": "5s"}, {"users": 2}]}),
+            json!({"stages": [{"users": 10, "over": "5s"}, {"users": 2}], "graceful_ramp_down": "30s"}),
         ),
         (
-            json!({"executor": "ramping-vus", "startVUs": 4, "stages": [{"duration": "5s", "target": 10}]}),
-            json!({"users": 4, "stages": [{"users": 10, "over": "5s"}]}),
+            json!({"executor": "ramping-vus", "startVUs": 4, "stages": [{"duration": "5s", "target": 10}], "gracefulRampDown": "1s"}),
+            json!({"users": 4, "stages": [{"users": 10, "over": "5s"}], "graceful_ramp_down": "1s"}),
         ),
         (
             json!({"executor": "shared-iterations", "vus": 2, "iterations": 9, "maxDuration": "1m"}),
@@ -178,11 +178,15 @@ fn thresholds_ask_for_the_same() {
             "min(http_req_duration, scenario: \"default\", tag.status: \"200\") > 1",
         ),
         ("group_duration{group:::x::y}", "max<1", "max(group_duration, tag.group: \"::x::y\") < 1"),
+        ("http_reqs{group:}", "count<1", "count(http_reqs, tag.group: \"\") < 1"),
+        ("http_reqs{group:\"\"}", "count<1", "count(http_reqs, tag.group: \"\") < 1"),
         ("http_req_failed", "rate<0.01", "rate(http_req_failed) < 0.01"),
         ("http_reqs", "rate>10", "rate(http_reqs) > 10"),
         ("http_reqs", "count===10", "count(http_reqs) == 10"),
         ("stock", "value>=0", "last(stock) >= 0"),
         ("dropped_iterations", "count<5", "arrivals_dropped < 5"),
+        ("vus", "value>0", "last(users_active) > 0"),
+        ("vus_max", "value<=10", "users_active <= 10"),
     ] {
         assert_eq!(of(metric, json!(text)), expected);
         assert!(is_requirement(expected), "{expected}");
@@ -216,9 +220,9 @@ fn what_cannot_be_is_refused() {
             "exports no function `x`",
         ),
         (
-            json!({"thresholds": {"vus": ["value>1"]}}),
+            json!({"thresholds": {"vus{scenario:default}": ["value>1"]}}),
             &["default"],
-            "squall's scenarios set the number of users",
+            "ask for its `value`, without tags",
         ),
         (
             json!({"thresholds": {"ws_sessions": ["count>1"]}}),

@@ -6,11 +6,16 @@ use squall_plan::span::{Span, Spanned};
 use crate::options::{Aggregate, OptionError, Source, Threshold};
 
 /// Metrics that squall does not record, and what to do.
-const NOT_RECORDED: [(&str, &str); 4] = [
-    ("vus", "squall's scenarios set the number of users, which is never judged"),
-    ("vus_max", "squall's scenarios set the number of users, which is never judged"),
+const NOT_RECORDED: [(&str, &str); 2] = [
     ("ws_", "squall runs no `k6/ws` and `k6/websockets`, whose metric this is"),
     ("grpc_", "squall runs no `k6/net/grpc`, whose metric this is"),
+];
+
+/// Metrics that squall has for the run as a whole, what may be asked of them, and the measure that means the same.
+const OF_THE_RUN: [(&str, Aggregate, &str); 3] = [
+    ("dropped_iterations", Aggregate::Count, "arrivals_dropped"),
+    ("vus", Aggregate::Last, "last(users_active)"),
+    ("vus_max", Aggregate::Last, "users_active"),
 ];
 
 /// The threshold that means the same.
@@ -39,11 +44,14 @@ pub(super) fn threshold(own: &Threshold) -> Result<model::Threshold, OptionError
 
 /// `p95(http_req_duration, tag.name: "login")`.
 fn measure(own: &Threshold) -> Result<String, String> {
-    // What arrivals found no user for is counted for the run as a whole.
-    if own.metric == "dropped_iterations" {
-        return match own.aggregate {
-            Aggregate::Count if own.tags.is_empty() => Ok("arrivals_dropped".to_owned()),
-            _ => Err("squall counts what was dropped for the whole run: ask for its `count`, without tags".to_owned()),
+    if let Some((_, aggregate, measure)) = OF_THE_RUN.iter().find(|(name, ..)| *name == own.metric)
+    {
+        return match own.aggregate == *aggregate && own.tags.is_empty() {
+            true => Ok((*measure).to_owned()),
+            false => Err(format!(
+                "squall has it for the whole run: ask for its `{}`, without tags",
+                if *aggregate == Aggregate::Count { "count" } else { "value" }
+            )),
         };
     }
     let mut subject = own.metric.clone();
@@ -58,10 +66,8 @@ fn measure(own: &Threshold) -> Result<String, String> {
             ));
         }
         let quote = if value.contains('"') { '\'' } else { '"' };
-        if value.contains(quote) || value.is_empty() {
-            return Err(format!(
-                "tag `{tag}`: expected a value that is not empty and has not both kinds of quotes"
-            ));
+        if value.contains(quote) || (value.is_empty() && tag == "scenario") {
+            return Err(format!("tag `{tag}`: expected a value that has not both kinds of quotes"));
         }
         subject.push_str(&format!(", {key}: {quote}{value}{quote}"));
     }

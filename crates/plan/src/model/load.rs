@@ -40,6 +40,9 @@ record! {
         /// Users over time; from 0 (or `users`) to each stage's number in turn.
         #[key([Listed<StageOfUsers, 1>])]
         pub stages: Vec<Stage>,
+        /// How long users that stages take away may take to finish their iteration, if `whole_iterations` are finished.
+        #[key(default "no limit")]
+        pub graceful_ramp_down: Option<Duration>,
         /// Time between the starts of a user's iterations.
         pub pacing: Option<Duration>,
         /// End: time since the load's start, ramp included.
@@ -59,6 +62,7 @@ record! {
         keys.rule(Rule::AnyOf(&["users", "stages"], "a load needs `users`, `rate` or `stages`", ""));
         keys.rule(Rule::Excludes("ramp", "stages", "make the ramp the first stage"));
         keys.rule(Rule::Above0Without { key: "users", other: "stages" });
+        keys.rule(Rule::Needs("graceful_ramp_down", "stages", "add `stages`, or leave it out"));
         keys.rule(Rule::Needs("end", "iterations", "add `iterations`, or leave out `end`"));
         keys.rule(Rule::AnyOf(
             &["for", "iterations", "total_iterations", "stages", "endless"],

@@ -36,7 +36,6 @@ const FOREIGN: &[(&str, &[&str])] = &[
     ("startdelay", &["start_after"]),
     ("pace", &["pacing"]),
     ("grace", &["graceful_stop"]),
-    ("gracefulrampdown", &["graceful_stop"]),
     // The plan.
     ("baseurl", &["target"]),
     ("variables", &["vars"]),
@@ -145,6 +144,7 @@ const HOMES: &[(&[&str], &str)] = &[
             "iterations",
             "total_iterations",
             "endless",
+            "graceful_ramp_down",
         ],
         "a load, as in `load: {users: 10, for: 1m}`",
     ),

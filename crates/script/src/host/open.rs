@@ -3,9 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use url::Url;
+
 use super::shared::Shared;
 use crate::engine::{Call, Thrown, Value};
 use crate::files::plain;
+use crate::origin::{Origin, is_path};
 
 /// `locate(path)`: the path of a file that a script names, without `.` and `..`; relative to the module that begins, as in k6.
 fn locate<'c>(call: &Call<'c>) -> Result<Value<'c>, Thrown> {
@@ -24,10 +27,40 @@ fn locate<'c>(call: &Call<'c>) -> Result<Value<'c>, Thrown> {
     if from.contains("://") {
         return failed(format!("it is called by {from}, and modules of URLs open no files"));
     }
-    let path = plain(&Path::new(&from).parent().unwrap_or(Path::new("")).join(&named));
+    // What `import.meta.resolve` has returned.
+    let url = Url::parse(&named).ok().filter(|own| own.scheme() == "file");
+    let path = match url.map(|own| own.to_file_path()) {
+        Some(Ok(path)) => path,
+        Some(Err(())) => return failed("it is not the URL of a file of this machine".into()),
+        None => beside(Path::new(&from), &named),
+    };
     match path.to_str() {
         Some(own) => call.scope().text(own),
         None => failed("its path is not UTF-8".into()),
+    }
+}
+
+/// The path that something beside a module has, without `.` and `..`.
+fn beside(module: &Path, named: &str) -> PathBuf {
+    plain(&module.parent().unwrap_or(Path::new("")).join(named))
+}
+
+/// `resolve(module, path)`: the URL of what a module names by its path, relative to it.
+fn resolve<'c>(call: &Call<'c>) -> Result<Value<'c>, Thrown> {
+    let (from, named) = (call.argument(0).to_text()?, call.argument(1).to_text()?);
+    let origin = match Url::parse(&from) {
+        Ok(url) => Origin::Url(Box::new(url)),
+        Err(_) => Origin::File(from.into()),
+    };
+    let url = match (origin.url(&named), origin.file()) {
+        (Some(url), _) => url,
+        (None, Some(module)) if is_path(&named) => Url::from_file_path(beside(module, &named))
+            .map_err(|()| "its path is not absolute".to_owned()),
+        (None, _) => Err("expected a path that begins with `./`, `../` or `/`".to_owned()),
+    };
+    match url {
+        Ok(url) => call.scope().text(url.as_str()),
+        Err(why) => Err(Thrown::new(format!("import.meta.resolve(`{named}`): {why}"))),
     }
 }
 
@@ -48,6 +81,7 @@ fn read<T>(
 pub(super) fn add(host: &Value<'_>, shared: &Rc<Shared>) -> Result<(), Thrown> {
     let scope = host.scope();
     host.set(c"locate", scope.function("locate", 1, locate)?)?;
+    host.set(c"resolve", scope.function("resolve", 2, resolve)?)?;
     let own = shared.clone();
     let text = scope.function("readText", 1, move |call| {
         let text = read(call, &own, |files, path| files.read(path))?;

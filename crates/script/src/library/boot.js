@@ -1,6 +1,6 @@
 // Gives each user its own modules, and freezes what users share; without `freeze`: there is one user. `imports` has a number for each import of each module: below 0
-// what is built in. `base`: variables of all users, to which each may have more; what a script sets there is the user's own.
-(function (host, builtIn, factories, imports, base, freeze) {
+// what is built in. `base`: variables of all users, to which each may have more; what a script sets there is the user's own. `origins`: where modules come from.
+(function (host, builtIn, factories, imports, base, freeze, origins) {
   "use strict";
 
   const text = (value) => {
@@ -54,6 +54,7 @@
         }
         return own;
       };
+      find.meta = () => ({ resolve: (specifier) => host.resolve(origins[number], specifier) });
       begun.add(number);
       factories[number](find, put, env);
       begun.delete(number);

@@ -8,6 +8,7 @@ mod enums;
 mod exports;
 mod imports;
 mod language;
+mod meta;
 mod places;
 mod scan;
 mod syntax;
@@ -33,7 +34,7 @@ pub use scan::Offence;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Module {
     /// An expression: a function of `(import, export, env)`. `import` gets the number of a module in [`Module::imports`] and
-    /// returns its exports; `export` gets an object of functions, each of which returns what it exports by its name.
+    /// returns its exports, `import.meta` makes its `import.meta`; `export` gets an object of functions, each of which returns what it exports by its name.
     pub text: String,
     /// What its author wrote.
     pub source: Arc<str>,
@@ -79,6 +80,7 @@ impl Module {
             imports::imports(&program, scoping, language, &mut sources, &mut edits);
         let exported = exports::exports(&program, scoping, &bindings, &mut sources, &mut edits);
         head.push_str(&exported);
+        head.push_str(meta::meta(&program, &mut edits));
         let is_module = !head.is_empty();
         let around = commonjs::commonjs(&program, scoping, is_module, &mut sources, &mut edits);
         head.push_str(&around.head);

@@ -57,6 +57,22 @@ fn what_cannot_be_opened_is_said_with_its_path() {
     assert!(thrown.message.contains("files are opened where the script begins"), "{thrown}");
 }
 
+/// `import.meta.resolve` is relative to the module where it stands, and `open` takes what it returns.
+#[test]
+fn a_module_names_files_by_its_own_place() {
+    let script = "import { near } from './lib/near.js'
+const own = import.meta.resolve('./data/users.csv')
+let error
+try { import.meta.resolve('lodash') } catch (own) { error = own.message }
+const texts = [open(own), open(near)]
+export default () => [own, near, ...texts, import.meta.resolve('/x y.js'), error]";
+    let lib = "export const near = import.meta.resolve('../lib/near.txt')";
+    let stage = stage_of(&[("/t/a.js", script), ("/t/lib/near.js", lib)], &with_files(FILES));
+    let result = Host::default().run(&stage, &default(&stage, 1), 0).expect("no error");
+    let expected = r#"["file:///t/data/users.csv","file:///t/lib/near.txt","a,b","near","file:///x%20y.js","import.meta.resolve(`lodash`): expected a path that begins with `./`, `../` or `/`"]"#;
+    assert_eq!(result.as_deref(), Some(expected));
+}
+
 #[test]
 fn secrets_are_given_by_name() {
     let script = "import secrets from 'k6/secrets';
