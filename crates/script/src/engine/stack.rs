@@ -11,7 +11,7 @@ use squall_quickjs as js;
 
 /// How much larger frames are than they would be otherwise: with a sanitizer there is something around each variable
 /// (`fuzz/sanitize.sh`).
-const LARGER: usize = if option_env!("SQUALL_SANITIZED").is_some() { 4 } else { 1 };
+pub(super) const LARGER: usize = if option_env!("SQUALL_SANITIZED").is_some() { 4 } else { 1 };
 /// Bytes of a stack: some 350 frames of a script.
 pub(super) const SIZE: usize = LARGER * (256 << 10);
 /// Bytes at its end that scripts may not use: they are for functions in C and Rust that scripts call, of which the deepest
@@ -85,14 +85,17 @@ impl Stacks {
         Ok(OwnStack { top, stacks: self.clone() })
     }
 
-    /// How much of every free stack nobody has ever used, in bytes at its end.
+    /// How much of every free stack has no memory, in bytes at its end: a whole number of pages.
     #[cfg(test)]
     pub fn unused(&self) -> usize {
+        // SAFETY: it reads a number.
+        let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(SIZE);
         let unused = |top: &StackPointer| {
-            let start = (top.get() - SIZE) as *const u8;
-            // SAFETY: the stack is mapped, and free, so that nobody writes to it.
-            let bytes = unsafe { std::slice::from_raw_parts(start, SIZE) };
-            bytes.iter().position(|own| *own != 0).unwrap_or(SIZE)
+            let mut pages = vec![0; SIZE.div_ceil(page)];
+            let start = (top.get() - SIZE) as *mut libc::c_void;
+            // SAFETY: the stack is mapped, and there is room for what is said of each of its pages.
+            assert_eq!(unsafe { libc::mincore(start, SIZE, pages.as_mut_ptr()) }, 0);
+            pages.iter().position(|own| own & 1 != 0).map_or(SIZE, |at| at * page)
         };
         self.0.borrow().free.iter().map(unused).min().unwrap_or(SIZE)
     }

@@ -291,6 +291,7 @@ const MODULES: [(&str, &[&str]); 13] = [
             "disk",
             "fuzz",
             "stage",
+            "written",
             "graph",
             "host",
             "origin",
