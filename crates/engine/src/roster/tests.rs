@@ -7,6 +7,7 @@ mod shares;
 mod whole_iterations;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -15,6 +16,7 @@ use squall_plan::model;
 
 use super::*;
 use crate::profile::{LoadProfile, Member};
+use crate::progress::Progress;
 
 const US: Nanos = 1_000;
 const MS: Nanos = 1_000_000;
