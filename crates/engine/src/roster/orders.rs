@@ -24,7 +24,7 @@ impl<U: Seated> Roster<U> {
         cut_off
     }
 
-    /// At `due`, what is in flight has had its time: [`Action::Cancel`] comes out.
+    /// At `due`, what is in flight has had its time: [`super::Action::Cancel`] comes out.
     pub(crate) fn cancel_at(&mut self, due: Nanos) {
         self.wheel.insert(due, Timer::Cancel);
     }
