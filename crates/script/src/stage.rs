@@ -4,7 +4,7 @@ use std::io;
 use std::rc::Rc;
 
 use crate::engine::{Fiber, Held, Limits, Realm, Scope, Step, Thrown, Value};
-use crate::event::{Event, ScriptMetric};
+use crate::event::{Event, ScriptMetric, Tags};
 use crate::files::OpenFiles;
 use crate::graph::{Graph, Import};
 use crate::host::{self, Numbers, SecretSource, Shared};
@@ -205,6 +205,11 @@ impl Stage {
     /// What was told since this was asked last.
     pub fn told(&self) -> Vec<Event> {
         self.shared.told.take()
+    }
+
+    /// What a user, by its number, has its values told with, beside their tags.
+    pub fn metadata(&self, user: u64) -> Tags {
+        self.shared.users.metadata(user)
     }
 
     /// No more metrics are made from now on.

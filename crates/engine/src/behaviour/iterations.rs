@@ -71,7 +71,7 @@ impl Worker {
         let Some(Op::Script(op)) = first else { return };
         let (site, recorder) = (self.scripts.call_site(op), &self.recorder);
         let ms = now.saturating_sub(core.began.get()) as f64 / 1e6;
-        let doer = Doer { op, spot: 0, user: core.numbers() };
+        let doer = Doer { op, spot: 0, user: core };
         site.count_span(recorder, doer, (Builtin::IterationDuration, ms), now);
         site.count_span(recorder, doer, (Builtin::Iterations, 1.0), now);
         self.together.completed.fetch_add(1, Ordering::Relaxed);

@@ -136,7 +136,7 @@ impl<'s> Sender<'s> {
             method: hop.map_or(&*request.method, |hop| &*hop.method),
             is_redirected: hop.is_some_and(|hop| hop.is_redirected),
         };
-        let doer = Doer { op: self.op, spot: self.spot, user: self.core.numbers() };
+        let doer = Doer { op: self.op, spot: self.spot, user: self.core };
         self.site.count_exchange(&self.worker.recorder, doer, &exchanged, now);
     }
 

@@ -12,6 +12,7 @@ use crate::parts::script_metrics::{ALL, Builtin};
 use crate::program::ScriptOp;
 use crate::record::Recorder;
 use crate::trace::Measured;
+use crate::user::Core;
 
 /// The tags that k6 gives a request, without those that it gives everything.
 const OF_REQUEST: [&str; 10] = [
@@ -32,7 +33,7 @@ const OF_REQUEST: [&str; 10] = [
 pub(crate) struct Doer<'d> {
     pub op: &'d ScriptOp,
     pub spot: Spot,
-    pub user: Numbers,
+    pub user: &'d Core,
 }
 
 impl<'d> Doer<'d> {
@@ -181,9 +182,10 @@ impl CallSite {
             let (name, kind): (&'static str, MetricKind) = ALL[*metric as usize];
             (Cow::Borrowed(name), kind, *value)
         };
-        let Numbers { user, iteration } = doer.user;
+        let Numbers { user, iteration } = doer.user.numbers();
         let values = values.iter().map(value).collect();
-        Measured { values, tags, user, iteration, ..Measured::default() }
+        let metadata = doer.user.metadata(doer.op.kind);
+        Measured { values, tags, metadata, user, iteration, ..Measured::default() }
     }
 
     /// A tag that what a script does at a place has: one that it gives itself, or one of its step.

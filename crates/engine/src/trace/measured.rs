@@ -15,6 +15,8 @@ pub struct Measured {
     pub values: Vec<(Cow<'static, str>, MetricKind, f64)>,
     /// Tags with their values, each name once.
     pub tags: Vec<(Cow<'static, str>, String)>,
+    /// What the script has said beside them, each name once.
+    pub metadata: Vec<(String, String)>,
     /// The user, from 1, and its iteration, from 0.
     pub user: u64,
     pub iteration: u64,
@@ -26,6 +28,10 @@ impl Measured {
     /// About how many bytes it takes in memory.
     pub fn bytes(&self) -> usize {
         let tags: usize = self.tags.iter().map(|(name, value)| name.len() + value.len()).sum();
-        size_of::<Measured>() + tags + size_of_val(&*self.values) + size_of_val(&*self.tags)
+        let beside: usize =
+            self.metadata.iter().map(|(name, value)| name.len() + value.len()).sum();
+        let lists =
+            size_of_val(&*self.values) + size_of_val(&*self.tags) + size_of_val(&*self.metadata);
+        size_of::<Measured>() + tags + beside + lists
     }
 }

@@ -19,7 +19,7 @@ use squall_extract::PageResources;
 use squall_metrics::UserState;
 use squall_plan::expr::Slot;
 use squall_plan::value::Value;
-use squall_script::Numbers;
+use squall_script::{Numbers, Tags};
 
 use crate::net::bandwidth::Bandwidths;
 use crate::net::pools::{Idle, Pools};
@@ -263,6 +263,13 @@ impl Core {
         }
         scripts[kind as usize] = Some(own.clone());
         Ok(own)
+    }
+
+    /// What its script has its values told with, beside their tags, for users of a kind.
+    pub(crate) fn metadata(&self, kind: u32) -> Tags {
+        let named = self.named.get();
+        let own = named.and_then(|own| own.scripts.borrow().get(kind as usize)?.clone());
+        own.map(|own| own.stage.metadata(self.numbers().user)).unwrap_or_default()
     }
 
     /// Forgets the cookies of a jar, or all of them.

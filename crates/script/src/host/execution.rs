@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::shared::Shared;
+use super::users::Kept;
 use crate::engine::{Call, Cause, Thrown, Value};
 use crate::event::Event;
 use crate::{Answer, Ask, Facts, Wait};
@@ -81,23 +82,29 @@ pub(super) fn add(host: &Value<'_>, shared: &Rc<Shared>) -> Result<(), Thrown> {
 
 fn tags(host: &Value<'_>, shared: &Rc<Shared>) -> Result<(), Thrown> {
     let scope = host.scope();
-    let own = shared.clone();
-    let tags = scope.function("userTags", 0, move |call| {
-        let object = call.scope().object()?;
-        for (name, value) in own.users.tags(own.current.get().user) {
-            object.define(&name, call.scope().text(&value)?)?;
-        }
-        Ok(object)
-    });
-    host.set(c"userTags", tags?)?;
-    let own = shared.clone();
-    // `setUserTag(name, value)`: undefined takes it away.
-    let set = scope.function("setUserTag", 2, move |call| {
-        let (name, value) = (call.argument(0).to_text()?, call.argument(1));
-        let value = if value.is_undefined() { None } else { Some(value.to_text()?) };
-        own.users.set_tag(own.current.get().user, name, value)?;
-        Ok(call.scope().undefined())
-    });
-    host.set(c"setUserTag", set?)?;
+    let all = [
+        (Kept::Tags, c"userTags", c"setUserTag"),
+        (Kept::Metadata, c"userMetadata", c"setUserMetadata"),
+    ];
+    for (of, get, set) in all {
+        let own = shared.clone();
+        let function = scope.function("kept", 0, move |call| {
+            let object = call.scope().object()?;
+            for (name, value) in own.users.kept(own.current.get().user, of) {
+                object.define(&name, call.scope().text(&value)?)?;
+            }
+            Ok(object)
+        });
+        host.set(get, function?)?;
+        let own = shared.clone();
+        // `set(name, value)`: undefined takes it away.
+        let function = scope.function("set", 2, move |call| {
+            let (name, value) = (call.argument(0).to_text()?, call.argument(1));
+            let value = if value.is_undefined() { None } else { Some(value.to_text()?) };
+            own.users.set(own.current.get().user, of, name, value)?;
+            Ok(call.scope().undefined())
+        });
+        host.set(set, function?)?;
+    }
     Ok(())
 }

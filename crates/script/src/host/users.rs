@@ -1,4 +1,4 @@
-//! What the host keeps of each user: its tags and its random numbers. It imports nothing of the host.
+//! What the host keeps of each user: its tags, what it tells beside them, and its random numbers. It imports nothing of the host.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -8,8 +8,16 @@ use squall_base::random::Random;
 use crate::engine::Thrown;
 use crate::event::Tags;
 
-/// Most tags of a user: more are a mistake.
-const MOST_TAGS: usize = 1_000;
+/// Most tags of a user, and most metadata: more are a mistake.
+const MOST: usize = 1_000;
+
+/// What a user may set by names.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Kept {
+    Tags,
+    /// What outputs are told of a value beside its tags.
+    Metadata,
+}
 
 /// The numbers of the user that runs now.
 #[derive(Debug, Clone, Copy, Default)]
@@ -28,6 +36,7 @@ pub(crate) struct Users(RefCell<HashMap<u64, User>>);
 #[derive(Debug, Default)]
 struct User {
     tags: Tags,
+    metadata: Tags,
     random: Option<Numbered>,
 }
 
@@ -50,27 +59,42 @@ impl Users {
         self.0.borrow_mut().remove(&user);
     }
 
-    /// The tags of a user, in the order in which it has set them.
-    pub(super) fn tags(&self, user: u64) -> Tags {
-        self.0.borrow().get(&user).map(|own| own.tags.clone()).unwrap_or_default()
+    /// What a user has set, in the order in which it did.
+    pub(super) fn kept(&self, user: u64, of: Kept) -> Tags {
+        let users = self.0.borrow();
+        let own = users.get(&user).map(|own| match of {
+            Kept::Tags => &own.tags,
+            Kept::Metadata => &own.metadata,
+        });
+        own.cloned().unwrap_or_default()
     }
 
-    /// Sets a tag of a user; `None` takes it away.
+    /// What a user has its values told with, beside their tags.
+    pub(crate) fn metadata(&self, user: u64) -> Tags {
+        self.kept(user, Kept::Metadata)
+    }
+
+    /// Sets something of a user; `None` takes it away.
     ///
     /// # Errors
     /// The user has too many.
-    pub(super) fn set_tag(
+    pub(super) fn set(
         &self,
         user: u64,
+        of: Kept,
         name: String,
         value: Option<String>,
     ) -> Result<(), Thrown> {
         self.change(user, |own| {
-            own.tags.retain(|(known, _)| *known != name);
-            if own.tags.len() == MOST_TAGS && value.is_some() {
-                return Err(Thrown::new(format!("a user may have {MOST_TAGS} tags at most")));
+            let (all, called) = match of {
+                Kept::Tags => (&mut own.tags, "tags"),
+                Kept::Metadata => (&mut own.metadata, "metadata"),
+            };
+            all.retain(|(known, _)| *known != name);
+            if all.len() == MOST && value.is_some() {
+                return Err(Thrown::new(format!("a user may have {MOST} {called} at most")));
             }
-            own.tags.extend(value.map(|value| (name, value)));
+            all.extend(value.map(|value| (name, value)));
             Ok(())
         })
     }

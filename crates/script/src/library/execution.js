@@ -12,45 +12,52 @@
     return own;
   };
 
-  const refused = () => {
-    throw new TypeError("a tag is set by its name: tags.name = value");
+  // An object whose properties are what the user that runs has set; `words` say what that is.
+  const named = (values, set, words) => {
+    const refused = () => {
+      throw new TypeError(`${words.one} is set by its name: ${words.all}.name = value`);
+    };
+    return new Proxy(Object.create(null), {
+      get: (_, name) => (typeof name === "string" ? values()[name] : undefined),
+      has: (_, name) => Object.hasOwn(values(), name),
+      ownKeys: () => Object.keys(values()),
+      getOwnPropertyDescriptor(_, name) {
+        const own = Object.getOwnPropertyDescriptor(values(), name);
+        return own && { ...own, configurable: true };
+      },
+      set(_, name, value) {
+        if (!["string", "number", "boolean"].includes(typeof value)) {
+          throw new TypeError(`${words.one} is a string, a number or a boolean, and ${String(name)} is not`);
+        }
+        set(name, value);
+        return true;
+      },
+      deleteProperty(_, name) {
+        set(name, undefined);
+        return true;
+      },
+      defineProperty: refused,
+      setPrototypeOf: refused,
+      preventExtensions: refused,
+    });
   };
-  // An object whose properties are the tags of the user that runs.
-  const tags = new Proxy(Object.create(null), {
-    get: (_, name) => (typeof name === "string" ? host.userTags()[name] : undefined),
-    has: (_, name) => Object.hasOwn(host.userTags(), name),
-    ownKeys: () => Object.keys(host.userTags()),
-    getOwnPropertyDescriptor(_, name) {
-      const own = Object.getOwnPropertyDescriptor(host.userTags(), name);
-      return own && { ...own, configurable: true };
-    },
-    set(_, name, value) {
-      if (!["string", "number", "boolean"].includes(typeof value)) {
-        throw new TypeError(`tag ${String(name)}: a tag is a string, a number or a boolean`);
-      }
-      host.setUserTag(name, value);
-      return true;
-    },
-    deleteProperty(_, name) {
-      host.setUserTag(name, undefined);
-      return true;
-    },
-    defineProperty: refused,
-    setPrototypeOf: refused,
-    preventExtensions: refused,
-  });
-
   // `vu.tags = {...}` replaces all.
-  const allTags = {
-    get: () => tags,
+  const replaceable = (own, words) => ({
+    get: () => own,
     set(values) {
-      if (typeof values !== "object" || values === null) throw new TypeError("tags are an object of names and values");
+      if (typeof values !== "object" || values === null) {
+        throw new TypeError(`${words.all}: expected an object of names and values`);
+      }
       const given = Object.entries(values);
-      for (const name of Object.keys(tags)) delete tags[name];
-      for (const [name, value] of given) tags[name] = value;
+      for (const name of Object.keys(own)) delete own[name];
+      for (const [name, value] of given) own[name] = value;
     },
     enumerable: true,
-  };
+  });
+  const OF_TAGS = { one: "a tag", all: "tags" };
+  const OF_METADATA = { one: "metadata", all: "metadata" };
+  const tags = replaceable(named(host.userTags, host.setUserTag, OF_TAGS), OF_TAGS);
+  const metadata = replaceable(named(host.userMetadata, host.setUserMetadata, OF_METADATA), OF_METADATA);
 
   const vu = facts({
     idInTest: "userInTest",
@@ -58,13 +65,8 @@
     iterationInScenario: "iterationInScenario",
   });
   Object.defineProperty(vu, "idInInstance", { get: () => host.user(), enumerable: true });
-  Object.defineProperty(vu, "tags", allTags);
-  vu.metrics = Object.defineProperty({}, "tags", allTags);
-  Object.defineProperty(vu.metrics, "metadata", {
-    get() {
-      throw new TypeError("squall keeps no metadata beside tags: set vu.metrics.tags");
-    },
-  });
+  Object.defineProperty(vu, "tags", tags);
+  vu.metrics = Object.defineProperties({}, { tags, metadata });
 
   return {
     vu,

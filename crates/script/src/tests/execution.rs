@@ -122,8 +122,11 @@ fn tags_are_texts_numbers_and_booleans() {
     super::cases(
         "import exec from 'k6/execution';",
         &[
-            ("exec.vu.tags.a = {}", "TypeError: tag a: a tag is a string, a number or a boolean"),
-            ("exec.vu.tags = 5", "TypeError: tags are an object of names and values"),
+            (
+                "exec.vu.tags.a = {}",
+                "TypeError: a tag is a string, a number or a boolean, and a is not",
+            ),
+            ("exec.vu.tags = 5", "TypeError: tags: expected an object of names and values"),
             (
                 "(exec.vu.tags = { b: 1, c: 'x' }, { ...exec.vu.metrics.tags })",
                 r#"{"b":"1","c":"x"}"#,
@@ -134,7 +137,13 @@ fn tags_are_texts_numbers_and_booleans() {
                 r#""{\"d\":\"1\"}""#,
             ),
             ("Object.defineProperty(exec.vu.tags, 'x', {})", "TypeError: a tag is set by its name"),
-            ("exec.vu.metrics.metadata", "TypeError: squall keeps no metadata beside tags"),
+            ("(exec.vu.metrics.metadata.trace = 7, exec.vu.metrics.metadata)", r#"{"trace":"7"}"#),
+            ("(delete exec.vu.metrics.metadata.trace, exec.vu.metrics.metadata)", "{}"),
+            (
+                "exec.vu.metrics.metadata.a = {}",
+                "TypeError: metadata is a string, a number or a boolean, and a is not",
+            ),
+            ("Object.keys(exec.vu.tags)", r#"["d"]"#),
         ],
     );
 }

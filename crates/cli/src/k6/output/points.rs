@@ -86,8 +86,10 @@ impl Points {
             given.map(|(name, value)| (&**name, shown(name, value, &own.secrets))).collect();
         let numbers = [("vu", own.user), ("iter", own.iteration)];
         let asked = numbers.into_iter().filter(|(name, _)| self.tags.asks_for(name));
-        let metadata: Vec<Tag<'_>> =
-            asked.map(|(name, number)| (name, number.to_string().into())).collect();
+        let asked = asked.map(|(name, number)| (name, number.to_string().into()));
+        let said = own.metadata.iter();
+        let said = said.map(|(name, value)| (name.as_str(), shown(name, value, &own.secrets)));
+        let metadata: Vec<Tag<'_>> = asked.chain(said).collect();
         let unix_us = began_us + own.at_us;
         for (name, kind, value) in &own.values {
             let metric = self.metric(name, *kind);
@@ -169,6 +171,7 @@ mod tests {
                 ("ip".into(), "10.0.0.1".to_owned()),
                 ("team".into(), "a".to_owned()),
             ],
+            metadata: vec![("trace".to_owned(), "SeCrEtVaLuE99".to_owned())],
             user: 7,
             iteration: 3,
             secrets: Arc::new(secrets),
@@ -183,7 +186,7 @@ mod tests {
             told
         };
         let usual = told(&mut points(SystemTags::default()));
-        let tags = "url=http://a/?q=*** team=a";
+        let tags = "url=http://a/?q=*** team=a trace=***";
         assert_eq!(
             usual,
             [format!("http_reqs 1 @2000005 {tags}"), format!("render 2.5 @2000005 {tags}")]
@@ -191,7 +194,7 @@ mod tests {
         let asked = serde_json::json!({"systemTags": ["vu", "iter", "ip"]});
         let options = crate::k6::output::tests::options(&asked);
         let asked = told(&mut points(options.system_tags));
-        assert_eq!(asked[0], "http_reqs 1 @2000005 ip=10.0.0.1 team=a vu=7 iter=3");
+        assert_eq!(asked[0], "http_reqs 1 @2000005 ip=10.0.0.1 team=a vu=7 iter=3 trace=***");
         let own = points(SystemTags::default());
         assert_eq!(own.metric("render", MetricKind::Trend).contains, Contains::Time);
     }

@@ -142,7 +142,9 @@ impl Made {
 fn add_line(lines: &mut String, point: &Point<'_>, fields: &[(String, FieldKind)], time_ns: u64) {
     let as_field = |tag: &str| fields.iter().find(|(name, _)| name == tag).map(|(_, kind)| *kind);
     let all = || {
-        let own = point.tags.iter().chain(point.metadata);
+        // What a script says beside tags, such as the number of a trace, is not sent, as in k6: each would be another series.
+        let numbers = point.metadata.iter().filter(|(name, _)| ["vu", "iter"].contains(name));
+        let own = point.tags.iter().chain(numbers);
         own.map(|(name, value)| (*name, value.as_ref()))
     };
     let tags = all().filter(|(name, _)| as_field(name).is_none());

@@ -17,7 +17,7 @@ use crate::parts::script_metrics::Builtin;
 use crate::program::{JsonOp, ReturnOp, ScriptOp, Section};
 use crate::sample::Location;
 use crate::scripts::{CallSite, Doer};
-use crate::user::{Cursor, Instance, OpenGroup, ScriptCall};
+use crate::user::{Core, Cursor, Instance, OpenGroup, ScriptCall};
 
 /// What it costs to let a script go on, in steps of a plan: it computes for some microseconds, in which no response is read.
 const RESUME_COST: u32 = 500;
@@ -164,10 +164,6 @@ impl<'p> Interpreter<'_, 'p> {
         self.core.numbers()
     }
 
-    fn doer<'d>(&self, op: &'d ScriptOp, call: &ScriptCall) -> Doer<'d> {
-        Doer { op, spot: call.spot(), user: self.numbers() }
-    }
-
     /// An exception that nothing in a script caught: an error of its user, like that of a sample.
     fn fail_script(&mut self, why: &str) {
         let row = self.program.scenarios[self.core.scenario()].iteration;
@@ -192,13 +188,13 @@ impl<'p> Interpreter<'_, 'p> {
                     let row = site.rows.check(recorder, call.spot(), &name);
                     let result = if ok { CheckResult::Passed } else { CheckResult::Failed };
                     recorder.check(row, result);
-                    site.count_check(recorder, self.doer(op, call), (&name, &tags), ok, now);
+                    site.count_check(recorder, doer(self.core, op, call), (&name, &tags), ok, now);
                 }
                 Event::Enter(name) => self.enter(calling, call, &name, now),
                 Event::Leave => self.leave(calling, call, now),
                 Event::Metric { number, value, tags } => {
                     let counted = (number, value, &tags);
-                    if site.count_own(recorder, self.doer(op, call), counted, now).is_err() {
+                    if site.count_own(recorder, doer(self.core, op, call), counted, now).is_err() {
                         recorder.count(|counters| counters.warnings += 1);
                         let (kind, name) = site.counted.own_metric(number);
                         let kind = kind.label();
@@ -244,7 +240,7 @@ impl<'p> Interpreter<'_, 'p> {
 
     fn leave(&mut self, calling: Calling<'_, 'p>, call: &mut ScriptCall, now: u64) {
         let Calling { op, site, .. } = calling;
-        let doer = self.doer(op, call);
+        let doer = doer(self.core, op, call);
         if call.spots.pop().is_none() {
             return;
         }
@@ -305,6 +301,10 @@ impl<'p> Interpreter<'_, 'p> {
             self.set(own.slot, found);
         }
     }
+}
+
+fn doer<'d>(core: &'d Core, op: &'d ScriptOp, call: &ScriptCall) -> Doer<'d> {
+    Doer { op, spot: call.spot(), user: core }
 }
 
 /// What a variable gets of what was returned.
