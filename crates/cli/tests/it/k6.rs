@@ -1,10 +1,8 @@
 //! Scripts of k6, run as they are: with k6's command line, and with squall's.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 
-use crate::common::{squall, target};
+use crate::common::{said as run, target, with_script as folder};
 
 /// A script that asks the target for something, with these options.
 fn script(url: &str, options: &Value) -> String {
@@ -26,20 +24,6 @@ export default function (data) {{
 export function teardown(data) {{ if (data.token !== 't') throw new Error('no data') }}
 "
     )
-}
-
-/// Runs the binary in a folder: its exit code, standard output and standard error.
-fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
-    let done = squall(folder, args);
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let (out, errors) = (text(&done.stdout), text(&done.stderr));
-    (done.status.code().unwrap_or(-1), out, errors)
-}
-
-fn folder(text: &str) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    std::fs::write(folder.path().join("a.js"), text).expect("writable");
-    folder
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use crate::common::squall;
+use crate::common::said;
 
 /// What a server has: the path, the status with headers, and the body.
 type Pages = Vec<(&'static str, &'static str, String)>;
@@ -85,9 +85,8 @@ fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
 }
 
 fn run(folder: &Path, args: &[&str]) -> (i32, String) {
-    let done = squall(folder, args);
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (done.status.code().unwrap_or(-1), text(&done.stdout) + &text(&done.stderr))
+    let (code, out, errors) = said(folder, args);
+    (code, out + &errors)
 }
 
 fn says(folder: &Path, args: &[&str], code: i32, parts: &[&str]) -> String {

@@ -2,19 +2,16 @@
 
 use std::path::Path;
 
-use crate::common::{squall, target};
+use crate::common::{self, target, with_script};
 
 /// Runs a script under `squall k6 run`, with more on the command line: its exit code, and all that it said.
 fn run(script: &str, more: &[&str]) -> (i32, String) {
-    let folder = tempfile::tempdir().expect("a folder");
-    std::fs::write(folder.path().join("a.js"), script).expect("writable");
-    said(folder.path(), &[&["k6", "run", "-q", "a.js"], more].concat())
+    said(with_script(script).path(), &[&["k6", "run", "-q", "a.js"], more].concat())
 }
 
 fn said(folder: &Path, args: &[&str]) -> (i32, String) {
-    let done = squall(folder, args);
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (done.status.code().unwrap_or(-1), text(&done.stdout) + &text(&done.stderr))
+    let (code, out, errors) = common::said(folder, args);
+    (code, out + &errors)
 }
 
 /// A script whose checks all have to pass, that of `default` with these options.

@@ -1,23 +1,8 @@
 //! Setup and teardown of k6 scripts: when they fail, and where counts belong that they make.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 
-use crate::common::{squall, target};
-
-/// Runs the binary in a folder: its exit code, standard output and standard error.
-fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
-    let done = squall(folder, args);
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (done.status.code().unwrap_or(-1), text(&done.stdout), text(&done.stderr))
-}
-
-fn folder(text: &str) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    std::fs::write(folder.path().join("a.js"), text).expect("writable");
-    folder
-}
+use crate::common::{said as run, target, with_script as folder};
 
 /// As in k6, `setup()` fails with an exception alone, and a setup that fails has no teardown.
 #[test]

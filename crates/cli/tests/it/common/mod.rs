@@ -44,6 +44,20 @@ pub fn squall_given(folder: &Path, args: &[&str], input: &str) -> Output {
     child.wait_with_output().expect("squall ends")
 }
 
+/// Runs the binary in a folder: its exit code, standard output and standard error.
+pub fn said(folder: &Path, args: &[&str]) -> (i32, String, String) {
+    let done = squall(folder, args);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (done.status.code().unwrap_or(-1), text(&done.stdout), text(&done.stderr))
+}
+
+/// A folder with a script of k6, `a.js`.
+pub fn with_script(text: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("a.js"), text).expect("writable");
+    folder
+}
+
 /// Runs with the result as JSON; checks the exit code.
 pub fn result(folder: &Path, args: &[&str], code: i32) -> Value {
     let output = squall(folder, &[args, &["--quiet", "--json", "-"]].concat());
