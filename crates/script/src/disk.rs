@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf, absolute};
 use std::sync::{Mutex, PoisonError};
 
 use crate::files::{Files, plain};
-use crate::graph::{MOST, with_end};
+use crate::graph::{self, MOST, with_end};
 use crate::lock::{LOCK, Lock, sha256};
 use crate::module::{Language, Module};
 
@@ -193,8 +193,9 @@ pub(crate) fn around(folder: &Path, script: &Path, home: &Path) -> PathBuf {
 
 /// The files that a module imports by relative paths, as far as it can be read: what is wrong with it is said later.
 fn near(path: &Path) -> Vec<PathBuf> {
-    let is_file = std::fs::metadata(path).is_ok_and(|own| own.is_file() && own.len() <= LARGEST);
-    let text = is_file.then(|| std::fs::read_to_string(path).ok()).flatten().unwrap_or_default();
+    let most = graph::LARGEST as u64;
+    let is_read = std::fs::metadata(path).is_ok_and(|own| own.is_file() && own.len() <= most);
+    let text = is_read.then(|| std::fs::read_to_string(path).ok()).flatten().unwrap_or_default();
     let module = Module::read(&text, Language::of(&path.to_string_lossy()));
     let folder = path.parent().unwrap_or(path);
     let imports = module.into_iter().flat_map(|own| own.imports);

@@ -10,7 +10,7 @@ use crate::origin::{Origin, is_path};
 
 /// Most modules of a script, and most bytes of one: more are a mistake.
 pub(crate) const MOST: usize = 2_000;
-const LARGEST: usize = 32 << 20;
+pub(crate) const LARGEST: usize = 32 << 20;
 
 /// What a module imports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
